@@ -323,7 +323,8 @@ module.exports = {
       from: { path: '^e2e/' },
       to: {
         path: '^(src|worker|hub|hosts|demo|bench)/',
-        pathNot: '^(src/(index|packed/testing/by-hand)|hub/testing/history-checker)\\.ts$',
+        pathNot:
+          '^(src/(index|data/data|schema/schema|packed/testing/by-hand)|hub/testing/history-checker)\\.ts$',
       },
     },
     onlyFrom(

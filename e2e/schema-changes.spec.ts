@@ -120,15 +120,15 @@ test('three changes on a device without network, two tabs at once, an old tab at
   expect(await readByIndex(old)).toMatchObject({ found: NOTES + 1 });
   expect(await migrate(old, 1)).toMatchObject({
     code: 'newer_schema',
-    message: expect.stringMatching(/version 2.*version 1.*load the newer program/) as string,
+    message: expect.stringMatching(/version 2.*version 1.*load the newer program/),
   });
   await add(old, 'after 2');
 
   // 3: notes get a state, in pieces; two tabs migrate at once.
   const both = await Promise.all([migrate(three, 3), migrate(four, 3), add(old, 'while 3')]);
   expect(both.slice(0, 2)).toEqual([
-    expect.objectContaining({ pieces: expect.any(Number) as number }),
-    expect.objectContaining({ pieces: expect.any(Number) as number }),
+    expect.objectContaining({ pieces: expect.any(Number) }),
+    expect.objectContaining({ pieces: expect.any(Number) }),
   ]);
   for (const each of both.slice(0, 2)) expect(each).not.toHaveProperty('code');
   const afterThree = await stored(three);
@@ -152,7 +152,7 @@ test('three changes on a device without network, two tabs at once, an old tab at
   const refused = await migrate(four, 4);
   expect(refused).toMatchObject({
     code: 'data_loss',
-    message: expect.stringMatching(/remove collection drafts; this loses its documents/) as string,
+    message: expect.stringMatching(/remove collection drafts; this loses its documents/),
   });
   expect(await migrate(four, 3)).toMatchObject({ from: 3 });
   expect(

@@ -2,8 +2,8 @@
 import { q } from 'burrowdb';
 import { defineSchema } from 'burrowdb/schema';
 
-const countNotes = q.Query((_) => q.Count(q.Documents(q.Collection('notes'))));
-const countBirds = q.Query((_) => q.Count(q.Match(q.Index('notes_by_kind'), 'bird')));
+const countNotes = q.Query(q.Lambda('_', q.Count(q.Documents(q.Collection('notes')))));
+const countBirds = q.Query(q.Lambda('_', q.Count(q.Match(q.Index('notes_by_kind'), 'bird'))));
 
 /** @param {object} [more] what the role allows besides notes */
 const people = (more = {}) => ({

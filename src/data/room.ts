@@ -1,5 +1,4 @@
 /** Whether the browser would store so much more: some report a quota that is not the one that they enforce. */
-import type { StorageEstimates } from './storage.ts';
 
 const GIB = 2 ** 30;
 const NAME = 'burrow-room';
@@ -10,12 +9,15 @@ const NAME = 'burrow-room';
  */
 export const isMadeUp = (usage: number, quota: number): boolean => (quota - usage) % GIB === 0;
 
+/** The part of `navigator.storage` that this needs; not every browser has it. */
+type PrivateFiles = Partial<Pick<StorageManager, 'getDirectory'>>;
+
 /**
  * Asks for the room and gives it back at once: nothing is written. What others write in these milliseconds can fail for want of it only where
  * it would have left less room than is asked for.
  * @returns true also where the browser cannot be asked
  */
-export async function hasRoomFor(storage: StorageEstimates, bytes: number): Promise<boolean> {
+export async function hasRoomFor(storage: PrivateFiles, bytes: number): Promise<boolean> {
   const folder = await storage.getDirectory?.().catch(() => undefined);
   if (!folder) return true;
   try {

@@ -47,7 +47,7 @@ async function using(work: (db: Database, admin: Client) => Promise<void>): Prom
   try {
     await db
       .client()
-      .query(q.Do(...['notes', 'users'].map((name) => q.CreateCollection({ name }))));
+      .query(q.Do(q.CreateCollection({ name: 'notes' }), q.CreateCollection({ name: 'users' })));
     await work(db, db.client());
   } finally {
     await db.close();
