@@ -96,9 +96,7 @@ test('watchStorage() warns before a write fails, and again after room was made a
   expect((await look()).length).toBeGreaterThan(0);
 });
 
-test('20,000 documents of JSON lines come into a page, several thousand a second', async ({
-  profile,
-}) => {
+test('20,000 documents of JSON lines come into a page', async ({ profile }) => {
   const page = await profile.openTab();
   const found = await page.evaluate(async () => {
     const { importDatabase } = await loadData();

@@ -94,9 +94,9 @@ test('docs/data.md: JSON lines and a table', async () => {
   await using(async (db, admin) => {
     await run("format: 'csv'", { db });
     const wanted = { title: 'a heron, grey', seen: q.Date('2026-05-01'), by: q.Ref(USERS, 7) };
-    const stored = q.Select('data', q.Get(q.Ref(NOTES, 1)));
+    const stored = q.Select('data', q.Get(q.Ref(NOTES, 3)));
     expect(await admin.query(q.Equals(stored, wanted))).toBe(true);
-    expect(await dataOf(admin, 2)).toEqual({ title: 'two frogs' });
+    expect(await dataOf(admin, 4)).toEqual({ title: 'three frogs' });
   });
 });
 

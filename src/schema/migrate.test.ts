@@ -316,6 +316,30 @@ test('two that migrate at once do each step once', async () => {
   expect(await planMigration(db, second)).toEqual([]);
 });
 
+test('another may migrate at any time amid it', async () => {
+  let isOver = false;
+  for (let at = 1; !isOver; at++) {
+    const fresh = await openDatabase();
+    await migrate(fresh, first, { version: 1 });
+    await fresh.client().query(q.Create(notes, { data: { text: 'a' } }));
+    const options = { version: 2, allowLoss: ['notes'] };
+    let asked = 0;
+    const target: SchemaTarget = {
+      client: () => ({
+        async query(expression: Expr) {
+          asked += 1;
+          if (asked === at) await migrate(fresh, withoutNotes, options);
+          return fresh.client().query(expression);
+        },
+      }),
+    };
+    await migrate(target, withoutNotes, options);
+    expect(await planMigration(fresh, withoutNotes), `before query ${at}`).toEqual([]);
+    isOver = asked < at;
+    await fresh.close();
+  }
+});
+
 test('a step that fails stays to be done', async () => {
   await migrate(db, first, { version: 1 });
   await fill(1);

@@ -134,7 +134,11 @@ async function filledOf(
 ): Promise<ReadonlySet<string>> {
   if (names.length === 0) return new Set();
   const { filled } = await read(client, {
-    filled: names.map((name) => q.IsNonEmpty(q.Documents(q.Collection(name)))),
+    filled: names.map((name) => {
+      const collection = q.Collection(name);
+      // Another migration may have removed it meanwhile: then the record has changed, and this one looks again.
+      return q.If(q.Exists(collection), q.IsNonEmpty(q.Documents(collection)), false);
+    }),
   });
   return new Set(names.filter((_, at) => listOf(filled)[at] === true));
 }
