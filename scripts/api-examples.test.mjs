@@ -55,7 +55,7 @@ const OF_PAGES = new Set(['openDatabase', 'forgetDatabase', 'listDatabases', 'Un
 const surface = compileSurface(new Map(), Object.values(entries));
 const checker = surface.getTypeChecker();
 
-/** What an app can use as a value. @param {string} path */
+/** What an app can use as a value, or is given. @param {string} path */
 function valuesOf(path) {
   const source = surface.getSourceFile(path);
   const module = source && checker.getSymbolAtLocation(source);
@@ -67,7 +67,9 @@ function valuesOf(path) {
       (declaration.isTypeOnly || declaration.parent.parent.isTypeOnly);
     const symbol =
       exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
-    return !isType && symbol.flags & ts.SymbolFlags.Value ? [{ name: exported.name, symbol }] : [];
+    // What is exported as a type, but has methods, is what calls return.
+    const flags = isType ? ts.SymbolFlags.Class : ts.SymbolFlags.Value;
+    return symbol.flags & flags ? [{ name: exported.name, symbol }] : [];
   });
 }
 
@@ -160,16 +162,18 @@ describe('an example runs, and shows what it says:', () => {
     const db = await testing.openDatabase('notes', { log: { enabled: true } });
     closing.push(() => db.close());
     const client = db.client();
-    await client.query(q.CreateCollection({ name: 'notes' }));
-    await client.query(q.CreateCollection({ name: 'users' }));
     const notes = q.Collection('notes');
-    for (const [at, title] of ['a heron', 'two frogs'].entries())
-      await client.query(q.Create(q.Ref(notes, String(at + 1)), { data: { title } }));
     const more = {};
-    if (uses(code, 'hub')) {
+    if (code.includes('hub.url')) {
+      // What becomes a copy has nothing of its own.
       const hub = await testing.openHub();
       closing.push(() => hub.close());
       Object.assign(more, { hub, ...(await signUp(hub)) });
+    } else {
+      await client.query(q.CreateCollection({ name: 'notes' }));
+      await client.query(q.CreateCollection({ name: 'users' }));
+      for (const [at, title] of ['a heron', 'two frogs'].entries())
+        await client.query(q.Create(q.Ref(notes, String(at + 1)), { data: { title } }));
     }
     if (uses(code, 'listening')) {
       const listening = await openTestHub();

@@ -1,5 +1,5 @@
 // The code in README.md and docs/ compiles under `strict` against the public surface. Some of it is run as well: worker/readme.browser.test.ts,
-// e2e/readme-sync.spec.ts, src/reference/reference.test.ts and data-docs.test.ts, scripts/guides.test.mjs.
+// e2e/readme-sync.spec.ts, src/reference/*.test.ts, scripts/guides.test.mjs.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';

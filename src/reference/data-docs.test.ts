@@ -1,13 +1,12 @@
 /** The code of docs/data.md runs, each piece with a database of its own, and does what is said of it. That it compiles: scripts/snippets.test.mjs. */
-import { readFileSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
 import { connect } from '../../in-process/remote.ts';
 import { openDatabase, openHub } from '../../in-process/testing.ts';
 import { exportDatabase, importDatabase, storageUse, watchStorage } from '../data/data.ts';
 import { q, type Client, type Database } from '../index.ts';
+import { piecesOf, runPiece, type Ran } from './testing/pieces.ts';
 
-const text = readFileSync(new URL('../../docs/data.md', import.meta.url), 'utf8');
-const snippets = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
+const snippets = piecesOf('data.md');
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -15,31 +14,11 @@ const MODULES = { connect, exportDatabase, importDatabase, storageUse, watchStor
 const NOTES = q.Collection('notes');
 const USERS = q.Collection('users');
 
-interface Ran {
-  readonly logged: readonly string[];
-  /** What it declares. */
-  readonly declared: Readonly<Record<string, unknown>>;
-}
-
 /** Runs the only piece that holds a text. */
 async function run(holds: string, given: Readonly<Record<string, unknown>>): Promise<Ran> {
   const found = snippets.filter((code) => code.includes(holds));
   expect(found, holds).toHaveLength(1);
-  const body = (found[0] ?? '').replaceAll(/^import .*$/gm, '');
-  const names = [...body.matchAll(/^const (\w+) =/gm)].map(([, name = '']) => name);
-  const logged: string[] = [];
-  const values = {
-    ...MODULES,
-    console: { log: (...line: readonly unknown[]) => logged.push(line.join(' ')) },
-    ...given,
-  };
-  // oxlint-disable-next-line typescript/no-implied-eval -- the document is ours
-  const program = new Function(
-    ...Object.keys(values),
-    `return (async () => {${body}; return { ${names.join(', ')} }})()`,
-  ) as (...all: readonly unknown[]) => Promise<Ran['declared']>;
-  const declared = await program(...Object.values(values));
-  return { logged, declared };
+  return runPiece(found[0] ?? '', { ...MODULES, ...given });
 }
 
 async function using(work: (db: Database, admin: Client) => Promise<void>): Promise<void> {

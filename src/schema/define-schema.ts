@@ -30,7 +30,15 @@ export interface Definition<C, I, F> {
   readonly roles?: Readonly<Record<string, RoleDefinition<C, I, F>>>;
 }
 
-/** Made by `defineSchema()`. */
+/**
+ * Made by `defineSchema()`.
+ * @example
+ * const schema = defineSchema({ collections: { birds: {} } });
+ * await migrate(db, schema, { version: 1 });
+ * const { Collection, Create } = schema.q;
+ * const heron = await client.query(Create(Collection('birds'), { data: { name: 'heron' } }));
+ * console.log(heron.data); // { name: 'heron' }
+ */
 export class Schema<C, I> implements DefinedSchema {
   /** The builders, which know the names of the schema and the types of its documents. */
   readonly q: SchemaBuilders<C, I>;

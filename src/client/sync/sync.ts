@@ -107,7 +107,7 @@ export function checkSyncOptions(options: Partial<SyncOptions> | undefined): voi
  * const sync = await db.sync({ url: hub.url, login, sets: [q.Documents(q.Collection('todos'))] });
  * await sync.whenSynced();
  * const { settled } = await sync.client.submit(q.Create('todos', { data: { title: 'a nest box' } }));
- * console.log((await settled).status); // confirmed
+ * console.log((await settled).state); // confirmed
  */
 export class Sync extends TypedEvents<SyncEvents> {
   /** Acts as the identity, on the copy. */

@@ -1,0 +1,118 @@
+/** The code of docs/sync.md, scripts.md and errors.md runs, against a hub that listens, and does what is said of it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createLiveRoute } from '../../hub/live/live-route.ts';
+import { DEFAULT_SETTINGS } from '../../hub/settings/settings.ts';
+import { createSyncRoute } from '../../hub/sync/sync-route.ts';
+import { openTestHub, type TestHub } from '../../hub/testing/test-hub.ts';
+import { openDatabase as openFolder } from '../../in-process/node.ts';
+import { connect } from '../../in-process/remote.ts';
+import { openDatabase } from '../../in-process/testing.ts';
+import { ContendedTransaction, q, QueryError, queryText, type Database } from '../index.ts';
+import { piecesOf, runPiece } from './testing/pieces.ts';
+
+const HUB = 'https://hub.example';
+
+let hub: TestHub;
+let folder: string;
+const opened: Pick<Database, 'close'>[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'burrow-docs-'));
+  hub = await openTestHub({
+    routes: (of) => [createSyncRoute(of, {}), createLiveRoute(of, DEFAULT_SETTINGS)],
+  });
+});
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+  await hub.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The address and the folders are those of this test. */
+const here = (code: string): string =>
+  code.replaceAll(`'${HUB}'`, JSON.stringify(hub.url)).replaceAll("'./", `'${folder}/`);
+
+/** What docs/sync.md has a hub prepared with. */
+async function prepared() {
+  const remote = await connect({ url: hub.url, secret: hub.secret });
+  opened.push(remote);
+  const [preparation = ''] = piecesOf('sync.md');
+  const given = { q, admin: remote.client(), email: 'ada@example.org', password: 'secret' };
+  const { declared } = await runPiece(preparation, given);
+  return { ...given, key: undefined as unknown, ...declared };
+}
+
+test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits take notice of others', async () => {
+  const pieces = piecesOf('sync.md');
+  expect(pieces).toHaveLength(4);
+  const given = await prepared();
+  const ben = { ...given, email: 'ben@example.org', hub: `${hub.url}/` };
+  const signedUp = await runPiece(pieces[1] ?? '', { ...ben, queryText });
+  expect(signedUp.declared).toMatchObject({ isNew: true });
+  const db = await openDatabase('notes');
+  opened.push(db);
+  const { declared } = await runPiece(here(pieces[2] ?? ''), { ...ben, db });
+  const { client } = declared['sync'] as Awaited<ReturnType<Database['sync']>>;
+  const { value } = await client.submit(
+    q.Create('notes', { data: { title: 'a heron', count: 1 } }),
+  );
+  const ref = (value as { readonly ref: unknown }).ref;
+  const edit = (pieces[3] ?? '').replaceAll(
+    /^q\./gm,
+    'edits.at(edits.push(null) - 1); edits[edits.length - 1] = q.',
+  );
+  const edits: Parameters<typeof client.submit>[0][] = [];
+  await runPiece(edit, { ...ben, ref, seen: 'a heron', title: 'two herons', edits });
+  for (const each of edits) {
+    const { settled } = await client.submit(each);
+    expect(await settled).toMatchObject({ state: 'confirmed' });
+  }
+  const stored = q.Select('data', q.Get(ref as Parameters<typeof q.Get>[0]));
+  expect(await given.admin.query(stored)).toEqual({ title: 'two herons', count: 2 });
+});
+
+test('docs/scripts.md: a seed, a report, a live query, the log, a folder, and a robot that syncs', async () => {
+  const pieces = piecesOf('scripts.md');
+  expect(pieces).toHaveLength(7);
+  const { admin, key } = await prepared();
+  const robot = { email: 'robot@example.org' };
+  await admin.query(q.Create('users', { data: robot, credentials: { password: 'secret' } }));
+  const given = { q, connect, key: hub.secret };
+  const run = (at: number, more: object = {}) =>
+    runPiece(here(pieces[at] ?? ''), { ...given, ...more });
+  await run(0);
+  expect((await run(1)).logged).toEqual(['2 notes']);
+  const live = await run(2);
+  await expect.poll(() => live.logged).toEqual(['2 notes']);
+  (live.declared['stop'] as () => void)();
+  await (live.declared['remote'] as Awaited<ReturnType<typeof connect>>).close();
+  const { declared } = await run(3);
+  const database = await (declared['database'] as () => Promise<Database>)();
+  expect(await database.client().query(q.Add(1, 2))).toBe(3);
+  await database.close();
+  expect((await run(4)).logged[0]).toMatch(/^Complete http/);
+  const folderNotes = await run(5, { openDatabase: openFolder });
+  expect(folderNotes.declared).toHaveProperty('db');
+  await run(6, { openDatabase: openFolder, password: 'secret', key });
+  expect(await admin.query(q.Count(q.Documents(q.Collection('notes'))))).toBe(3);
+});
+
+test('docs/errors.md: what a program catches', async () => {
+  const [piece = '', ...others] = piecesOf('errors.md');
+  expect(others).toEqual([]);
+  const open = async (name: string): Promise<Database> => {
+    const db = await openDatabase(name);
+    opened.push(db);
+    return db;
+  };
+  const { logged } = await runPiece(piece, {
+    openDatabase: open,
+    q,
+    ContendedTransaction,
+    QueryError,
+  });
+  expect(logged).toEqual(['invalid ref do,1,get']);
+});
