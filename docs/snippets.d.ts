@@ -2,6 +2,10 @@
 import type * as burrow from 'burrowdb';
 
 declare global {
+  /** Variables of the build of an example. */
+  interface ImportMeta {
+    readonly env: Readonly<Record<string, string>>;
+  }
   const openDatabase: typeof burrow.openDatabase;
   const forgetDatabase: typeof burrow.forgetDatabase;
   const listDatabases: typeof burrow.listDatabases;

@@ -1,6 +1,5 @@
-// The code in README.md and docs/ compiles under `strict` against the public surface. Some of it is run as well: worker/readme.browser.test.ts,
-// e2e/readme-sync.spec.ts, src/reference/*.test.ts, scripts/guides.test.mjs.
-import { readdirSync, readFileSync } from 'node:fs';
+// The code in README.md and docs/ compiles under `strict` against the public surface, and is run: which test does it is said here.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
@@ -9,10 +8,12 @@ import { root } from './setup.mjs';
 import { compileSurface } from './compile-surface.mjs';
 import { isGuide, programOf } from './guides.mjs';
 
-const PRELUDE = ['docs/snippets.d.ts', 'docs/svelte-files.d.ts'].map((name) => join(root, name));
+const PRELUDE = ['docs/snippets.d.ts', 'docs/component-files.d.ts'].map((name) => join(root, name));
 const FENCE = /^```(ts|js|tsx|vue|svelte)\n([\s\S]*?)^```$/gm;
 /** What is checked of a component in a language of its own; its template is not. */
 const SCRIPT = /<script[^>]*>\n([\s\S]*?)<\/script>/;
+/** Before code that is a file of an example: a link to it. */
+const FILE = /\]\(\.\.\/(examples\/\S+)\):\n\n$/;
 
 const documents = [
   'README.md',
@@ -35,9 +36,11 @@ function snippetsOf(name) {
     const code = isComponent ? (SCRIPT.exec(whole)?.[1] ?? '') : whole;
     const before = text.slice(0, index).split('\n').length + 1;
     const line = before + (isComponent && code ? 1 : 0);
-    const given = name.startsWith('docs/reference/') ? builders : '';
+    const file = FILE.exec(text.slice(0, index))?.[1];
+    const ofSolid = file?.includes('solid') ? '/** @jsxImportSource solid-js */' : '';
+    const given = name.startsWith('docs/reference/') ? builders : ofSolid;
     return {
-      path: join(root, `${name}:${line}.${language === 'tsx' ? 'tsx' : 'ts'}`),
+      path: join(root, `${file ?? name}:${line}.${language === 'tsx' ? 'tsx' : 'ts'}`),
       text: `${given} ${code}export {};\n`,
     };
   });
@@ -67,6 +70,58 @@ test('code in documents compiles under strict', () => {
   const snippets = documents.flatMap(snippetsOf);
   expect(snippets.length).toBeGreaterThan(200);
   expect(problemsIn(new Map(snippets.map(({ path, text }) => [path, text])))).toEqual([]);
+});
+
+/** Tests that run all code of a document. Guides: guides.test.mjs. The language: src/reference/reference.test.ts. */
+const RUN_BY = {
+  'README.md': ['worker/readme.browser.test.ts', 'e2e/readme-sync.spec.ts'],
+  'docs/data.md': ['src/reference/data-docs.test.ts'],
+  'docs/errors.md': ['src/reference/sync-docs.test.ts'],
+  'docs/inspector.md': ['inspector/docs.browser.test.ts'],
+  'docs/schema.md': ['src/reference/schema-docs.test.ts'],
+  'docs/scripts.md': ['src/reference/sync-docs.test.ts'],
+  'docs/start.md': ['src/reference/page-docs.test.ts'],
+  'docs/sync.md': ['src/reference/sync-docs.test.ts'],
+  'docs/tanstack.md': ['src/reference/page-docs.test.ts'],
+};
+
+/** How many pieces of a document are compiled only, and why. */
+const NOT_RUN = {
+  'docs/bundlers.md': 1, // A worker that the app starts itself: e2e/examples runs it with each bundler.
+  'docs/react.md': 1, // A query that waits for its argument: src/hooks/hooks.contract.ts has it, for each framework.
+  'docs/solid.md': 1,
+  'docs/svelte.md': 1,
+  'docs/vue.md': 1,
+};
+
+/** The file of an example, or of a test, that the code of a document is. @param {string} before @param {string} code */
+const fileOf = (before, code) =>
+  FILE.exec(before)?.[1] ??
+  readdirSync(join(root, 'in-process/examples'))
+    .map((name) => `in-process/examples/${name}`)
+    .find((file) => readFileSync(join(root, file), 'utf8') === code);
+
+test('code in documents is run', () => {
+  for (const [name, tests] of Object.entries(RUN_BY))
+    for (const file of tests)
+      expect(existsSync(join(root, file)), `${file}, which runs ${name}`).toBe(true);
+  /** @type {Record<string, number>} */
+  const notRun = {};
+  /** @type {string[]} */
+  const different = [];
+  for (const name of documents) {
+    if (isGuide(name) || name.startsWith('docs/reference/') || Object.hasOwn(RUN_BY, name))
+      continue;
+    const text = readFileSync(join(root, name), 'utf8');
+    for (const { index, 2: code = '' } of text.matchAll(FENCE)) {
+      const file = fileOf(text.slice(0, index), code);
+      if (file === undefined) notRun[name] = (notRun[name] ?? 0) + 1;
+      else if (readFileSync(join(root, file), 'utf8') !== code)
+        different.push(`${file} in ${name}`);
+    }
+  }
+  expect(different, 'copy the file into the document').toEqual([]);
+  expect(notRun).toEqual(NOT_RUN);
 });
 
 test('code that takes what may be undefined does not', () => {

@@ -1,0 +1,42 @@
+/** The code of docs/inspector.md opens the inspector, in both ways that it shows. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openDatabase } from '../in-process/testing.ts';
+import type { Database } from '../src/index.ts';
+import text from '../docs/inspector.md?raw';
+import * as inspector from './inspector.ts';
+
+const pieces = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
+
+/** It is JavaScript, whatever the fence says; a module that was loaded stands for the import. */
+const run = (code: string, db: Database): void => {
+  const program = code
+    .replaceAll(/^import .*$/gm, '')
+    .replace("await import('burrowdb/inspector')", 'inspector');
+  // oxlint-disable-next-line typescript/no-implied-eval -- the document is ours
+  const call = new Function('db', 'inspector', program) as (...given: readonly unknown[]) => void;
+  call(db, inspector);
+};
+
+let db: Database;
+beforeEach(async () => {
+  db = await openDatabase();
+});
+afterEach(async () => {
+  document.body.replaceChildren();
+  await db.close();
+});
+
+const shown = () => document.querySelector('burrow-inspector')?.shadowRoot?.textContent;
+
+test('a button opens it', async () => {
+  run(pieces[0] ?? '', db);
+  expect(shown()).toBeUndefined();
+  document.querySelector('button')?.click();
+  await expect.poll(shown).toContain('Collections');
+});
+
+test('it is a custom element', async () => {
+  run(pieces[1] ?? '', db);
+  await expect.poll(shown).toContain('Collections');
+  expect(pieces).toHaveLength(2);
+});
