@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { DatabaseClosed, queryError, Unsupported, UsageError } from '../src/client/errors.ts';
 import { FAULTS, MISUSES, REFUSALS } from '../src/errors.ts';
+import { anchorOf } from './anchors.mjs';
 import { root } from './setup.mjs';
 
 const text = readFileSync(join(root, 'docs/errors.md'), 'utf8');
@@ -23,4 +25,21 @@ test('docs/errors.md says of each code what it is', () => {
     return [code, `\`${row.class}\`${status}${row.retryable ? ', retryable' : ''}`];
   });
   expect(said).toEqual(Object.fromEntries(facts));
+});
+
+test('each error says where the page tells of it', () => {
+  const anchors = new Set(
+    [...text.matchAll(/^### (.+)$/gm)].map(([, code = '']) => anchorOf(code)),
+  );
+  const errors = [
+    ...[...Object.keys(FAULTS), ...Object.keys(REFUSALS)].map((code) =>
+      queryError([{ code, description: '' }]),
+    ),
+    ...[UsageError, Unsupported, DatabaseClosed].map((kind) => new kind('')),
+  ];
+  for (const { code, help } of errors) {
+    const [file, anchor = ''] = help.split('#');
+    expect(file).toBe('burrowdb/docs/errors.md');
+    expect(anchors, code).toContain(anchor);
+  }
 });

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
+import { anchorOf } from './anchors.mjs';
 import { root } from './setup.mjs';
 
 const LINK = /\[(?:[^\][]|\[[^\]]*\])*\]\(([^)\s]+)\)/g;
@@ -22,14 +23,6 @@ const documents = [
 
 /** Without code, where brackets are no links. @param {string} path */
 const textOf = (path) => readFileSync(path, 'utf8').replaceAll(FENCE, '').replaceAll('\r', '');
-
-/** As GitHub makes them of headings. @param {string} heading */
-const anchorOf = (heading) =>
-  heading
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}_ -]/gu, '')
-    .replaceAll(' ', '-');
 
 /** @param {string} path */
 const anchorsOf = (path) =>

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
+import { anchorOf } from '../../scripts/anchors.mjs';
 import { browserAlias } from '../../scripts/bundle.mjs';
 import { examplesThatRun } from './examples.ts';
 
@@ -50,6 +51,7 @@ export default defineConfig({
   cacheDir: fileURLToPath(new URL('../../node_modules/.cache/burrow/site', import.meta.url)),
   cleanUrls: true,
   markdown: {
+    anchor: { slugify: anchorOf },
     config: (markdown) => {
       markdown.use(examplesThatRun);
     },

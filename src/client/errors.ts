@@ -52,6 +52,11 @@ class CodedError extends Error {
     this.description = description;
     this.retryable = row.retryable === true;
   }
+
+  /** Where the package says what this code means and what to do: a file in `node_modules`, and a heading of it. */
+  get help(): string {
+    return `burrowdb/docs/errors.md#${this.code.replaceAll(' ', '-')}`;
+  }
 }
 
 // --- the library was not used as it can serve ---------------------------------------------------
