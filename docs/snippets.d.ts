@@ -14,6 +14,8 @@ declare global {
   const db: burrow.Database;
   /** With the root secret. */
   const admin: burrow.Client;
+  /** Of that database. */
+  const sync: burrow.Sync;
   /** URL of a hub, and the secret of a client key there. */
   const hub: string;
   const key: string;

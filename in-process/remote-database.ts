@@ -48,7 +48,8 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       const sent = { method: 'POST', headers, body: call.query };
       const { response, text } = await send(remote, '/', sent, within(ms, [remote.ended, signal]));
       if (!ANSWER.test(text)) throw foreign(response, UNKNOWN);
-      return { status: response.status, body: text, metrics: metricsIn(response.headers) };
+      const metrics = metricsIn(response.headers);
+      return { status: response.status, body: text, metrics, isHubs: true };
     },
     async http({ method, path, headers, body }) {
       // A query takes its time; the other routes answer at once.

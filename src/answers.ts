@@ -13,6 +13,9 @@ export interface QueryMetrics {
   readonly retries: number;
 }
 
+/** What a query on a copy read that the copy does not keep, or has not loaded yet: documents of a collection, or entries of an index. */
+export type MissingSet = { readonly collection: string } | { readonly index: string };
+
 /** What an app says of a write, for its lists of writes. It stays on the device. */
 export interface WriteNote {
   readonly label: string | undefined;

@@ -97,6 +97,7 @@ export const REFUSALS = {
   'time out': { status: 503, class: 'UnavailableError', retryable: true },
   // Burrow's own, for what only a local database can meet.
   connection_needed: { status: 503, class: 'ConnectionNeeded' },
+  copy_incomplete: { status: 503, class: 'CopyIncomplete' },
   history_not_local: { status: 400, class: 'HistoryNotLocal' },
   limit_exceeded: { status: 400, class: 'BadRequest' },
   local_data_loss: { status: 500, class: 'LocalDataLoss' },

@@ -5,6 +5,7 @@ export {
   BurrowError,
   ConnectionNeeded,
   ContendedTransaction,
+  CopyIncomplete,
   DatabaseClosed,
   DatabaseLocked,
   HistoryNotLocal,
@@ -40,6 +41,7 @@ export {
   Uuid,
 } from './client/queries/values.ts';
 export type {
+  AnswerScope,
   Client,
   Observer,
   QueryOptions,
@@ -50,7 +52,7 @@ export type { LossReport } from './client/connection/loss-report.ts';
 export type { Database, DatabaseEvents, Progress, SignOutOptions } from './client/database.ts';
 export type { ErrorCode, WireError, WireFailure } from './client/errors.ts';
 export type { AbortSignalLike, BurrowFetch, FetchInit } from './client/fetch.ts';
-export type { LogRequestRecord, LogState, QueryMetrics } from './answers.ts';
+export type { LogRequestRecord, LogState, MissingSet, QueryMetrics } from './answers.ts';
 export type { LogList, LogRequest, Logs } from './client/logs/logs.ts';
 export type { Login } from './client/login.ts';
 export type { DatabaseOptions } from './client/options.ts';
@@ -105,6 +107,7 @@ export type {
 } from './client/queries/types/schema.ts';
 export type { StoredDatabase } from './client/stored-names.ts';
 export type { ResultOf } from './client/queries/values.ts';
+export type { AnswerPlace } from './host/query.ts';
 export type { SetError, SyncProgress } from './host/sync.ts';
 export type { RoleAction } from './values/role-actions.ts';
 export type { PendingState, Persistence, SyncState, VerdictState, WriteState } from './states.ts';

@@ -1,20 +1,18 @@
 /** What the host answers beside queries. */
 import { refusalBody } from '../src/engine/session.ts';
-import { Refusal } from '../src/errors.ts';
 import type { PageMessage, WorkerMessage } from '../src/host/api.ts';
 import { DIAGNOSTICS_PATH } from '../src/host/diagnostics.ts';
 import type { LogFile } from '../src/host/log.ts';
 import type { LossData } from '../src/host/open.ts';
-import type { HttpCall, HttpReply, QueryCall, QueryReply } from '../src/host/query.ts';
+import type { HttpCall, HttpReply } from '../src/host/query.ts';
 import { handleRequest } from '../src/http/handle.ts';
 import type { Loss } from './store/birth-stamp.ts';
 import { answerDiagnostics } from './diagnostics/answer-diagnostics.ts';
 import { locked } from './lock/lock.ts';
 import type { OpenDatabase } from './open-database.ts';
-import type { Abortable } from './queries/abortable-calls.ts';
 import type { OutgoingStreams } from './queries/outgoing-streams.ts';
 import type { QueryRunner } from './queries/query-runner.ts';
-import { queryReply, report } from './queries/replies.ts';
+import { report } from './queries/replies.ts';
 
 export interface Opened {
   readonly name: string;
@@ -25,21 +23,6 @@ export interface Opened {
 }
 
 const VERIFY_STEP = 1000;
-
-/** Past the copy: also what only the hub has. */
-export async function askHub(
-  { sync }: OpenDatabase,
-  call: QueryCall,
-  { signal }: Partial<Abortable>,
-): Promise<QueryReply> {
-  if (call.secret !== sync.secret) {
-    throw new Refusal(
-      'bad request',
-      'Only the client of a sync can run queries at the hub. Use `sync.client`.',
-    );
-  }
-  return queryReply(await sync.ask(call, signal));
-}
 
 /** In the shape that callers of the path expect. */
 export function lockedAnswer({ path }: HttpCall): HttpReply {

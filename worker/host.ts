@@ -1,9 +1,10 @@
 /** The calls of the page, on one open database. */
 import type { HostApi } from '../src/host/api.ts';
 import { DatabaseHost } from './database-host.ts';
-import { askHub, readLogFile, verify } from './host-calls.ts';
+import { readLogFile, verify } from './host-calls.ts';
 import type { DatabaseStorage } from './opening/find-store.ts';
 import { AbortableCalls } from './queries/abortable-calls.ts';
+import { answerQuery } from './sync/answer-place.ts';
 
 /** A null prototype: what the page can name is what is written here. */
 export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
@@ -13,9 +14,7 @@ export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
     open: (...call) => host.open(...call),
     query: (call) =>
       host.answer(({ runner, database }) =>
-        calls.run(call.number, (abortable) =>
-          call.at === 'hub' ? askHub(database, call, abortable) : runner.run(call, abortable),
-        ),
+        calls.run(call.number, (abortable) => answerQuery(database.sync, runner, call, abortable)),
       ),
     abort: (call) => host.answer(() => Promise.resolve(calls.abort(call))),
     http: (call) => host.answerHttp(call),

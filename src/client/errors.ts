@@ -292,6 +292,18 @@ export class ConnectionNeeded extends AnsweredError {
   declare readonly code: CodesOf<'ConnectionNeeded'>;
 }
 /**
+ * The copy does not hold all that the query reads: keep the sets that the description names, or ask the hub with `{ at: 'hub' }`.
+ * @example
+ * const count = await client.query(q.Count(q.Documents(notes))).catch((error) => {
+ *   if (!(error instanceof CopyIncomplete)) throw error;
+ *   return 'not all notes are on this device';
+ * });
+ * console.log(count);
+ */
+export class CopyIncomplete extends AnsweredError {
+  declare readonly code: CodesOf<'CopyIncomplete'>;
+}
+/**
  * A copy holds the present only: ask the hub with `{ at: 'hub' }`.
  * @example
  * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
@@ -345,6 +357,7 @@ const CLASSES = {
   OutboxFull,
   UnsentWrites,
   ConnectionNeeded,
+  CopyIncomplete,
   HistoryNotLocal,
   LocalDataLoss,
   LogNotComplete,

@@ -42,7 +42,12 @@ export function describeHooks(mountParts: MountParts): void {
     const { db, admin, count: query, add } = await openNotes();
     const count = asked(query);
     mount({ database: () => Promise.resolve(db) }, { count: count.part });
-    expect(count.last()).toMatchObject({ value: undefined, isLoading: true, isStale: false });
+    expect(count.last()).toMatchObject({
+      value: undefined,
+      isLoading: true,
+      isStale: false,
+      partial: [],
+    });
     await expect.poll(() => count.last().value).toBe(0);
     await admin.query(add('a heron'));
     await expect.poll(() => count.last()).toMatchObject({ value: 1, isLoading: false });
@@ -230,6 +235,7 @@ export function describeHooks(mountParts: MountParts): void {
       login: { password: 'right', key: 'key of the hub' },
     });
     await expect.poll(() => shown.last().value).toBe('of the copy');
+    expect(shown.last().partial).toEqual([{ collection: 'notes' }]);
 
     await session.last().logOut();
     await expect.poll(state).toBe('locked');

@@ -2,6 +2,7 @@
  * The whole contract between the page and its worker: flat calls, and one port for what comes unasked. Everything is plain
  * data. Errors cross as data too, because a thrown one keeps only its message on the way.
  */
+import type { MissingSet } from '../answers.ts';
 import type { RefusalCode } from '../errors.ts';
 import type { WriteState } from '../states.ts';
 import type { LogFile } from './log.ts';
@@ -89,7 +90,14 @@ export type PageMessage =
 /** From the worker, through the port. */
 export type WorkerMessage =
   /** Answer of a live query: the first, and each that differs from the one before. */
-  | { readonly type: 'answer'; readonly id: number; readonly status: number; readonly body: string }
+  | {
+      readonly type: 'answer';
+      readonly id: number;
+      readonly status: number;
+      readonly body: string;
+      /** As in `QueryReply`. */
+      readonly missing?: readonly MissingSet[];
+    }
   /** `undefined`: the stream is at its end. */
   | {
       readonly type: 'part';

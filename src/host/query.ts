@@ -1,5 +1,8 @@
 /** Queries and requests of the page, and their answers. */
-import type { QueryMetrics } from '../answers.ts';
+import type { MissingSet, QueryMetrics } from '../answers.ts';
+
+/** Where a query on a copy may be answered, if not by the copy whatever it holds. */
+export type AnswerPlace = 'complete' | 'hub' | 'hub-or-copy';
 
 export interface QueryCall {
   /** By which the page may abort it. */
@@ -8,8 +11,7 @@ export interface QueryCall {
   /** Wire JSON. */
   readonly query: string;
   readonly timeoutMs: number | undefined;
-  /** Asks the hub, not the copy. */
-  readonly at?: 'hub' | undefined;
+  readonly at?: AnswerPlace | undefined;
   /** `k=v,k=v`, for the query log. */
   readonly tags: string | undefined;
   readonly traceparent: string | undefined;
@@ -20,6 +22,10 @@ export interface QueryReply {
   /** `{"resource":…}` or `{"errors":[…]}`. */
   readonly body: string;
   readonly metrics: QueryMetrics;
+  /** Of a copy; absent when nothing is missing. */
+  readonly missing?: readonly MissingSet[];
+  /** The hub was asked. */
+  readonly isHubs?: boolean;
 }
 
 export interface HttpCall {

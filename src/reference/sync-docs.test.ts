@@ -47,7 +47,7 @@ async function prepared() {
 
 test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits take notice of others', async () => {
   const pieces = piecesOf('sync.md');
-  expect(pieces).toHaveLength(4);
+  expect(pieces).toHaveLength(5);
   const given = await prepared();
   const ben = { ...given, email: 'ben@example.org', hub: `${hub.url}/` };
   const signedUp = await runPiece(pieces[1] ?? '', { ...ben, queryText });
@@ -60,7 +60,9 @@ test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits ta
     q.Create('notes', { data: { title: 'a heron', count: 1 } }),
   );
   const ref = (value as { readonly ref: unknown }).ref;
-  const edit = (pieces[3] ?? '').replaceAll(
+  const partial = await runPiece(pieces[3] ?? '', { ...ben, ...declared });
+  expect(partial.logged).toEqual(['1 notes']);
+  const edit = (pieces[4] ?? '').replaceAll(
     /^q\./gm,
     'edits.at(edits.push(null) - 1); edits[edits.length - 1] = q.',
   );

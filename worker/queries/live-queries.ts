@@ -6,6 +6,7 @@ import { refusalBody } from '../../src/engine/session.ts';
 import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { touches } from '../../src/http/touches.ts';
+import type { MissingSet } from '../../src/answers.ts';
 import { Refusal, type RefusalCode } from '../../src/errors.ts';
 import type { Micros } from '../../src/values/value.ts';
 import { pageBody } from './page-body.ts';
@@ -21,6 +22,7 @@ export interface LiveOptions {
 export interface LiveAnswer {
   readonly status: number;
   readonly body: string;
+  readonly missing?: readonly MissingSet[];
 }
 
 interface Run extends LiveAnswer {
@@ -158,10 +160,12 @@ export class LiveQueries {
     const isTouched = meanwhile.some((notice) => touches(notice, answer.readSet));
     // Who was held up by another tab may have missed what it was run for: once more. The store itself waits before it gives up.
     if (isTouched || answer.isHeldUp) this.stale.add(live);
-    if (answer.body === live.told) return;
-    live.told = answer.body;
+    const { status, body, missing = [] } = answer;
+    const told = missing.length === 0 ? body : `${body} ${JSON.stringify(missing)}`;
+    if (told === live.told) return;
+    live.told = told;
     live.answers += 1;
-    this.options.tell(live.id, { status: answer.status, body: answer.body });
+    this.options.tell(live.id, { status, body, ...(missing.length > 0 && { missing }) });
   }
 
   private async ask({

@@ -10,6 +10,8 @@ import type { Abortable } from './abortable-calls.ts';
 import { queryReply } from './replies.ts';
 
 const API_VERSION = '4';
+/** Where a write would be made on the copy although the hub is meant, or twice. */
+export const READ_PLACE = 'queries that say where they are answered (`at`)';
 /** Log records may wait this long for company before they are written. */
 const FLUSH_MS = 2000;
 
@@ -34,7 +36,7 @@ export class QueryRunner {
       secret,
       query,
       apiVersion: API_VERSION,
-      allows: 'write',
+      ...(call.at === undefined ? { allows: 'write' } : { allows: 'read', placeName: READ_PLACE }),
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(isAbandoned && { isAbandoned }),
     });

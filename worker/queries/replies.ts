@@ -20,6 +20,7 @@ export const queryReply = (answer: QueryAnswer, secret?: string): QueryReply => 
   status: answer.status,
   body: pageBody(answer, secret),
   metrics: answer.metrics,
+  ...(answer.missing?.length && { missing: answer.missing }),
 });
 
 export async function replyOf<T>(work: () => Promise<T>): Promise<Reply<T>> {

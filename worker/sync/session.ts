@@ -193,6 +193,10 @@ export class SyncSession {
     return { state: this.state, reason: this.reason, copy };
   }
 
+  get isInContact(): boolean {
+    return this.state === 'live' || this.state === 'catching-up';
+  }
+
   // --- queries of the synced identity -------------------------------------------------------------
 
   async query(request: QueryRequest): Promise<QueryAnswer> {
@@ -201,8 +205,7 @@ export class SyncSession {
       ? replica.read(request)
       : replica.query(request));
     const isBeyond = answer.status >= 400 && errorOf(answer).code === 'connection_needed';
-    const isInContact = this.state === 'live' || this.state === 'catching-up';
-    if (!isBeyond || !isInContact || request.isAbandoned?.()) return answer;
+    if (!isBeyond || !this.isInContact || request.isAbandoned?.()) return answer;
     return this.ask(request);
   }
 

@@ -55,10 +55,12 @@ export class Subscriptions {
     });
   }
 
-  async #receive({ id, status, body }: Extract<WorkerMessage, { type: 'answer' }>): Promise<void> {
+  async #receive(message: Extract<WorkerMessage, { type: 'answer' }>): Promise<void> {
+    const { id, status, body, missing } = message;
     const subscription = this.#byId.get(id);
-    if (!subscription || subscription.told === body) return;
-    subscription.told = body;
+    const told = missing ? body + JSON.stringify(missing) : body;
+    if (!subscription || subscription.told === told) return;
+    subscription.told = told;
     const number = ++subscription.newest;
     const isNewest = (): boolean => this.#byId.has(id) && subscription.newest === number;
     let value: unknown;
@@ -68,7 +70,7 @@ export class Subscriptions {
       if (isNewest()) tell(() => subscription.observer.error?.(asCallerError(error)));
       return;
     }
-    if (isNewest()) tell(() => subscription.observer.next(value));
+    if (isNewest()) tell(() => subscription.observer.next(value, { partial: missing ?? [] }));
   }
 
   /** The worker is gone: another takes over, unless the database was closed or workers die one after the other. */

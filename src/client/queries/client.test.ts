@@ -51,6 +51,8 @@ test('queryWithMetrics() brings all nine metrics', async () => {
   expect(await db.client().queryWithMetrics(1)).toEqual({
     value: [],
     metrics: METRICS,
+    partial: [],
+    from: 'device',
   });
   await db.close();
 });

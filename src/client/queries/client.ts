@@ -1,5 +1,5 @@
-import type { QueryMetrics } from '../../answers.ts';
-import type { QueryReply } from '../../host/query.ts';
+import type { MissingSet, QueryMetrics } from '../../answers.ts';
+import type { AnswerPlace, QueryReply } from '../../host/query.ts';
 import { BUILDER_ROWS } from './builder-table.ts';
 import { q } from './builders.ts';
 import { decodeWire } from './decode.ts';
@@ -18,8 +18,14 @@ export interface QueryOptions {
   readonly tags?: Readonly<Record<string, string>>;
   /** W3C trace context, kept with the query in the log. */
   readonly traceparent?: string;
-  /** Of the client of a sync: has the hub answer, not the copy. */
-  readonly at?: 'hub';
+  /**
+   * Of `sync.client`: where the answer comes from. Left out: from the copy, whatever it holds.
+   * - `complete`: from the copy, if it holds all that the query reads; otherwise the query fails with `copy_incomplete`. Reads only.
+   * - `hub`: from the hub, which does not know writes that were not sent yet; `connection_needed` when it cannot be reached.
+   * - `hub-or-copy`: from the hub, or from the copy when the hub does not answer within 5 s: `from` of `queryWithMetrics()` tells which.
+   *   Reads only.
+   */
+  readonly at?: AnswerPlace;
   /**
    * Stops the query: it rejects with the reason of the signal, and has had no effect. A write that is being committed by then is answered
    * as usual; of one that was sent to the hub (`at`) it is unknown whether it took effect.
@@ -27,13 +33,24 @@ export interface QueryOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface WithMetrics<T> {
+/** How far an answer can be relied on. */
+export interface AnswerScope {
+  /**
+   * On a copy: what the query read and the copy does not keep, or has not loaded yet; the answer may differ from that of the hub. Empty
+   * when nothing is missing.
+   */
+  readonly partial: readonly MissingSet[];
+}
+
+export interface WithMetrics<T> extends AnswerScope {
   readonly value: T;
   readonly metrics: QueryMetrics;
+  /** Who answered. */
+  readonly from: 'device' | 'hub';
 }
 
 export interface Observer<T> {
-  next(value: T): void;
+  next(value: T, scope: AnswerScope): void;
   /** The query failed. It runs again when what it read changes, so a value may follow. */
   error?(error: BurrowError): void;
   /** It has ended: `error` was called with the same, and nothing follows. The database was closed or locked, or its worker is lost for good. */
@@ -82,7 +99,8 @@ class QueryClient {
     options: QueryOptions = {},
   ): Promise<WithMetrics<unknown>> {
     const reply = await this.host.query(this.secret(), queryText(expression), options);
-    return { value: await valueOf(reply), metrics: reply.metrics };
+    const { metrics, missing: partial = [], isHubs } = reply;
+    return { value: await valueOf(reply), metrics, partial, from: isHubs ? 'hub' : 'device' };
   }
 
   /** Resolves when an index has been built: `Match` finds nothing in it before, and fails. */

@@ -1,5 +1,5 @@
 /** What an engine needs from its host, and the words that both use: queries, answers, commits. What it offers: `engine.ts`. */
-import type { QueryMetrics } from '../../answers.ts';
+import type { MissingSet, QueryMetrics } from '../../answers.ts';
 import type { Key } from '../../codec/key.ts';
 import type { Fault, RefusalCode } from '../../errors.ts';
 import type { Node } from '../../query/node.ts';
@@ -156,6 +156,8 @@ export interface QueryAnswer {
   /** Effects of a write that its result does not show. */
   readonly notices?: readonly string[];
   readonly readSet: ReadSet;
+  /** Of a copy of a hub's database: see `MissingSet`. */
+  readonly missing?: readonly MissingSet[];
   /** Index entries and documents that its sets went through. No caller is told: it is more than it is shown. */
   readonly scanned?: number;
 }

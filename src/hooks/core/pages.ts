@@ -20,6 +20,7 @@ export const NO_PAGE: PagesState<never> = {
   error: undefined,
   isLoading: true,
   isStale: false,
+  partial: [],
   hasNext: false,
   hasPrevious: false,
 };
@@ -68,13 +69,12 @@ export class Pages<T> extends Cell<PagesState<T>> {
   }
 
   private show(): void {
-    const { value, error, isLoading, isStale } = this.query.get();
+    const { value, ...state } = this.query.get();
     const data = value ? value.data : this.get().data;
     this.set({
+      ...state,
       data,
-      error,
-      isLoading,
-      isStale: isStale || (data !== undefined && !value),
+      isStale: state.isStale || (data !== undefined && !value),
       hasNext: value?.after !== undefined,
       hasPrevious: value?.before !== undefined,
     });

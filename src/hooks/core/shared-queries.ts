@@ -1,4 +1,10 @@
-import { queryText, type Arg, type BurrowError, type Client } from '../../index.ts';
+import {
+  queryText,
+  type AnswerScope,
+  type Arg,
+  type BurrowError,
+  type Client,
+} from '../../index.ts';
 import { Cell } from './cell.ts';
 
 /** What is known of a live query. */
@@ -11,9 +17,11 @@ export interface QueryState<T> {
   readonly isLoading: boolean;
   /** `value` is of before: the query has failed since, or was not subscribed to meanwhile and is asked again. */
   readonly isStale: boolean;
+  /** Of a copy: what the query read and the copy does not hold. Empty when nothing is missing. */
+  readonly partial: AnswerScope['partial'];
 }
 
-const NOTHING = { value: undefined, error: undefined, isStale: false } as const;
+const NOTHING = { value: undefined, error: undefined, isStale: false, partial: [] } as const;
 /** The query is undefined. */
 export const IDLE: QueryState<never> = { ...NOTHING, isLoading: false };
 /** There is nobody to ask yet: the database is being opened, or nobody has logged in. */
@@ -37,13 +45,13 @@ export class SharedQuery<T> extends Cell<QueryState<T>> {
     this.ask = ask;
   }
 
-  next(value: T): void {
-    this.set({ ...IDLE, value });
+  next(value: T, scope: AnswerScope): void {
+    this.set({ ...IDLE, value, ...scope });
   }
 
   error(error: BurrowError): void {
-    const { value } = this.get();
-    this.set({ value, error, isLoading: false, isStale: value !== undefined });
+    const state = this.get();
+    this.set({ ...state, error, isLoading: false, isStale: state.value !== undefined });
   }
 
   /** What was locked or closed is shown no more. */

@@ -114,8 +114,10 @@ export function fakeCopy({ isKnown }: { readonly isKnown: boolean }): FakeCopy {
         });
       },
       onMessage: (message, tell) => {
-        if (message.type === 'subscribe')
-          tell({ type: 'answer', id: message.id, status: 200, body: '{"resource":"of the copy"}' });
+        if (message.type !== 'subscribe') return;
+        const missing = [{ collection: 'notes' }];
+        const body = '{"resource":"of the copy"}';
+        tell({ type: 'answer', id: message.id, status: 200, body, missing });
       },
       lock: () => {
         locked = true;

@@ -1,4 +1,5 @@
 /** Queries of the app on a copy: reads of the data shown, and writes into the outbox. */
+import type { MissingSet } from '../../../answers.ts';
 import type { LongQueries, QueryAnswer, QueryRequest } from '../../../engine/host.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
 import type { TransactionBody } from '../../../engine/transactions.ts';
@@ -10,6 +11,7 @@ import { submit, type SubmitOutcome } from '../outbox/submit.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { planFor } from '../view/local-execution.ts';
 import type { ReplicaView } from '../view/replica-view.ts';
+import { missingSets } from '../view/missing-sets.ts';
 import type { TrackedReads } from '../view/tracked-reads.ts';
 import {
   requireActor,
@@ -79,15 +81,24 @@ export class LocalQueries {
     const plan = longQueries
       ? { ...planned, request: { ...request, turnMs: longQueries.turnMs(request) } }
       : planned;
-    const rows: TrackedReads['rows'] = [];
+    let reads: TrackedReads = { rows: [], ranges: [] };
+    let missing: readonly MissingSet[] = [];
     try {
       const run = await transactions.read((input) => {
-        rows.length = 0;
-        return transactions.execute(plan, { ...input, writer: view.over(input.writer, rows) });
+        reads = { rows: [], ranges: [] };
+        const state = requireState(input);
+        const writer = view.writerOver(input.writer, state, reads);
+        const result = transactions.execute(plan, { ...input, writer });
+        missing = missingSets(copyOf(reads), writer, state.sets);
+        return result;
       }, request);
       const answer = transactions.answer(plan, run);
       const { readSet } = answer;
-      return { ...answer, readSet: { ...readSet, rows: [...readSet.rows, ...rows] } };
+      return {
+        ...answer,
+        missing,
+        readSet: { ...readSet, rows: [...readSet.rows, ...reads.rows] },
+      };
     } catch (reason) {
       if (!(reason instanceof TurnOver && longQueries)) return transactions.refused(plan, reason);
       return longQueries
@@ -125,6 +136,12 @@ export class LocalQueries {
     }
   }
 }
+
+/** Looking at what is missing reads, too. */
+const copyOf = ({ rows, ranges }: TrackedReads): TrackedReads => ({
+  rows: [...rows],
+  ranges: [...ranges],
+});
 
 function required<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('a failed query has an answer');

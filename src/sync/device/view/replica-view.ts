@@ -26,9 +26,13 @@ export class ReplicaView implements View {
 
   over<W extends Writer & { readonly bytes: number }>(writer: W, rowsRead: RowAddress[]) {
     const state = readState(writer.rowAssumedAbsent(STATE));
-    if (!state) return writer;
+    return state ? this.writerOver(writer, state, { rows: rowsRead, ranges: [] }) : writer;
+  }
+
+  /** What is written to it is not stored. @param reads gets what is read through it @throws Suspended, Refusal `locked` */
+  writerOver(writer: Reader, state: ReplicaState, reads: TrackedReads): Overlay {
     if (state.isLocked) throw new Refusal('locked', LOCKED);
-    return new Overlay(this.readerOver(writer, state, { rows: rowsRead, ranges: [] }));
+    return new Overlay(this.readerOver(writer, state, reads));
   }
 
   /** @param reads gets what is read through it @throws Suspended */

@@ -96,6 +96,8 @@ const EXPECTED: readonly string[] = [
   'verdict amended',
   'verdict refused',
   'copies compared',
+  'answers complete',
+  'answers partial',
   'views replayed',
 ];
 

@@ -3,12 +3,14 @@ import { EVERY_KEY } from '../../../codec/ranges.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { documentRows } from './rows-in.ts';
 import type { SimDevice } from './sim-device.ts';
+import { coll, userRef } from './sim-schema.ts';
 import { markOf, type World } from './world.ts';
 
 export async function checkEnd(world: World): Promise<void> {
   checkWrites(world);
   for (const device of world.devices) {
     await checkView(world, device);
+    await checkCompleteness(world, device);
     checkSecrets(world, device);
   }
 }
@@ -51,6 +53,33 @@ async function checkView(world: World, device: SimDevice): Promise<void> {
     world.problems.push(
       `S4: ${device.name} sees of ${id} ${JSON.stringify(set?.error)} ${difference(here.body, there.body)}`,
     );
+  }
+}
+
+/** Reads of which a copy holds all, a part or nothing. */
+const PROBES: readonly unknown[] = [
+  ...['notes', 'marks', 'accounts', 'names', 'traps'].map((name) => ({ documents: coll(name) })),
+  ...[0, 1].map((user) => ({ match: { index: 'notes_by_owner' }, terms: userRef(user) })),
+  { match: { index: 'shared_notes' }, terms: true },
+  { match: { index: 'names_by_text' }, terms: 'a' },
+  { union: [{ documents: coll('marks') }, { match: { index: 'shared_notes' }, terms: true }] },
+].map((set) => ({ count: set }));
+
+/** S5: an answer of which nothing is said to be missing is that of the hub. */
+async function checkCompleteness(world: World, device: SimDevice): Promise<void> {
+  const { replica } = device.direct();
+  const admin = world.hub.admin();
+  for (const probe of PROBES) {
+    const here = await replica.read({ query: JSON.stringify(probe), apiVersion: '4' });
+    if (here.status >= 300) continue;
+    const isComplete = here.missing?.length === 0;
+    world.count(isComplete ? 'answers complete' : 'answers partial');
+    if (!isComplete) continue;
+    const there = await admin.answer(probe, { secret: device.secret });
+    if (there.status < 300 && here.body !== there.body)
+      world.problems.push(
+        `S5: ${device.name} answers ${JSON.stringify(probe)} with ${here.body}, the hub with ${there.body}`,
+      );
   }
 }
 

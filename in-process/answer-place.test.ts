@@ -1,0 +1,132 @@
+/** Whether an answer of a copy is complete, and where it comes from. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CopyIncomplete, q, type AnswerScope, type Database, type Sync } from '../src/index.ts';
+import { createNetwork, openDatabase, openHub, type TestHub, type TestNetwork } from './testing.ts';
+
+const notes = q.Collection<{ color: string }>('notes');
+const all = q.Documents(notes);
+const ofColor = (color: string) => q.Match(q.Index('notes_by_color'), color);
+
+let hub: TestHub;
+let network: TestNetwork;
+let db: Database;
+let sync: Sync;
+
+/** The hub has a red note and a blue one; the copy keeps the red one. */
+beforeEach(async () => {
+  hub = await openHub();
+  const admin = hub.client();
+  await admin.query(q.CreateCollection({ name: 'notes' }));
+  await admin.query(
+    q.CreateIndex({ name: 'notes_by_color', source: notes, terms: [{ field: ['data', 'color'] }] }),
+  );
+  for (const color of ['red', 'blue']) await admin.query(q.Create(notes, { data: { color } }));
+  const { secret } = await admin.query(q.CreateKey({ role: 'admin' }));
+  network = createNetwork();
+  db = await openDatabase('notes', { network });
+  sync = await db.sync({ url: hub.url, secret, sets: [ofColor('red')] });
+  await sync.whenSynced();
+});
+afterEach(async () => {
+  await db.close();
+  await hub.close();
+});
+
+const INCOMPLETE = { partial: [{ collection: 'notes' }], from: 'device' };
+
+describe('an answer of the copy', () => {
+  test('says what it lacks', async () => {
+    const { client } = sync;
+    expect(await client.queryWithMetrics(q.Count(all))).toMatchObject({ value: 1, ...INCOMPLETE });
+    expect(await client.queryWithMetrics(q.Count(ofColor('red')))).toMatchObject({
+      value: 1,
+      partial: [],
+    });
+    expect(await client.queryWithMetrics(q.Count(ofColor('blue')))).toMatchObject({
+      value: 0,
+      partial: [{ index: 'notes_by_color' }],
+    });
+  });
+
+  test('of a database that is no copy lacks nothing', async () => {
+    const own = await openDatabase();
+    await own.client().query(q.CreateCollection({ name: 'notes' }));
+    const answer = await own.client().queryWithMetrics(q.Count(all));
+    expect(answer).toMatchObject({ value: 0, partial: [], from: 'device' });
+    await own.close();
+  });
+
+  test('that must be complete fails and says what to keep', async () => {
+    const { client } = sync;
+    const asked = client.query(q.Count(all), { at: 'complete' });
+    await expect(asked).rejects.toBeInstanceOf(CopyIncomplete);
+    await expect(asked).rejects.toMatchObject({
+      code: 'copy_incomplete',
+      description: expect.stringContaining('Documents(Collection("notes"))'),
+    });
+    expect(await client.query(q.Count(ofColor('red')), { at: 'complete' })).toBe(1);
+    await sync.setSets([all]);
+    await sync.whenSynced();
+    expect(await client.query(q.Count(all), { at: 'complete' })).toBe(2);
+    network.offline();
+    expect(await client.query(q.Count(all), { at: 'complete' })).toBe(2);
+  });
+
+  test('that must be complete fails for what the copy has no schema of', async () => {
+    await hub.client().query(q.CreateCollection({ name: 'tasks' }));
+    const asked = sync.client.query(q.Count(q.Documents(q.Collection('tasks'))), {
+      at: 'complete',
+    });
+    await expect(asked).rejects.toMatchObject({ code: 'copy_incomplete' });
+  });
+});
+
+describe('at the hub, or on the copy', () => {
+  test('the hub answers while it can be reached, and the copy otherwise', async () => {
+    const { client } = sync;
+    const ask = () => client.queryWithMetrics(q.Count(all), { at: 'hub-or-copy' });
+    expect(await ask()).toMatchObject({ value: 2, partial: [], from: 'hub' });
+    network.offline();
+    expect(await ask()).toMatchObject({ value: 1, ...INCOMPLETE });
+    network.online();
+    await sync.whenSynced();
+    expect(await ask()).toMatchObject({ value: 2, from: 'hub' });
+  });
+
+  test('what the copy does not know, the hub answers', async () => {
+    const tasks = q.Collection('tasks');
+    await hub.client().query(q.CreateCollection({ name: 'tasks' }));
+    expect(await sync.client.query(q.Count(q.Documents(tasks)), { at: 'hub-or-copy' })).toBe(0);
+  });
+
+  test.each(['complete', 'hub-or-copy'] as const)('a write is refused (%s)', async (at) => {
+    const write = q.Create(notes, { data: { color: 'red' } });
+    await expect(sync.client.query(write, { at })).rejects.toMatchObject({
+      code: 'invalid expression',
+      description: expect.stringContaining('`at`'),
+    });
+    expect(await hub.client().query(q.Count(all))).toBe(2);
+    expect(await sync.writes.list()).toEqual([]);
+  });
+
+  test('only the client of the sync takes it', async () => {
+    for (const at of ['complete', 'hub', 'hub-or-copy'] as const)
+      await expect(db.client().query(q.Count(all), { at })).rejects.toMatchObject({
+        code: 'bad request',
+      });
+  });
+});
+
+test('a live query says what it lacks, and tells when nothing is missing any more', async () => {
+  const told: (readonly [number, AnswerScope['partial']])[] = [];
+  const blue = q.Count(ofColor('green'));
+  const stop = sync.client.subscribe(blue, {
+    next: (value, { partial }) => void told.push([value, partial]),
+  });
+  await expect.poll(() => told).toEqual([[0, [{ index: 'notes_by_color' }]]]);
+  await sync.setSets([all]);
+  // There is no green note: what changes is that this is known.
+  await expect.poll(() => told.at(-1)).toEqual([0, []]);
+  expect(told).toHaveLength(2);
+  stop();
+});

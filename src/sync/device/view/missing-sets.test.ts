@@ -1,0 +1,103 @@
+/** What an answer of a copy lacks is told: collections and indexes that it read and that are not kept whole. */
+import { describe, expect, test } from 'vitest';
+import { hexOfKey, indexPrefix, keySuffix, termsPrefix } from '../../../codec/key.ts';
+import { everything, type DeviceWorld } from '../../testing/device-world.ts';
+import { createNote, firstNote, notes, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
+import type { SetAnswer, SetPart } from '../../protocol/sets.ts';
+
+const byN = (n: number) => ({ match: { index: 'by_n' }, terms: n });
+const count = (set: unknown) => ({ count: set });
+const noteRef = (id: string) => ({ ref: notes, id });
+
+const missingOf = async (device: DeviceWorld, query: unknown) => {
+  const answer = await device.replica.read({ query: JSON.stringify(query), apiVersion: '4' });
+  return answer.missing;
+};
+
+/** The copy keeps a set of these parts, loaded as far as said. */
+async function keeping(parts: readonly SetPart[], more: Partial<SetAnswer> = {}) {
+  const world = await noteWorlds();
+  const { device, fence, hub } = world;
+  await device.replica.setSets([{ id: 'kept', query: '{}' }]);
+  const answer = {
+    id: 'kept',
+    parts,
+    loaded: parts.map(() => undefined),
+    of: undefined,
+    error: undefined,
+  };
+  await device.replica.apply(fence, {
+    ...(await everything(hub.store)),
+    sets: [{ ...answer, ...more }],
+  });
+  return world;
+}
+
+const NOTES: SetPart = { kind: 'collection', collection: 1024 };
+const prefixOf = (n: number): string =>
+  hexOfKey(keySuffix(termsPrefix(0, 32_768, [n]), indexPrefix(0, 32_768)));
+
+describe('nothing is missing', () => {
+  test.each([
+    ['a page of a collection that is kept', NOTES, notesPage],
+    ['its count', NOTES, count({ documents: notes })],
+    ['a match of an index of nothing else', NOTES, count(byN(1))],
+    ['a document that is there', NOTES, { get: firstNote }],
+    ['one that is not', NOTES, { exists: noteRef('7') }],
+    ['a match that is kept', { kind: 'index', index: 32_768, prefix: prefixOf(1) }, count(byN(1))],
+    [
+      'a document that is kept, and not there',
+      { kind: 'document', collection: 1024, id: '7' },
+      { exists: noteRef('7') },
+    ],
+    ['what reads no document', NOTES, { add: [1, 2] }],
+    ['what names the schema only', NOTES, { exists: notes }],
+    ['a query that fails', NOTES, { get: noteRef('7') }],
+  ] as const)('%s', async (_name, part, query) => {
+    const { device } = await keeping([part]);
+    expect(await missingOf(device, query)).toEqual([]);
+  });
+});
+
+describe('something is missing', () => {
+  const match: SetPart = { kind: 'index', index: 32_768, prefix: prefixOf(1) };
+  test.each([
+    ['all of a collection, where a part is kept', match, notesPage, [{ collection: 'notes' }]],
+    ['a document that is not there', match, { exists: noteRef('7') }, [{ collection: 'notes' }]],
+    ['another match of the same index', match, count(byN(2)), [{ index: 'by_n' }]],
+    [
+      'a match and a collection',
+      match,
+      [count(byN(2)), count({ documents: notes })],
+      [{ index: 'by_n' }, { collection: 'notes' }],
+    ],
+    ['a query that fails for it', match, { get: noteRef('7') }, [{ collection: 'notes' }]],
+  ] as const)('%s', async (_name, part, query, missing) => {
+    const { device } = await keeping([part]);
+    expect(await missingOf(device, query)).toEqual(missing);
+  });
+
+  test('a set that is being loaded', async () => {
+    const { device } = await keeping([NOTES], { loaded: [''] });
+    expect(await missingOf(device, notesPage)).toEqual([{ collection: 'notes' }]);
+  });
+
+  test('a set that the hub refuses', async () => {
+    const error = { code: 'permission denied', description: 'no' };
+    const { device } = await keeping([], { error });
+    expect(await missingOf(device, notesPage)).toEqual([{ collection: 'notes' }]);
+  });
+
+  test('a document that is there misses nothing, whatever set brought it', async () => {
+    const { device } = await keeping([match]);
+    expect(await missingOf(device, { get: { ref: notes, id: await idOfFirst(device) } })).toEqual(
+      [],
+    );
+  });
+});
+
+async function idOfFirst(device: DeviceWorld): Promise<string> {
+  await device.submit(createNote(2));
+  const id = await device.see({ select: ['ref', 'id'], from: { get: firstNote } });
+  return String(id);
+}

@@ -1,0 +1,87 @@
+/**
+ * What a query read that the copy does not keep, or has not loaded yet: where nothing is missing, the answer is the one that the hub would
+ * have given at the last contact.
+ */
+import type { MissingSet } from '../../../answers.ts';
+import { numberOf, type Key } from '../../../codec/key.ts';
+import { ROOT_DATABASE, schemasOver, type IndexDefinition } from '../../../engine/catalog.ts';
+import type { Range, RowAddress } from '../../../store/port.ts';
+import type { Reader } from '../../../store/reader.ts';
+import { FIRST_USER_COLLECTION, FIRST_USER_INDEX } from '../../../values/native-kinds.ts';
+import { partRange, type PartRange } from '../../protocol/set-parts.ts';
+import type { SetPart } from '../../protocol/sets.ts';
+import type { KeptSet } from '../state/replica-state.ts';
+import type { TrackedReads } from './tracked-reads.ts';
+
+/** @param shown what the reads were made of @throws Suspended */
+export function missingSets(
+  { rows, ranges }: TrackedReads,
+  shown: Reader,
+  sets: readonly KeptSet[],
+): readonly MissingSet[] {
+  const held = new HeldParts(sets.flatMap(loadedParts));
+  const schema = schemasOver(shown, shown)(ROOT_DATABASE);
+  const missing = new Map<string, MissingSet>();
+  const noteCollection = (id: number): void => {
+    const name = schema.collection(id)?.name ?? String(id);
+    missing.set(`collection ${name}`, { collection: name });
+  };
+  for (const range of ranges) {
+    if (range.space !== 'documents' || held.coversRange(range)) continue;
+    const id = numberOf(range.lower);
+    if (range.by === 'key') {
+      if (id >= FIRST_USER_COLLECTION) noteCollection(id);
+      continue;
+    }
+    if (id < FIRST_USER_INDEX) continue;
+    const index = schema.byId('indexes', BigInt(id));
+    if (index && held.coversIndex(index)) continue;
+    const name = index?.name ?? String(id);
+    missing.set(`index ${name}`, { index: name });
+  }
+  for (const address of rows) {
+    const id = numberOf(address.key);
+    if (address.space !== 'documents' || id < FIRST_USER_COLLECTION) continue;
+    // What is here is as the hub has it, whichever set brought it.
+    if (!held.coversRow(address) && !shown.row(address)) noteCollection(id);
+  }
+  return [...missing.values()];
+}
+
+/** Where all of a part has come, its position is absent: JSON has no `undefined`. */
+const loadedParts = ({ parts = [], loaded, error }: KeptSet): readonly SetPart[] =>
+  (error ?? undefined) !== undefined || loaded === 'nothing'
+    ? []
+    : parts.filter((_, at) => (loaded[at] ?? undefined) === undefined);
+
+/** All that is on the device of these parts is all that the hub has of them. */
+class HeldParts {
+  private readonly collections = new Set<number>();
+  private readonly documents = new Set<Key>();
+  private readonly entries: PartRange[] = [];
+
+  constructor(parts: readonly SetPart[]) {
+    for (const part of parts) {
+      const range = partRange(part, ROOT_DATABASE);
+      if (part.kind === 'collection') this.collections.add(part.collection);
+      else if (part.kind === 'document') this.documents.add(range.lower);
+      else this.entries.push(range);
+    }
+  }
+
+  coversRange({ by, lower, upper }: Range): boolean {
+    if (by === 'key') return this.collections.has(numberOf(lower));
+    return this.entries.some((part) => part.lower <= lower && upper <= part.upper);
+  }
+
+  coversRow({ key }: RowAddress): boolean {
+    return this.collections.has(numberOf(key)) || this.documents.has(key);
+  }
+
+  coversIndex({ sources }: IndexDefinition): boolean {
+    return sources.every(
+      ({ collections }) =>
+        collections !== 'all' && [...collections].every((id) => this.collections.has(id)),
+    );
+  }
+}

@@ -1,0 +1,61 @@
+/** Where a query on a copy is answered: by the copy, by the copy if it holds all of it, or by the hub. */
+import { errorOf } from '../../src/http/answer-query.ts';
+import type { MissingSet } from '../../src/answers.ts';
+import { Refusal } from '../../src/errors.ts';
+import type { QueryCall, QueryReply } from '../../src/host/query.ts';
+import type { SyncSession } from './session.ts';
+import type { Abortable } from '../queries/abortable-calls.ts';
+import { READ_PLACE, type QueryRunner } from '../queries/query-runner.ts';
+import { queryReply } from '../queries/replies.ts';
+
+/** Who can have the copy's answer need not wait longer for the hub's. */
+const HUB_MS = 5000;
+
+export async function answerQuery(
+  sync: Pick<SyncSession, 'secret' | 'ask' | 'isInContact'>,
+  runner: Pick<QueryRunner, 'run'>,
+  call: QueryCall,
+  abortable: Partial<Abortable>,
+): Promise<QueryReply> {
+  if (call.at === undefined) return runner.run(call, abortable);
+  if (call.secret !== sync.secret)
+    throw new Refusal(
+      'bad request',
+      'Only the client of a sync takes `at`: other clients read what is stored here. Use `sync.client`.',
+    );
+  if (call.at === 'hub') return askHub(sync, call, abortable);
+  const here = await runner.run(call, abortable);
+  if (isRefusedWrite(here)) return here;
+  if (call.at === 'complete') return requireComplete(here);
+  if (!sync.isInContact) return here;
+  const timeoutMs = Math.min(call.timeoutMs ?? HUB_MS, HUB_MS);
+  return askHub(sync, { ...call, timeoutMs }, abortable).catch((reason: unknown) => {
+    if (reason instanceof Refusal && reason.code === 'connection_needed') return here;
+    throw reason;
+  });
+}
+
+const askHub = async (
+  sync: Pick<SyncSession, 'ask'>,
+  call: QueryCall,
+  { signal }: Partial<Abortable>,
+): Promise<QueryReply> => ({ ...queryReply(await sync.ask(call, signal)), isHubs: true });
+
+const isRefusedWrite = ({ status, body }: QueryReply): boolean =>
+  status === 400 && body.includes(READ_PLACE);
+
+/** @throws Refusal `copy_incomplete` */
+function requireComplete(reply: QueryReply): QueryReply {
+  // What no set of the copy is of, its schema lacks.
+  const isUnknown = reply.status === 400 && errorOf(reply).code === 'invalid ref';
+  if (!reply.missing && !isUnknown) return reply;
+  const what =
+    reply.missing?.map(nameOf).join(', ') ?? 'a collection, index or function of another set';
+  throw new Refusal(
+    'copy_incomplete',
+    `The copy does not hold all that the query reads: ${what}. Keep it with \`sync.setSets()\`, wait for \`sync.whenSynced()\` if it is still being loaded, or ask the hub with \`{ at: 'hub' }\`.`,
+  );
+}
+
+const nameOf = (set: MissingSet): string =>
+  'collection' in set ? `Documents(Collection("${set.collection}"))` : `the index "${set.index}"`;
