@@ -191,6 +191,13 @@ module.exports = {
       to: { pathNot: '^src/(hooks/|index\\.ts$)|node_modules/' },
     },
     {
+      name: 'adopt-uses-the-package',
+      comment: 'src/adopt is written against src/index.ts, as hooks are: it reads and submits as any app does.',
+      severity: 'error',
+      from: { path: '^src/adopt/', pathNot: TESTS },
+      to: { pathNot: '^src/(adopt/|index\\.ts$)' },
+    },
+    {
       name: 'schema-uses-the-package',
       comment:
         'src/schema is written against src/index.ts, as hooks are: all it does are queries of a client.',
@@ -324,7 +331,7 @@ module.exports = {
       to: {
         path: '^(src|worker|hub|hosts|demo|bench)/',
         pathNot:
-          '^(src/(index|data/data|schema/schema|packed/testing/by-hand)|hub/testing/history-checker)\\.ts$',
+          '^(src/(index|adopt/adopt|data/data|schema/schema|packed/testing/by-hand)|hub/testing/history-checker)\\.ts$',
       },
     },
     onlyFrom(

@@ -8,6 +8,7 @@ import { openTestHub } from '../hub/testing/test-hub.ts';
 import * as remote from '../in-process/remote.ts';
 import * as testing from '../in-process/testing.ts';
 import { signUp } from '../in-process/testing/todo-kit.ts';
+import * as adopt from '../src/adopt/adopt.ts';
 import * as data from '../src/data/data.ts';
 import * as index from '../src/index.ts';
 import * as schema from '../src/schema/schema.ts';
@@ -34,6 +35,7 @@ const GIVEN = /** @type {const} */ ({
   client: `import('burrowdb').Client`,
   notes: `import('burrowdb').Expr<import('burrowdb').CollectionRef<{ title: string }>>`,
   hub: `import('burrowdb/testing').TestHub`,
+  sync: `import('burrowdb').Sync`,
   login: `NonNullable<import('burrowdb').SyncOptions['login']>`,
   listening: `{ url: string; secret: string }`,
 });
@@ -41,6 +43,7 @@ const GIVEN = /** @type {const} */ ({
 /** Entries whose examples are run, with what they export. */
 const run = /** @type {Record<string, object>} */ ({
   burrowdb: index,
+  'burrowdb/adopt': { ...adopt, openDatabase: testing.openDatabase },
   'burrowdb/data': data,
   'burrowdb/remote': remote,
   'burrowdb/schema': schema,
@@ -157,6 +160,12 @@ describe('an example runs, and shows what it says:', () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
 
+  /** A copy of all notes. @param {import('../src/index.ts').Database} db @param {testing.TestHub} hub */
+  async function syncOf(db, hub) {
+    const { secret } = await hub.client().query(q.CreateKey({ role: 'admin' }));
+    return db.sync({ url: hub.url, secret, sets: [q.Documents(q.Collection('notes'))] });
+  }
+
   /** @param {string} code */
   async function given(code) {
     const db = await testing.openDatabase('notes', { log: { enabled: true } });
@@ -164,11 +173,12 @@ describe('an example runs, and shows what it says:', () => {
     const client = db.client();
     const notes = q.Collection('notes');
     const more = {};
-    if (code.includes('hub.url')) {
+    if (code.includes('hub.url') || code.includes(', sync)')) {
       // What becomes a copy has nothing of its own.
       const hub = await testing.openHub();
       closing.push(() => hub.close());
       Object.assign(more, { hub, ...(await signUp(hub)) });
+      if (!code.includes('hub.url')) Object.assign(more, { sync: await syncOf(db, hub) });
     } else {
       await client.query(q.CreateCollection({ name: 'notes' }));
       await client.query(q.CreateCollection({ name: 'users' }));

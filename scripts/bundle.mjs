@@ -15,6 +15,7 @@ export const entries = {
 
 /** Entries of the package beside `index.js`, by their names: each imports that, and packages that the app has. */
 export const besideIndex = {
+  adopt: join(root, 'src/adopt/adopt.ts'),
   data: join(root, 'src/data/data.ts'),
   inspector: join(root, 'inspector/inspector.ts'),
   react: join(root, 'src/hooks/react.ts'),

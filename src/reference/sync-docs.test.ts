@@ -10,6 +10,7 @@ import { openTestHub, type TestHub } from '../../hub/testing/test-hub.ts';
 import { openDatabase as openFolder } from '../../in-process/node.ts';
 import { connect } from '../../in-process/remote.ts';
 import { openDatabase } from '../../in-process/testing.ts';
+import * as adopting from '../adopt/adopt.ts';
 import { ContendedTransaction, q, QueryError, queryText, type Database } from '../index.ts';
 import { piecesOf, runPiece } from './testing/pieces.ts';
 
@@ -47,7 +48,7 @@ async function prepared() {
 
 test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits take notice of others', async () => {
   const pieces = piecesOf('sync.md');
-  expect(pieces).toHaveLength(5);
+  expect(pieces).toHaveLength(6);
   const given = await prepared();
   const ben = { ...given, email: 'ben@example.org', hub: `${hub.url}/` };
   const signedUp = await runPiece(pieces[1] ?? '', { ...ben, queryText });
@@ -62,7 +63,18 @@ test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits ta
   const ref = (value as { readonly ref: unknown }).ref;
   const partial = await runPiece(pieces[3] ?? '', { ...ben, ...declared });
   expect(partial.logged).toEqual(['1 notes']);
-  const edit = (pieces[4] ?? '').replaceAll(
+  const actions = { read: true, create: true, create_with_id: true, write: true, delete: true };
+  const privileges = [{ resource: q.Collection('notes'), actions }];
+  await given.admin.query(q.Update(q.Role('people'), { privileges }));
+  const alone = await openDatabase('alone');
+  await alone.client().query(q.CreateCollection({ name: 'notes' }));
+  await alone.client().query(q.Create('notes', { data: { title: 'an owl' } }));
+  const openAlone = () => Promise.resolve(alone);
+  const adoption = { ...ben, ...declared, ...adopting, openDatabase: openAlone };
+  const adopted = await runPiece(pieces[4] ?? '', adoption);
+  expect(adopted.declared).toMatchObject({ clashes: [], failed: [], refused: [] });
+  expect(await given.admin.query(q.Count(q.Documents(q.Collection('notes'))))).toBe(2);
+  const edit = (pieces[5] ?? '').replaceAll(
     /^q\./gm,
     'edits.at(edits.push(null) - 1); edits[edits.length - 1] = q.',
   );

@@ -1,0 +1,220 @@
+/** A database that lived alone goes up to a hub: all of it, once, wherever it is cut off. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { adopt, AdoptRefused, planAdoption, type AdoptOptions } from '../src/adopt/adopt.ts';
+import { q, type Database, type Ref, type Sync } from '../src/index.ts';
+import { createNetwork, openDatabase, openHub, type TestHub, type TestNetwork } from './testing.ts';
+
+const notes = q.Collection<{ title: string; by?: Ref; about?: Ref }>('notes');
+const users = q.Collection('users');
+const all = q.Documents(notes);
+const titles = q.Select(
+  'data',
+  q.Map(q.Paginate(all, { size: 1000 }), (ref) => q.Select(['data', 'title'], q.Get(ref))),
+);
+const ada = q.Ref(users, '1');
+
+let hub: TestHub;
+let network: TestNetwork;
+let local: Database;
+let copy: Database;
+let sync: Sync;
+
+const actions = { read: true, create: true, create_with_id: true, write: true, delete: true };
+
+/** Here: a user and five notes of theirs, of which each is about the one before. At the hub: another id of the user, and no note. */
+beforeEach(async () => {
+  hub = await openHub();
+  const admin = hub.client();
+  await admin.query(
+    q.Do(q.CreateCollection({ name: 'notes' }), q.CreateCollection({ name: 'users' })),
+  );
+  await admin.query(q.Create(ada, { credentials: { password: 'secret' } }));
+  await admin.query(
+    q.CreateRole({
+      name: 'member',
+      membership: { resource: users },
+      privileges: [{ resource: notes, actions }],
+    }),
+  );
+  const { secret: key } = await admin.query(q.CreateKey({ role: 'client' }));
+  network = createNetwork();
+  copy = await openDatabase('copy', { network });
+  sync = await copy.sync({
+    url: hub.url,
+    login: { user: ada, password: 'secret', key },
+    sets: [all],
+  });
+  await sync.whenSynced();
+
+  local = await openDatabase('alone');
+  const client = local.client();
+  await client.query(
+    q.Do(q.CreateCollection({ name: 'notes' }), q.CreateCollection({ name: 'users' })),
+  );
+  await client.query(q.Create(q.Ref(users, '77'), { credentials: { password: 'here' } }));
+  for (let n = 1; n <= 5; n++)
+    await client.query(
+      q.Create(q.Ref(notes, `${100 + n}`), {
+        data: {
+          title: `note ${n}`,
+          by: q.Ref(users, '77'),
+          ...(n > 1 && { about: q.Ref(notes, `${99 + n}`) }),
+        },
+      }),
+    );
+});
+afterEach(async () => {
+  await local.close();
+  await copy.close();
+  await hub.close();
+});
+
+/** The user of this device is the one who has logged in. */
+const here: AdoptOptions = {
+  map: ({ ref }) => (ref.collection?.id === 'users' ? { is: adaRef } : {}),
+};
+let adaRef: Ref;
+beforeEach(async () => {
+  adaRef = await hub.client().query(q.Select('ref', q.Get(ada)));
+});
+
+const FIVE = ['note 1', 'note 2', 'note 3', 'note 4', 'note 5'];
+
+/** At the hub, each made once, with refs to what they mean there. */
+async function expectFive(): Promise<void> {
+  const admin = hub.client();
+  expect(await admin.query(titles)).toEqual(FIVE);
+  const versions = q.Count(q.Select('data', q.Paginate(q.Events(all), { size: 100 })));
+  expect(await admin.query(versions)).toBe(5);
+  const third = await admin.query(q.Get(q.Ref(notes, '103')));
+  expect(third.data.by).toEqual(adaRef);
+  expect(third.data.about?.id).toBe('102');
+}
+
+test('documents go up with their ids, and refs to mapped ones follow', async () => {
+  const told: string[] = [];
+  const adoption = await adopt(local, sync, {
+    ...here,
+    onProgress: ({ phase, done, total }) => told.push(`${phase} ${done} of ${total}`),
+  });
+  expect(adoption).toMatchObject({ submitted: 5, known: 0 });
+  expect(await adoption.settled).toEqual({ refused: [] });
+  await expectFive();
+  expect(told.at(-1)).toBe('writing 5 of 5');
+  expect(await sync.client.query(titles)).toEqual(FIVE);
+});
+
+test('without a network they wait in the outbox, are seen at once, and go up later', async () => {
+  network.offline();
+  const { settled } = await adopt(local, sync, here);
+  expect(await sync.client.query(titles)).toEqual(FIVE);
+  expect(await hub.client().query(q.Count(all))).toBe(0);
+  network.online();
+  expect(await settled).toEqual({ refused: [] });
+  await expectFive();
+});
+
+test.each([0, 1, 2, 3, 4])(
+  'cut off before document %i, it goes on, and makes none twice',
+  async (at) => {
+    const cut = new AbortController();
+    const cutOff = adopt(local, sync, {
+      ...here,
+      signal: cut.signal,
+      onProgress: ({ phase, done }) => {
+        if (phase === 'writing' && done === at) cut.abort(new Error('cut off'));
+      },
+    });
+    await expect(cutOff).rejects.toThrow('cut off');
+    const again = await adopt(local, sync, here);
+    expect(again.submitted + again.known).toBe(5);
+    expect(await again.settled).toEqual({ refused: [] });
+    await expectFive();
+    expect(await adopt(local, sync, here)).toMatchObject({ submitted: 0, known: 5 });
+  },
+);
+
+test('on another device, what is there already stays as it is', async () => {
+  await (
+    await adopt(local, sync, here)
+  ).settled;
+  const other = await openDatabase('another copy', { network });
+  const { secret } = await hub.client().query(q.CreateKey({ role: 'admin' }));
+  const others = await other.sync({ url: hub.url, secret, sets: [all] });
+  await others.whenSynced();
+  const { submitted, settled } = await adopt(local, others, here);
+  expect(submitted).toBe(5);
+  expect(await settled).toEqual({ refused: [] });
+  await expectFive();
+  await other.close();
+});
+
+test('what clashes is told by a dry run, in words, and is refused and kept otherwise', async () => {
+  await hub.client().query(q.Create(q.Ref(notes, '102'), { data: { title: 'of somebody else' } }));
+  await sync.whenSynced();
+  const plan = await planAdoption(local, sync, here);
+  expect(plan).toMatchObject({ documents: 5, checkedBy: 'hub' });
+  expect(plan.clashes.map(({ ref, description }) => `${ref.id}: ${description}`)).toEqual([
+    '102: The hub has notes/102 already, with other data.',
+  ]);
+  // Nothing was done.
+  expect(await sync.writes.list()).toEqual([]);
+  expect(await hub.client().query(q.Count(all))).toBe(1);
+
+  network.offline();
+  expect(await planAdoption(local, sync, here)).toMatchObject({ checkedBy: 'device' });
+  network.online();
+  await sync.whenSynced();
+  // The copy sees the clash too; the others go up.
+  const seen = await adopt(local, sync, here);
+  expect(seen).toMatchObject({
+    submitted: 4,
+    failed: [{ description: expect.stringMatching('already') }],
+  });
+  expect(await seen.settled).toEqual({ refused: [] });
+});
+
+test('what clashes with what the copy does not keep is refused by the hub, and stays in the list', async () => {
+  await hub.client().query(q.Create(q.Ref(notes, '102'), { data: { title: 'of somebody else' } }));
+  await sync.setSets([q.Ref(notes, '101')]);
+  await sync.whenSynced();
+  const { submitted, settled } = await adopt(local, sync, here);
+  expect(submitted).toBe(5);
+  const { refused } = await settled;
+  expect(refused).toMatchObject([{ label: 'notes 102', data: { adopted: 'notes/102' } }]);
+  expect(await sync.writes.list({ states: ['refused'] })).toHaveLength(1);
+  expect(await hub.client().query(q.Count(all))).toBe(5);
+});
+
+test('a document may be left out, or go up as another', async () => {
+  const { settled } = await adopt(local, sync, {
+    map: ({ ref, data }) => {
+      if (ref.collection?.id !== 'notes' || ref.id === '105') return undefined;
+      return ref.id === '101' ? { data: { title: `${String(data['title'])}, adopted` } } : {};
+    },
+    label: ({ data }) => `Take over “${String(data['title'])}”`,
+  });
+  expect(await settled).toEqual({ refused: [] });
+  expect(await hub.client().query(titles)).toEqual([
+    'note 1, adopted',
+    'note 2',
+    'note 3',
+    'note 4',
+  ]);
+  const labels = (await sync.writes.list()).map(({ label }) => label);
+  expect(labels[1]).toBe('Take over “note 2”');
+});
+
+test('a collection that the hub or the copy lacks is told before anything is written', async () => {
+  await local.client().query(q.CreateCollection({ name: 'drafts' }));
+  await local.client().query(q.Create(q.Collection('drafts'), { data: {} }));
+  const refused = adopt(local, sync, here);
+  await expect(refused).rejects.toBeInstanceOf(AdoptRefused);
+  await expect(refused).rejects.toMatchObject({ code: 'missing_collection' });
+  expect(await sync.writes.list()).toEqual([]);
+  await expect(adopt(local, sync, { ...here, collections: ['none'] })).rejects.toMatchObject({
+    code: 'invalid_option',
+  });
+  const { submitted } = await adopt(local, sync, { ...here, collections: ['users', 'notes'] });
+  expect(submitted).toBe(5);
+});

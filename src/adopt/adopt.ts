@@ -1,0 +1,199 @@
+/**
+ * `burrowdb/adopt`: a database that lived alone is joined to a hub. Its documents go up as writes of a copy, one each, with a verdict like
+ * any other write, so nothing is lost where it is cut off and nothing is made twice.
+ */
+import {
+  BadRequest,
+  NotFound,
+  PermissionDenied,
+  q,
+  QueryError,
+  type Database,
+  type Expr,
+  type JudgedWrite,
+  type Ref,
+  type Sync,
+  type Write,
+} from '../index.ts';
+import { documentsToAdopt, type DocumentToAdopt } from './documents.ts';
+import type { AdoptOptions, LocalDocument } from './options.ts';
+
+export { AdoptRefused } from './refused.ts';
+export type { Adopted, AdoptOptions, AdoptProgress, LocalDocument } from './options.ts';
+
+/** A document that would be refused. */
+export interface Clash {
+  readonly ref: Ref;
+  /** Why, in a sentence. */
+  readonly description: string;
+}
+
+export interface AdoptionPlan {
+  readonly documents: number;
+  readonly clashes: readonly Clash[];
+  /** Who was asked: without a connection only the copy, which may lack what clashes. */
+  readonly checkedBy: 'hub' | 'device';
+}
+
+export interface Adoption {
+  /** Documents that were stored in the outbox by this call. */
+  readonly submitted: number;
+  /** Those that an earlier call had stored there. */
+  readonly known: number;
+  /** Those that fail on the device already: they were not stored, and an adoption that is called again tries them again. */
+  readonly failed: readonly Clash[];
+  /** Resolves when the hub has judged them all, also those of earlier calls; with the refused ones, which stay in `sync.writes`. */
+  readonly settled: Promise<{ readonly refused: readonly JudgedWrite[] }>;
+}
+
+/** Documents that are tried in one query. */
+const TRIED_TOGETHER = 100;
+/** Writes that wait for the hub at most: an outbox holds 10,000. */
+const WAITING_MAX = 1000;
+const DRY_RUN = 'burrow: this was a dry run';
+
+/**
+ * What `adopt()` would do, without doing it: says of each document that would be refused why.
+ * @throws AdoptRefused when the hub lacks a collection, or the copy does not keep a set of it
+ * @example
+ * const alone = await openDatabase('alone');
+ * const { clashes } = await planAdoption(alone, sync);
+ * console.log(clashes.map(({ ref, description }) => `${ref.id}: ${description}`)); // []
+ * await alone.close();
+ */
+export async function planAdoption(
+  local: Database,
+  sync: Sync,
+  options: AdoptOptions = {},
+): Promise<AdoptionPlan> {
+  const documents = await documentsToAdopt(local, sync, options);
+  const isLive = sync.state === 'live' || sync.state === 'catching-up';
+  const at = isLive ? ({ at: 'hub' } as const) : {};
+  const { signal } = options;
+  /** Undefined: it would be made. */
+  const failureOf = async (writes: readonly Expr[]): Promise<QueryError | undefined> => {
+    try {
+      await sync.client.query([...writes, q.Abort(DRY_RUN)], {
+        ...at,
+        ...(signal && { signal }),
+      });
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      const isTried = error.code === 'transaction aborted' && error.description === DRY_RUN;
+      return isTried ? undefined : error;
+    }
+    throw new Error('A query that aborts has an error.');
+  };
+  const clashes: Clash[] = [];
+  for (let from = 0; from < documents.length; from += TRIED_TOGETHER) {
+    const part = documents.slice(from, from + TRIED_TOGETHER);
+    options.onProgress?.({ phase: 'checking', done: from, total: documents.length });
+    if (!(await failureOf(part.map(({ write }) => write)))) continue;
+    for (const { ref, write } of part) {
+      const error = await failureOf([write]);
+      if (error) clashes.push({ ref, description: error.description });
+    }
+  }
+  const { length } = documents;
+  options.onProgress?.({ phase: 'checking', done: length, total: length });
+  return { documents: length, clashes, checkedBy: isLive ? 'hub' : 'device' };
+}
+
+/**
+ * Joins a database that lived alone to the hub of a copy: its documents are submitted to the copy, each as a write of its own. It works
+ * with or without a network. Cut off anywhere, it is called again with the same arguments and goes on; a document that the hub has with
+ * the same data is left as it is, with other data it is refused. When `failed` and `refused` are empty, nothing of the local database is
+ * needed any more: `local.destroy()`.
+ * @throws AdoptRefused when the hub lacks a collection, or the copy does not keep a set of it: nothing was written
+ * @example
+ * const alone = await openDatabase('alone');
+ * const { failed, settled } = await adopt(alone, sync);
+ * const { refused } = await settled;
+ * if (failed.length + refused.length === 0) await alone.destroy();
+ */
+export async function adopt(
+  local: Database,
+  sync: Sync,
+  options: AdoptOptions = {},
+): Promise<Adoption> {
+  const { onProgress, signal, label = labelOf } = options;
+  const documents = await documentsToAdopt(local, sync, options);
+  const total = documents.length;
+  const before = await writesOf(sync, documents);
+  const known = new Set(before.map(({ key }) => key));
+  let waiting = before.filter(({ write }) => isWaiting(write)).length;
+  const failed: Clash[] = [];
+  let submitted = 0;
+  for (const { document, key, ref, write } of documents) {
+    if (known.has(key)) continue;
+    onProgress?.({ phase: 'writing', done: known.size + submitted + failed.length, total });
+    signal?.throwIfAborted();
+    if (waiting === WAITING_MAX) {
+      await unlessAborted(sync.whenSettled(), signal);
+      waiting = 0;
+    }
+    try {
+      await sync.client.submit(write, { label: label(document), data: { adopted: key } });
+      submitted += 1;
+      waiting += 1;
+    } catch (error) {
+      if (!isOfDocument(error)) throw error;
+      failed.push({ ref, description: error.description });
+    }
+  }
+  onProgress?.({ phase: 'writing', done: total, total });
+  return { submitted, known: known.size, failed, settled: refusedOf(sync, documents) };
+}
+
+/** The copy knows already what the hub would say; others may do better. */
+const isOfDocument = (error: unknown): error is QueryError =>
+  error instanceof BadRequest || error instanceof PermissionDenied || error instanceof NotFound;
+
+const labelOf = ({ ref }: LocalDocument): string => `${ref.collection?.id ?? ''} ${ref.id}`;
+
+interface AdoptingWrite {
+  readonly key: string;
+  readonly write: Write;
+}
+
+/** Writes that this call or an earlier one has submitted, of those that the copy still lists. */
+async function writesOf(
+  sync: Sync,
+  documents: readonly DocumentToAdopt[],
+): Promise<readonly AdoptingWrite[]> {
+  const keys = new Set(documents.map(({ key }) => key));
+  const writes = await sync.writes.list();
+  return writes.flatMap((write) => {
+    const key = keyIn(write.data);
+    return key !== undefined && keys.has(key) ? [{ key, write }] : [];
+  });
+}
+
+const keyIn = (data: unknown): string | undefined => {
+  if (typeof data !== 'object' || data === null || !('adopted' in data)) return undefined;
+  return typeof data.adopted === 'string' ? data.adopted : undefined;
+};
+
+const isWaiting = ({ state }: Write): boolean => state === 'local' || state === 'parked';
+
+async function refusedOf(
+  sync: Sync,
+  documents: readonly DocumentToAdopt[],
+): Promise<{ readonly refused: readonly JudgedWrite[] }> {
+  const waiting = (await writesOf(sync, documents)).filter(({ write }) => isWaiting(write));
+  // One that is resolved meanwhile is nobody's concern any more.
+  await Promise.allSettled(waiting.map(({ write }) => sync.writes.settled(write.id)));
+  const after = await writesOf(sync, documents);
+  return {
+    refused: after.flatMap(({ write }) => (write.state === 'refused' ? [write] : [])),
+  };
+}
+
+/** @throws the reason of the signal */
+function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return waited;
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    waited.then(resolve, reject);
+  });
+}

@@ -1,0 +1,117 @@
+/** What goes up: documents of the database that lived alone, each with the write that makes it at the hub. */
+import { q, type Database, type Expr, type FaunaTime, type Ref, type Sync } from '../index.ts';
+import type { AdoptOptions, LocalDocument } from './options.ts';
+import { AdoptRefused } from './refused.ts';
+import { keyOf, withRefs } from './with-refs.ts';
+
+/** A document on its way. */
+export interface DocumentToAdopt {
+  readonly document: LocalDocument;
+  /** `keyOf` its own ref. */
+  readonly key: string;
+  /** At the hub. */
+  readonly ref: Ref;
+  readonly write: Expr;
+}
+
+type Data = LocalDocument['data'];
+type Mapping = NonNullable<AdoptOptions['map']>;
+
+interface Stored extends LocalDocument {
+  readonly ttl?: FaunaTime;
+}
+
+interface Mapped {
+  readonly document: Stored;
+  readonly ref: Ref;
+  readonly data: Data;
+}
+
+/** Documents of one page. */
+const PAGE = 250;
+
+/** @throws AdoptRefused */
+export async function documentsToAdopt(
+  local: Database,
+  sync: Sync,
+  options: AdoptOptions,
+): Promise<readonly DocumentToAdopt[]> {
+  const map: Mapping = options.map ?? (() => ({}));
+  const names = await namesOf(local, options.collections);
+  const read = await readAll(local, names, options);
+  const refs = new Map<string, Ref>();
+  const mapped: Mapped[] = [];
+  for (const document of read) {
+    const becomes = map(document);
+    if (becomes === undefined) continue;
+    const ref = becomes.is ?? becomes.ref ?? document.ref;
+    if (keyOf(ref) !== keyOf(document.ref)) refs.set(keyOf(document.ref), ref);
+    if (becomes.is === undefined)
+      mapped.push({ document, ref, data: becomes.data ?? document.data });
+  }
+  await requireCollections(sync, [...new Set(mapped.map(({ ref }) => ref.collection?.id ?? ''))]);
+  return mapped.map(({ document, ref, data }) => ({
+    document,
+    key: keyOf(document.ref),
+    ref,
+    write: writeOf(ref, withRefs(data, refs) as Data, document.ttl),
+  }));
+}
+
+async function namesOf(
+  local: Database,
+  wanted: readonly string[] | undefined,
+): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const page of local.client().paginate(q.Collections()))
+    names.push(...(page as readonly Ref[]).map(({ id }) => id));
+  const unknown = wanted?.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new AdoptRefused(
+      'invalid_option',
+      `\`collections\`: the database has no collection '${unknown}'.`,
+    );
+  return wanted ?? names;
+}
+
+async function readAll(
+  local: Database,
+  names: readonly string[],
+  { onProgress, signal }: Pick<AdoptOptions, 'onProgress' | 'signal'>,
+): Promise<readonly Stored[]> {
+  const read: Stored[] = [];
+  for (const name of names) {
+    const pages = local
+      .client()
+      .paginate(q.Documents(q.Collection(name)), { size: PAGE }, signal && { signal })
+      .map((ref) => q.Get(ref));
+    for await (const page of pages) {
+      for (const { data = {}, ...document } of page) read.push({ ...document, data });
+      onProgress?.({ phase: 'reading', done: read.length, total: undefined });
+    }
+  }
+  return read;
+}
+
+/** What a copy has no collection of, nobody can write into. @throws AdoptRefused */
+async function requireCollections(sync: Sync, names: readonly string[]): Promise<void> {
+  const found = await sync.client.query(names.map((name) => q.Exists(q.Collection(name))));
+  const missing = names.filter((_, at) => !found[at]);
+  if (missing.length === 0) return;
+  throw new AdoptRefused(
+    'missing_collection',
+    `The copy does not have ${missing.map((name) => `'${name}'`).join(', ')}: create the collection at the hub and keep a set of it (\`sync.setSets()\`), or leave its documents out (\`collections\`, \`map\`).`,
+  );
+}
+
+/** Made unless it is there already with the same data: an earlier call may have done it. */
+const writeOf = (ref: Ref, data: Data, ttl: FaunaTime | undefined): Expr =>
+  q.If(
+    q.Exists(ref),
+    q.If(
+      q.Equals(q.Select('data', q.Get(ref), {}), data),
+      null,
+      q.Abort(`The hub has ${keyOf(ref)} already, with other data.`),
+    ),
+    q.Create(ref, { data, ...(ttl && { ttl }) }),
+  );

@@ -1,0 +1,19 @@
+/**
+ * The databases do not fit: nothing was written.
+ * @example
+ * const alone = await openDatabase('alone');
+ * await alone.client().query(q.CreateCollection({ name: 'drafts' }));
+ * await alone.client().query(q.Create(q.Collection('drafts'), { data: {} }));
+ * const failure = await adopt(alone, sync).catch((error) => error);
+ * console.log(failure instanceof AdoptRefused, failure.code); // true missing_collection
+ */
+export class AdoptRefused extends Error {
+  /** `missing_collection`: at the hub, or among the sets of the copy. `invalid_option`: one says what cannot be done. */
+  readonly code: 'missing_collection' | 'invalid_option';
+
+  constructor(code: AdoptRefused['code'], message: string) {
+    super(message);
+    this.name = 'AdoptRefused';
+    this.code = code;
+  }
+}
