@@ -19,11 +19,14 @@ const loadInspector = () => import('burrowdb/inspector');
 /** What an app loads for exports, imports and the room that is left. */
 const loadData = () => import('burrowdb/data');
 
+/** What an app loads when a database that lived alone is joined to a hub. */
+const loadAdopt = () => import('burrowdb/adopt');
+
 /** Builds of an app whose schema moves on, and what brings a database to it. */
 const loadBuilds = async () => ({
   ...(await import('burrowdb/schema')),
   ...(await import('./builds.mjs')),
 });
 
-const loaders = { loadDriver, loadInspector, loadData, loadBuilds };
+const loaders = { loadDriver, loadInspector, loadData, loadAdopt, loadBuilds };
 Object.assign(globalThis, { burrow, workerUrl, ...loaders });

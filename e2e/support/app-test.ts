@@ -1,5 +1,6 @@
 import { test as base } from '@playwright/test';
 import type * as Inspector from '../../inspector/inspector.ts';
+import type * as Adopt from '../../src/adopt/adopt.ts';
 import type * as Data from '../../src/data/data.ts';
 import type * as Burrow from '../../src/index.ts';
 import type * as Schema from '../../src/schema/schema.ts';
@@ -16,6 +17,7 @@ declare global {
   var workerUrl: string;
   var loadInspector: () => Promise<typeof Inspector>;
   var loadData: () => Promise<typeof Data>;
+  var loadAdopt: () => Promise<typeof Adopt>;
   var loadBuilds: () => Promise<
     typeof Schema & { readonly builds: Readonly<Record<number, Build>> }
   >;

@@ -37,6 +37,7 @@ async function installPackage(folder: string): Promise<void> {
   await mkdir(dist, { recursive: true });
   await cp(join(root, 'package.json'), join(folder, 'package.json'));
   const beside = Object.entries({
+    adopt: besideIndex.adopt,
     data: besideIndex.data,
     inspector: besideIndex.inspector,
     schema: besideIndex.schema,
