@@ -192,7 +192,8 @@ module.exports = {
     },
     {
       name: 'adopt-uses-the-package',
-      comment: 'src/adopt is written against src/index.ts, as hooks are: it reads and submits as any app does.',
+      comment:
+        'src/adopt is written against src/index.ts, as hooks are: it reads and submits as any app does.',
       severity: 'error',
       from: { path: '^src/adopt/', pathNot: TESTS },
       to: { pathNot: '^src/(adopt/|index\\.ts$)' },
