@@ -11,6 +11,7 @@ import { submit, type SubmitOutcome } from '../outbox/submit.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { planFor } from '../view/local-execution.ts';
 import type { ReplicaView } from '../view/replica-view.ts';
+import { asTheHubDenies } from '../view/as-the-hub-denies.ts';
 import { missingSets } from '../view/missing-sets.ts';
 import type { TrackedReads } from '../view/tracked-reads.ts';
 import {
@@ -83,16 +84,18 @@ export class LocalQueries {
       : planned;
     let reads: TrackedReads = { rows: [], ranges: [] };
     let missing: readonly MissingSet[] = [];
+    let sets: ReplicaState['sets'] = [];
     try {
       const run = await transactions.read((input) => {
         reads = { rows: [], ranges: [] };
         const state = requireState(input);
+        ({ sets } = state);
         const writer = view.writerOver(input.writer, state, reads);
         const result = transactions.execute(plan, { ...input, writer });
         missing = missingSets(copyOf(reads), writer, state.sets);
         return result;
       }, request);
-      const answer = transactions.answer(plan, run);
+      const answer = asTheHubDenies(transactions.answer(plan, run), sets, request.apiVersion);
       const { readSet } = answer;
       return {
         ...answer,
@@ -109,7 +112,7 @@ export class LocalQueries {
 
   private async submitPlan(
     plan: QueryPlan,
-    { skew, lastNow, idKey }: ReplicaState,
+    { skew, lastNow, idKey, sets }: ReplicaState,
     { replaces, note }: Pick<SubmitRequest, 'replaces' | 'note'> = {},
   ): Promise<Submitted> {
     const { view, clock, onSubmitted } = this.options;
@@ -127,7 +130,8 @@ export class LocalQueries {
       const committed = await transactions.write(body);
       const { record, device, run } = committed.value;
       const answer = run && transactions.answer(plan, { ...committed, value: run.attempted });
-      if (!record) return { failed: required(answer) };
+      if (!record)
+        return { failed: asTheHubDenies(required(answer), sets, plan.request.apiVersion) };
       const { id, item } = record;
       await onSubmitted?.({ device, item, note });
       return { id, device, item, note, answer };

@@ -88,6 +88,27 @@ describe('something is missing', () => {
     expect(await missingOf(device, notesPage)).toEqual([{ collection: 'notes' }]);
   });
 
+  test('what the hub refuses is denied, as the hub would, when its schema is gone', async () => {
+    const { device, fence, hub } = await noteWorlds();
+    const query = JSON.stringify({ union: [{ documents: notes }, byN(1)] });
+    await device.replica.setSets([{ id: 'kept', query }]);
+    const error = { code: 'permission denied', description: 'no' };
+    const pulled = await everything(hub.store, {
+      schema: { version: 'without', documents: [] },
+      puts: [],
+      sets: [{ id: 'kept', parts: [], loaded: [], of: undefined, error }],
+    });
+    await device.replica.apply(fence, pulled);
+    for (const asked of [count({ documents: notes }), count(byN(1)), { get: noteRef('1') }])
+      expect(await device.see(asked)).toMatchObject({
+        errors: [{ code: 'permission denied', position: expect.any(Array) }],
+      });
+    await expect(device.submit(createNote(7))).rejects.toThrow('permission denied');
+    expect(await device.see(count({ documents: { collection: 'others' } }))).toMatchObject({
+      errors: [{ code: 'invalid ref' }],
+    });
+  });
+
   test('a document that is there misses nothing, whatever set brought it', async () => {
     const { device } = await keeping([match]);
     expect(await missingOf(device, { get: { ref: notes, id: await idOfFirst(device) } })).toEqual(

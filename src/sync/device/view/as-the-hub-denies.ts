@@ -1,0 +1,39 @@
+/** A copy drops the schema of sets that its user may no longer read. Its answers still say what the hub would: not allowed, and not "undefined". */
+import type { QueryAnswer } from '../../../engine/host.ts';
+import { errorBody } from '../../../engine/session.ts';
+import { described, FAULTS, type Fault } from '../../../errors.ts';
+import { undefinedRef } from '../../../fault-texts.ts';
+import type { ApiVersion } from '../../../query/session.ts';
+import type { KeptSet } from '../state/replica-state.ts';
+
+/** Names in the query of a set: what it was refused for is one of them. */
+const NAMED = /"(collection|index)":"((?:[^"\\]|\\.)*)"/g;
+
+/** The answer, or what the hub would say in its place. */
+export function asTheHubDenies<Answer extends QueryAnswer>(
+  answer: Answer,
+  sets: readonly KeptSet[],
+  apiVersion: ApiVersion,
+): Answer {
+  const [fault] = answer.faults ?? [];
+  if (fault?.code !== 'invalid ref') return answer;
+  const names = sets
+    .filter(({ error }) => error?.code === 'permission denied')
+    .flatMap(({ query }) => [...query.matchAll(NAMED)]);
+  const isDenied = names.some(([, kind = '', name = '']) => {
+    const text = undefinedRef(kind, JSON.parse(`"${name}"`) as string);
+    return described(text).description === fault.description;
+  });
+  if (!isDenied) return answer;
+  const denied: Fault = {
+    code: 'permission denied',
+    position: fault.position,
+    description: 'Insufficient privileges to perform the action.',
+  };
+  return {
+    ...answer,
+    status: FAULTS[denied.code].status,
+    faults: [denied],
+    body: errorBody([denied], apiVersion),
+  };
+}
