@@ -1,7 +1,15 @@
 /** A database that lived alone goes up to a hub: all of it, once, wherever it is cut off. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { adopt, AdoptRefused, planAdoption, type AdoptOptions } from '../src/adopt/adopt.ts';
-import { q, type Database, type Ref, type Sync } from '../src/index.ts';
+import { queryError } from '../src/client/errors.ts';
+import {
+  q,
+  type Arg,
+  type Database,
+  type Ref,
+  type SubmitOptions,
+  type Sync,
+} from '../src/index.ts';
 import { createNetwork, openDatabase, openHub, type TestHub, type TestNetwork } from './testing.ts';
 
 const notes = q.Collection<{ title: string; by?: Ref; about?: Ref }>('notes');
@@ -184,6 +192,37 @@ test('what clashes with what the copy does not keep is refused by the hub, and s
   expect(refused).toMatchObject([{ label: 'notes 102', data: { adopted: 'notes/102' } }]);
   expect(await sync.writes.list({ states: ['refused'] })).toHaveLength(1);
   expect(await hub.client().query(q.Count(all))).toBe(5);
+});
+
+test('a dry run that loses the hub says so, and takes nothing for a clash', async () => {
+  const planned = planAdoption(local, sync, {
+    ...here,
+    onProgress: ({ phase }) => {
+      if (phase === 'checking') network.offline();
+    },
+  });
+  await expect(planned).rejects.toMatchObject({ code: 'connection_needed' });
+});
+
+test('an outbox that is full is waited for', async () => {
+  let refusals = 0;
+  const submit = (expression: Arg, options?: SubmitOptions) =>
+    ++refusals === 3
+      ? Promise.reject(queryError([{ code: 'outbox_full', description: 'It is full.' }]))
+      : sync.client.submit(expression, options);
+  const client = Object.create(sync.client, { submit: { value: submit } }) as Sync['client'];
+  const full = Object.create(sync, {
+    client: { value: client },
+    whenSettled: { value: () => sync.whenSettled() },
+  }) as Sync;
+  Object.defineProperties(full, {
+    state: { get: () => sync.state },
+    writes: { value: sync.writes },
+  });
+  const { submitted, failed, settled } = await adopt(local, full, here);
+  expect({ submitted, failed }).toEqual({ submitted: 5, failed: [] });
+  expect(await settled).toEqual({ refused: [] });
+  await expectFive();
 });
 
 test('a document may be left out, or go up as another', async () => {

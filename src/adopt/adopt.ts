@@ -5,12 +5,13 @@
 import {
   BadRequest,
   NotFound,
+  OutboxFull,
   PermissionDenied,
   q,
-  QueryError,
   type Database,
   type Expr,
   type JudgedWrite,
+  type QueryError,
   type Ref,
   type Sync,
   type Write,
@@ -48,8 +49,8 @@ export interface Adoption {
 
 /** Documents that are tried in one query. */
 const TRIED_TOGETHER = 100;
-/** Writes that wait for the hub at most: an outbox holds 10,000. */
-const WAITING_MAX = 1000;
+/** Writes that wait for the hub at most: an outbox holds 10,000, and the app writes too. */
+const WAITING_MAX = 5000;
 const DRY_RUN = 'burrow: this was a dry run';
 
 /**
@@ -78,7 +79,7 @@ export async function planAdoption(
         ...(signal && { signal }),
       });
     } catch (error) {
-      if (!(error instanceof QueryError)) throw error;
+      if (!isOfDocument(error)) throw error;
       const isTried = error.code === 'transaction aborted' && error.description === DRY_RUN;
       return isTried ? undefined : error;
     }
@@ -124,16 +125,23 @@ export async function adopt(
   let waiting = before.filter(({ write }) => isWaiting(write)).length;
   const failed: Clash[] = [];
   let submitted = 0;
+  const roomInOutbox = async (): Promise<void> => {
+    await unlessAborted(sync.whenSettled(), signal);
+    waiting = 0;
+  };
   for (const { document, key, ref, write } of documents) {
     if (known.has(key)) continue;
     onProgress?.({ phase: 'writing', done: known.size + submitted + failed.length, total });
     signal?.throwIfAborted();
-    if (waiting === WAITING_MAX) {
-      await unlessAborted(sync.whenSettled(), signal);
-      waiting = 0;
-    }
+    const submit = () =>
+      sync.client.submit(write, { label: label(document), data: { adopted: key } });
+    if (waiting >= WAITING_MAX) await roomInOutbox();
     try {
-      await sync.client.submit(write, { label: label(document), data: { adopted: key } });
+      await submit().catch(async (error: unknown) => {
+        if (!(error instanceof OutboxFull)) throw error;
+        await roomInOutbox();
+        await submit();
+      });
       submitted += 1;
       waiting += 1;
     } catch (error) {
