@@ -22,7 +22,7 @@ export const PACKED_LIMITS: PackedLimits = {
   commitsMax: 1000,
   tableBytes: 1024 * 1024,
   blockBytes: 8 * 1024,
-  rowBlockBytes: 4 * 1024,
+  rowBlockBytes: 16 * 1024,
   putBytes: 256 * 1024,
   partBytes: 56 * 1024,
   sliceItems: 2000,
