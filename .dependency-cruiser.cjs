@@ -199,6 +199,14 @@ module.exports = {
       to: { pathNot: '^src/(adopt/|index\\.ts$)' },
     },
     {
+      name: 'background-uses-the-package',
+      comment:
+        'src/background is written against src/index.ts and the tag that a service worker reads.',
+      severity: 'error',
+      from: { path: '^src/background/', pathNot: TESTS },
+      to: { pathNot: '^src/(background/|index\\.ts$|host/background\\.ts$)' },
+    },
+    {
       name: 'schema-uses-the-package',
       comment:
         'src/schema is written against src/index.ts, as hooks are: all it does are queries of a client.',
@@ -332,7 +340,7 @@ module.exports = {
       to: {
         path: '^(src|worker|hub|hosts|demo|bench)/',
         pathNot:
-          '^(src/(index|adopt/adopt|data/data|schema/schema|packed/testing/by-hand)|hub/testing/history-checker)\\.ts$',
+          '^(src/(index|adopt/adopt|background/background|data/data|schema/schema|packed/testing/by-hand)|hub/testing/history-checker)\\.ts$',
       },
     },
     onlyFrom(

@@ -72,7 +72,8 @@ await runMain(async () => {
   const files = /** @type {const} */ ([
     // Readable, for the literal URL of the worker must reach users' bundlers as it is; they minify it.
     ['index.js', entries.index, { format: 'es', minify: false }],
-    ['worker.js', entries.worker, { format: 'es', minify: true }],
+    // A module in pages; a service worker, which may be a classic script, imports the same file.
+    ['worker.js', entries.worker, { format: 'iife', minify: true }],
     ['service-worker.js', entries.serviceWorker, { format: 'iife', minify: true }],
   ]);
   /** @type {string[]} */

@@ -16,6 +16,7 @@ export const entries = {
 /** Entries of the package beside `index.js`, by their names: each imports that, and packages that the app has. */
 export const besideIndex = {
   adopt: join(root, 'src/adopt/adopt.ts'),
+  background: join(root, 'src/background/background.ts'),
   data: join(root, 'src/data/data.ts'),
   inspector: join(root, 'inspector/inspector.ts'),
   react: join(root, 'src/hooks/react.ts'),
@@ -110,6 +111,8 @@ export async function bundle(input, { format, minify, besideIndex: beside }) {
     const { output } = await build.generate({
       format,
       codeSplitting: false,
+      // What is no module says it for itself.
+      strict: format === 'iife',
       minify,
       sourcemap: 'hidden',
       comments: { legal: true, annotation: !minify, jsdoc: false },

@@ -45,7 +45,7 @@ if (wrongs.length === 0) {
 }
 if (wrongs.length === 0) {
   const beside = Object.keys(exports).filter((name) =>
-    ['adopt', 'hooks', 'schema', 'in-process', 'inspector'].some((room) =>
+    ['adopt', 'background', 'hooks', 'schema', 'in-process', 'inspector'].some((room) =>
       existsSync(join(root, `dist/${room}/${name.slice(2)}.d.ts`)),
     ),
   );

@@ -81,7 +81,7 @@ const RUN_BY = {
   'docs/schema.md': ['src/reference/schema-docs.test.ts'],
   'docs/scripts.md': ['src/reference/sync-docs.test.ts'],
   'docs/start.md': ['src/reference/page-docs.test.ts'],
-  'docs/sync.md': ['src/reference/sync-docs.test.ts'],
+  'docs/sync.md': ['src/reference/sync-docs.test.ts', 'e2e/background.spec.ts'],
   'docs/tanstack.md': ['src/reference/page-docs.test.ts'],
 };
 

@@ -67,7 +67,8 @@ export async function openDatabase(
   const base = { name, settings, store: stored.store, isLocked, clock, report: reportWork };
   const rootSecret = rootSecretOf(options.rootSecret, isLocked);
   const beside =
-    isLocked || !isShared
+    // A service worker cannot start workers.
+    isLocked || !isShared || typeof Worker === 'undefined'
       ? undefined
       : new LongQueriesBeside({
           start: startEvaluator,

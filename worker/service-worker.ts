@@ -5,13 +5,20 @@
  * Set up by its URL: `service-worker.js?prefix=/burrow/&database=field-notes&precache=1`.
  * - `prefix`: path that it answers; `/burrow/` when left out.
  * - `database`: asks only pages that have this one open; any when left out.
- * - `precache`: keeps the app's files for use without network, see service-cache.ts.
+ * - `precache`: keeps the app's files for use without network, see file-cache.ts.
+ * - `engine=worker.js`: goes on with sync while no page is open (`burrowdb/background`); the file is the package's own, beside this.
  */
+import { isBackgroundTag, type BackgroundEngine } from '../src/host/background.ts';
 import type { ServiceRequest } from '../src/host/service-worker.ts';
 import { AppCache } from './service-worker/file-cache.ts';
 import { forward, type Page } from './service-worker/forward.ts';
 
-declare const self: ServiceWorkerGlobalScope;
+declare const self: ServiceWorkerGlobalScope & Partial<BackgroundEngine>;
+
+/** Of Background Sync; TypeScript's service workers do not know it. */
+interface SyncEvent extends ExtendableEvent {
+  readonly tag: string;
+}
 
 const settings = new URL(self.location.href).searchParams;
 const prefix = `/${(settings.get('prefix') ?? 'burrow').replaceAll(/^\/+|\/+$/g, '')}`;
@@ -26,7 +33,11 @@ const app = settings.has('precache')
   ? new AppCache(new URL('./', self.location.href).href)
   : undefined;
 
+const engine = settings.get('engine');
+
 self.addEventListener('install', (event) => {
+  // Now, so that the browser keeps the file with this one: later it is there without network, and read only when it is needed.
+  if (engine !== null) importScripts(engine);
   event.waitUntil(Promise.all([self.skipWaiting(), app?.refresh()]));
 });
 
@@ -48,6 +59,14 @@ self.addEventListener('fetch', (event) => {
     event.respondWith(app.answer(event.request));
   }
 });
+
+for (const kind of ['sync', 'periodicsync'])
+  self.addEventListener(kind, (event) => {
+    const { tag } = event as SyncEvent;
+    if (engine === null || !isBackgroundTag(tag)) return;
+    if (!self.burrowSync) importScripts(engine);
+    (event as SyncEvent).waitUntil(self.burrowSync?.(tag) ?? Promise.resolve());
+  });
 
 async function answer(event: FetchEvent, url: URL): Promise<Response> {
   const own = event.clientId === '' ? undefined : await self.clients.get(event.clientId);

@@ -22,11 +22,14 @@ const loadData = () => import('burrowdb/data');
 /** What an app loads when a database that lived alone is joined to a hub. */
 const loadAdopt = () => import('burrowdb/adopt');
 
+/** What an app loads whose service worker syncs while its pages are closed. */
+const loadBackground = () => import('burrowdb/background');
+
 /** Builds of an app whose schema moves on, and what brings a database to it. */
 const loadBuilds = async () => ({
   ...(await import('burrowdb/schema')),
   ...(await import('./builds.mjs')),
 });
 
-const loaders = { loadDriver, loadInspector, loadData, loadAdopt, loadBuilds };
+const loaders = { loadDriver, loadInspector, loadData, loadAdopt, loadBackground, loadBuilds };
 Object.assign(globalThis, { burrow, workerUrl, ...loaders });

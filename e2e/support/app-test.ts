@@ -1,6 +1,7 @@
 import { test as base } from '@playwright/test';
 import type * as Inspector from '../../inspector/inspector.ts';
 import type * as Adopt from '../../src/adopt/adopt.ts';
+import type * as Background from '../../src/background/background.ts';
 import type * as Data from '../../src/data/data.ts';
 import type * as Burrow from '../../src/index.ts';
 import type * as Schema from '../../src/schema/schema.ts';
@@ -18,6 +19,7 @@ declare global {
   var loadInspector: () => Promise<typeof Inspector>;
   var loadData: () => Promise<typeof Data>;
   var loadAdopt: () => Promise<typeof Adopt>;
+  var loadBackground: () => Promise<typeof Background>;
   var loadBuilds: () => Promise<
     typeof Schema & { readonly builds: Readonly<Record<number, Build>> }
   >;

@@ -1,6 +1,6 @@
 /** Builds the package and an app that has it installed, and serves that app while the tests run. */
 import { createReadStream } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
@@ -17,10 +17,9 @@ export default async function serveApp(): Promise<() => Promise<void>> {
   await symlink(join(root, 'node_modules/faunadb'), join(folder, 'node_modules/faunadb'));
   await cp(join(root, 'e2e/page'), folder, { recursive: true });
   await build({ configFile: false, root: folder, logLevel: 'warn', build: { outDir: built } });
-  await cp(
-    join(folder, 'node_modules/burrowdb/dist/service-worker.js'),
-    join(built, 'service-worker.js'),
-  );
+  for (const file of ['service-worker.js', 'worker.js'])
+    await cp(join(folder, 'node_modules/burrowdb/dist', file), join(built, file));
+  await writeFile(join(built, 'own-service-worker.js'), await ownServiceWorker());
   const server = await serveFolder(built);
   process.env['BURROW_E2E_APP'] = urlOf(server);
   process.env['BURROW_E2E_PACKAGE'] = folder;
@@ -31,6 +30,14 @@ export default async function serveApp(): Promise<() => Promise<void>> {
   };
 }
 
+/** That of an app which has one already, as docs/sync.md has it. */
+async function ownServiceWorker(): Promise<string> {
+  const text = await readFile(join(root, 'docs/sync.md'), 'utf8');
+  const [, code] = /```javascript\n([\s\S]*?)```/.exec(text) ?? [];
+  if (code === undefined) throw new Error('docs/sync.md shows no service worker.');
+  return code;
+}
+
 /** As `npm install burrowdb` would leave it. */
 async function installPackage(folder: string): Promise<void> {
   const dist = join(folder, 'dist');
@@ -38,13 +45,14 @@ async function installPackage(folder: string): Promise<void> {
   await cp(join(root, 'package.json'), join(folder, 'package.json'));
   const beside = Object.entries({
     adopt: besideIndex.adopt,
+    background: besideIndex.background,
     data: besideIndex.data,
     inspector: besideIndex.inspector,
     schema: besideIndex.schema,
   });
   const [index, worker, serviceWorker, ...others] = await Promise.all([
     bundle(entries.index, { format: 'es', minify: false }),
-    bundle(entries.worker, { format: 'es', minify: true }),
+    bundle(entries.worker, { format: 'iife', minify: true }),
     bundle(entries.serviceWorker, { format: 'iife', minify: true }),
     ...beside.map(([, entry]) =>
       bundle(entry, { format: 'es', minify: false, besideIndex: 'packages outside' }),

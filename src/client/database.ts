@@ -10,7 +10,7 @@ import {
 } from './queries/client.ts';
 import { refusalError, UsageError, type QueryError } from './errors.ts';
 import { fetchFrom, type BurrowFetch } from './fetch.ts';
-import { lockedError, type Link } from './connection/link.ts';
+import { lockedError, type Link, type LinkTarget } from './connection/link.ts';
 import type { LossReport } from './connection/loss-report.ts';
 import { unlockCall, type Login } from './login.ts';
 import { Logs } from './logs/logs.ts';
@@ -96,6 +96,11 @@ export class Database extends TypedEvents<DatabaseEvents> {
       onLock: () => this.#tellLock(),
       onRenewed: () => this.#tellLoss(),
     });
+  }
+
+  /** @internal Where it is stored, and how it is opened there. */
+  get stored(): LinkTarget {
+    return this.#link.target;
   }
 
   /** Opens everything in this database. Keep it in the page. */

@@ -70,3 +70,17 @@ export const oneOf = <const T extends string>(...choices: readonly T[]): OptionT
   expected: choices.map((choice) => `'${choice}'`).join(' or '),
   accepts: (given): given is T => choices.some((choice) => choice === given),
 });
+
+/** Of what another build may have written: each option that this one accepts; the others have their defaults. */
+export const acceptedOptions = <Table extends OptionTable>(
+  table: Table,
+  given: unknown,
+): OptionValues<Table> =>
+  // The one cast: TypeScript cannot relate the rows of a loop to their types.
+  Object.fromEntries(
+    Object.entries(table).map(([name, row]) => {
+      const value = (Object(given) as Readonly<Record<string, unknown>>)[name];
+      if (!isOption(row)) return [name, acceptedOptions(row, value)];
+      return [name, row.accepts(value) ? value : row.defaultValue];
+    }),
+  ) as OptionValues<Table>;

@@ -48,7 +48,8 @@ async function prepared() {
 
 test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits take notice of others', async () => {
   const pieces = piecesOf('sync.md');
-  expect(pieces).toHaveLength(6);
+  // The last is run in a browser, by e2e/background.spec.ts.
+  expect(pieces).toHaveLength(7);
   const given = await prepared();
   const ben = { ...given, email: 'ben@example.org', hub: `${hub.url}/` };
   const signedUp = await runPiece(pieces[1] ?? '', { ...ben, queryText });

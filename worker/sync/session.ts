@@ -99,11 +99,23 @@ export class SyncSession {
     // A refusal of the former token says nothing of this one.
     if (isNew && (this.state === 'needs-login' || this.state === 'locked'))
       this.take({ type: 'sync-state', state: 'connecting', reason: undefined });
-    tabs.tell({ type: 'sync-ask' });
-    this.leadership ??= this.makeLeadership();
-    this.kick();
+    this.join();
     if (state.schema === undefined) await this.waits.forSchema();
     return { secret: this.secret, state: this.state, failed: undefined, missing };
+  }
+
+  /**
+   * Goes on where a page stopped, with its token and its sets.
+   * @returns false when there is nothing to go on with: no copy, or nobody who is logged in
+   */
+  async resume(): Promise<boolean> {
+    const known = await this.options.replica.state();
+    if (!known) return false;
+    await this.login.reload();
+    if (this.login.token === undefined) return false;
+    this.url = known.hub;
+    this.join();
+    return true;
   }
 
   async submit(
@@ -163,6 +175,13 @@ export class SyncSession {
   /** Rejects everything that waits, with the reason. */
   failWaits(reason: Refusal): void {
     this.waits.fail(reason);
+  }
+
+  /** Takes part in the election of the tab that syncs, and hears what that one knows. */
+  private join(): void {
+    this.options.tabs.tell({ type: 'sync-ask' });
+    this.leadership ??= this.makeLeadership();
+    this.kick();
   }
 
   /** Stops the exchange with the hub; stored documents can still be read and written. */

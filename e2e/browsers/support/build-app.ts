@@ -16,7 +16,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   const folder = await mkdtemp(join(tmpdir(), 'burrow-browsers-'));
   const [index, worker, serviceWorker] = await Promise.all([
     bundle(entries.index, { format: 'es', minify: false }),
-    bundle(entries.worker, { format: 'es', minify: true }),
+    bundle(entries.worker, { format: 'iife', minify: true }),
     bundle(entries.serviceWorker, { format: 'iife', minify: true }),
     cp(join(import.meta.dirname, '../page'), folder, { recursive: true }),
   ]);

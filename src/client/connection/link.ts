@@ -13,11 +13,14 @@ import type { Remote } from 'comlink';
 /** How often the database may be locked or unlocked during one call before the call fails. */
 const TURNS_MAX = 3;
 
-export interface LinkOptions {
+export interface LinkTarget {
   /** Name of the stored database. */
   readonly name: string;
-  readonly start: (() => Worker) | undefined;
   readonly settings: Settings;
+}
+
+export interface LinkOptions extends LinkTarget {
+  readonly start: (() => Worker) | undefined;
 }
 
 /** Receivers of events. */
@@ -70,6 +73,12 @@ export class Link {
       onShown: () => this.#resume(),
       reason: leftError,
     });
+  }
+
+  /** What it leads to. */
+  get target(): LinkTarget {
+    const { name, settings } = this.#options;
+    return { name, settings };
   }
 
   /** The page is in the browser's back/forward cache: calls wait until it is shown again. */

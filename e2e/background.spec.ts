@@ -1,0 +1,201 @@
+/** Sync while no page of the app is open: the browser's Background Sync, sent as its debugging protocol sends it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, type BrowserContext, type Page } from '@playwright/test';
+import { loadApp } from './support/browser-profile.ts';
+import { call, notes, type SyncHub } from './support/sync-hub.ts';
+import { openSynced, shownIn, submitNote } from './support/sync-page.ts';
+import { test } from './support/sync-test.ts';
+
+/** The service worker of the package, and that of an app which has one already, as docs/sync.md has them. */
+const WORKERS = ['/service-worker.js?engine=worker.js', '/own-service-worker.js'] as const;
+
+const shown = readFileSync(join(import.meta.dirname, '../docs/sync.md'), 'utf8')
+  .split('## When the app is closed')[1]
+  ?.match(/```ts\n([\s\S]*?)```/)?.[1]
+  ?.replace(/^import .*$/m, '');
+
+/** What docs/sync.md shows. */
+async function syncInBackground(page: Page, worker: (typeof WORKERS)[number]): Promise<void> {
+  if (shown === undefined) throw new Error('docs/sync.md does not show how.');
+  const code = shown.replace(WORKERS[0], worker);
+  expect(code).toContain(worker);
+  await page.evaluate(async (code) => {
+    const given = await loadBackground();
+    // oxlint-disable-next-line typescript/no-implied-eval -- the document is ours
+    const body = new Function(...Object.keys(given), `return (async () => {${code}})()`) as (
+      ...values: unknown[]
+    ) => Promise<void>;
+    await body(...Object.values(given));
+  }, code);
+}
+
+/** Tags that the browser was asked to send. */
+const tagsIn = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(async () => {
+    const registration = (await navigator.serviceWorker.ready) as unknown as {
+      readonly sync: { getTags(): Promise<string[]> };
+    };
+    return registration.sync.getTags();
+  });
+
+/** An event for the service worker of the app, from a tab that is none of the app's. Resolves when the browser has it. */
+async function dispatch(
+  context: BrowserContext,
+  kind: 'dispatchSyncEvent' | 'dispatchPeriodicSyncEvent',
+  { origin, tag }: { readonly origin: string; readonly tag: string },
+): Promise<void> {
+  const elsewhere = await context.newPage();
+  const session = await context.newCDPSession(elsewhere);
+  const registered = new Promise<string>((resolve) => {
+    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const [own] = registrations.filter(({ scopeURL }) => scopeURL.startsWith(origin));
+      if (own) resolve(own.registrationId);
+    });
+  });
+  await session.send('ServiceWorker.enable');
+  const registrationId = await registered;
+  const event = { origin, registrationId, tag };
+  if (kind === 'dispatchSyncEvent')
+    await session.send(`ServiceWorker.${kind}`, { ...event, lastChance: false });
+  else await session.send(`ServiceWorker.${kind}`, event);
+  await elsewhere.close();
+}
+
+const notesAt = (hub: SyncHub): Promise<unknown> =>
+  hub.admin.query(
+    call(
+      'Select',
+      'data',
+      call(
+        'Map',
+        call('Paginate', call('Documents', notes())),
+        call('Lambda', 'ref', call('Select', ['data', 'text'], call('Get', call('Var', 'ref')))),
+      ),
+    ),
+  );
+
+async function openNotes(context: BrowserContext, hub: SyncHub, secret?: string): Promise<Page> {
+  const page = await context.newPage();
+  await loadApp(page);
+  await openSynced(page, { url: hub.url, secret });
+  return page;
+}
+
+for (const worker of WORKERS)
+  test(`writes that were made offline go out after the last tab was closed: ${worker}`, async ({
+    context,
+    hub,
+  }) => {
+    const secret = await hub.token('alice@example.org');
+    const page = await openNotes(context, hub, secret);
+    await syncInBackground(page, worker);
+    expect(await tagsIn(page)).toEqual([]);
+    hub.proxy.set('down');
+    for (const text of ['one', 'two', 'three']) await submitNote(page, text);
+    await expect.poll(() => tagsIn(page)).toHaveLength(1);
+    const [tag = ''] = await tagsIn(page);
+    const { origin } = new URL(page.url());
+    await page.close();
+    expect(await notesAt(hub)).toEqual([]);
+    hub.proxy.set('up');
+    await dispatch(context, 'dispatchSyncEvent', { origin, tag });
+    await expect.poll(() => notesAt(hub)).toEqual(['one', 'two', 'three']);
+
+    // Once each, and the copy knows.
+    const later = await openNotes(context, hub);
+    await later.evaluate(() => sync.whenSettled());
+    expect(
+      await later.evaluate(async () => (await sync.writes.list()).map(({ state }) => state)),
+    ).toEqual(['confirmed', 'confirmed', 'confirmed']);
+    // A service worker beside an open page sends nothing twice.
+    hub.proxy.set('down');
+    await submitNote(later, 'four');
+    hub.proxy.set('up');
+    await dispatch(context, 'dispatchSyncEvent', { origin, tag });
+    await later.evaluate(() => sync.whenSettled());
+    expect(await notesAt(hub)).toEqual(['one', 'two', 'three', 'four']);
+    expect(await later.evaluate(() => db.verify())).toEqual([]);
+  });
+
+test('what is new is fetched while the app is closed, and is there without network', async ({
+  context,
+  hub,
+}) => {
+  const page = await openNotes(context, hub, await hub.token('alice@example.org'));
+  await syncInBackground(page, WORKERS[0]);
+  hub.proxy.set('down');
+  await submitNote(page, 'from here');
+  await expect.poll(() => tagsIn(page)).toHaveLength(1);
+  const [tag = ''] = await tagsIn(page);
+  const { origin } = new URL(page.url());
+  await page.close();
+  await hub.admin.query(call('Create', notes(), { data: { text: 'from elsewhere' } }));
+  hub.proxy.set('up');
+  await dispatch(context, 'dispatchPeriodicSyncEvent', { origin, tag });
+  await expect.poll(async () => ((await notesAt(hub)) as unknown[]).length).toBe(2);
+  const later = await context.newPage();
+  await loadApp(later);
+  // The service worker is done.
+  await expect
+    .poll(() => later.evaluate(async () => (await navigator.locks.query()).held))
+    .toEqual([]);
+  hub.proxy.set('down');
+  await openSynced(later, { url: hub.url });
+  await expect.poll(() => shownIn(later)).toEqual(['from elsewhere', 'from here']);
+});
+
+/** Whether the page would have the browser ask whoever leaves it. */
+const wouldAsk = (page: Page): Promise<boolean> =>
+  page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
+
+test('who leaves with unsent writes is asked whether to stay, and nobody else', async ({
+  context,
+  hub,
+}) => {
+  const page = await openNotes(context, hub, await hub.token('alice@example.org'));
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.type());
+    void dialog.accept();
+  });
+  await page.evaluate(async () => {
+    const { askBeforeLeaving } = await loadBackground();
+    askBeforeLeaving(sync);
+  });
+  const leave = async (): Promise<void> => {
+    // Browsers ask nobody who has not touched the page.
+    await page.mouse.click(5, 5);
+    await page.reload();
+    await page.waitForFunction(() => 'burrow' in globalThis);
+    await openSynced(page, { url: hub.url });
+    await page.evaluate(async () => {
+      const { askBeforeLeaving } = await loadBackground();
+      askBeforeLeaving(sync);
+    });
+  };
+  await leave();
+  expect(asked).toEqual([]);
+  hub.proxy.set('down');
+  await submitNote(page, 'unsent');
+  await expect.poll(() => wouldAsk(page)).toBe(true);
+  await leave();
+  expect(asked).toEqual(['beforeunload']);
+  // Known from the start of a page too.
+  await expect.poll(() => wouldAsk(page)).toBe(true);
+  await leave();
+  expect(asked).toHaveLength(2);
+  hub.proxy.set('up');
+  await expect.poll(() => wouldAsk(page)).toBe(false);
+  await leave();
+  expect(asked).toHaveLength(2);
+});
+
+test('a page without a service worker is told what to do', async ({ context, hub }) => {
+  const page = await openNotes(context, hub, await hub.token('alice@example.org'));
+  const told = await page.evaluate(async () => {
+    const { syncInBackground } = await loadBackground();
+    return syncInBackground(db, sync).catch((error: Error) => error.message);
+  });
+  expect(told).toContain('Register one first');
+});

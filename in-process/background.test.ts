@@ -1,0 +1,131 @@
+/** Sync without a page: one device, whose pages come and go. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { backgroundRequestIn, backgroundTag } from '../src/host/background.ts';
+import { openDatabase as openOnPage, q, type Database, type Sync } from '../src/index.ts';
+import { syncOnce } from '../worker/background/sync-once.ts';
+import { createHost } from '../worker/host.ts';
+import type { DatabaseStorage } from '../worker/opening/find-store.ts';
+import { servePage } from '../worker/serve-page.ts';
+import { memoryStorage, nothingKept } from './memory-storage.ts';
+import { startPortWorker } from './port-worker.ts';
+import { SwitchedNetwork } from './test-network.ts';
+import { openHub, type TestHub } from './testing.ts';
+
+const notes = q.Collection<{ text: string }>('notes');
+const texts = q.Map(q.Paginate(q.Documents(notes)), (ref) =>
+  q.Select(['data', 'text'], q.Get(ref)),
+);
+/** Longer than an exchange in one process takes, by far. */
+const LONG_MS = 60_000;
+
+let hub: TestHub;
+let secret: string;
+let network: SwitchedNetwork;
+let kept: ReturnType<typeof nothingKept>;
+
+beforeEach(async () => {
+  hub = await openHub();
+  const admin = hub.client();
+  await admin.query(q.CreateCollection({ name: 'notes' }));
+  ({ secret } = await admin.query(q.CreateKey({ role: 'admin' })));
+  network = new SwitchedNetwork();
+  kept = nothingKept();
+});
+afterEach(() => hub.close());
+
+const storage = (ended: AbortSignal): DatabaseStorage =>
+  memoryStorage({ kept, ended, clock: () => Date.now() * 1000, network: network.until(ended) });
+
+/** Opens what the device keeps, as a page does. */
+const openPage = (): Promise<Database> =>
+  openOnPage('notes', {
+    persist: false,
+    worker: () =>
+      startPortWorker((port) => {
+        const ended = new AbortController();
+        const host = createHost(storage(ended.signal));
+        servePage(host, port);
+        return () => {
+          ended.abort();
+          void host.close();
+        };
+      }),
+  });
+
+async function inPage<T>(work: (sync: Sync) => Promise<T>): Promise<T> {
+  const db = await openPage();
+  const sync = await db.sync({ url: hub.url, secret, sets: [q.Documents(notes)] });
+  try {
+    return await work(sync);
+  } finally {
+    await db.close();
+  }
+}
+
+/** As the service worker does when the browser calls it. */
+async function syncWithoutPage(limitMs = LONG_MS): Promise<void> {
+  const db = await openPage();
+  const request = backgroundRequestIn(backgroundTag(db.stored));
+  await db.close();
+  if (!request) throw new Error('The tag of a page is not read.');
+  await syncOnce(storage(new AbortController().signal), request, limitMs);
+}
+
+/** Writes a note offline. */
+const write = (text: string) => (sync: Sync) =>
+  sync.client.submit(q.Create(notes, { data: { text } }));
+
+const writes = (): Promise<readonly string[]> =>
+  inPage(async (sync) => (await sync.writes.list()).map(({ state }) => state));
+
+describe('without a page', () => {
+  beforeEach(async () => {
+    await inPage((sync) => sync.whenSynced());
+    network.offline();
+    await inPage(write('from here'));
+  });
+
+  test('what is unsent is sent, and what is new is fetched', async () => {
+    await hub.client().query(q.Create(notes, { data: { text: 'from elsewhere' } }));
+    network.online();
+    await syncWithoutPage();
+    expect((await hub.client().query(texts)).data.toSorted()).toEqual([
+      'from elsewhere',
+      'from here',
+    ]);
+    network.offline();
+    await inPage(async ({ client }) => {
+      expect((await client.query(texts)).data.toSorted()).toEqual(['from elsewhere', 'from here']);
+    });
+    expect(await writes()).toEqual(['confirmed']);
+  });
+
+  test('a hub that is not reached in time is to be tried again, and nothing is lost', async () => {
+    await expect(syncWithoutPage(100)).rejects.toMatchObject({ code: 'connection_needed' });
+    expect(await writes()).toEqual(['local']);
+    network.online();
+    await syncWithoutPage();
+    expect(await writes()).toEqual(['confirmed']);
+  });
+
+  test('a token that the hub has withdrawn is no reason to try again: writes wait for a login', async () => {
+    const key = await hub.client({ secret }).query(q.KeyFromSecret(secret));
+    await hub.client().query(q.Delete(q.Select('ref', key)));
+    network.online();
+    await syncWithoutPage();
+    expect(await hub.client().query(q.Count(q.Documents(notes)))).toBe(0);
+  });
+
+  test('a database whose user has signed out is left alone', async () => {
+    const db = await openPage();
+    await db.signOut();
+    await db.close();
+    network.online();
+    await syncWithoutPage();
+    expect(await hub.client().query(q.Count(q.Documents(notes)))).toBe(0);
+  });
+});
+
+test('a database that is no copy is left alone', async () => {
+  await expect(syncWithoutPage()).resolves.toBeUndefined();
+});

@@ -1,0 +1,40 @@
+/** This file in a service worker: what the browser's Background Sync and Periodic Background Sync call. */
+import { backgroundRequestIn, type BackgroundEngine } from '../../src/host/background.ts';
+import type { DatabaseStorage } from '../opening/find-store.ts';
+import { syncOnce } from './sync-once.ts';
+
+/** A sync that the browser waits for: it ends service workers after a few minutes. */
+const LIMIT_MS = 90_000;
+
+type Scope = typeof globalThis | ServiceWorkerGlobalScope;
+
+export const isServiceWorker = (scope: Scope): scope is ServiceWorkerGlobalScope =>
+  'registration' in scope && 'clients' in scope;
+
+export function serveBackground(scope: ServiceWorkerGlobalScope, storage: DatabaseStorage): void {
+  /** By tag: the browser may send both kinds at once. */
+  const running = new Map<string, Promise<void>>();
+  const engine: BackgroundEngine = {
+    burrowSync: async (tag) => {
+      const request = backgroundRequestIn(tag);
+      if (!request) return;
+      const run =
+        running.get(tag) ??
+        syncStored(storage, request).finally(() => {
+          running.delete(tag);
+        });
+      running.set(tag, run);
+      await run;
+    },
+  };
+  Object.assign(scope, engine);
+}
+
+async function syncStored(
+  storage: DatabaseStorage,
+  request: Parameters<typeof syncOnce>[1],
+): Promise<void> {
+  // To open one that was deleted would make it anew.
+  const stored = await indexedDB.databases();
+  if (stored.some(({ name }) => name === request.name)) await syncOnce(storage, request, LIMIT_MS);
+}

@@ -1,0 +1,70 @@
+/** One exchange with the hub, without a page: everything unsent is judged, everything new is here. */
+import { hexOfBytes } from '../../src/codec/hex.ts';
+import { Refusal } from '../../src/errors.ts';
+import type { WorkerMessage } from '../../src/host/api.ts';
+import type { BackgroundSyncRequest } from '../../src/host/background.ts';
+import { random } from '../browser/random.ts';
+import { openDatabase } from '../open-database.ts';
+import type { DatabaseStorage } from '../opening/find-store.ts';
+
+/** What ends it: done, when there is nothing more to do for now. */
+type End = 'done' | Refusal;
+
+/**
+ * Opens the database beside the tabs that have it open, if any, and closes it. Resolves when all is exchanged, or when nobody is logged
+ * in who could.
+ * @throws Refusal when it is to be tried again: the hub was not reached in time
+ */
+export async function syncOnce(
+  storage: DatabaseStorage,
+  { name, settings }: BackgroundSyncRequest,
+  limitMs: number,
+): Promise<void> {
+  const ended = new AbortController();
+  let end: (how: End) => void = () => undefined;
+  const told = new Promise<End>((resolve) => {
+    end = resolve;
+  });
+  const stop = (description: string): void => end(new Refusal('storage_unavailable', description));
+  const database = await openDatabase(
+    { ...storage, ended: ended.signal },
+    {
+      name,
+      // Nobody is there to read of it.
+      settings: { ...settings, log: { ...settings.log, enabled: false } },
+      rootSecret: undefined,
+      birth: undefined,
+      syncSecret: undefined,
+      aliveLock: `burrow:background:${hexOfBytes(random(16))}`,
+    },
+    {
+      tell: (message) => {
+        if (isWithoutToken(message)) end('done');
+      },
+      onClosed: stop,
+      onDestroyed: () => end('done'),
+      onLock: () => end('done'),
+    },
+  );
+  const late = setTimeout(
+    () => end(new Refusal('connection_needed', 'The hub could not be reached in time.')),
+    limitMs,
+  );
+  try {
+    if (!database || database.isLocked || !(await database.sync.resume())) return;
+    const exchanged = Promise.all([
+      database.sync.wait({ for: 'settled', set: undefined }),
+      database.sync.wait({ for: 'synced', set: undefined }),
+    ]);
+    const how = await Promise.race([exchanged.then((): End => 'done'), told]);
+    if (how !== 'done') throw how;
+  } finally {
+    clearTimeout(late);
+    await database?.close();
+    ended.abort();
+  }
+}
+
+/** Writes wait until somebody logs in: the browser need not try again. */
+const isWithoutToken = (message: WorkerMessage): boolean =>
+  message.type === 'sync-state' && (message.state === 'needs-login' || message.state === 'locked');
