@@ -77,8 +77,7 @@ export class Link {
 
   /** What it leads to. */
   get target(): LinkTarget {
-    const { name, settings } = this.#options;
-    return { name, settings };
+    return this.#options;
   }
 
   /** The page is in the browser's back/forward cache: calls wait until it is shown again. */

@@ -1,9 +1,11 @@
-/** Deletes old rows of the log of changes: a device that comes back later compares fingerprints. */
+/** Deletes old rows of the log of changes: a device that comes back later, to sets that have changed meanwhile, compares fingerprints. */
 import { changeKey } from '../../../engine/transactions.ts';
 import { databasesBelow, ROOT_DATABASE } from '../../../engine/catalog.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
+import { scan } from '../../../store/scan.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import { commitTimeOf, horizonIn, horizonRow } from '../rows/change-log-rows.ts';
+import { droppedRows } from '../rows/dropped-changes.ts';
 import { contentKey } from '../rows/verdict-rows.ts';
 import { pruneBatch, type PruneHost } from './prune-batch.ts';
 
@@ -55,12 +57,17 @@ async function pruneLog(
   const { value } = await transactions.write(({ writer, head }) => {
     // Not beyond the head: what is cached of the range stays valid when more is written.
     const upper = changeKey(database, Math.min(before, head) + 1);
-    const found = writer.range(pruneBatch(changeKey(database, 0), upper));
+    const limit = SYNC_LIMITS.pruneRows;
+    const found = writer.range(scan('sync', { lower: changeKey(database, 0), upper }, { limit }));
     const last = found.at(-1);
     if (!last) return { value: 0, ts: head, keep: false };
+    const rows = found.flatMap(({ row }) => row ?? []);
+    for (const row of droppedRows(writer, database, rows)) writer.put('sync', row);
     for (const { key } of found) writer.delete('sync', key);
-    const horizon = Math.max(horizonIn(writer, database), commitTimeOf(last.key));
-    writer.put('sync', horizonRow(database, horizon));
+    writer.put(
+      'sync',
+      horizonRow(database, Math.max(horizonIn(writer, database), commitTimeOf(last.key))),
+    );
     return { value: found.length, ts: Math.max(clock(), head) + 1, keep: true };
   });
   return value;

@@ -11,7 +11,16 @@ import type { DatabaseId } from '../../../values/value.ts';
 import { pruneBatch, type PruneHost } from './prune-batch.ts';
 
 /** Lists of the space `sync` whose rows begin with a database: docs/store-format.md. */
-const LISTS = ['device', 'owned', 'verdict', 'scope', 'changes', 'horizon', 'made'] as const;
+const LISTS = [
+  'device',
+  'owned',
+  'verdict',
+  'scope',
+  'changes',
+  'dropped',
+  'horizon',
+  'made',
+] as const;
 
 /** @returns how many rows were deleted */
 export async function pruneDeletedDatabases({ transactions, clock }: PruneHost): Promise<number> {

@@ -1,15 +1,18 @@
 /** Reads the changes between the cursor of a device and the head. */
+import { collectionPrefix, keyAfter } from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
 import type { LoggedChange } from '../../../engine/transactions.ts';
 import type { Micros } from '../../../values/value.ts';
 import { RIGHTS_COLLECTIONS } from '../rights/rights-collections.ts';
 import { NO_SCOPE, ScopeMatcher } from '../rights/scope.ts';
 import { collectionOfChange, horizonIn } from '../rows/change-log-rows.ts';
+import { isUntouchedSince, type KeyRange } from '../rows/dropped-changes.ts';
 import { isLoadedOn } from '../sets/requested-sets.ts';
 import { changesSince, type ChangesFound } from './changes.ts';
 import type { PullContext } from './pull-context.ts';
 
 export interface CaughtUp extends ChangesFound {
-  /** The cursor of the device; undefined: unknown, or too old for the log. */
+  /** The cursor of the device; undefined: unknown, or too old for the log, and what concerns it has changed since. */
   readonly since: Micros | undefined;
   /** Rights may have changed: the schema did, or something else they depend on. */
   readonly mayAffectRights: boolean;
@@ -34,8 +37,26 @@ export function catchUp(context: PullContext): CaughtUp {
   return { ...changesSince(reader, query), since, mayAffectRights };
 }
 
-function validCursor({ message, input, reader, database }: PullContext): Micros | undefined {
+function validCursor(context: PullContext): Micros | undefined {
+  const { message, input, reader, database } = context;
   const { cursor } = message;
   if (cursor === undefined || cursor > input.head) return undefined;
-  return cursor >= horizonIn(reader, database) ? cursor : undefined;
+  const isInLog = cursor >= horizonIn(reader, database);
+  return isInLog || isUntouchedSince(reader, database, concerning(context), cursor)
+    ? cursor
+    : undefined;
+}
+
+/** Where a change matters to the device: its sets, what its rights depend on, the schema. */
+function concerning({ database, sets, scope }: PullContext): readonly KeyRange[] {
+  const { rows, ranges } = new ScopeMatcher(scope ?? NO_SCOPE);
+  return [
+    ...sets.flatMap(({ parts }) => parts.map(({ range }) => range)),
+    ...ranges,
+    ...[...rows].map((key): KeyRange => ({ by: 'key', lower: key, upper: keyAfter(key) })),
+    ...[...RIGHTS_COLLECTIONS].map((collection): KeyRange => ({
+      by: 'key',
+      ...prefixRange(collectionPrefix(database, collection)),
+    })),
+  ];
 }

@@ -62,8 +62,8 @@ const finite = (ts: Micros): Micros | undefined => (Number.isFinite(ts) ? ts : u
 
 /** Tells whether a change concerns a scope. */
 export class ScopeMatcher {
-  private readonly rows: ReadonlySet<Key>;
-  private readonly ranges: readonly WatchedRange[];
+  readonly rows: ReadonlySet<Key>;
+  readonly ranges: readonly WatchedRange[];
 
   constructor({ rows, ranges }: Pick<Scope, 'rows' | 'ranges'>) {
     this.rows = new Set(rows.map(keyOfHex));

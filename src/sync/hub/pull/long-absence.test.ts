@@ -1,0 +1,130 @@
+/** Devices that come back after the log of changes was cut. */
+import { describe, expect, test } from 'vitest';
+import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
+import { horizonRow } from '../rows/change-log-rows.ts';
+import { pruneChanges } from '../pruning/prune-changes.ts';
+import type { Device, HubWorld } from '../../testing/hub-world.ts';
+import { ids, lambda, openThings, put, reads, remove, role, THINGS } from '../../testing/things.ts';
+
+const DAY: number = 86_400 * 1_000_000;
+
+/** All that was changed until now is dropped from the log. */
+const cut = (world: HubWorld): Promise<number> =>
+  pruneChanges({ transactions: world.engine.transactions, clock: () => world.now }, world.now);
+
+async function absent(world: HubWorld): Promise<void> {
+  world.now += 90 * DAY;
+  await cut(world);
+}
+
+/** Has loaded its set, and seen that it has all. */
+async function inStep(world: HubWorld, device: Device): Promise<Device> {
+  await device.pull();
+  if (device.mustCheck) await device.check();
+  await device.pull();
+  return device;
+}
+
+const otherThings = async (world: HubWorld): Promise<void> => {
+  await world.ask({ create_collection: obj({ name: 'others' }) });
+};
+
+describe('after 90 days, past the log of changes', () => {
+  test('a set in which nothing changed costs no comparison, and no document is read', async () => {
+    const world = await openThings();
+    await otherThings(world);
+    for (let id = 1; id <= 300; id++) await put(world, id);
+    const device = await inStep(world, (await world.device()).watch(THINGS));
+    for (let id = 1; id <= 50; id++) await world.ask(create(doc('others', id), {}));
+    await absent(world);
+    const pulled = await device.pullOnce();
+    expect(pulled).toMatchObject({ check: false, puts: [], leaves: [], more: false });
+    expect(JSON.stringify(pulled).length).toBeLessThan(2000);
+    // What comes after is told as usual.
+    await put(world, 301);
+    expect((await device.pullOnce()).puts.map(([, id]) => id)).toEqual(['301']);
+    expect(ids(device)).toHaveLength(301);
+  });
+
+  test.each([
+    ['a document of the set was changed', (world: HubWorld) => put(world, 1, { n: 'new' })],
+    ['one came', (world: HubWorld) => put(world, 9)],
+    ['one went', (world: HubWorld) => remove(world, 2)],
+    [
+      'the schema changed',
+      (world: HubWorld) => world.ask({ create_collection: obj({ name: 'more' }) }),
+    ],
+  ])('it compares when %s', async (_, change) => {
+    const world = await openThings();
+    for (let id = 1; id <= 3; id++) await put(world, id);
+    const device = await inStep(world, (await world.device()).watch(THINGS));
+    await change(world);
+    await absent(world);
+    expect((await device.pullOnce()).check).toBe(true);
+  });
+
+  test('matches of an index are told apart by the index, not by its collection', async () => {
+    const world = await openThings();
+    const terms = [{ field: ['data', 'color'] }].map(obj);
+    for (const name of ['by_color', 'by_shape']) {
+      const of = name === 'by_color' ? terms : [{ field: ['data', 'shape'] }].map(obj);
+      await world.ask({ create_index: obj({ name, source: coll('things'), terms: of }) });
+    }
+    await put(world, 1, { color: 'red' });
+    const red = { match: { index: 'by_color' }, terms: 'red' };
+    const device = await inStep(world, (await world.device()).watch(red));
+    // It has no color, so no match of the index has changed.
+    await put(world, 2, { shape: 'round' });
+    await absent(world);
+    expect(await device.pullOnce()).toMatchObject({ check: false, puts: [] });
+    await put(world, 1, { color: 'blue' });
+    await absent(world);
+    expect((await device.pullOnce()).check).toBe(true);
+  });
+
+  test('it compares when something that its rights depend on has changed', async () => {
+    const world = await openThings();
+    await otherThings(world);
+    const isOpen = { select: ['data', 'open'], from: { get: doc('others', 1) }, default: false };
+    await world.ask(create(doc('others', 1), { open: true }));
+    await world.ask(create(doc('users', 2), {}));
+    await world.ask(role([reads(coll('things'), lambda(isOpen)), reads(coll('others'))]));
+    await put(world, 1);
+    const device = await inStep(world, (await world.device(await world.user(1))).watch(THINGS));
+    expect(ids(device)).toEqual([1]);
+    await absent(world);
+    expect((await device.pullOnce()).check).toBe(false);
+    await world.ask({ update: doc('others', 1), params: obj({ data: obj({ open: false }) }) });
+    await absent(world);
+    expect((await device.pullOnce()).check).toBe(true);
+    await device.check();
+    expect(ids(device)).toEqual([]);
+  });
+
+  test('what a build that notes nothing has dropped counts as changed', async () => {
+    const world = await openThings();
+    const { transactions } = world.engine;
+    const dropUnnoted = () =>
+      transactions.write(({ writer, head }) => {
+        const row = horizonRow(0, head);
+        writer.put('sync', row);
+        return { value: undefined, ts: head + 1, keep: true };
+      });
+    await put(world, 1);
+    const device = await inStep(world, (await world.device()).watch(THINGS));
+    await put(world, 2);
+    await dropUnnoted();
+    expect((await device.pullOnce()).check).toBe(true);
+    await device.check();
+    await put(world, 3);
+    await dropUnnoted();
+    await absent(world);
+    expect((await device.pullOnce()).check).toBe(true);
+    await device.check();
+    expect((await device.pullOnce()).check).toBe(false);
+    // And one that does so in between, as when hubs of two builds run side by side.
+    await world.ask({ create_collection: obj({ name: 'more' }) });
+    await dropUnnoted();
+    expect((await device.pullOnce()).check).toBe(true);
+  });
+});

@@ -1,0 +1,95 @@
+/**
+ * What is left of the log of changes where it was cut: when each collection, and each index, last changed before. A device whose cursor
+ * is older goes on as if the log were whole, if nothing that concerns it has changed between.
+ */
+import {
+  databasePrefix,
+  hexOfKey,
+  indexPrefixOf,
+  syncKey,
+  withoutDatabase,
+} from '../../../codec/key.ts';
+import { prefixRange } from '../../../codec/ranges.ts';
+import { readChanges } from '../../../engine/transactions.ts';
+import { eachElement } from '../../../query/collect-needs.ts';
+import type { Row, RowAddress } from '../../../store/port.ts';
+import type { Reader } from '../../../store/reader.ts';
+import type { ScanRange } from '../../../store/scan.ts';
+import type { DatabaseId, Micros } from '../../../values/value.ts';
+import { commitTimeOf, horizonIn } from './change-log-rows.ts';
+import { recordIn, recordRow } from './records.ts';
+
+export type KeyRange = Required<ScanRange>;
+
+/** What a range is in: a collection, by keys, or an index, by entries. Both have their number behind that of the database. */
+const ownerOf = ({ by, lower }: Pick<KeyRange, 'by' | 'lower'>): string =>
+  `${by} ${hexOfKey(withoutDatabase(indexPrefixOf(lower)))}`;
+
+const isInOneOwner = ({ lower, upper }: KeyRange): boolean =>
+  lower.length >= PREFIX_BYTES && upper <= prefixRange(indexPrefixOf(lower)).upper;
+
+const PREFIX_BYTES = 2 * databasePrefix(0).length;
+
+/** When something of it last changed, of what was dropped. */
+const droppedAddress = (database: DatabaseId, owner: string): RowAddress => ({
+  space: 'sync',
+  key: syncKey('dropped', database, owner),
+});
+
+/** Which of what was dropped is noted: all changes after `since`, up to `until`. An earlier build dropped the others, and noted none. */
+interface Noted {
+  readonly since: Micros;
+  readonly until: Micros;
+}
+
+const notedAddress = (database: DatabaseId): RowAddress => ({
+  space: 'sync',
+  key: syncKey('dropped', database),
+});
+
+/**
+ * @param rows of the log, the oldest first, which are deleted now
+ * @throws Suspended
+ */
+export function droppedRows(
+  reader: Reader,
+  database: DatabaseId,
+  rows: readonly Row[],
+): readonly Row[] {
+  const horizon = horizonIn(reader, database);
+  const latest = new Map<string, Micros>();
+  let until = horizon;
+  for (const row of rows) {
+    const ts = commitTimeOf(row.key);
+    until = Math.max(until, ts);
+    for (const { key, entries } of readChanges(database, row)) {
+      latest.set(ownerOf({ by: 'key', lower: key }), ts);
+      for (const entry of entries) latest.set(ownerOf({ by: 'entry', lower: entry }), ts);
+    }
+  }
+  const address = notedAddress(database);
+  const before = recordIn(reader, address) as Noted | undefined;
+  const since = before?.until === horizon ? before.since : horizon;
+  const noted: Noted = { since, until };
+  return [
+    recordRow(address, noted),
+    ...[...latest].map(([owner, ts]) => recordRow(droppedAddress(database, owner), ts)),
+  ];
+}
+
+/** Whether nothing in these ranges has changed after `since`, as far as changes were dropped. @throws Suspended */
+export function isUntouchedSince(
+  reader: Reader,
+  database: DatabaseId,
+  ranges: readonly KeyRange[],
+  since: Micros,
+): boolean {
+  const noted = recordIn(reader, notedAddress(database)) as Noted | undefined;
+  if (!noted || noted.since > since || noted.until !== horizonIn(reader, database)) return false;
+  if (!ranges.every(isInOneOwner)) return false;
+  const owners = new Set(ranges.map(ownerOf));
+  const dropped = eachElement(owners, (owner) =>
+    recordIn(reader, droppedAddress(database, owner)),
+  ) as readonly (Micros | undefined)[];
+  return dropped.every((ts = 0) => ts <= since);
+}
