@@ -1,5 +1,5 @@
 // `npm run bench:sync`: two browsers and a server on loopback; Burrow beside PouchDB and RxDB. What is measured: docs/benchmarks.md.
-// --rounds 4  --writes 25  --only burrow,pouchdb  --quick  --no-queues  --out results
+// --rounds 4  --writes 25  --only burrow,pouchdb  --quick  --no-queues  --no-latency  --first 200000  --out results
 import { ensureNode, ensurePackages, runMain } from '../scripts/setup.mjs';
 
 await runMain(async () => {

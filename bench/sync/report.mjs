@@ -18,6 +18,7 @@ import { benchRoot } from '../host/build.mjs';
 const LATENCY_MOST = 0.5;
 const QUEUE_MOST = 1.5;
 const GAP_MOST_MS = 25;
+const FIRST_LOAD_MOST = 1.3;
 
 /** @param {readonly number[]} values @param {number} share */
 function quantile(values, share) {
@@ -50,6 +51,10 @@ function figuresOf({ rows, wanted }) {
       title: rows.find((row) => row.contender === contender && row.result.title)?.result.title,
       latency: { writes: shown.length, p50: median(shown), p95: quantile(shown, 0.95) },
       stored: median(all('latency', (result) => result.stored)),
+      first: {
+        loaded: median(all('first load', (result) => result.loaded)),
+        byHand: median(all('first load', (result) => result.byHand)),
+      },
       push: {
         pushed: median(all('push', (result) => result.pushed)),
         direct: median(all('push', (result) => result.direct)),
@@ -72,7 +77,7 @@ function asksOf(figures) {
   const rivals = figures.filter(({ contender }) => !contender.startsWith('burrow'));
   return figures
     .filter(({ contender }) => contender.startsWith('burrow'))
-    .flatMap((own) => [...latencyAsks(own, rivals), ...queueAsks(own)])
+    .flatMap((own) => [...latencyAsks(own, rivals), ...queueAsks(own), firstLoadAsk(own)])
     .filter(({ value }) => Number.isFinite(value));
 }
 
@@ -113,6 +118,17 @@ function queueAsks({ contender, push, rebase }) {
   ];
 }
 
+/** @param {Figures[number]} own */
+function firstLoadAsk({ contender, first }) {
+  const value = first.loaded / first.byHand;
+  return {
+    name: `${contender}: first load against one download stored by hand ≤ ${FIRST_LOAD_MOST}`,
+    value,
+    isMet: value <= FIRST_LOAD_MOST,
+    detail: `${short(first.loaded)} against ${short(first.byHand)} ms`,
+  };
+}
+
 /** @param {Run} run */
 export function writeSyncResults(run) {
   const { startedAt, machine, wanted } = run;
@@ -134,6 +150,7 @@ export function writeSyncResults(run) {
     ),
     ...latencySection(figures),
     ...queueSection(figures, wanted),
+    ...firstLoadSection(figures, wanted),
   ].join('\n\n');
   const folder = join(benchRoot, wanted.out);
   mkdirSync(folder, { recursive: true });
@@ -187,6 +204,24 @@ function queueSection(figures, { queued, incoming, pending }) {
     'both at once, ms',
   ];
   return ['## Queues', table(head, rows)];
+}
+
+/** @param {Figures} figures @param {Run['wanted']} wanted */
+function firstLoadSection(figures, { first }) {
+  const rows = figures
+    .filter((each) => Number.isFinite(each.first.loaded))
+    .map((each) => [
+      each.title ?? each.contender,
+      ...[each.first.loaded, each.first.byHand, each.first.loaded / each.first.byHand].map(short),
+    ]);
+  if (rows.length === 0) return [];
+  const head = [
+    '',
+    `${first.toLocaleString('en-US')} documents are here, ms`,
+    'downloaded as one file and stored by hand, ms',
+    'ratio',
+  ];
+  return ['## First load', table(head, rows)];
 }
 
 /** @param {readonly string[]} head @param {readonly (readonly string[])[]} rows */

@@ -1,10 +1,13 @@
 // The rounds of one run.
+import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../host/machine.mjs';
 import { serve } from '../host/server.mjs';
 import { openBrowsers } from './browsers.mjs';
 import { buildSyncPage } from './build.mjs';
+import { firstNotes, measureFirstLoad } from './first-load.mjs';
 import { measureLatency } from './latency.mjs';
 import { measurePush } from './push.mjs';
 import { measureRebase } from './rebase.mjs';
@@ -25,6 +28,7 @@ export function readArguments() {
       quick: { type: 'boolean', default: false },
       queues: { type: 'boolean', default: true },
       latency: { type: 'boolean', default: true },
+      first: { type: 'string' },
       out: { type: 'string', default: 'results' },
     },
     allowNegative: true,
@@ -44,6 +48,8 @@ export function readArguments() {
     incoming: quick ? 200 : 1000,
     queues: values.queues,
     latency: values.latency,
+    /** Documents of a first load; 0: none. */
+    first: Number(values.first ?? (quick ? 2000 : 20_000)),
     out: values.out,
   };
 }
@@ -52,7 +58,9 @@ export async function runSyncBench() {
   const wanted = readArguments();
   const startedAt = new Date();
   const machine = await describeMachine();
-  const web = await serve(await buildSyncPage(wanted.contenders));
+  const folder = await buildSyncPage(wanted.contenders);
+  writeFileSync(join(folder, 'first-load.json'), JSON.stringify(firstNotes(wanted.first)));
+  const web = await serve(folder);
   const browsers = await openBrowsers(String(process.pid));
   /** @type {Map<string, Awaited<ReturnType<typeof startServer>>>} */
   const servers = new Map();
@@ -84,6 +92,9 @@ export async function runSyncBench() {
           await step('push', contender, round, (slot) => measurePush(slot, wanted));
           await step('rebase', contender, round, (slot) => measureRebase(slot, wanted));
         }
+      if (wanted.first > 0)
+        for (const contender of turn)
+          await step('first load', contender, round, (slot) => measureFirstLoad(slot, wanted));
       // A run cut short still tells what it measured.
       writeSyncResults({ startedAt, machine, wanted, rows });
     }

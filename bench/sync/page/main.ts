@@ -1,6 +1,7 @@
 /** `window.bench` of the bench of sync. Times are of the clock that pages and Node share, ms. */
 import { contenders } from 'virtual:sync-contenders';
 import { BurrowSync } from './burrow.ts';
+import { loadByHand } from './by-hand.ts';
 import { pushMarks, queriesOf, submitMany, updateMany } from './burrow-queues.ts';
 import type { Note, SyncContender, SyncOptions } from './contender.ts';
 import { watchGaps } from './gaps.ts';
@@ -59,6 +60,7 @@ const bench = {
   whenSynced: () => burrow().sync.whenSynced(),
   pushMarks: () => pushMarks(burrow().sync),
   queriesOf,
+  loadByHand,
   watchGaps,
 };
 

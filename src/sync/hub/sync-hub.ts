@@ -12,14 +12,16 @@ import {
   REQUESTS,
   type AnswerOf,
   type PiggybackedPull,
+  type Pull,
+  type Pulled,
   type Push,
   type RequestName,
 } from '../protocol/messages.ts';
+import { isLast, nextPull } from '../protocol/next-pull.ts';
 import { isSyncRefusal, readRequest, SyncRefused, type SyncRefusal } from '../protocol/refusals.ts';
 import { hello, requireProtocol } from './hello.ts';
 import { ChangeHints } from './hints/change-hints.ts';
 import { HintSender, piggybackedPull } from './hints/hint-sender.ts';
-import { nextPull } from './hints/next-pull.ts';
 import { CHECK_START, checkSlice, differencesFrom } from './pull/check.ts';
 import type { PullHost } from './pull/pull-context.ts';
 import { pull } from './pull/pull.ts';
@@ -140,7 +142,7 @@ class Hub implements SyncHub {
         pull(asked, request, input, this.pullHost),
       );
       await keepScope(this.pushHost, asked.device, value);
-      this.hints.notePull(asked.device, value, nextPull(asked, value.pulled));
+      this.hints.notePull(asked.device, value, pullOnHint(asked, value.pulled));
       return value.pulled;
     });
   }
@@ -248,6 +250,12 @@ class Hub implements SyncHub {
     return { secret, started: this.options.clock() };
   }
 }
+
+/** Undefined: the device asks again by itself, before a hint would. */
+const pullOnHint = (message: Pull, pulled: Pulled): Pull | undefined =>
+  !isLast(pulled) || pulled.check || message.refetch.length > 0
+    ? undefined
+    : nextPull(message, pulled);
 
 async function answerOrRefusal<T extends object>(body: () => Promise<T>): Promise<T | SyncRefusal> {
   try {

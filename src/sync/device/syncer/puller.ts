@@ -2,14 +2,15 @@
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { DocumentName } from '../../protocol/identifiers.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
-import type { Check, PiggybackedPull, Pulled } from '../../protocol/messages.ts';
+import type { Check, PiggybackedPull, Pull, Pulled } from '../../protocol/messages.ts';
+import { isLast, nextPull } from '../../protocol/next-pull.ts';
 import type { Applied, AskedFrom } from '../pulled/apply-pull.ts';
 import { isAnswerTo, pulledUntil, type ReplicaState } from '../state/replica-state.ts';
 import type { FenceHolder } from './fence-holder.ts';
 import type { ProgressReporter } from './progress-reporter.ts';
 import { compareSets } from './set-comparison.ts';
 import type { SyncerOptions } from './syncer-options.ts';
-import { requireAnswer } from './transport.ts';
+import { requireAnswer, type HubAnswer } from './transport.ts';
 
 /** Documents that one pull asks for by name. */
 const REFETCH_MAX = 500;
@@ -23,6 +24,10 @@ export class Puller {
   private readonly options: SyncerOptions;
   private readonly holder: FenceHolder;
   private readonly reporter: ProgressReporter;
+  /** A pull that was sent before its time: it is good if it turns out to be the one that is due. */
+  private ahead:
+    | { readonly text: string; readonly answer: Promise<HubAnswer<Pulled>> }
+    | undefined = undefined;
 
   constructor(options: SyncerOptions, holder: FenceHolder, reporter: ProgressReporter) {
     this.options = options;
@@ -34,21 +39,27 @@ export class Puller {
   async pull(refetch: readonly DocumentName[] = []): Promise<PullOutcome> {
     const before = await this.holder.state();
     const since = pulledUntil(before);
-    const pulled = requireAnswer(
-      await this.options.transport.pull({
-        device: before.device,
-        epoch: before.epoch ?? '',
-        cursor: since,
-        token: before.token,
-        schema: before.schema,
-        sets: before.sets.map(({ id, query, loaded, parts }) => ({ id, query, loaded, parts })),
-        refetch,
-        settled: before.settledSeq,
-        maxBytes: SYNC_LIMITS.pullBytes,
-      }),
-    );
+    const message = messageFrom(before, refetch);
+    const pulled = requireAnswer(await this.answerTo(message));
+    if (!isLast(pulled)) this.askAhead(nextPull(message, pulled));
     const { state, isIgnored } = await this.apply(pulled, { since, sets: before.sets });
     return { state, isIgnored, isWhole: !isIgnored && !pulled.more && state.sets.every(isLoaded) };
+  }
+
+  /** The hub reads the next page while this one is stored. */
+  private askAhead(message: Pull): void {
+    const answer = this.options.transport.pull(message);
+    // If it is not asked for then, nobody wants to know why it failed.
+    answer.catch(() => undefined);
+    this.ahead = { text: JSON.stringify(message), answer };
+  }
+
+  private answerTo(message: Pull): Promise<HubAnswer<Pulled>> {
+    const { ahead } = this;
+    this.ahead = undefined;
+    return ahead?.text === JSON.stringify(message)
+      ? ahead.answer
+      : this.options.transport.pull(message);
   }
 
   /** Undefined: it is for another state than the present one, or not all there is to pull. */
@@ -94,3 +105,15 @@ export class Puller {
     return applied;
   }
 }
+
+const messageFrom = (state: ReplicaState, refetch: readonly DocumentName[]): Pull => ({
+  device: state.device,
+  epoch: state.epoch ?? '',
+  cursor: pulledUntil(state),
+  token: state.token,
+  schema: state.schema,
+  sets: state.sets.map(({ id, query, loaded, parts }) => ({ id, query, loaded, parts })),
+  refetch,
+  settled: state.settledSeq,
+  maxBytes: SYNC_LIMITS.pullBytes,
+});

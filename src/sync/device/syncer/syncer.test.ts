@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
+import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Checked, Pulled } from '../../protocol/messages.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
 import { ADMIN, WELCOMED, DeviceWorld } from '../../testing/device-world.ts';
@@ -44,6 +45,8 @@ class FakeHub implements Transport {
   differing: Checked['differing'] = [];
   /** How many documents each pull asked for by name. */
   readonly refetched: number[] = [];
+  /** And of how many sets. */
+  readonly pulledSets: number[] = [];
 
   async hello({ device }: Parameters<Transport['hello']>[0]) {
     await this.meet('hello');
@@ -73,8 +76,9 @@ class FakeHub implements Transport {
     this.lastSeqs.set(device, lastSeq);
     return { ok: true, value: { lastSeq, verdicts } } as const;
   }
-  async pull({ token, refetch }: Parameters<Transport['pull']>[0]) {
+  async pull({ token, refetch, sets: asked }: Parameters<Transport['pull']>[0]) {
     this.refetched.push(refetch.length);
+    this.pulledSets.push(asked.length);
     await this.meet('pull');
     const { sets, isUnsure: check } = this;
     const isTold = check || token !== undefined;
@@ -401,4 +405,73 @@ test('a comparison is made again if the sets changed before what differs was sto
   syncer.kick();
   await until(() => expect(hub.refetched.filter((count) => count === 1)).toHaveLength(2));
   await until(async () => expect((await world.replica.state())?.suspectSince).toBe(undefined));
+});
+
+describe('a set that comes in pages', () => {
+  const notes = { id: 'notes', parts: [{ kind: 'collection', collection: 1024 } as const] };
+  const PAGES = ['01', '02', undefined];
+
+  /** @param onPull told how many pulls there were, with this one @param onApply how many when an answer is about to be stored */
+  async function load({
+    onPull = () => undefined,
+    onApply = () => undefined,
+  }: {
+    readonly onPull?: (pulls: number) => void;
+    readonly onApply?: (pulls: number, world: DeviceWorld) => unknown;
+  }) {
+    const begun = await start();
+    const { world, hub, syncer } = begun;
+    await world.replica.setSets([{ id: notes.id, query: notes.id }]);
+    const pulls = () => hub.asked.filter((what) => what === 'pull').length;
+    hub.trouble = async () => {
+      if (hub.asked.at(-1) !== 'pull') return;
+      const kept = (await world.replica.state())?.sets ?? [];
+      hub.sets = kept.map(({ id }) => ({
+        ...notes,
+        id,
+        loaded: [id === notes.id ? PAGES[pulls() - 1] : undefined],
+        of: undefined,
+        error: undefined,
+      }));
+      onPull(pulls());
+    };
+    const apply = world.replica.apply.bind(world.replica);
+    vi.spyOn(world.replica, 'apply').mockImplementation(async (...answer) => {
+      await onApply(pulls(), world);
+      return apply(...answer);
+    });
+    syncer.kick();
+    await until(async () => {
+      expect(syncer.state).toBe('live');
+      expect((await world.replica.state())?.sets.every(isLoaded)).toBe(true);
+    });
+    return { ...begun, pulls: pulls() };
+  }
+
+  test('is asked for the next page while one is stored, and for each once', async () => {
+    const asked: number[] = [];
+    const { pulls } = await load({ onApply: (count) => asked.push(count) });
+    expect(asked).toEqual([2, 3, 3]);
+    expect(pulls).toBe(3);
+  });
+
+  test('is asked anew when something else is due by then', async () => {
+    const { hub } = await load({
+      onApply: (count, world) => {
+        if (count > 2) return undefined;
+        const sets = [notes.id, 'tasks'].map((id) => ({ id, query: id }));
+        return world.replica.setSets(sets);
+      },
+    });
+    expect(hub.pulledSets.slice(-3)).toEqual([1, 1, 2]);
+  });
+
+  test('goes on where it was when a page that was asked for ahead does not come', async () => {
+    const { states } = await load({
+      onPull: (count) => {
+        if (count === 2) throw new TypeError('Failed to fetch');
+      },
+    });
+    expect(states).toContain('offline');
+  });
 });

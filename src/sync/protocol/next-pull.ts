@@ -1,0 +1,17 @@
+/** How a device asks next, once it has applied an answer: both sides know it before it does. */
+import { isLoaded } from './loaded-sets.ts';
+import type { Pull, Pulled } from './messages.ts';
+
+/** Whether the device has all there is after an answer. */
+export const isLast = ({ more, sets }: Pulled): boolean => !more && sets.every(isLoaded);
+
+export function nextPull(message: Pull, pulled: Pulled): Pull {
+  const answers = new Map(pulled.sets.map((answer) => [answer.id, answer]));
+  const sets = message.sets.map((set) => {
+    const answer = answers.get(set.id);
+    return answer ? { ...set, loaded: answer.loaded, parts: answer.parts } : set;
+  });
+  const schema = pulled.schema?.version ?? message.schema;
+  const { cursor, token } = pulled;
+  return { ...message, cursor, token, schema, sets, refetch: [] };
+}
