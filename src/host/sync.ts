@@ -94,6 +94,8 @@ export interface SyncProgress {
     readonly error: SetError | undefined;
   }[];
   readonly bytes: number;
+  /** Until all sets are loaded, about; undefined: none is loading, or it cannot be told. */
+  readonly remainingMs: number | undefined;
   /** Writes without a verdict. */
   readonly pending: number;
   /** How long the oldest of them has waited. */

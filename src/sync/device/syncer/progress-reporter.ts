@@ -1,10 +1,12 @@
 /** Reports the state of a syncer, and its progress. */
+import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
 import { Fenced } from '../state/fence.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import type { FenceHolder } from './fence-holder.ts';
 import type { SyncerOptions } from './syncer-options.ts';
 import type { SyncState } from '../../../states.ts';
+import type { Micros } from '../../../values/value.ts';
 
 type Options = Pick<SyncerOptions, 'replica' | 'clock' | 'events'>;
 
@@ -13,6 +15,8 @@ export class ProgressReporter {
   private readonly holder: FenceHolder;
   private current: SyncState = 'connecting';
   private bytes = 0;
+  /** When the sets began to load, µs, and how many documents were there. */
+  private begun: { readonly at: Micros; readonly rows: number } | undefined = undefined;
 
   constructor(options: Options, holder: FenceHolder) {
     this.options = options;
@@ -40,9 +44,24 @@ export class ProgressReporter {
     events.onProgress({
       sets: sets.map(({ id, rows, of, error }) => ({ id, rows, of, error })),
       bytes: this.bytes,
+      remainingMs: this.remainingMs(sets),
       pending,
       oldestPendingMs: oldest ? Math.max(0, (clock() + skew - oldest.now) / 1000) : 0,
     });
+  }
+
+  /** At the pace so far. */
+  private remainingMs(sets: ReplicaState['sets']): number | undefined {
+    const loading = sets.filter((set) => !isLoaded(set));
+    if (loading.length === 0) this.begun = undefined;
+    if (loading.length === 0 || loading.some(({ of }) => of === undefined)) return undefined;
+    const at = this.options.clock();
+    const rows = sum(loading.map((set) => set.rows));
+    const { begun } = this;
+    if (!begun || rows < begun.rows) this.begun = { at, rows };
+    if (!begun || rows <= begun.rows) return undefined;
+    const left = sum(loading.map((set) => Math.max(0, (set.of ?? 0) - set.rows)));
+    return Math.round(((at - begun.at) * left) / (rows - begun.rows) / 1000);
   }
 
   /** Never rejects: for callers that do not wait. */
@@ -54,3 +73,5 @@ export class ProgressReporter {
     }
   }
 }
+
+const sum = (values: readonly number[]): number => values.reduce((all, each) => all + each, 0);

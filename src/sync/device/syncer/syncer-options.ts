@@ -12,6 +12,8 @@ export interface ReplicaProgress {
   readonly sets: readonly Pick<KeptSet, 'id' | 'rows' | 'of' | 'error'>[];
   /** Characters of stored documents that came since the syncer began. */
   readonly bytes: number;
+  /** Until all sets are loaded, at the pace so far; undefined: none is loading, or it cannot be told yet. */
+  readonly remainingMs: number | undefined;
   /** Writes without a verdict, and how long the oldest of them has waited. */
   readonly pending: number;
   readonly oldestPendingMs: number;

@@ -1,0 +1,82 @@
+/** A first load whose browser is killed again and again: it goes on where it was. With BURROW_FIRST_LOAD=200000 for more documents. */
+import { expect, type Page } from '@playwright/test';
+import { print } from './support/app-test.ts';
+import { call, notes, type SyncHub } from './support/sync-hub.ts';
+import { test } from './support/sync-test.ts';
+
+const NOTES = Number(process.env['BURROW_FIRST_LOAD'] ?? 12_000);
+const KILLS = 10;
+const BATCH = 500;
+/** More than ten answers hold. */
+const BYTES = 56 * 1024 * 1024;
+
+async function fill(hub: SyncHub): Promise<void> {
+  const words = 'the heron stands in the reeds. ';
+  const text = words.repeat(Math.ceil(BYTES / NOTES / words.length));
+  for (let at = 0; at < NOTES; at += BATCH) {
+    const texts = Array.from({ length: BATCH }, (_, i) => `${at + i} ${text}`);
+    const create = call('Create', notes(), { data: { text: call('Var', 'text') } });
+    await hub.admin.query(call('Foreach', texts, call('Lambda', 'text', create)));
+  }
+}
+
+declare global {
+  /** Documents that have come, as the page was last told. */
+  var rows: number;
+}
+
+/** Opens the copy and lets it load. */
+const load = (page: Page, { url, secret }: { readonly url: string; readonly secret: string }) =>
+  page.evaluate(
+    async ({ url, secret }) => {
+      const { q } = burrow;
+      globalThis.rows = 0;
+      globalThis.db = await burrow.openDatabase('large');
+      globalThis.sync = await db.sync({ url, secret, sets: [q.Documents(q.Collection('notes'))] });
+      sync.addEventListener('progress', ({ detail: { sets } }) => {
+        globalThis.rows = sets[0]?.rows ?? 0;
+      });
+    },
+    { url, secret },
+  );
+
+const countedHere = (page: Page) =>
+  page.evaluate(async () => {
+    const { q } = burrow;
+    const count = q.Count(q.Documents(q.Collection('notes')));
+    const { value, partial } = await sync.client.queryWithMetrics(count);
+    return { value, isPartial: partial.length > 0 };
+  });
+
+test(`a first load that is killed ${KILLS} times goes on where it was, and can be used meanwhile`, async ({
+  profile,
+  hub,
+}) => {
+  test.setTimeout(120_000 + NOTES * 4);
+  await fill(hub);
+  const secret = await hub.token('alice@example.org');
+  const reached: number[] = [0];
+  for (let life = 1; life <= KILLS; life += 1) {
+    const page = await profile.openTab();
+    let pulls = 0;
+    // One answer in each life; the next one was asked for and does not come.
+    hub.proxy.judge = ({ path }) => (path === '/sync/pull' && ++pulls > 1 ? 'drop' : 'none');
+    await load(page, { url: hub.url, secret });
+    const before = reached.at(-1) ?? 0;
+    await page.waitForFunction((before) => rows > before, before);
+    const { value, isPartial } = await countedHere(page);
+    expect(value).toBeGreaterThan(before);
+    expect(isPartial).toBe(value < NOTES);
+    reached.push(value);
+    await profile.kill();
+  }
+  hub.proxy.judge = () => 'none';
+  const page = await profile.openTab();
+  await load(page, { url: hub.url, secret });
+  // What was there is there, before anything else comes.
+  expect((await countedHere(page)).value).toBeGreaterThanOrEqual(reached.at(-1) ?? 0);
+  await page.evaluate(() => sync.whenSynced());
+  expect(await countedHere(page)).toEqual({ value: NOTES, isPartial: false });
+  expect(await page.evaluate(() => db.verify())).toEqual([]);
+  print('first load', { notes: NOTES, reached });
+});
