@@ -5,10 +5,10 @@ import type { QueryCall } from '../src/host/query.ts';
 import { HeaderFault, readHeaders } from '../src/http/request-headers.ts';
 import { LIMITS } from '../src/limits.ts';
 import { aborted } from '../worker/queries/abortable-calls.ts';
+import { HubLiveQueries } from '../worker/sync/hub-live-queries.ts';
 import { unreached } from '../worker/sync/hub-queries.ts';
 import { abortableFetch } from './abortable-fetch.ts';
 import type { PlainDatabase } from './plain-host.ts';
-import { RemoteLive } from './remote-live.ts';
 
 interface Remote {
   /** Without a slash at its end. */
@@ -35,7 +35,7 @@ const UNREACHED = 'The hub could not be reached. Live queries go on when it can 
 export const isSendable = (text: string): boolean => /^[!-~]+$/.test(text);
 
 export function remoteDatabase(remote: Remote): PlainDatabase {
-  const live = new RemoteLive({
+  const live = new HubLiveQueries({
     open: (secret, body, signal) => openLive(remote, secret, body, signal),
     foreign: (response) => foreign(response),
   });
@@ -64,7 +64,10 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
     // The answers of a hub name no files of this process.
     logFile: () => Promise.resolve(undefined),
     verify: () => Promise.reject(new Refusal('bad request', 'A hub is verified where it runs.')),
-    subscribe: (id, secret, query, tell) => live.subscribe(id, secret, query, tell),
+    subscribe: (id, secret, query, tell) =>
+      live.subscribe(id, secret, query, (of, answer) =>
+        tell({ type: 'answer', id: of, ...answer, isHubs: true }),
+      ),
     unsubscribe: (id) => live.unsubscribe(id),
     leave: () => live.close(),
   };

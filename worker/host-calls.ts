@@ -90,10 +90,10 @@ export function hear({ database, streams, port }: Opened, message: PageMessage):
   switch (message.type) {
     case 'subscribe':
       if (database.isLocked) database.live.refuse(message.id, locked());
-      else database.live.add(message.id, message.secret, message.query);
+      else database.livePlaces.add(message.id, message.secret, message.query, message.at);
       return;
     case 'unsubscribe':
-      database.live.remove(message.id);
+      database.livePlaces.remove(message.id);
       return;
     case 'network':
       database.sync.noteNetwork(message.change);

@@ -31,7 +31,11 @@ export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
     verdict: (id) => host.answer(({ database }) => database.sync.verdict(id)),
     resolveWrite: (id, choice) =>
       host.answer(({ database }) => database.sync.resolveWrite(id, choice)),
-    stopSync: () => host.answer(({ database }) => database.sync.stop()),
+    stopSync: () =>
+      host.answer(async ({ database }) => {
+        await database.sync.stop();
+        database.livePlaces.noteContact();
+      }),
     unsent: () => host.unsent(),
     lock: () => host.lock(),
     unlock: (call) => host.unlock(call),

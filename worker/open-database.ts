@@ -18,9 +18,10 @@ import { openCopy, type OpenCopy } from './opening/open-copy.ts';
 import { openEngine, rootSecretOf } from './opening/open-engine.ts';
 import { openLogs, type OpenLogs } from './opening/open-logs.ts';
 import { startEvaluator } from './queries/evaluator-messages.ts';
-import { LiveQueries } from './queries/live-queries.ts';
+import { LiveQueries, type LiveOptions } from './queries/live-queries.ts';
 import { LongQueriesBeside } from './queries/long-queries.ts';
 import { report } from './queries/replies.ts';
+import { LivePlaces } from './sync/live-places.ts';
 import { holdForLife } from './tabs/web-locks.ts';
 
 export interface OpenContext extends TabsHandlers {
@@ -33,6 +34,7 @@ export interface OpenDatabase extends FoundStore, OpenCopy, Pick<JoinedTabs, 'ta
   readonly rootSecret: string;
   readonly http: HttpHost;
   readonly live: LiveQueries;
+  readonly livePlaces: LivePlaces;
   readonly watch: QueryWatch;
   /** Releases everything. No call may be running. */
   readonly close: () => Promise<void>;
@@ -94,14 +96,22 @@ export async function openDatabase(
   const copy = openCopy({
     ...storage,
     ...base,
-    tell,
+    tell: (message) => {
+      tell(message);
+      if (message.type === 'sync-state') livePlaces.noteContact();
+    },
     joined,
     local,
     syncSecret: options.syncSecret,
     longQueries: beside?.ofCopy,
   });
   const logs = openLogs(base);
-  const live = openLiveQueries(copy.engine, tell);
+  const live = openLiveQueries(copy.engine, (id, answer) => livePlaces.hear(id, answer));
+  const livePlaces = new LivePlaces({
+    sync: copy.sync,
+    here: live,
+    tell: (id, answer) => tell({ type: 'answer', id, ...answer }),
+  });
   const jobs = openJobs({ ...base, tell, engine: copy.engine });
   followCommits(copy.engine, joined, [live, jobs, copy.sync]);
   if (!isLocked) {
@@ -116,6 +126,7 @@ export async function openDatabase(
     jobs.close();
     beside?.close();
     await copy.sync.stop();
+    livePlaces.close();
     live.close();
     await logs.close();
     await local.close();
@@ -128,6 +139,7 @@ export async function openDatabase(
     tabs: joined.tabs,
     http,
     live,
+    livePlaces,
     watch,
     close,
   };
@@ -152,10 +164,10 @@ async function whenJoined(
   return found;
 }
 
-const openLiveQueries = (engine: Engine, tell: (message: WorkerMessage) => void): LiveQueries =>
+const openLiveQueries = (engine: Engine, tell: LiveOptions['tell']): LiveQueries =>
   new LiveQueries({
     engine,
-    tell: (id, answer) => tell({ type: 'answer', id, ...answer }),
+    tell,
     pause,
     now: () => performance.now(),
   });

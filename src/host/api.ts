@@ -7,7 +7,7 @@ import type { RefusalCode } from '../errors.ts';
 import type { WriteState } from '../states.ts';
 import type { LogFile } from './log.ts';
 import type { OpenOptions, OpenReply, UnlockCall, UnlockReply } from './open.ts';
-import type { HttpCall, HttpReply, QueryCall, QueryReply } from './query.ts';
+import type { HttpCall, HttpReply, LivePlace, QueryCall, QueryReply } from './query.ts';
 import type {
   JudgedData,
   SubmitCall,
@@ -74,6 +74,7 @@ export type PageMessage =
       readonly id: number;
       readonly secret: string;
       readonly query: string;
+      readonly at?: LivePlace | undefined;
     }
   | { readonly type: 'unsubscribe'; readonly id: number }
   /** Asks for the next part of a stream. */
@@ -97,6 +98,7 @@ export type WorkerMessage =
       readonly body: string;
       /** As in `QueryReply`. */
       readonly missing?: readonly MissingSet[];
+      readonly isHubs?: true;
     }
   /** `undefined`: the stream is at its end. */
   | {

@@ -4,6 +4,9 @@ import type { MissingSet, QueryMetrics } from '../answers.ts';
 /** Where a query on a copy may be answered, if not by the copy whatever it holds. */
 export type AnswerPlace = 'complete' | 'hub' | 'hub-or-copy';
 
+/** Of a live query: while the hub cannot be reached, there is no answer but the copy's. */
+export type LivePlace = Exclude<AnswerPlace, 'hub'>;
+
 export interface QueryCall {
   /** By which the page may abort it. */
   readonly number?: number | undefined;

@@ -23,6 +23,7 @@ export interface LiveAnswer {
   readonly status: number;
   readonly body: string;
   readonly missing?: readonly MissingSet[];
+  readonly isHubs?: true;
 }
 
 interface Run extends LiveAnswer {
@@ -197,7 +198,7 @@ export class LiveQueries {
 
 const isHeldUp = (code: RefusalCode | undefined): boolean => code === 'storage_blocked';
 
-function refused(reason: unknown): LiveAnswer {
+export function refused(reason: unknown): LiveAnswer {
   if (reason instanceof Refusal) {
     return { status: reason.status, body: refusalBody(reason.code, reason.message) };
   }

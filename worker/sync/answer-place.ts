@@ -11,6 +11,9 @@ import { queryReply } from '../queries/replies.ts';
 /** Who can have the copy's answer need not wait longer for the hub's. */
 const HUB_MS = 5000;
 
+export const ONLY_OF_SYNC =
+  'Only the client of a sync takes `at`: other clients read what is stored here. Use `sync.client`.';
+
 export async function answerQuery(
   sync: Pick<SyncSession, 'secret' | 'ask' | 'isInContact'>,
   runner: Pick<QueryRunner, 'run'>,
@@ -18,11 +21,7 @@ export async function answerQuery(
   abortable: Partial<Abortable>,
 ): Promise<QueryReply> {
   if (call.at === undefined) return runner.run(call, abortable);
-  if (call.secret !== sync.secret)
-    throw new Refusal(
-      'bad request',
-      'Only the client of a sync takes `at`: other clients read what is stored here. Use `sync.client`.',
-    );
+  if (call.secret !== sync.secret) throw new Refusal('bad request', ONLY_OF_SYNC);
   if (call.at === 'hub') return askHub(sync, call, abortable);
   const here = await runner.run(call, abortable);
   if (isRefusedWrite(here)) return here;
@@ -45,7 +44,9 @@ const isRefusedWrite = ({ status, body }: QueryReply): boolean =>
   status === 400 && body.includes(READ_PLACE);
 
 /** @throws Refusal `copy_incomplete` */
-function requireComplete(reply: QueryReply): QueryReply {
+export function requireComplete<Reply extends Pick<QueryReply, 'status' | 'body' | 'missing'>>(
+  reply: Reply,
+): Reply {
   // What no set of the copy is of, its schema lacks.
   const isUnknown = reply.status === 400 && errorOf(reply).code === 'invalid ref';
   if (!reply.missing && !isUnknown) return reply;

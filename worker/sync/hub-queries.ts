@@ -62,6 +62,28 @@ export async function askHub(
   };
 }
 
+/** @throws Refusal `connection_needed` */
+export async function openLive(
+  { url, network }: Hub,
+  token: string | undefined,
+  body: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const headers = {
+    authorization: `Bearer ${token ?? ''}`,
+    'x-faunadb-api-version': '4',
+    'content-type': 'application/json',
+  };
+  const how = { credentials: 'omit', redirect: 'error', signal } as const;
+  try {
+    return await network.fetch(`${url}/live/`, { method: 'POST', headers, body, ...how });
+  } catch (cause) {
+    throw signal.aborted
+      ? aborted()
+      : new Refusal('connection_needed', 'The hub could not be reached.', { cause });
+  }
+}
+
 const UNREACHED =
   'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
 

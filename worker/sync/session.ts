@@ -24,7 +24,7 @@ import { queryReply } from '../queries/replies.ts';
 import type { SyncTabMessage, Tabs } from '../tabs/tabs.ts';
 import { lockManager } from '../tabs/web-locks.ts';
 import { judgedData, progressData, writeData } from './session-data.ts';
-import { askHub, type TimedQuery } from './hub-queries.ts';
+import { askHub, openLive, type TimedQuery } from './hub-queries.ts';
 import { Leader } from './leader.ts';
 import { Leadership } from './leadership.ts';
 import { CopyLogin } from './login.ts';
@@ -213,7 +213,8 @@ export class SyncSession {
   }
 
   get isInContact(): boolean {
-    return this.state === 'live' || this.state === 'catching-up';
+    const { leadership, state } = this;
+    return leadership !== undefined && (state === 'live' || state === 'catching-up');
   }
 
   // --- queries of the synced identity -------------------------------------------------------------
@@ -232,6 +233,12 @@ export class SyncSession {
   ask(request: TimedQuery, signal?: AbortSignal): Promise<QueryAnswer> {
     const { url } = this;
     return askHub({ url, network: this.options.network }, this.login.token, request, signal);
+  }
+
+  /** The response to a request for live queries. @throws Refusal `connection_needed` */
+  openLive(body: string, signal: AbortSignal): Promise<Response> {
+    const { url } = this;
+    return openLive({ url, network: this.options.network }, this.login.token, body, signal);
   }
 
   // --- events -------------------------------------------------------------------------------------

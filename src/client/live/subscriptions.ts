@@ -1,11 +1,13 @@
 import { valueOf, type Observer } from '../queries/client.ts';
 import type { WorkerMessage } from '../../host/api.ts';
+import type { LivePlace } from '../../host/query.ts';
 import { BurrowError, QueryError, refusalError } from '../errors.ts';
 import type { Link } from '../connection/link.ts';
 
 interface Subscription {
   readonly secret: string;
   readonly query: string;
+  readonly at: LivePlace | undefined;
   readonly observer: Observer<unknown>;
   /** Number of the newest answer: while one is being decoded, a newer one may come. */
   newest: number;
@@ -31,17 +33,23 @@ export class Subscriptions {
       },
       onRenewed: () => {
         this.#renewed = performance.now();
-        for (const [id, { secret, query }] of this.#byId) this.#send(id, secret, query);
+        for (const [id, subscription] of this.#byId) this.#send(id, subscription);
       },
       onEnded: (reason) => this.#outlive(reason),
     });
   }
 
   /** @returns the way to stop */
-  add(secret: string, query: string, observer: Observer<unknown>): () => void {
+  add(
+    secret: string,
+    query: string,
+    observer: Observer<unknown>,
+    at: LivePlace | undefined,
+  ): () => void {
     const id = ++this.#lastId;
-    this.#byId.set(id, { secret, query, observer, newest: 0, told: undefined });
-    this.#send(id, secret, query);
+    const subscription = { secret, query, at, observer, newest: 0, told: undefined };
+    this.#byId.set(id, subscription);
+    this.#send(id, subscription);
     return () => {
       if (!this.#byId.delete(id)) return;
       // Without a worker there is nothing to stop.
@@ -49,16 +57,16 @@ export class Subscriptions {
     };
   }
 
-  #send(id: number, secret: string, query: string): void {
-    this.#link.post({ type: 'subscribe', id, secret, query }).catch((error: unknown) => {
+  #send(id: number, { secret, query, at }: Pick<Subscription, 'secret' | 'query' | 'at'>): void {
+    this.#link.post({ type: 'subscribe', id, secret, query, at }).catch((error: unknown) => {
       this.#fail(id, error);
     });
   }
 
   async #receive(message: Extract<WorkerMessage, { type: 'answer' }>): Promise<void> {
-    const { id, status, body, missing } = message;
+    const { id, status, body, missing, isHubs } = message;
     const subscription = this.#byId.get(id);
-    const told = missing ? body + JSON.stringify(missing) : body;
+    const told = missing || isHubs ? body + JSON.stringify([missing, isHubs]) : body;
     if (!subscription || subscription.told === told) return;
     subscription.told = told;
     const number = ++subscription.newest;
@@ -70,7 +78,8 @@ export class Subscriptions {
       if (isNewest()) tell(() => subscription.observer.error?.(asCallerError(error)));
       return;
     }
-    if (isNewest()) tell(() => subscription.observer.next(value, { partial: missing ?? [] }));
+    const from = isHubs ? 'hub' : 'device';
+    if (isNewest()) tell(() => subscription.observer.next(value, { partial: missing ?? [], from }));
   }
 
   /** The worker is gone: another takes over, unless the database was closed or workers die one after the other. */

@@ -1,5 +1,5 @@
 import type { MissingSet, QueryMetrics } from '../../answers.ts';
-import type { AnswerPlace, QueryReply } from '../../host/query.ts';
+import type { AnswerPlace, LivePlace, QueryReply } from '../../host/query.ts';
 import { BUILDER_ROWS } from './builder-table.ts';
 import { q } from './builders.ts';
 import { decodeWire } from './decode.ts';
@@ -40,13 +40,13 @@ export interface AnswerScope {
    * when nothing is missing.
    */
   readonly partial: readonly MissingSet[];
+  /** Who answered. */
+  readonly from: 'device' | 'hub';
 }
 
 export interface WithMetrics<T> extends AnswerScope {
   readonly value: T;
   readonly metrics: QueryMetrics;
-  /** Who answered. */
-  readonly from: 'device' | 'hub';
 }
 
 export interface Observer<T> {
@@ -57,13 +57,26 @@ export interface Observer<T> {
   closed?(reason: BurrowError): void;
 }
 
-/** `signal`: stops it, as the returned function does. */
-export type SubscribeOptions = Pick<QueryOptions, 'signal'>;
+export interface SubscribeOptions {
+  /**
+   * Of `sync.client`: where values come from. Left out: from the copy, whatever it holds.
+   * - `complete`: from the copy while it holds all that the query reads; otherwise the query fails with `copy_incomplete`.
+   * - `hub-or-copy`: from the hub while it can be reached, from the copy until then and otherwise: `from` of the scope tells which.
+   */
+  readonly at?: LivePlace;
+  /** Stops it, as the returned function does. */
+  readonly signal?: AbortSignal;
+}
 
 /** What a client needs from the database it belongs to. */
 export interface ClientHost {
   query(secret: string, query: string, options: QueryOptions): Promise<QueryReply>;
-  subscribe(secret: string, query: string, observer: Observer<unknown>): () => void;
+  subscribe(
+    secret: string,
+    query: string,
+    observer: Observer<unknown>,
+    at: LivePlace | undefined,
+  ): () => void;
 }
 
 /** Acts on the database with one secret. */
@@ -146,12 +159,12 @@ class QueryClient {
   subscribe(
     expression: Arg,
     observer: Observer<unknown>,
-    { signal }: SubscribeOptions = {},
+    { at, signal }: SubscribeOptions = {},
   ): () => void {
     if (typeof (observer as Partial<typeof observer> | undefined)?.next !== 'function')
       throw new UsageError('subscribe() takes { next, error }.');
     if (signal?.aborted) return () => undefined;
-    const stop = this.host.subscribe(this.secret(), queryText(expression), observer);
+    const stop = this.host.subscribe(this.secret(), queryText(expression), observer, at);
     signal?.addEventListener('abort', stop);
     // A signal may outlive many subscriptions.
     return () => {

@@ -1,12 +1,12 @@
 /** Live queries of a hub: those that are begun together share one stream of it, and a stream that breaks is opened again. */
 import { createParser } from 'eventsource-parser';
-import { refusalBody } from '../src/engine/session.ts';
-import { Refusal } from '../src/errors.ts';
-import type { WorkerMessage } from '../src/host/api.ts';
-import { SYNC_LIMITS } from '../src/limits.ts';
-import { retryAfterIn } from '../worker/sync/http-transport.ts';
+import { refusalBody } from '../../src/engine/session.ts';
+import { Refusal } from '../../src/errors.ts';
+import type { LiveAnswer } from '../queries/live-queries.ts';
+import { SYNC_LIMITS } from '../../src/limits.ts';
+import { retryAfterIn } from './http-transport.ts';
 
-type Tell = (message: WorkerMessage) => void;
+type Tell = (id: number, answer: LiveAnswer) => void;
 
 interface LiveQuery {
   readonly id: number;
@@ -16,7 +16,7 @@ interface LiveQuery {
   tag: string | undefined;
 }
 
-export interface RemoteLiveOptions {
+export interface HubLiveOptions {
   /** Resolves to the response to `POST /live/`. @throws Refusal `connection_needed` */
   readonly open: (secret: string, body: string, signal: AbortSignal) => Promise<Response>;
   /** When the response is not one of a hub. */
@@ -30,12 +30,12 @@ const GATHER_MS = 4;
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 30_000;
 
-export class RemoteLive {
-  private readonly options: RemoteLiveOptions;
+export class HubLiveQueries {
+  private readonly options: HubLiveOptions;
   private readonly bySecret = new Map<string, SecretQueries>();
   private readonly secrets = new Map<number, SecretQueries>();
 
-  constructor(options: RemoteLiveOptions) {
+  constructor(options: HubLiveOptions) {
     this.options = options;
   }
 
@@ -61,13 +61,13 @@ export class RemoteLive {
 /** The live queries of one secret. */
 class SecretQueries {
   private readonly secret: string;
-  private readonly options: RemoteLiveOptions;
+  private readonly options: HubLiveOptions;
   /** Not in a stream yet. */
   private readonly fresh = new Map<number, LiveQuery>();
   private readonly streams = new Set<Stream>();
   private gathering: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(secret: string, options: RemoteLiveOptions) {
+  constructor(secret: string, options: HubLiveOptions) {
     this.secret = secret;
     this.options = options;
   }
@@ -122,13 +122,13 @@ interface Failure {
 
 class Stream {
   private readonly secret: string;
-  private readonly options: RemoteLiveOptions;
+  private readonly options: HubLiveOptions;
   private readonly byId: Map<number, LiveQuery>;
   private readonly size: number;
   private readonly ended = new AbortController();
   private failures = 0;
 
-  constructor(queries: readonly LiveQuery[], secret: string, options: RemoteLiveOptions) {
+  constructor(queries: readonly LiveQuery[], secret: string, options: HubLiveOptions) {
     this.secret = secret;
     this.options = options;
     this.byId = new Map(queries.map((live) => [live.id, live]));
@@ -171,7 +171,7 @@ class Stream {
     for (const live of this.byId.values()) {
       // When it is answered again it is told so, be it the same answer.
       live.tag = undefined;
-      live.tell({ type: 'answer', id: live.id, status, body });
+      live.tell(live.id, { status, body });
     }
   }
 
@@ -251,7 +251,7 @@ class Stream {
     // Nobody asks for it any more, or another stream has it.
     if (!live || this.ended.signal.aborted || !this.byId.has(live.id)) return;
     live.tag = tag;
-    live.tell({ type: 'answer', id: live.id, status: Number(status), body });
+    live.tell(live.id, { status: Number(status), body });
   }
 }
 
