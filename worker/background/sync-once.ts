@@ -2,9 +2,10 @@
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { WorkerMessage } from '../../src/host/api.ts';
+import type { OpenOptions } from '../../src/host/open.ts';
 import type { BackgroundSyncRequest } from '../../src/host/background.ts';
 import { random } from '../browser/random.ts';
-import { openDatabase } from '../open-database.ts';
+import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import type { DatabaseStorage } from '../opening/find-store.ts';
 
 /** What ends it: done, when there is nothing more to do for now. */
@@ -25,43 +26,49 @@ export async function syncOnce(
   const told = new Promise<End>((resolve) => {
     end = resolve;
   });
-  const stop = (description: string): void => end(new Refusal('storage_unavailable', description));
-  const database = await openDatabase(
-    { ...storage, ended: ended.signal },
-    {
-      name,
-      // Nobody is there to read of it.
-      settings: { ...settings, log: { ...settings.log, enabled: false } },
-      rootSecret: undefined,
-      birth: undefined,
-      syncSecret: undefined,
-      aliveLock: `burrow:background:${hexOfBytes(random(16))}`,
-    },
-    {
-      tell: (message) => {
-        if (isWithoutToken(message)) end('done');
-      },
-      onClosed: stop,
-      onDestroyed: () => end('done'),
-      onLock: () => end('done'),
-    },
-  );
+  const options: OpenOptions = {
+    name,
+    // Nobody is there to read of it.
+    settings: { ...settings, log: { ...settings.log, enabled: false } },
+    rootSecret: undefined,
+    birth: undefined,
+    syncSecret: undefined,
+    aliveLock: `burrow:background:${hexOfBytes(random(16))}`,
+  };
   const late = setTimeout(
     () => end(new Refusal('connection_needed', 'The hub could not be reached in time.')),
     limitMs,
   );
   try {
-    if (!database || database.isLocked || !(await database.sync.resume())) return;
+    const database = await openDatabase({ ...storage, ended: ended.signal }, options, {
+      tell: (message) => {
+        if (isWithoutToken(message)) end('done');
+      },
+      onClosed: (description) => end(new Refusal('storage_unavailable', description)),
+      onDestroyed: () => end('done'),
+      onLock: () => end('done'),
+    });
+    if (database) await exchange(database, told);
+  } finally {
+    clearTimeout(late);
+    ended.abort();
+  }
+}
+
+async function exchange(
+  { isLocked, sync, close }: Pick<OpenDatabase, 'isLocked' | 'sync' | 'close'>,
+  told: Promise<End>,
+): Promise<void> {
+  try {
+    if (isLocked || !(await sync.resume())) return;
     const exchanged = Promise.all([
-      database.sync.wait({ for: 'settled', set: undefined }),
-      database.sync.wait({ for: 'synced', set: undefined }),
+      sync.wait({ for: 'settled', set: undefined }),
+      sync.wait({ for: 'synced', set: undefined }),
     ]);
     const how = await Promise.race([exchanged.then((): End => 'done'), told]);
     if (how !== 'done') throw how;
   } finally {
-    clearTimeout(late);
-    await database?.close();
-    ended.abort();
+    await close();
   }
 }
 

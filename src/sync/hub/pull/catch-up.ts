@@ -1,12 +1,12 @@
 /** Reads the changes between the cursor of a device and the head. */
-import { collectionPrefix, keyAfter } from '../../../codec/key.ts';
+import { collectionPrefix } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import type { LoggedChange } from '../../../engine/transactions.ts';
 import type { Micros } from '../../../values/value.ts';
 import { RIGHTS_COLLECTIONS } from '../rights/rights-collections.ts';
 import { NO_SCOPE, ScopeMatcher } from '../rights/scope.ts';
 import { collectionOfChange, horizonIn } from '../rows/change-log-rows.ts';
-import { isUntouchedSince, type KeyRange } from '../rows/dropped-changes.ts';
+import { isUntouchedSince, type Concern, type KeyRange } from '../rows/dropped-changes.ts';
 import { isLoadedOn } from '../sets/requested-sets.ts';
 import { changesSince, type ChangesFound } from './changes.ts';
 import type { PullContext } from './pull-context.ts';
@@ -42,21 +42,18 @@ function validCursor(context: PullContext): Micros | undefined {
   const { cursor } = message;
   if (cursor === undefined || cursor > input.head) return undefined;
   const isInLog = cursor >= horizonIn(reader, database);
-  return isInLog || isUntouchedSince(reader, database, concerning(context), cursor)
+  return isInLog || isUntouchedSince(reader, database, concernOf(context), cursor)
     ? cursor
     : undefined;
 }
 
 /** Where a change matters to the device: its sets, what its rights depend on, the schema. */
-function concerning({ database, sets, scope }: PullContext): readonly KeyRange[] {
+function concernOf({ database, sets, scope }: PullContext): Concern {
   const { rows, ranges } = new ScopeMatcher(scope ?? NO_SCOPE);
-  return [
-    ...sets.flatMap(({ parts }) => parts.map(({ range }) => range)),
-    ...ranges,
-    ...[...rows].map((key): KeyRange => ({ by: 'key', lower: key, upper: keyAfter(key) })),
-    ...[...RIGHTS_COLLECTIONS].map((collection): KeyRange => ({
-      by: 'key',
-      ...prefixRange(collectionPrefix(database, collection)),
-    })),
-  ];
+  const parts = sets.flatMap((set) => set.parts.map(({ range }) => range));
+  const schema = [...RIGHTS_COLLECTIONS].map((collection): KeyRange => ({
+    by: 'key',
+    ...prefixRange(collectionPrefix(database, collection)),
+  }));
+  return { rows, ranges: [...parts, ...ranges, ...schema] };
 }

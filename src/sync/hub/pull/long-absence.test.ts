@@ -101,6 +101,24 @@ describe('after 90 days, past the log of changes', () => {
     expect(ids(device)).toEqual([]);
   });
 
+  test('what others do, their logins too, is no reason to compare', async () => {
+    const world = await openThings();
+    await otherThings(world);
+    const isOpen = { select: ['data', 'open'], from: { get: doc('others', 1) }, default: false };
+    for (const id of [1, 2]) await world.ask(create(doc('others', id), { open: true }));
+    await world.ask(role([reads(coll('things'), lambda(isOpen)), reads(coll('others'))]));
+    await put(world, 1);
+    const device = await inStep(world, (await world.device(await world.user(1))).watch(THINGS));
+    await world.user(2);
+    await world.ask({ update: doc('others', 2), params: obj({ data: obj({ open: false }) }) });
+    await absent(world);
+    expect(await device.pullOnce()).toMatchObject({ check: false, puts: [], leaves: [] });
+    // A document that decides is looked at again, also when it is gone.
+    await world.ask({ delete: doc('others', 1) });
+    await absent(world);
+    expect((await device.pullOnce()).check).toBe(true);
+  });
+
   test('what a build that notes nothing has dropped counts as changed', async () => {
     const world = await openThings();
     const { transactions } = world.engine;

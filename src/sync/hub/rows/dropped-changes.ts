@@ -8,7 +8,9 @@ import {
   indexPrefixOf,
   syncKey,
   withoutDatabase,
+  type Key,
 } from '../../../codec/key.ts';
+import { unpackVersion } from '../../../codec/row.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { readChanges } from '../../../engine/transactions.ts';
 import { eachElement } from '../../../query/collect-needs.ts';
@@ -77,17 +79,32 @@ export function droppedRows(
   ];
 }
 
-/** Whether nothing in these ranges has changed after `since`, as far as changes were dropped. @throws Suspended */
+/** What a device depends on. */
+export interface Concern {
+  readonly ranges: readonly KeyRange[];
+  /** Documents. */
+  readonly rows: ReadonlySet<Key>;
+}
+
+/** Whether nothing of this has changed after `since`, as far as changes were dropped. @throws Suspended */
 export function isUntouchedSince(
   reader: Reader,
   database: DatabaseId,
-  ranges: readonly KeyRange[],
+  { ranges, rows }: Concern,
   since: Micros,
 ): boolean {
   const noted = recordIn(reader, notedAddress(database)) as Noted | undefined;
   if (!noted || noted.since > since || noted.until !== horizonIn(reader, database)) return false;
   if (!ranges.every(isInOneOwner)) return false;
-  const owners = new Set(ranges.map(ownerOf));
+  const keys = [...rows];
+  const versions = eachElement(keys, (key) => reader.row({ space: 'documents', key }));
+  // A document that is there tells itself when it last changed: others of its collection, such as tokens of others, do not matter.
+  const gone = keys.filter((_, at) => !versions[at]);
+  if (versions.some((row) => row && unpackVersion(String(row.value)).ts > since)) return false;
+  const owners = new Set([
+    ...ranges.map(ownerOf),
+    ...gone.map((lower) => ownerOf({ by: 'key', lower })),
+  ]);
   const dropped = eachElement(owners, (owner) =>
     recordIn(reader, droppedAddress(database, owner)),
   ) as readonly (Micros | undefined)[];
