@@ -185,6 +185,8 @@ test('who leaves with unsent writes is asked whether to stay, and nobody else', 
   await expect.poll(() => wouldAsk(page)).toBe(true);
   await leave();
   expect(asked).toHaveLength(2);
+  // A page that does not know of it yet would not ask either.
+  await expect.poll(() => wouldAsk(page)).toBe(true);
   hub.proxy.set('up');
   await expect.poll(() => wouldAsk(page)).toBe(false);
   await leave();

@@ -258,5 +258,6 @@ test('a worker that is killed at any slice of a move leaves a database that is w
   expect(await admin.query(q.Count(q.Match(q.Index('by_n'))))).toBe(DOCUMENTS);
   expect(await admin.query(q.Count(q.Documents(NOTES)))).toBe(DOCUMENTS);
   expect(await db.verify()).toEqual([]);
-  await db.destroy();
+  // Not destroyed: in WebKit what killed workers had open may hold that up for longer than a page waits.
+  await db.close();
 });
