@@ -13,6 +13,17 @@ const room = (name, ...below) => ({
   to: { pathNot: `^src/(${[name, ...below].join('|')})(/|\\.ts$)` },
 });
 
+/** A room that stands beside the page in the package, as hooks do: of the sources it imports itself, `src/index.ts` and these files. */
+const usesThePackage = (name, comment, files = []) => ({
+  name: `${name}-uses-the-package`,
+  comment: `src/${name} is written against src/index.ts, as hooks are. ${comment}`,
+  severity: 'error',
+  from: { path: `^src/${name}/`, pathNot: TESTS },
+  to: {
+    pathNot: `^src/(${[`${name}/`, ...['index', ...files].map((file) => `${file}\\.ts$`)].join('|')})`,
+  },
+});
+
 /**
  * Rooms inside a folder: each may import those before it. Files directly in the folder are its door, above all of them; `base` names
  * those that every room may import all the same.
@@ -190,30 +201,11 @@ module.exports = {
       from: { path: '^src/hooks/', pathNot: TESTS },
       to: { pathNot: '^src/(hooks/|index\\.ts$)|node_modules/' },
     },
-    {
-      name: 'adopt-uses-the-package',
-      comment:
-        'src/adopt is written against src/index.ts, as hooks are: it reads and submits as any app does.',
-      severity: 'error',
-      from: { path: '^src/adopt/', pathNot: TESTS },
-      to: { pathNot: '^src/(adopt/|index\\.ts$)' },
-    },
-    {
-      name: 'background-uses-the-package',
-      comment:
-        'src/background is written against src/index.ts and the tag that a service worker reads.',
-      severity: 'error',
-      from: { path: '^src/background/', pathNot: TESTS },
-      to: { pathNot: '^src/(background/|index\\.ts$|host/background\\.ts$)' },
-    },
-    {
-      name: 'schema-uses-the-package',
-      comment:
-        'src/schema is written against src/index.ts, as hooks are: all it does are queries of a client.',
-      severity: 'error',
-      from: { path: '^src/schema/', pathNot: TESTS },
-      to: { pathNot: '^src/(schema/|index\\.ts$)' },
-    },
+    usesThePackage('adopt', 'It reads and submits as any app does.'),
+    usesThePackage('background', 'It also makes the tag that a service worker reads.', [
+      'host/background',
+    ]),
+    usesThePackage('schema', 'All it does are queries of a client.'),
     {
       name: 'hooks-core-knows-no-framework',
       severity: 'error',

@@ -6,7 +6,7 @@ import { HeaderFault, readHeaders } from '../src/http/request-headers.ts';
 import { LIMITS } from '../src/limits.ts';
 import { aborted } from '../worker/queries/abortable-calls.ts';
 import { HubLiveQueries } from '../worker/sync/hub-live-queries.ts';
-import { unreached } from '../worker/sync/hub-queries.ts';
+import { foreign, unreached } from '../worker/sync/hub-queries.ts';
 import { abortableFetch } from './abortable-fetch.ts';
 import type { PlainDatabase } from './plain-host.ts';
 
@@ -37,7 +37,6 @@ export const isSendable = (text: string): boolean => /^[!-~]+$/.test(text);
 export function remoteDatabase(remote: Remote): PlainDatabase {
   const live = new HubLiveQueries({
     open: (secret, body, signal) => openLive(remote, secret, body, signal),
-    foreign: (response) => foreign(response),
   });
   remote.ended.addEventListener('abort', () => live.close());
   return {
@@ -137,9 +136,6 @@ const unreachedHere = async ({ url }: Remote, text: string, cause: unknown): Pro
   typeof location === 'undefined'
     ? new Refusal('connection_needed', text, { cause })
     : unreached({ url, network: globalThis }, text, cause);
-
-const foreign = ({ status }: Response, more = ''): Refusal =>
-  new Refusal('connection_needed', `The response, with status ${status}, is not of a hub.${more}`);
 
 interface Until {
   readonly signal: AbortSignal;

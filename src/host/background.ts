@@ -2,7 +2,7 @@
  * What a page asks of the service worker of its app, by the tag of a Background Sync: to go on with the sync of a database while no
  * page is open. The tag tells all that is needed, since nobody is there to be asked when the browser sends it.
  */
-import { acceptedOptions, type OptionValues } from './options.ts';
+import { acceptedOptions } from './options.ts';
 import { SETTINGS, type Settings } from './settings.ts';
 
 export interface BackgroundSyncRequest {
@@ -29,8 +29,7 @@ export function backgroundRequestIn(tag: string): BackgroundSyncRequest | undefi
   if (!isBackgroundTag(tag)) return undefined;
   const { name, settings } = objectIn(tag.slice(PREFIX.length));
   if (typeof name !== 'string' || name === '') return undefined;
-  const accepted: OptionValues<typeof SETTINGS> = acceptedOptions(SETTINGS, settings);
-  return { name, settings: accepted };
+  return { name, settings: acceptedOptions(SETTINGS, settings) };
 }
 
 function objectIn(text: string): { readonly name?: unknown; readonly settings?: unknown } {

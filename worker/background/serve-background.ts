@@ -1,5 +1,9 @@
 /** This file in a service worker: what the browser's Background Sync and Periodic Background Sync call. */
-import { backgroundRequestIn, type BackgroundEngine } from '../../src/host/background.ts';
+import {
+  backgroundRequestIn,
+  type BackgroundEngine,
+  type BackgroundSyncRequest,
+} from '../../src/host/background.ts';
 import type { DatabaseStorage } from '../opening/find-store.ts';
 import { syncOnce } from './sync-once.ts';
 
@@ -30,10 +34,7 @@ export function serveBackground(scope: ServiceWorkerGlobalScope, storage: Databa
   Object.assign(scope, engine);
 }
 
-async function syncStored(
-  storage: DatabaseStorage,
-  request: Parameters<typeof syncOnce>[1],
-): Promise<void> {
+async function syncStored(storage: DatabaseStorage, request: BackgroundSyncRequest): Promise<void> {
   // To open one that was deleted would make it anew.
   const stored = await indexedDB.databases();
   if (stored.some(({ name }) => name === request.name)) await syncOnce(storage, request, LIMIT_MS);

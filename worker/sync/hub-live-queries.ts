@@ -4,6 +4,7 @@ import { refusalBody } from '../../src/engine/session.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
+import { foreign } from './hub-queries.ts';
 import { retryAfterIn } from './http-transport.ts';
 
 type Tell = (id: number, answer: LiveAnswer) => void;
@@ -19,8 +20,6 @@ interface LiveQuery {
 export interface HubLiveOptions {
   /** Resolves to the response to `POST /live/`. @throws Refusal `connection_needed` */
   readonly open: (secret: string, body: string, signal: AbortSignal) => Promise<Response>;
-  /** When the response is not one of a hub. */
-  readonly foreign: (response: Response) => Refusal;
 }
 
 /** A page may have few connections to a hub: with more streams, a new one takes over the queries of the others. */
@@ -207,7 +206,7 @@ class Stream {
     const isPassing = status === 429 || status >= 500;
     const isOurs = /^\s*\{\s*"errors"/.test(text);
     if (isOurs && status !== NO_SUCH_PLACE) return { status, body: text, retryMs, isPassing };
-    const { code, message } = isOurs ? NO_LIVE_QUERIES : this.options.foreign(response);
+    const { code, message } = isOurs ? NO_LIVE_QUERIES : foreign(response);
     return { status: 503, body: refusalBody(code, message), retryMs, isPassing };
   }
 

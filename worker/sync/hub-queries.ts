@@ -87,6 +87,10 @@ export async function openLive(
 const UNREACHED =
   'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
 
+/** Somebody else answers at the URL. */
+export const foreign = ({ status }: Response, more = ''): Refusal =>
+  new Refusal('connection_needed', `The response, with status ${status}, is not of a hub.${more}`);
+
 /** Why there is no answer, as far as a page is told. */
 export async function unreached(hub: Hub, otherwise: string, cause: unknown): Promise<Refusal> {
   return new Refusal('connection_needed', (await refusedOrigin(hub)) ?? otherwise, { cause });

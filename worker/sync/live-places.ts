@@ -32,8 +32,6 @@ export class LivePlaces {
     this.options = options;
     this.atHub = new HubLiveQueries({
       open: (_secret, body, signal) => options.sync.openLive(body, signal),
-      foreign: ({ status }) =>
-        new Refusal('connection_needed', `The response, with status ${status}, is not of a hub.`),
     });
   }
 

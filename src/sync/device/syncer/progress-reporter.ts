@@ -53,8 +53,11 @@ export class ProgressReporter {
   /** At the pace so far. */
   private remainingMs(sets: ReplicaState['sets']): number | undefined {
     const loading = sets.filter((set) => !isLoaded(set));
-    if (loading.length === 0) this.begun = undefined;
-    if (loading.length === 0 || loading.some(({ of }) => of === undefined)) return undefined;
+    if (loading.length === 0) {
+      this.begun = undefined;
+      return undefined;
+    }
+    if (loading.some(({ of }) => of === undefined)) return undefined;
     const at = this.options.clock();
     const rows = sum(loading.map((set) => set.rows));
     const { begun } = this;

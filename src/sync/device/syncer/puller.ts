@@ -57,9 +57,8 @@ export class Puller {
   private answerTo(message: Pull): Promise<HubAnswer<Pulled>> {
     const { ahead } = this;
     this.ahead = undefined;
-    return ahead?.text === JSON.stringify(message)
-      ? ahead.answer
-      : this.options.transport.pull(message);
+    const isDue = ahead && ahead.text === JSON.stringify(message);
+    return isDue ? ahead.answer : this.options.transport.pull(message);
   }
 
   /** Undefined: it is for another state than the present one, or not all there is to pull. */

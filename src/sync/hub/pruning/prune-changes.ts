@@ -4,8 +4,7 @@ import { databasesBelow, ROOT_DATABASE } from '../../../engine/catalog.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { scan } from '../../../store/scan.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
-import { commitTimeOf, horizonIn, horizonRow } from '../rows/change-log-rows.ts';
-import { droppedRows } from '../rows/dropped-changes.ts';
+import { rowsAfterCut } from '../rows/dropped-changes.ts';
 import { contentKey } from '../rows/verdict-rows.ts';
 import { pruneBatch, type PruneHost } from './prune-batch.ts';
 
@@ -59,15 +58,10 @@ async function pruneLog(
     const upper = changeKey(database, Math.min(before, head) + 1);
     const limit = SYNC_LIMITS.pruneRows;
     const found = writer.range(scan('sync', { lower: changeKey(database, 0), upper }, { limit }));
-    const last = found.at(-1);
-    if (!last) return { value: 0, ts: head, keep: false };
+    if (found.length === 0) return { value: 0, ts: head, keep: false };
     const rows = found.flatMap(({ row }) => row ?? []);
-    for (const row of droppedRows(writer, database, rows)) writer.put('sync', row);
+    for (const row of rowsAfterCut(writer, database, rows)) writer.put('sync', row);
     for (const { key } of found) writer.delete('sync', key);
-    writer.put(
-      'sync',
-      horizonRow(database, Math.max(horizonIn(writer, database), commitTimeOf(last.key))),
-    );
     return { value: found.length, ts: Math.max(clock(), head) + 1, keep: true };
   });
   return value;

@@ -6,7 +6,8 @@ import type { Micros } from '../../../values/value.ts';
 import { RIGHTS_COLLECTIONS } from '../rights/rights-collections.ts';
 import { NO_SCOPE, ScopeMatcher } from '../rights/scope.ts';
 import { collectionOfChange, horizonIn } from '../rows/change-log-rows.ts';
-import { isUntouchedSince, type Concern, type KeyRange } from '../rows/dropped-changes.ts';
+import type { PartRange } from '../../protocol/set-parts.ts';
+import { isUntouchedSince, type Concern } from '../rows/dropped-changes.ts';
 import { isLoadedOn } from '../sets/requested-sets.ts';
 import { changesSince, type ChangesFound } from './changes.ts';
 import type { PullContext } from './pull-context.ts';
@@ -51,7 +52,7 @@ function validCursor(context: PullContext): Micros | undefined {
 function concernOf({ database, sets, scope }: PullContext): Concern {
   const { rows, ranges } = new ScopeMatcher(scope ?? NO_SCOPE);
   const parts = sets.flatMap((set) => set.parts.map(({ range }) => range));
-  const schema = [...RIGHTS_COLLECTIONS].map((collection): KeyRange => ({
+  const schema = [...RIGHTS_COLLECTIONS].map((collection): PartRange => ({
     by: 'key',
     ...prefixRange(collectionPrefix(database, collection)),
   }));

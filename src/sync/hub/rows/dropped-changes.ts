@@ -16,18 +16,16 @@ import { readChanges } from '../../../engine/transactions.ts';
 import { eachElement } from '../../../query/collect-needs.ts';
 import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
-import type { ScanRange } from '../../../store/scan.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
-import { commitTimeOf, horizonIn } from './change-log-rows.ts';
+import type { PartRange } from '../../protocol/set-parts.ts';
+import { commitTimeOf, horizonIn, horizonRow } from './change-log-rows.ts';
 import { recordIn, recordRow } from './records.ts';
 
-export type KeyRange = Required<ScanRange>;
-
 /** What a range is in: a collection, by keys, or an index, by entries. Both have their number behind that of the database. */
-const ownerOf = ({ by, lower }: Pick<KeyRange, 'by' | 'lower'>): string =>
+const ownerOf = ({ by, lower }: Pick<PartRange, 'by' | 'lower'>): string =>
   `${by} ${hexOfKey(withoutDatabase(indexPrefixOf(lower)))}`;
 
-const isInOneOwner = ({ lower, upper }: KeyRange): boolean =>
+const isInOneOwner = ({ lower, upper }: PartRange): boolean =>
   lower.length >= PREFIX_BYTES && upper <= prefixRange(indexPrefixOf(lower)).upper;
 
 const PREFIX_BYTES = 2 * databasePrefix(0).length;
@@ -50,10 +48,11 @@ const notedAddress = (database: DatabaseId): RowAddress => ({
 });
 
 /**
- * @param rows of the log, the oldest first, which are deleted now
+ * What is put in place of rows of the log that are deleted: the horizon, and what is noted up to there.
+ * @param rows the oldest first
  * @throws Suspended
  */
-export function droppedRows(
+export function rowsAfterCut(
   reader: Reader,
   database: DatabaseId,
   rows: readonly Row[],
@@ -74,6 +73,7 @@ export function droppedRows(
   const since = before?.until === horizon ? before.since : horizon;
   const noted: Noted = { since, until };
   return [
+    horizonRow(database, until),
     recordRow(address, noted),
     ...[...latest].map(([owner, ts]) => recordRow(droppedAddress(database, owner), ts)),
   ];
@@ -81,7 +81,7 @@ export function droppedRows(
 
 /** What a device depends on. */
 export interface Concern {
-  readonly ranges: readonly KeyRange[];
+  readonly ranges: readonly PartRange[];
   /** Documents. */
   readonly rows: ReadonlySet<Key>;
 }
