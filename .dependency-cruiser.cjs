@@ -52,8 +52,8 @@ const outer = [...engine, 'engine'];
 
 /** Rooms inside src/sync, each after those it may look at. */
 const SYNC_ROOMS = {
-  device: ['state', 'view', 'rebase', 'outbox', 'pulled', 'replica', 'syncer'],
-  hub: ['rows', 'rights', 'sets', 'push', 'pull', 'hints', 'pruning'],
+  device: ['state', 'view', 'rebase', 'outbox', 'pulled', 'replica', 'syncer', 'files'],
+  hub: ['rows', 'rights', 'files', 'sets', 'push', 'pull', 'hints', 'pruning'],
 };
 /** Rooms of one list that look at none of the others in it. */
 const SYNC_APART = {
@@ -294,6 +294,7 @@ module.exports = {
       'http',
       'live',
       'sync',
+      'files',
       'operations',
       'cli',
     ]),

@@ -4,6 +4,8 @@ import { createRequire } from 'node:module';
 import { Refusal } from '../../src/errors.ts';
 import { createHubServer, type HubServer } from '../http/create-hub-server.ts';
 import type { TlsFiles } from '../http/server-options.ts';
+import { createFilesRoute, type FilesRoute } from '../files/files-route.ts';
+import { openBlobs } from '../files/open-blobs.ts';
 import { createLiveRoute } from '../live/live-route.ts';
 import { openHub, type OpenedHub } from '../instance/open-hub.ts';
 import { createLogger, type Logger } from '../monitoring/logger.ts';
@@ -28,21 +30,27 @@ export async function serve(
   const storage = await openStorage(settings, say);
   let hub: OpenedHub | undefined;
   let server: HubServer | undefined;
+  let files: FilesRoute | undefined;
   const close = async (): Promise<void> => {
     // They end before the time is over in which requests in flight may end.
     const ending = hub?.endLongQueries(settings.drainMs / 2);
     await server?.close();
+    files?.close();
     await ending;
     await (hub ?? storage).close();
   };
   try {
     hub = await openHub(storage, settings, (reason) => report(logger, reason));
+    const kept = await openBlobs(settings, process.env);
+    files = createFilesRoute(hub, kept?.blobs, settings);
     const routes = [
+      files,
       createSyncRoute(hub, { queryTimeoutMs: settings.queryTimeoutDefaultMs }),
       createLiveRoute(hub, settings),
     ];
     server = createHubServer({ hub, settings, tls, logger, routes });
     say(`Data: ${storage.describe}.`);
+    if (kept) say(`Files: ${kept.describe}.`);
     if (settings.queryLog)
       say(`Queries are recorded there for ${settings.queryLogDays} days (--query-log off).`);
     if (hub.newRootSecret !== undefined) say(`Root secret, shown this once: ${hub.newRootSecret}`);

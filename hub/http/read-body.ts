@@ -11,7 +11,7 @@ import type { BodyShare } from './body-memory.ts';
 import { pauseForTurn, TURN_BYTES } from './paced-reading.ts';
 
 export interface RequestBody {
-  readonly text: string | undefined;
+  readonly bytes: Buffer | undefined;
   /** Call it when the request is answered. */
   readonly release: () => void;
 }
@@ -35,6 +35,9 @@ export interface ReadBodyOptions {
 /** In place of bytes that are not UTF-8: no JSON parser accepts it. */
 const NOT_TEXT = '\uFFFD';
 
+export const textOfBody = ({ bytes }: Pick<RequestBody, 'bytes'>): string | undefined =>
+  bytes && (isUtf8(bytes) ? bytes.toString() : NOT_TEXT);
+
 /** The client disconnected while its body was read: nobody waits for a response. */
 export class ClientGone extends Error {}
 
@@ -46,7 +49,7 @@ export async function readBody(
   const reading = new BodyReading(request, options);
   const release = (): void => options.memory.release();
   try {
-    return { text: await reading.text(), release };
+    return { bytes: await reading.whole(), release };
   } catch (reason) {
     reading.isOver = true;
     release();
@@ -69,7 +72,7 @@ class BodyReading {
     this.options = options;
   }
 
-  async text(): Promise<string | undefined> {
+  async whole(): Promise<Buffer | undefined> {
     const { headers } = this.request;
     const { requestBytes, smallBodyBytes } = this.options.limits;
     const declared = Number(headers['content-length'] ?? 0);
@@ -78,8 +81,7 @@ class BodyReading {
     const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
     const parts = await this.inTime(() => this.parts(encoding));
     const [first] = parts;
-    const whole = parts.length > 1 ? Buffer.concat(parts) : first;
-    return whole && (isUtf8(whole) ? whole.toString() : NOT_TEXT);
+    return parts.length > 1 ? Buffer.concat(parts) : first;
   }
 
   private async parts(encoding: string): Promise<readonly Buffer[]> {

@@ -44,10 +44,11 @@ class ReceivedRequest implements HubRequest {
   readonly address: string;
   readonly base: string;
   body: string | undefined = undefined;
+  bytes: Uint8Array | undefined = undefined;
   private readonly response: AnyResponse;
   private disconnected: AbortController | undefined = undefined;
 
-  constructor(response: AnyResponse, parts: Omit<HubRequest, 'body' | 'signal'>) {
+  constructor(response: AnyResponse, parts: Omit<HubRequest, 'body' | 'bytes' | 'signal'>) {
     this.response = response;
     this.method = parts.method;
     this.path = parts.path;

@@ -13,7 +13,7 @@ import { LoopTurns } from '../evaluators/loop-turns.ts';
 import type { AnyRequest, AnyResponse } from './acceptor.ts';
 import { InFlight } from './in-flight.ts';
 import { BodyMemory } from './body-memory.ts';
-import { ClientGone, readBody, type RequestBody } from './read-body.ts';
+import { ClientGone, readBody, textOfBody, type RequestBody } from './read-body.ts';
 import { refusalResponse } from './refusal-response.ts';
 import { addressOf, contextOf, isClosed, type RequestContext } from './request-context.ts';
 import { RequestGuard } from './request-guard.ts';
@@ -30,7 +30,10 @@ interface Endpoint {
   serve(context: RequestContext): Promise<void>;
 }
 
-type Respond = (request: HubRequest, caller: RouteCaller) => Promise<HttpResponse>;
+/** Where requests with a body are answered. */
+interface Place extends Pick<Endpoint, 'name'>, Pick<HubRoute, 'readsBytes'> {
+  readonly respond: (request: HubRequest, caller: RouteCaller) => Promise<HttpResponse>;
+}
 
 export class RequestHandler {
   private readonly options: HubServerOptions;
@@ -92,11 +95,16 @@ export class RequestHandler {
     ]);
     this.mounted = routes.map((route) => ({
       prefix: route.prefix,
-      ...this.endpoint(route.prefix.replaceAll('/', ''), (request, caller) =>
-        this.run(route, request, caller),
-      ),
+      ...this.endpoint({
+        name: route.prefix.replaceAll('/', ''),
+        readsBytes: route.readsBytes,
+        respond: (request, caller) => this.run(route, request, caller),
+      }),
     }));
-    this.queries = this.endpoint('query', (request) => handleRequest(request, http));
+    this.queries = this.endpoint({
+      name: 'query',
+      respond: (request) => handleRequest(request, http),
+    });
   }
 
   noteRefusedConnection(): void {
@@ -185,14 +193,15 @@ export class RequestHandler {
     await this.responder.send(context, 'metrics', { status: 200, headers, body });
   }
 
-  private endpoint(name: string, respond: Respond): Endpoint {
+  private endpoint(place: Place): Endpoint {
     return {
-      name,
-      serve: (context) => this.inFlight.track(this.serveRequest(context, name, respond)),
+      name: place.name,
+      serve: (context) => this.inFlight.track(this.serveRequest(context, place)),
     };
   }
 
-  private async serveRequest(context: RequestContext, name: string, respond: Respond) {
+  private async serveRequest(context: RequestContext, place: Place) {
+    const { name } = place;
     const refused = this.guard.checkCaller(context) ?? this.guard.checkAdmission(context);
     if (refused) return this.responder.send(context, name, refused);
     try {
@@ -200,7 +209,7 @@ export class RequestHandler {
       if (read instanceof Refusal)
         return await this.responder.send(context, name, this.refusal(context, read));
       try {
-        await this.respondTo(context, name, respond, read);
+        await this.respondTo(context, place, read);
       } finally {
         read.release();
       }
@@ -222,8 +231,7 @@ export class RequestHandler {
 
   private async respondTo(
     context: RequestContext,
-    name: string,
-    respond: Respond,
+    { name, respond, readsBytes }: Place,
     read: RequestBody,
   ): Promise<void> {
     const { request, credential } = context;
@@ -235,7 +243,8 @@ export class RequestHandler {
     try {
       // It may have waited for others of its credential.
       if (request.isGone) throw new ClientGone('The client went while it waited.');
-      request.body = read.text;
+      if (readsBytes) request.bytes = read.bytes;
+      else request.body = textOfBody(read);
       const response = await respond(request, this.callerOf(context));
       const { body } = response;
       read.release();
@@ -318,7 +327,7 @@ export class RequestHandler {
 /** In one turn of the event loop: what is left of a request after its first step runs when all of them have had theirs. */
 const BEGUN_MAX = 16;
 const NO_STORE = { 'cache-control': 'no-store' } as const;
-const NO_BODY = { text: undefined, release: () => undefined };
+const NO_BODY = { bytes: undefined, release: () => undefined };
 
 function refusalOrThrow(reason: unknown): Refusal {
   if (reason instanceof Refusal) return reason;

@@ -5,6 +5,8 @@ import type { AdmissionRefusal } from '../admission/admission.ts';
 export interface HubRequest extends HttpRequest {
   readonly address: string;
   readonly base: string;
+  /** Of the body, for a route that reads bytes. */
+  readonly bytes?: Uint8Array | undefined;
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
@@ -24,6 +26,8 @@ export interface HubRoute {
   readonly prefix: string;
   /** A body that is an iterable is streamed: pulled as fast as the client reads, and returned early when the client disconnects. */
   handle(request: HubRequest, caller: RouteCaller): Promise<HttpResponse>;
+  /** Bodies are given as `bytes` instead of text. */
+  readonly readsBytes?: true | undefined;
   /** Live queries that it runs, for the metrics. */
   readonly liveQueries?: () => number;
   /** Where it takes WebSockets, and who serves them: a session is closed when that resolves. */

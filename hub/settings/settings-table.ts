@@ -1,6 +1,6 @@
 /** Every setting of a hub. A row here is all a setting needs: type, flag, variable, file member, help and docs follow from it. */
 import { availableParallelism } from 'node:os';
-import { LIMITS } from '../../src/limits.ts';
+import { LIMITS, SYNC_LIMITS } from '../../src/limits.ts';
 import { LOG_DEFAULTS } from '../../src/logs/query-log.ts';
 import {
   anyText,
@@ -72,6 +72,14 @@ export const SETTINGS = {
     './burrow-data',
   ),
   postgres: optional('--postgres <url>', 'PostgreSQL to use instead of the folder', postgresUrl),
+  files: optional(
+    '--files <where>',
+    'folder, or URL of an S3 bucket, for files that documents refer to; in the folder of the data if it is left out',
+    anyText,
+  ),
+  fileBytes: bound('--file-bytes <number>', 'largest file in bytes', 100 * 1024 * 1024, {
+    max: SYNC_LIMITS.fileBytes,
+  }),
   rootSecret: optional(
     '--root-secret <secret>',
     'replaces the stored root secret; generated and printed on first start if none is given',

@@ -9,11 +9,14 @@ import type { Store } from '../../src/store/port.ts';
 /** Of the largest transaction (16 MiB) its rows, entries and log, and files of the log that are begun meanwhile. */
 const KEPT_FREE_BYTES = 64 * 1024 * 1024;
 
+export const hasDiskRoom = (folder: string, freeBytes = freeBytesAt): boolean =>
+  freeBytes(folder) >= KEPT_FREE_BYTES;
+
 export function withDiskRoom(store: Store, folder: string, freeBytes = freeBytesAt): Store {
   return {
     read: (body, options) => store.read(body, options),
     async write(body, options) {
-      if (freeBytes(folder) < KEPT_FREE_BYTES)
+      if (!hasDiskRoom(folder, freeBytes))
         throw new Refusal(
           'quota_exceeded',
           'The disk of the database is full: nothing was stored.',

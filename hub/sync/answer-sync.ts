@@ -40,13 +40,13 @@ export async function answerSync(
   if (request.method !== method)
     throw new Refusal('method not allowed', `${path} takes ${method}, not ${request.method}.`);
   const secret = secretOf(request.headers['authorization']);
-  if (secret === undefined) return refuse(NO_CREDENTIAL);
+  if (secret === undefined) return refuseSync(NO_CREDENTIAL);
   if (name === 'events') {
     const device = new URLSearchParams(search).get('device') ?? '';
     const { signal } = request;
     const feed = await openFeed(sync, { secret, device, heartbeatMs, signal });
     return isSyncRefusal(feed)
-      ? refuse(feed)
+      ? refuseSync(feed)
       : { status: 200, headers: EVENT_HEADERS, body: eventStream(feed) };
   }
   const { body } = request;
@@ -54,7 +54,7 @@ export async function answerSync(
     longPush && name === 'push' && body !== undefined && body.length > LIMITS.sliceChars
       ? await longPush(secret, body)
       : await answerTo(name, secret, parseMessage(body), sync);
-  return isSyncRefusal(answer) ? refuse(answer) : dress(JSON.stringify(answer), request);
+  return isSyncRefusal(answer) ? refuseSync(answer) : dress(JSON.stringify(answer), request);
 }
 
 const answerTo = async (
@@ -64,7 +64,7 @@ const answerTo = async (
   sync: SyncHub,
 ): Promise<object> => (message === NOT_JSON ? INVALID_JSON : sync[name](secret, message));
 
-const NO_CREDENTIAL: SyncRefusal = {
+export const NO_CREDENTIAL: SyncRefusal = {
   code: 'needs_login',
   description: 'The request has no credential.',
 };
@@ -80,6 +80,11 @@ const STATUS: Readonly<Partial<Record<string, number>>> = {
   needs_login: 401,
   locked: 403,
   bad_message: 400,
+  file_not_found: 404,
+  file_not_uploaded: 404,
+  file_too_large: 413,
+  storage_full: 507,
+  no_files: 501,
 } satisfies Record<SyncRefusalCode, number>;
 
 const EVENT_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' } as const;
@@ -91,7 +96,7 @@ export const SYNC_HEADERS = {
 const dressPlainly = (body: string): Promise<HttpResponse> =>
   Promise.resolve({ status: 200, headers: SYNC_HEADERS, body });
 
-const refuse = (refusal: SyncRefusal): HttpResponse => ({
+export const refuseSync = (refusal: SyncRefusal): HttpResponse => ({
   status: STATUS[refusal.code] ?? 400,
   headers: SYNC_HEADERS,
   body: JSON.stringify(refusal),

@@ -46,3 +46,10 @@ export const devicesPerPerson = 200;
 export const devicesCountedMicros = 30 * 86_400 * 1_000_000;
 /** A device that was not met for so long is forgotten, and what it wrote before then is refused: the hub does not know any more whether it was made. */
 export const devicesKeptMicros = 365 * 86_400 * 1_000_000;
+/** Pieces in which a file is stored and sent. */
+export const fileChunkBytes = 1024 * 1024;
+export const fileBytes = 1024 * 1024 * 1024;
+/** Documents with files that a verdict names, and files of each. */
+export const filesInVerdict = 1_000;
+/** What no document refers to is removed after so long: a write that refers to it may be on its way. */
+export const filesKeptMs = 86_400 * 1000;

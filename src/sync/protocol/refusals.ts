@@ -1,4 +1,5 @@
 /** Why a hub refuses a request of a device. */
+import type { FileRefusalCode } from './files.ts';
 import { object, SchemaMismatch, text, type Schema, type TypeOf } from './schema.ts';
 
 /**
@@ -24,7 +25,8 @@ export type SyncRefusalCode =
   | 'too_many_devices'
   | 'needs_login'
   | 'locked'
-  | 'bad_message';
+  | 'bad_message'
+  | FileRefusalCode;
 
 export const syncRefusal = object(() => ({
   /** A `SyncRefusalCode` from a hub; anything from a server on the way, such as `too many requests`. */

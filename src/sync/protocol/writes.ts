@@ -1,8 +1,19 @@
 /** Writes of a device, and what became of them. */
 import { API_VERSIONS } from '../../query/session.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
-import { documentId, hexDigits, micros } from './identifiers.ts';
-import { integer, list, maybe, object, oneOf, text, type TypeOf } from './schema.ts';
+import { fileName } from './files.ts';
+import { documentId, hexDigits, micros, number32 } from './identifiers.ts';
+import {
+  integer,
+  list,
+  maybe,
+  object,
+  oneOf,
+  optional,
+  text,
+  tuple,
+  type TypeOf,
+} from './schema.ts';
 
 /** One write: the query itself, and everything that another run of it must not make up anew. */
 export const pushItem = object(() => ({
@@ -38,5 +49,12 @@ export const verdict = object(() => ({
   ts: micros,
   /** What HTTP would have answered: `{"resource":…}` or `{"errors":[…]}`; undefined when longer than `LIMITS.verdictBytes`. */
   body: maybe(text()),
+  /** The files that documents refer to as the write left them: whoever has one sends it now. */
+  files: optional(
+    list(
+      tuple(number32, documentId, list(fileName, SYNC_LIMITS.filesInVerdict)),
+      SYNC_LIMITS.filesInVerdict,
+    ),
+  ),
 }));
 export type Verdict = TypeOf<typeof verdict>;

@@ -1,4 +1,5 @@
 /** Executes a write of a device, and says what became of it. */
+import { decodeDocumentKey } from '../../../codec/key.ts';
 import {
   errorBody,
   refusalBody,
@@ -8,14 +9,15 @@ import {
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import type { Caller } from '../../../engine/context.ts';
 import { Refusal, type RefusalCode } from '../../../errors.ts';
-import { LIMITS } from '../../../limits.ts';
+import { LIMITS, SYNC_LIMITS } from '../../../limits.ts';
 import { TurnOver } from '../../../query/turn-over.ts';
 import { Overlay } from '../../../store/overlay.ts';
 import type { WriteSet } from '../../../store/port.ts';
 import { Suspended } from '../../../store/reader.ts';
-import type { Micros } from '../../../values/value.ts';
+import type { CollectionId, Micros } from '../../../values/value.ts';
 import type { IdKey } from '../../protocol/device-ids.ts';
 import { digestOf } from '../../protocol/digest.ts';
+import { filesIn, type FileName } from '../../protocol/files.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import { ownerOf } from '../rights/caller-facts.ts';
@@ -96,7 +98,22 @@ function accepted(
       ? plan.now === item.now
       : item.digest === digestOf(effects, text, host.sha256);
   const state = isAsShown ? 'confirmed' : 'amended';
-  return { verdict: verdictOn(item, state, ts, answerBody(plan, run, ts, host)), effects };
+  const made = verdictOn(item, state, ts, answerBody(plan, run, ts, host));
+  const files = filesLeftBy(effects);
+  return { verdict: files.length > 0 ? { ...made, files } : made, effects };
+}
+
+/** In documents as the write left them. Of one that names too many, as of too many documents, the rest is not told. */
+function filesLeftBy({ puts }: WriteSet): NonNullable<Verdict['files']> {
+  const left: [CollectionId, string, readonly FileName[]][] = [];
+  for (const { space, row } of puts) {
+    if (space !== 'documents' || left.length === SYNC_LIMITS.filesInVerdict) continue;
+    const files = filesIn(String(row.value)).slice(0, SYNC_LIMITS.filesInVerdict);
+    if (files.length === 0) continue;
+    const { collection, id } = decodeDocumentKey(row.key);
+    left.push([collection, String(id), files]);
+  }
+  return left;
 }
 
 export const refused = ({ item }: OfferedWrite, ts: Micros, body: string): Judgement => ({

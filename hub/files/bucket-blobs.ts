@@ -1,0 +1,66 @@
+/** Bytes of files in a bucket of a store that speaks the protocol of S3. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { S3mini, S3ServiceError } from 's3mini';
+import type { BlobStore } from '../../src/sync/hub/files/blob-store.ts';
+
+export interface BucketOptions {
+  /** Of the bucket: https://host/bucket */
+  readonly url: string;
+  readonly region: string;
+  readonly keyId: string;
+  readonly secret: string;
+}
+
+const LISTED_AT_ONCE = 1000;
+const DEADLINE_MS = 30_000;
+const TRIES = 4;
+const FIRST_WAIT_MS = 100;
+
+export function openBucketBlobs({ url, region, keyId, secret }: BucketOptions): BlobStore {
+  const bucket = new S3mini({
+    endpoint: url,
+    region,
+    accessKeyId: keyId,
+    secretAccessKey: secret,
+    requestAbortTimeout: DEADLINE_MS,
+  });
+  return {
+    async put(key, bytes) {
+      await retried(() => bucket.putObject(key, bytes, 'application/octet-stream'));
+    },
+    async get(key) {
+      const found = await retried(() => bucket.getObjectArrayBuffer(key));
+      return found ? new Uint8Array(found) : undefined;
+    },
+    async *list(prefix) {
+      for (let next: string | undefined; ;) {
+        const after = next;
+        // The client takes the first argument for a path: it asks for no delimiter, so all below the prefix is listed.
+        const page = await retried(() =>
+          bucket.listObjectsPaged('/', prefix, LISTED_AT_ONCE, after),
+        );
+        if (!page?.objects) throw new Error(`There is no bucket at ${url}.`);
+        for (const { Key: key, LastModified } of page.objects)
+          yield { key, putMs: new Date(LastModified).getTime() };
+        next = page.nextContinuationToken;
+        if (next === undefined || next === '') return;
+      }
+    },
+    async delete(keys) {
+      if (keys.length > 0) await retried(() => bucket.deleteObjects([...keys]));
+    },
+  };
+}
+
+/** A store of this kind says so when it is busy, and is asked again. What is put or deleted twice is the same. */
+async function retried<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await ask();
+    } catch (reason) {
+      const isFinal = reason instanceof S3ServiceError && reason.status < 500;
+      if (isFinal || tried === TRIES) throw reason;
+      await wait(FIRST_WAIT_MS * 2 ** tried * (0.5 + Math.random()));
+    }
+  }
+}

@@ -1,0 +1,155 @@
+/** Files over HTTP, at a hub that listens. */
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createMemoryBlobs } from '../../src/sync/hub/files/blob-store.ts';
+import { fileNameOf } from '../../src/sync/protocol/files.ts';
+import { SYNC_LIMITS } from '../../src/limits.ts';
+import { sha256 } from '../../src/sync/testing/hub-world.ts';
+import { openTestHub, type TestHub } from '../testing/test-hub.ts';
+import { createFilesRoute, type FilesRoute } from './files-route.ts';
+
+const DAY = 86_400_000;
+let hub: TestHub;
+let route: FilesRoute;
+let now = 0;
+
+beforeEach(async () => {
+  now = Date.now();
+  const blobs = createMemoryBlobs(() => now);
+  hub = await openTestHub({
+    settings: { corsOrigins: ['https://app.example'] },
+    routes: (opened) => [(route = createFilesRoute(opened, blobs, { fileBytes: 4_000_000 }))],
+  });
+  await hub.query({ create_collection: { object: { name: 'notes' } } });
+});
+afterEach(async () => {
+  route.close();
+  await hub.close();
+});
+
+const content = Buffer.alloc(SYNC_LIMITS.fileChunkBytes + 10, 'photo');
+const chunks = [
+  content.subarray(0, SYNC_LIMITS.fileChunkBytes),
+  content.subarray(SYNC_LIMITS.fileChunkBytes),
+];
+const manifest = {
+  size: content.length,
+  chunks: chunks.map((chunk) => createHash('sha256').update(chunk).digest('hex')),
+};
+const file = fileNameOf(manifest, sha256);
+const digits = file.slice('file:'.length);
+
+const note = (data: unknown) =>
+  hub.query({
+    create: { ref: { collection: 'notes' }, id: '7' },
+    params: { object: { data: { object: { photo: data } } } },
+  });
+
+const ask = (
+  path: string,
+  init: RequestInit = {},
+  secret: string | undefined = hub.secret,
+): Promise<Response> =>
+  fetch(`${hub.url}/files/${path}`, {
+    ...init,
+    headers: { ...(secret !== '' && { authorization: `Bearer ${secret}` }) },
+  });
+const put = (path: string, body: string | Buffer) =>
+  ask(path, { method: 'PUT', body: body as BodyInit });
+
+test('a file is brought and got, chunk by chunk, as its document allows', async () => {
+  await note(file);
+  const at = 'collection=notes&id=7';
+  const begun = await put(`${digits}?${at}`, JSON.stringify(manifest));
+  expect([begun.status, await begun.json()]).toEqual([200, { missing: [0, 1] }]);
+  expect((await put(`${digits}/0?${at}`, chunks[0] as Buffer)).status).toBe(204);
+  const early = await ask(`${digits}?${at}`);
+  expect([early.status, await early.json()]).toMatchObject([404, { code: 'file_not_uploaded' }]);
+  expect((await put(`${digits}/1?${at}`, chunks[1] as Buffer)).status).toBe(204);
+  expect(await (await ask(`${digits}?${at}`)).json()).toEqual(manifest);
+  const parts = await Promise.all(
+    [0, 1].map(async (n) => Buffer.from(await (await ask(`${digits}/${n}?${at}`)).arrayBuffer())),
+  );
+  expect(Buffer.concat(parts).equals(content)).toBe(true);
+  const got = await ask(`${digits}/1?${at}`);
+  expect(got.headers.get('content-type')).toBe('application/octet-stream');
+  expect(got.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(got.headers.get('content-disposition')).toBe('attachment');
+
+  expect(await route.sweep()).toBe(0);
+  await hub.query({ delete: { ref: { collection: 'notes' }, id: '7' } });
+  expect(await route.sweep()).toBe(0);
+});
+
+test('what no document has referred to for a day is removed', async () => {
+  await note(file);
+  const at = 'collection=notes&id=7';
+  now -= 2 * DAY;
+  await put(`${digits}?${at}`, JSON.stringify(manifest));
+  expect(await route.sweep()).toBe(0);
+  await hub.query({ delete: { ref: { collection: 'notes' }, id: '7' } });
+  expect(await route.sweep()).toBe(1);
+});
+
+test.each([
+  ['no secret', () => ask(`${digits}?collection=notes&id=7`, {}, ''), 401, 'needs_login'],
+  ['a wrong secret', () => ask(`${digits}?collection=notes&id=7`, {}, 'x'), 401, 'needs_login'],
+  ['another document', () => ask(`${digits}?collection=notes&id=8`), 404, 'file_not_found'],
+  ['another collection', () => ask(`${digits}?collection=x&id=7`), 404, 'file_not_found'],
+  ['no document', () => ask(digits), 400, 'bad_message'],
+  ['an id that is none', () => ask(`${digits}?collection=notes&id=../7`), 400, 'bad_message'],
+  ['a path that leads up', () => ask(`..%2f..%2fetc%2fpasswd`), 404, 'not found'],
+  ['other digits', () => ask('abc?collection=notes&id=7'), 404, 'not found'],
+  ['no manifest', () => put(`${digits}?collection=notes&id=7`, 'not JSON'), 400, 'bad_message'],
+  [
+    'bytes of another file',
+    async () => {
+      await put(`${digits}?collection=notes&id=7`, JSON.stringify(manifest));
+      return put(`${digits}/1?collection=notes&id=7`, 'other bytes');
+    },
+    400,
+    'bad_message',
+  ],
+  [
+    'a file that is too large',
+    () => {
+      const size = 5_000_000;
+      const large = { size, chunks: Array.from({ length: 5 }, () => '0'.repeat(64)) };
+      const name = fileNameOf(large, sha256).slice('file:'.length);
+      return put(`${name}?collection=notes&id=7`, JSON.stringify(large));
+    },
+    413,
+    'file_too_large',
+  ],
+  [
+    'another method',
+    () => ask(`${digits}?collection=notes&id=7`, { method: 'DELETE' }),
+    405,
+    'method not allowed',
+  ],
+])('%s is refused', async (_, send, status, code) => {
+  await note(file);
+  const answer = await send();
+  const body = (await answer.json()) as { code?: string; errors?: { code: string }[] };
+  expect([answer.status, body.code ?? body.errors?.[0]?.code]).toEqual([status, code]);
+});
+
+test('a hub that keeps no files says what to do', async () => {
+  const without = await openTestHub({
+    routes: (opened) => [createFilesRoute(opened, undefined, { fileBytes: 1 })],
+  });
+  const answer = await fetch(`${without.url}/files/${digits}?collection=notes&id=7`, {
+    headers: { authorization: `Bearer ${without.secret}` },
+  });
+  expect([answer.status, await answer.json()]).toMatchObject([501, { code: 'no_files' }]);
+  await without.close();
+});
+
+test('a page of another origin may bring files', async () => {
+  const answer = await fetch(`${hub.url}/files/${digits}?collection=notes&id=7`, {
+    method: 'OPTIONS',
+    headers: { origin: 'https://app.example', 'access-control-request-method': 'PUT' },
+  });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('access-control-allow-methods')).toContain('PUT');
+});

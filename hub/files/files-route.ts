@@ -1,0 +1,39 @@
+/** The route of files, and the removal of those that no document refers to. */
+import type { HubRoute } from '../http/route.ts';
+import type { OpenedHub } from '../instance/open-hub.ts';
+import type { HubSettings } from '../settings/settings.ts';
+import { SYNC_LIMITS } from '../../src/limits.ts';
+import type { BlobStore } from '../../src/sync/hub/files/blob-store.ts';
+import { FileHub } from '../../src/sync/hub/files/file-hub.ts';
+import { answerFiles, FILES_PREFIX } from './answer-files.ts';
+
+/** Several hubs over one bucket may all do it: that costs requests and does no harm. */
+const SWEEP_MS = 6 * 3_600_000;
+
+export interface FilesRoute extends HubRoute {
+  /** Removes what no document has referred to for a day. @returns how many files */
+  sweep(): Promise<number>;
+  close(): void;
+}
+
+export function createFilesRoute(
+  hub: Pick<OpenedHub, 'engine' | 'http' | 'authentication'>,
+  blobs: BlobStore | undefined,
+  { fileBytes }: Pick<HubSettings, 'fileBytes'>,
+): FilesRoute {
+  const { engine, authentication, http } = hub;
+  const files =
+    blobs && new FileHub({ ...authentication, engine, clock: http.clock, blobs, fileBytes });
+  const sweep = async (): Promise<number> =>
+    (await files?.sweep(http.clock() / 1000 - SYNC_LIMITS.filesKeptMs)) ?? 0;
+  const timer = setInterval(() => {
+    sweep().catch((reason: unknown) => http.report?.(reason));
+  }, SWEEP_MS).unref();
+  return {
+    prefix: FILES_PREFIX,
+    readsBytes: true,
+    handle: (request) => answerFiles(request, files),
+    sweep,
+    close: () => clearInterval(timer),
+  };
+}

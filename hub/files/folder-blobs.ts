@@ -1,0 +1,104 @@
+/** Bytes of files in a folder: one file of the disk for each key. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { BlobStore, StoredBlob } from '../../src/sync/hub/files/blob-store.ts';
+import { SyncRefused } from '../../src/sync/protocol/refusals.ts';
+import { hasDiskRoom } from '../store/disk-room.ts';
+
+/** Begins names of files that are being written. */
+const UNFINISHED = '.';
+/** Nobody writes one for so long. */
+const UNFINISHED_MS = 3_600_000;
+
+export async function openFolderBlobs(folder: string): Promise<BlobStore> {
+  await mkdir(folder, { recursive: true });
+  const pathOf = (key: string): string => join(folder, ...key.split('/'));
+  return {
+    async put(key, bytes) {
+      if (!hasDiskRoom(folder)) throw new SyncRefused('storage_full', 'The disk of files is full.');
+      try {
+        await writeWhole(pathOf(key), bytes);
+      } catch (reason) {
+        if (codeOf(reason) !== 'ENOSPC') throw reason;
+        throw new SyncRefused('storage_full', 'The disk of files is full.');
+      }
+    },
+    get: (key) => readFile(pathOf(key)).catch(undefinedIfMissing),
+    list: (prefix) => filesBelow(folder, prefix),
+    async delete(keys) {
+      for (const key of keys) await rm(pathOf(key), { force: true });
+      for (const path of new Set(keys.map((key) => dirname(pathOf(key)))))
+        await removeEmpty(path, folder);
+    },
+  };
+}
+
+/** On disk before it has its name, and its name on disk before this resolves. */
+async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+  const parent = dirname(path);
+  const unfinished = join(parent, `${UNFINISHED}${randomBytes(8).toString('hex')}`);
+  for (let isSecond = false; ; isSecond = true) {
+    await mkdir(parent, { recursive: true });
+    try {
+      const file = await open(unfinished, 'wx');
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(unfinished, path);
+      return await syncFolder(parent);
+    } catch (reason) {
+      await rm(unfinished, { force: true });
+      // Whoever removes files has just removed the folder, which was empty.
+      if (codeOf(reason) !== 'ENOENT' || isSecond) throw reason;
+    }
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function* filesBelow(folder: string, prefix: string): AsyncGenerator<StoredBlob> {
+  const entries = await readdir(join(folder, ...prefix.split('/')), { withFileTypes: true }).catch(
+    undefinedIfMissing,
+  );
+  for (const entry of entries ?? []) {
+    const key = `${prefix}${entry.name}`;
+    if (entry.isDirectory()) yield* filesBelow(folder, `${key}/`);
+    else {
+      const path = join(folder, ...key.split('/'));
+      const found = await stat(path).catch(undefinedIfMissing);
+      if (!found) continue;
+      if (!entry.name.startsWith(UNFINISHED)) yield { key, putMs: found.mtimeMs };
+      else if (Date.now() - found.mtimeMs > UNFINISHED_MS) await rm(path, { force: true });
+    }
+  }
+}
+
+/** Upwards, as far as nothing else is there. */
+async function removeEmpty(path: string, root: string): Promise<void> {
+  for (let at = path; at !== root && at.startsWith(root); at = dirname(at)) {
+    try {
+      await rmdir(at);
+    } catch {
+      return;
+    }
+  }
+}
+
+const codeOf = (reason: unknown): unknown =>
+  reason instanceof Error && 'code' in reason ? reason.code : undefined;
+
+function undefinedIfMissing(reason: unknown): undefined {
+  const code = codeOf(reason);
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw reason;
+}

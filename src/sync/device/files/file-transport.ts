@@ -1,0 +1,10 @@
+/** How files get to the hub and from it. As of `Transport`, each rejects when no answer came. */
+import type { FilePlace, Manifest, MissingChunks } from '../../protocol/files.ts';
+import type { HubAnswer } from '../syncer/transport.ts';
+
+export interface FileTransport {
+  begin(place: FilePlace, manifest: Manifest): Promise<HubAnswer<MissingChunks>>;
+  write(place: FilePlace, n: number, bytes: Uint8Array): Promise<HubAnswer<undefined>>;
+  manifest(place: FilePlace): Promise<HubAnswer<Manifest>>;
+  read(place: FilePlace, n: number): Promise<HubAnswer<Uint8Array>>;
+}

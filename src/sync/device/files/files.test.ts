@@ -1,0 +1,316 @@
+/** Files of devices and a hub in memory: put, sent under the document, fetched, refused, swept. */
+import { beforeEach, expect, test } from 'vitest';
+import { hexOfBytes } from '../../../codec/hex.ts';
+import { coll, create, obj, ROOT } from '../../../engine/testing/engine-world.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
+import { createMemoryStore } from '../../../store/memory.ts';
+import { createMemoryBlobs } from '../../hub/files/blob-store.ts';
+import { FileHub } from '../../hub/files/file-hub.ts';
+import { SyncRefused } from '../../protocol/refusals.ts';
+import type { FileHome, FileName } from '../../protocol/files.ts';
+import { HubWorld, sha256 } from '../../testing/hub-world.ts';
+import type { HubAnswer } from '../syncer/transport.ts';
+import { fetchFile } from './fetch-file.ts';
+import { createMemoryFiles, type FileStore } from './file-store.ts';
+import type { FileTransport } from './file-transport.ts';
+import { putFile } from './put-file.ts';
+import { noteFilesOf, noteHome, sendFiles } from './send-files.ts';
+import { sweepFiles } from './sweep-files.ts';
+
+const CHUNK = SYNC_LIMITS.fileChunkBytes;
+const GENEROUS = 8 * CHUNK;
+
+let world: HubWorld;
+let blobs: ReturnType<typeof createMemoryBlobs>;
+let hub: FileHub;
+let clock = 0;
+let store: FileStore;
+
+beforeEach(async () => {
+  clock = 1000;
+  world = await HubWorld.open();
+  for (const name of ['users', 'notes']) await world.ask({ create_collection: obj({ name }) });
+  blobs = createMemoryBlobs(() => clock);
+  hub = new FileHub({
+    engine: world.engine,
+    blobs,
+    fileBytes: GENEROUS,
+    clock: () => world.now,
+    random: (count) => new Uint8Array(count),
+    sha256,
+    rootSecret: ROOT,
+  });
+  store = createMemoryFiles();
+});
+
+const bytes = (size: number, seed = 1): Blob =>
+  new Blob([Uint8Array.from({ length: size }, (_, i) => (i * 31 + seed) % 251)]);
+
+const host = (of: FileStore) => ({ store: of, sha256, nowMs: () => clock });
+
+async function answered<T>(ask: Promise<T>): Promise<HubAnswer<T>> {
+  try {
+    return { ok: true, value: await ask };
+  } catch (reason) {
+    if (!(reason instanceof SyncRefused)) throw reason;
+    return { ok: false, refusal: reason.refusal };
+  }
+}
+
+const transportOf = (secret: string): FileTransport => ({
+  begin: (place, parts) => answered(hub.begin(secret, place, parts)),
+  write: (place, n, part) => answered(hub.write(secret, place, n, part).then(() => undefined)),
+  manifest: (place) => answered(hub.manifest(secret, place)),
+  read: (place, n) => answered(hub.read(secret, place, n)),
+});
+
+const ADMIN = ROOT;
+const quiet = { onSent: () => undefined, isStopped: () => false };
+
+async function note(id: string, file: string): Promise<FileHome> {
+  await world.ask(create({ ref: coll('notes'), id }, { photo: obj({ file }) }));
+  return ['notes', id];
+}
+
+const readBack = async (of: FileStore, file: FileName): Promise<Uint8Array> => {
+  const record = await of.record(file);
+  const parts: Uint8Array[] = [];
+  for (const n of record?.manifest.chunks.keys() ?? [])
+    parts.push((await of.chunk(file, n)) ?? new Uint8Array());
+  return new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer());
+};
+
+test.each([0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])(
+  'a file of %i bytes comes to another device as it was put',
+  async (size) => {
+    const blob = bytes(size);
+    const file = await putFile(blob, host(store));
+    await noteHome(file, await note('1', file), store);
+    await sendFiles(store, transportOf(ADMIN), quiet);
+    expect(await store.record(file)).toMatchObject({ isSent: true, unsent: [], failed: undefined });
+    const other = createMemoryFiles();
+    await fetchFile({ file, home: ['notes', '1'] }, transportOf(ADMIN), host(other));
+    const expected = new Uint8Array(await blob.arrayBuffer());
+    expect(hexOfBytes(sha256(await readBack(other, file)))).toBe(hexOfBytes(sha256(expected)));
+    expect(await other.record(file)).toMatchObject({ isWhole: true });
+  },
+);
+
+test('the same bytes have one name, others another', async () => {
+  const first = await putFile(bytes(10), host(store));
+  expect(await putFile(bytes(10), host(store))).toBe(first);
+  expect(await putFile(bytes(10, 2), host(store))).not.toBe(first);
+  expect(await store.records()).toHaveLength(2);
+});
+
+test('a verdict names the documents with files that the write left', async () => {
+  const device = await world.device();
+  const file = await putFile(bytes(5), host(store));
+  const [verdict] = (
+    await device.push(
+      device.item({
+        query: create({ ref: coll('notes'), id: '7' }, { photo: obj({ file }), text: 'x' }),
+      }),
+    )
+  ).verdicts;
+  expect(verdict?.files).toEqual([[expect.any(Number), '7', [file]]]);
+  expect(await noteFilesOf(verdict ?? { ts: 0 }, store)).toBe(true);
+  // Told again, as after a crash: nothing new.
+  expect(await noteFilesOf(verdict ?? { ts: 0 }, store)).toBe(false);
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  expect(await hub.manifest(ADMIN, { file, home: ['notes', '7'] })).toMatchObject({ size: 5 });
+  const plain = await device.push(
+    device.item({ query: create({ ref: coll('notes'), id: '8' }, { text: 'y' }) }),
+  );
+  expect(plain.verdicts[0]).not.toHaveProperty('files');
+});
+
+test('what broke off goes on with the chunk that is missing', async () => {
+  const file = await putFile(bytes(3 * CHUNK), host(store));
+  await noteHome(file, await note('1', file), store);
+  const working = transportOf(ADMIN);
+  let written: number[] = [];
+  let isBroken = true;
+  const breaking: FileTransport = {
+    ...working,
+    write: async (place, n, part) => {
+      written.push(n);
+      // The hub has it, but the answer is lost.
+      const answer = await working.write(place, n, part);
+      if (isBroken && n === 1) throw new TypeError('lost');
+      return answer;
+    },
+  };
+  await expect(sendFiles(store, breaking, quiet)).rejects.toThrow('lost');
+  expect(await store.record(file)).toMatchObject({ isSent: false });
+  await expect(hub.manifest(ADMIN, { file, home: ['notes', '1'] })).rejects.toMatchObject({
+    refusal: { code: 'file_not_uploaded' },
+  });
+  isBroken = false;
+  written = [];
+  await sendFiles(store, breaking, quiet);
+  expect(written).toEqual([2]);
+
+  const other = createMemoryFiles();
+  let read: number[] = [];
+  const failing: FileTransport = {
+    ...working,
+    read: (place, n) => {
+      read.push(n);
+      return n === 2 && read.length === 3
+        ? Promise.reject(new TypeError('lost'))
+        : working.read(place, n);
+    },
+  };
+  const place = { file, home: ['notes', '1'] } as const;
+  await expect(fetchFile(place, failing, host(other))).rejects.toThrow('lost');
+  expect(await other.record(file)).toMatchObject({ isWhole: false });
+  read = [];
+  await fetchFile(place, failing, host(other));
+  expect(read).toEqual([2]);
+});
+
+test('whoever may not read the document, or names another one, learns nothing of the file', async () => {
+  const token = await world.user(1);
+  await world.ask({
+    create_role: obj({
+      name: 'people',
+      membership: [{ object: { resource: coll('users') } }],
+      privileges: [
+        {
+          object: {
+            resource: coll('notes'),
+            actions: {
+              object: {
+                create: true,
+                read: {
+                  query: {
+                    lambda: 'r',
+                    expr: {
+                      equals: [
+                        { select: ['data', 'open'], from: { get: { var: 'r' } }, default: false },
+                        true,
+                      ],
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+      ],
+    }),
+  });
+  const file = await putFile(bytes(5), host(store));
+  const secret = await note('1', file);
+  await world.ask(create({ ref: coll('notes'), id: '2' }, { photo: obj({ file }), open: true }));
+  await noteHome(file, secret, store);
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  const refused = { refusal: { code: 'file_not_found' } };
+  await expect(hub.manifest(token, { file, home: secret })).rejects.toMatchObject(refused);
+  await expect(hub.read(token, { file, home: secret }, 0)).rejects.toMatchObject(refused);
+  await expect(hub.read(token, { file, home: ['notes', '9'] }, 0)).rejects.toMatchObject(refused);
+  await expect(hub.read(token, { file, home: ['nothing', '1'] }, 0)).rejects.toMatchObject(refused);
+  // They know the name, and have a document with it: that makes no file of the other document theirs.
+  await expect(hub.read(token, { file, home: ['notes', '2'] }, 0)).rejects.toMatchObject({
+    refusal: { code: 'file_not_uploaded' },
+  });
+  await expect(hub.read('no such secret', { file, home: secret }, 0)).rejects.toMatchObject({
+    refusal: { code: 'needs_login' },
+  });
+  // Of the native collections nothing is asked.
+  await expect(hub.read(ADMIN, { file, home: [1, '1'] }, 0)).rejects.toMatchObject(refused);
+});
+
+test('what a device says of a file is checked', async () => {
+  const file = await putFile(bytes(CHUNK + 5), host(store));
+  const place = { file, home: await note('1', file) };
+  const { manifest } = (await store.record(file)) ?? {};
+  const bad = { refusal: { code: 'bad_message' } };
+  await expect(hub.write(ADMIN, place, 0, new Uint8Array(CHUNK))).rejects.toMatchObject({
+    refusal: { code: 'file_not_found' },
+  });
+  await expect(hub.begin(ADMIN, place, { ...manifest, size: 7 })).rejects.toMatchObject(bad);
+  await expect(
+    hub.begin(ADMIN, place, { ...manifest, chunks: ['00'.repeat(32), '00'.repeat(32)] }),
+  ).rejects.toMatchObject(bad);
+  for (const file of ['x', 'file:../../etc', undefined])
+    await expect(hub.begin(ADMIN, { ...place, file }, manifest)).rejects.toMatchObject(bad);
+  for (const home of [['notes', '../1'], ['notes', '-1'], [-1, '1'], 'notes/1', undefined])
+    await expect(hub.begin(ADMIN, { ...place, home }, manifest)).rejects.toMatchObject(bad);
+  expect(await hub.begin(ADMIN, place, manifest)).toEqual({ missing: [0, 1] });
+  await expect(hub.write(ADMIN, place, 0, new Uint8Array(CHUNK))).rejects.toMatchObject(bad);
+  for (const n of [-1, 0.5, 2, Number.NaN])
+    await expect(hub.write(ADMIN, place, n, new Uint8Array(5))).rejects.toMatchObject(bad);
+});
+
+test('a file that is too large, or of a document that has gone, is not sent again, and says why', async () => {
+  const large = await putFile(bytes(GENEROUS + 1), host(store));
+  await noteHome(large, await note('1', large), store);
+  const gone = await putFile(bytes(4), host(store));
+  await noteHome(gone, ['notes', '2'], store);
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  expect((await store.record(large))?.failed).toContain('this hub takes');
+  expect((await store.record(gone))?.failed).toContain('no such document');
+  for (const file of [large, gone])
+    expect(await store.record(file)).toMatchObject({ unsent: [], isSent: false, isWhole: true });
+});
+
+test('a renamed collection keeps its files', async () => {
+  const file = await putFile(bytes(4), host(store));
+  await noteHome(file, await note('1', file), store);
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  await world.ask({ update: coll('notes'), params: obj({ name: 'memos' }) });
+  expect(await hub.manifest(ADMIN, { file, home: ['memos', '1'] })).toMatchObject({ size: 4 });
+  expect(await hub.sweep(Infinity)).toBe(0);
+});
+
+test('the hub removes files that their documents do not refer to any more, after a while', async () => {
+  const homes: FileHome[] = [];
+  const files: FileName[] = [];
+  for (const id of ['1', '2', '3']) {
+    const file = await putFile(bytes(3, Number(id)), host(store));
+    files.push(file);
+    homes.push(await note(id, file));
+    await noteHome(file, homes.at(-1) as FileHome, store);
+  }
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  await world.ask({ delete: { ref: coll('notes'), id: '1' } });
+  await world.ask({
+    update: { ref: coll('notes'), id: '2' },
+    params: obj({ data: obj({ photo: null }) }),
+  });
+  expect(await hub.sweep(clock)).toBe(0);
+  clock += 1;
+  await blobs.put('somebody/elses', new Uint8Array(1));
+  expect(await hub.sweep(clock)).toBe(2);
+  expect(await hub.manifest(ADMIN, { file: files[2], home: homes[2] })).toMatchObject({ size: 3 });
+  expect(blobs.size).toBe(3);
+});
+
+test('a device removes what no document and no waiting write refers to', async () => {
+  const database = createMemoryStore();
+  const [kept, waiting, orphan, unsent, young] = await Promise.all(
+    [1, 2, 3, 4, 5].map((seed) => putFile(bytes(3, seed), host(store))),
+  );
+  await noteHome(unsent as FileName, ['notes', '1'], store);
+  const row = (key: string, value: string) => ({ key: key as never, entries: [], value });
+  await database.write(
+    async (tx) =>
+      tx.apply({
+        puts: [
+          { space: 'documents', row: row('a', `head\n{"photo":{"file":"${kept}"}}`) },
+          { space: 'sync', row: row('b', JSON.stringify({ q: `{"x":"${waiting}"}` })) },
+        ],
+        deletes: [],
+      }),
+    { durability: 'relaxed' },
+  );
+  clock += 10;
+  await store.update(young as FileName, (before) => before && { ...before, usedMs: clock });
+  const pause = () => Promise.resolve();
+  expect(await sweepFiles(clock, { database, store, pause })).toBe(1);
+  expect(await store.record(orphan as FileName)).toBeUndefined();
+  for (const file of [kept, waiting, unsent, young])
+    expect(await store.record(file as FileName)).toBeDefined();
+});

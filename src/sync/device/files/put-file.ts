@@ -1,0 +1,91 @@
+/** Stores a file of this device: cut into chunks, under the name that its bytes give it. */
+import { hexOfBytes } from '../../../codec/hex.ts';
+import { Refusal } from '../../../errors.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
+import {
+  chunkBytesOf,
+  fileNameOf,
+  isChunkOf,
+  type FileName,
+  type Manifest,
+  type Sha256,
+} from '../../protocol/files.ts';
+import type { FileRecord, FileStore } from './file-store.ts';
+
+/** Bytes that are read in parts: a `Blob` is one. */
+export interface FileSource {
+  readonly size: number;
+  slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
+}
+
+export interface FilesHost {
+  readonly store: FileStore;
+  readonly sha256: Sha256;
+  /** ms since 1970. */
+  readonly nowMs: () => number;
+}
+
+/**
+ * Read twice, a chunk at a time: the name is known at the end only, and a whole file may be too much to hold.
+ * @throws Refusal `request too large`, `quota_exceeded`; `bad request` when the bytes are others the second time
+ */
+export async function putFile(source: FileSource, host: FilesHost): Promise<FileName> {
+  const { store, sha256 } = host;
+  const manifest = await manifestOf(source, sha256);
+  const file = fileNameOf(manifest, sha256);
+  const begun = await store.update(file, (before) =>
+    usedNow(before ?? newRecord(file, manifest), host),
+  );
+  if (begun?.isWhole) return file;
+  for (const n of manifest.chunks.keys()) {
+    const bytes = await bytesOf(source, manifest, n);
+    if (!isChunkOf(manifest, n, bytes, sha256))
+      throw new Refusal('bad request', 'The file has changed while it was being stored.');
+    await store.putChunk(file, n, bytes);
+  }
+  await store.update(file, (before) => ({
+    ...(before ?? newRecord(file, manifest)),
+    isWhole: true,
+  }));
+  return file;
+}
+
+export const newRecord = (file: FileName, manifest: Manifest): FileRecord => ({
+  file,
+  manifest,
+  isWhole: false,
+  usedMs: 0,
+  unsent: [],
+  isSent: false,
+  failed: undefined,
+  linkedTs: 0,
+});
+
+export const usedNow = (record: FileRecord, { nowMs }: Pick<FilesHost, 'nowMs'>): FileRecord => ({
+  ...record,
+  usedMs: Math.max(record.usedMs, nowMs()),
+});
+
+async function manifestOf(source: FileSource, sha256: Sha256): Promise<Manifest> {
+  const { size } = source;
+  if (size > SYNC_LIMITS.fileBytes)
+    throw new Refusal(
+      'request too large',
+      `The file has ${size} bytes, and a file may have ${SYNC_LIMITS.fileBytes}.`,
+    );
+  const count = Math.ceil(size / SYNC_LIMITS.fileChunkBytes);
+  const chunks: string[] = [];
+  for (let n = 0; n < count; n++)
+    chunks.push(hexOfBytes(sha256(await bytesOf(source, { size }, n))));
+  return { size, chunks };
+}
+
+async function bytesOf(
+  source: FileSource,
+  { size }: Pick<Manifest, 'size'>,
+  n: number,
+): Promise<Uint8Array> {
+  const start = n * SYNC_LIMITS.fileChunkBytes;
+  const part = source.slice(start, start + chunkBytesOf({ size }, n));
+  return new Uint8Array(await part.arrayBuffer());
+}

@@ -1,0 +1,51 @@
+/** Removes files that nothing on this device refers to. */
+import { EVERY_KEY } from '../../../codec/ranges.ts';
+import type { Entry, Range, Store } from '../../../store/port.ts';
+import { rangeAfter, scan } from '../../../store/scan.ts';
+import { filesIn, type FileName } from '../../protocol/files.ts';
+import type { FileRecord, FileStore } from './file-store.ts';
+
+/** Rows read in one transaction: queries are answered between two. */
+const PAGE_ROWS = 256;
+
+export interface SweepHost {
+  /** The database with the documents, and with the writes that wait. */
+  readonly database: Store;
+  readonly store: FileStore;
+  readonly pause: () => Promise<void>;
+}
+
+/**
+ * @param before files put, received or asked for since then are kept, ms since 1970
+ * @returns how many were removed
+ */
+export async function sweepFiles(
+  before: number,
+  { database, store, pause }: SweepHost,
+): Promise<number> {
+  const isOld = ({ usedMs, unsent }: FileRecord): boolean => usedMs < before && unsent.length === 0;
+  const candidates = new Set(
+    (await store.records()).filter(isOld).map(({ file }): FileName => file),
+  );
+  if (candidates.size === 0) return 0;
+  for (const space of ['documents', 'sync'] as const) {
+    for (let range: Range | undefined = scan(space, EVERY_KEY, { limit: PAGE_ROWS }); range;) {
+      const entries: readonly Entry[] = await readPage(database, range);
+      for (const { row } of entries)
+        if (typeof row?.value === 'string')
+          for (const file of filesIn(row.value)) candidates.delete(file);
+      const last = entries.at(-1);
+      range = last && entries.length === PAGE_ROWS ? rangeAfter(range, last) : undefined;
+      if (candidates.size === 0) return 0;
+      await pause();
+    }
+  }
+  let removed = 0;
+  for (const file of candidates) if (await store.remove(file, isOld)) removed += 1;
+  return removed;
+}
+
+const readPage = (database: Store, range: Range): Promise<readonly Entry[]> =>
+  database.read(async (tx) => (await tx.fetch([], [range])).ranges[0] ?? [], {
+    spaces: [range.space],
+  });

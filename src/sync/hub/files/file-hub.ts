@@ -1,0 +1,210 @@
+/**
+ * The hub's side of files. A file is stored under each document that refers to it, by numbers, which no rename changes. Whoever may read
+ * the document may read its file, and whoever has the bytes that the document names may bring them. Knowing a name is not enough: under
+ * another document the file is there only when its bytes were brought for that one too.
+ */
+import type { Engine } from '../../../engine/engine.ts';
+import type { EngineContext } from '../../../engine/context.ts';
+import { keyOf, liveVersion } from '../../../engine/documents.ts';
+import type { BodyInput } from '../../../engine/transactions.ts';
+import { utf8Bytes, utf8Text } from '../../../codec/utf8.ts';
+import { Ref } from '../../../values/value.ts';
+import {
+  fileName,
+  fileHome,
+  fileNameOf,
+  isChunkOf,
+  manifest,
+  type FileHome,
+  type FileName,
+  type FilePlace,
+  type Manifest,
+  type MissingChunks,
+} from '../../protocol/files.ts';
+import { readRequest, SyncRefused } from '../../protocol/refusals.ts';
+import { callerOfDevice, type CallerHost } from '../rights/device-caller.ts';
+import { ReadRights } from '../rights/read-rights.ts';
+import type { BlobStore } from './blob-store.ts';
+
+export interface FileHubOptions extends CallerHost {
+  readonly engine: Pick<Engine, 'transactions'>;
+  readonly blobs: BlobStore;
+  /** Larger files are refused; at most `SYNC_LIMITS.fileBytes`. */
+  readonly fileBytes: number;
+}
+
+/** Each rejects with `SyncRefused` for whoever may not read the document, and for a file that it does not name. */
+export class FileHub {
+  private readonly options: FileHubOptions;
+
+  constructor(options: FileHubOptions) {
+    this.options = options;
+  }
+
+  /** Begins to bring a file, or goes on. @throws SyncRefused `file_not_found`, `file_too_large`, `storage_full`, `bad_message` */
+  async begin(secret: string, place: unknown, parts: unknown): Promise<MissingChunks> {
+    const { blobs, fileBytes, sha256 } = this.options;
+    const named = placeIn(place);
+    const given = readRequest(manifest, parts, 'manifest');
+    if (fileNameOf(given, sha256) !== named.file)
+      throw new SyncRefused('bad_message', 'The manifest is not the one of this file.');
+    if (given.size > fileBytes)
+      throw new SyncRefused(
+        'file_too_large',
+        `The file has ${given.size} bytes; this hub takes ${fileBytes} at most.`,
+      );
+    const folder = await this.folderOf(secret, named);
+    await blobs.put(`${folder}manifest`, utf8Bytes(JSON.stringify(given)));
+    return { missing: await this.missingOf(folder, given) };
+  }
+
+  /** @throws SyncRefused `file_not_found` before `begin`, `storage_full`, `bad_message` when the bytes are others */
+  async write(secret: string, place: unknown, n: number, bytes: Uint8Array): Promise<void> {
+    const { blobs, sha256 } = this.options;
+    const folder = await this.folderOf(secret, placeIn(place));
+    const known = await this.manifestIn(folder);
+    if (!known) throw new SyncRefused('file_not_found', 'Nobody has begun to bring this file.');
+    if (!isChunkOf(known, n, bytes, sha256))
+      throw new SyncRefused('bad_message', `The bytes are not chunk ${n} of the file.`);
+    await blobs.put(`${folder}${n}`, bytes);
+  }
+
+  /** Of a file that is here whole. @throws SyncRefused `file_not_found`, `file_not_uploaded` */
+  async manifest(secret: string, place: unknown): Promise<Manifest> {
+    const folder = await this.folderOf(secret, placeIn(place));
+    const known = await this.manifestIn(folder);
+    if (known && (await this.missingOf(folder, known)).length === 0) return known;
+    throw notUploaded();
+  }
+
+  /** @throws SyncRefused `file_not_found`, `file_not_uploaded` */
+  async read(secret: string, place: unknown, n: number): Promise<Uint8Array> {
+    const folder = await this.folderOf(secret, placeIn(place));
+    const bytes = await this.options.blobs.get(`${folder}${n}`);
+    if (!bytes) throw notUploaded();
+    return bytes;
+  }
+
+  /**
+   * Removes files that their documents do not refer to any more.
+   * @param before those that were brought, or asked about by who brings them, since then are kept, ms since 1970
+   * @returns how many
+   */
+  async sweep(before: number): Promise<number> {
+    const { blobs } = this.options;
+    let removed = 0;
+    for await (const { folder, keys, putMs } of this.stored()) {
+      const stored = putMs < before ? storedIn(folder) : undefined;
+      if (!stored || (await this.isReferred(stored))) continue;
+      await blobs.delete(keys);
+      removed += 1;
+    }
+    return removed;
+  }
+
+  private async *stored() {
+    let current: { folder: string; keys: string[]; putMs: number } | undefined;
+    for await (const { key, putMs } of this.options.blobs.list('')) {
+      const folder = key.slice(0, key.lastIndexOf('/') + 1);
+      if (current?.folder !== folder) {
+        if (current) yield current;
+        current = { folder, keys: [], putMs: 0 };
+      }
+      current.keys.push(key);
+      current.putMs = Math.max(current.putMs, putMs);
+    }
+    if (current) yield current;
+  }
+
+  private isReferred({ ref, file }: StoredFile): Promise<boolean> {
+    return this.inTransaction(({ writer }) => {
+      const row = writer.row({ space: 'documents', key: keyOf(ref) });
+      return String(row?.value ?? '').includes(file);
+    });
+  }
+
+  private async manifestIn(folder: string): Promise<Manifest | undefined> {
+    const bytes = await this.options.blobs.get(`${folder}manifest`);
+    return bytes && manifest(JSON.parse(utf8Text(bytes) ?? ''), 'manifest');
+  }
+
+  private async missingOf(folder: string, { chunks }: Manifest): Promise<readonly number[]> {
+    const here = new Set<string>();
+    for await (const { key } of this.options.blobs.list(folder)) here.add(key.slice(folder.length));
+    return chunks.map((_, n) => n).filter((n) => !here.has(String(n)));
+  }
+
+  /** Where the file of a document is stored. @throws SyncRefused */
+  private folderOf(secret: string, { file, home }: FilePlace): Promise<string> {
+    const { clock } = this.options;
+    const request = { secret, started: clock() };
+    return this.inTransaction((input) => {
+      const device = callerOfDevice(request, input, input.writer, this.options);
+      const ref = refOf(device.context, home);
+      const version = ref && liveVersion(device.context, ref, 'present');
+      const isReadable =
+        version !== undefined &&
+        new ReadRights(device).mayRead(version.row.key) &&
+        String(version.row.value).includes(file);
+      if (!ref || !isReadable)
+        throw new SyncRefused(
+          'file_not_found',
+          'There is no such document for this user, or it does not refer to the file.',
+        );
+      return folderIn(ref, file);
+    });
+  }
+
+  private async inTransaction<T>(body: (input: BodyInput) => T): Promise<T> {
+    const { value } = await this.options.engine.transactions.read((input) => ({
+      value: body(input),
+      ts: input.head,
+      keep: false,
+    }));
+    return value;
+  }
+}
+
+const placeIn = (place: unknown): FilePlace => {
+  const { file, home } = (place ?? {}) as Partial<FilePlace>;
+  return {
+    file: readRequest(fileName, file, 'file'),
+    home: readRequest(fileHome, home, 'document'),
+  };
+};
+
+/** Undefined: there is no such collection. */
+function refOf(context: EngineContext, [collection, id]: FileHome): Ref | undefined {
+  const { database } = context;
+  const schema = context.schema(database);
+  const found =
+    typeof collection === 'number'
+      ? schema.byId('collections', BigInt(collection))
+      : schema.byName('collections', collection);
+  return found && new Ref(database, Number(found.ref.id), BigInt(id));
+}
+
+interface StoredFile {
+  readonly ref: Ref;
+  readonly file: FileName;
+}
+
+const folderIn = ({ database, collection, id }: Ref, file: FileName): string =>
+  `${database}/${collection}/${id}/${file.slice('file:'.length)}/`;
+
+/** Undefined: somebody else has put it there. */
+function storedIn(folder: string): StoredFile | undefined {
+  const found = /^(\d+)\/(\d+)\/(\d+)\/([\da-f]{64})\/$/.exec(folder);
+  if (!found) return undefined;
+  const [, database, collection, id = '', hash = ''] = found;
+  return {
+    ref: new Ref(Number(database), Number(collection), BigInt(id)),
+    file: `file:${hash}`,
+  };
+}
+
+const notUploaded = (): SyncRefused =>
+  new SyncRefused(
+    'file_not_uploaded',
+    'The file is not at the hub yet: the device that has it has not sent all of it.',
+  );

@@ -1,0 +1,88 @@
+/**
+ * Files beside documents. A file is cut into chunks; its name is the hash of their hashes, so every chunk can be checked when it comes,
+ * and the name in a document says exactly which bytes are meant. A document refers to a file by any string in it that is the name.
+ */
+import { hexOfBytes } from '../../codec/hex.ts';
+import { utf8Bytes } from '../../codec/utf8.ts';
+import { SYNC_LIMITS } from '../../limits.ts';
+import { count, documentId, hexDigits, number32 } from './identifiers.ts';
+import {
+  anyOf,
+  integer,
+  list,
+  object,
+  text,
+  textLike,
+  tuple,
+  where,
+  type TypeOf,
+} from './schema.ts';
+
+const { fileChunkBytes, fileBytes } = SYNC_LIMITS;
+const CHUNKS_MAX = fileBytes / fileChunkBytes;
+const COLLECTION_CHARS = 256;
+
+export const fileName = textLike(/^file:[\da-f]{64}$/, 'the name of a file: file:<64 digits>');
+export type FileName = TypeOf<typeof fileName>;
+
+/** What a file consists of. */
+export const manifest = where(
+  object(() => ({
+    /** Bytes. */
+    size: integer(0, fileBytes),
+    /** SHA-256 of each chunk, hexadecimal. All but the last have `fileChunkBytes`. */
+    chunks: list(hexDigits(64), CHUNKS_MAX),
+  })),
+  ({ size, chunks }) => chunks.length === Math.ceil(size / fileChunkBytes),
+  'as many chunks as the size takes',
+);
+export type Manifest = TypeOf<typeof manifest>;
+
+/** A document that refers to files: its collection, by number or by name, and its id. */
+export const fileHome = tuple(anyOf(number32, text(COLLECTION_CHARS)), documentId);
+export type FileHome = TypeOf<typeof fileHome>;
+
+/** A file as a document has it: rights to it are those to the document. */
+export interface FilePlace {
+  readonly file: FileName;
+  readonly home: FileHome;
+}
+
+/** What a hub lacks of a file. */
+export const missingChunks = object(() => ({ missing: list(count, CHUNKS_MAX) }));
+export type MissingChunks = TypeOf<typeof missingChunks>;
+
+/**
+ * - `file_not_found`: there is no such document for the caller, or it does not refer to the file.
+ * - `file_not_uploaded`: the device that has the file has not sent all of it yet.
+ * - `file_too_large`: the hub takes no file of that size.
+ * - `storage_full`: the hub has no room; `no_files`: it keeps no files.
+ */
+export type FileRefusalCode =
+  | 'file_not_found'
+  | 'file_not_uploaded'
+  | 'file_too_large'
+  | 'storage_full'
+  | 'no_files';
+
+export type Sha256 = (bytes: Uint8Array) => Uint8Array;
+
+export const fileNameOf = ({ size, chunks }: Manifest, sha256: Sha256): FileName =>
+  `file:${hexOfBytes(sha256(utf8Bytes(JSON.stringify([size, chunks]))))}`;
+
+/** How many bytes a chunk has. */
+export const chunkBytesOf = ({ size }: Pick<Manifest, 'size'>, n: number): number =>
+  Math.min(fileChunkBytes, size - n * fileChunkBytes);
+
+export const isChunkOf = (
+  manifest: Manifest,
+  n: number,
+  bytes: Uint8Array,
+  sha256: Sha256,
+): boolean =>
+  bytes.length === chunkBytesOf(manifest, n) && hexOfBytes(sha256(bytes)) === manifest.chunks[n];
+
+/** The files that a stored text, or a query, names. */
+export const filesIn = (text: string): readonly FileName[] => [
+  ...new Set(text.includes('file:') ? text.match(/\bfile:[\da-f]{64}\b/g) : []),
+];
