@@ -190,7 +190,7 @@ module.exports = {
     },
     ...roomsOf(
       'src/client',
-      ['queries', 'connection', 'live', 'logs', 'sync'],
+      ['queries', 'connection', 'live', 'logs', 'files', 'sync'],
       ['errors', 'typed-events'],
     ),
     {
@@ -278,6 +278,7 @@ module.exports = {
       'lock',
       'queries',
       'service-worker',
+      'files',
       'sync',
       'diagnostics',
       'opening',

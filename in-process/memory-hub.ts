@@ -5,7 +5,8 @@ import { elapsed, monotonicClock } from '../hosts/clock.ts';
 import { IndexBuilds } from '../hosts/index-builds.ts';
 import { openGzip } from '../hosts/open-gzip.ts';
 import { passwordChecks } from '../hosts/passwords.ts';
-import { answerSync } from '../hub/sync/answer-sync.ts';
+import { answerFiles, FILES_PREFIX } from '../hub/files/answer-files.ts';
+import { answerSync, type SyncRequest } from '../hub/sync/answer-sync.ts';
 import { createEngine, type Engine } from '../src/engine/engine.ts';
 import { handleRequest } from '../src/http/handle.ts';
 import type { HttpHost, HttpResponse } from '../src/http/message.ts';
@@ -13,6 +14,8 @@ import { LIMITS, SYNC_LIMITS } from '../src/limits.ts';
 import { LogExports } from '../src/logs/exports.ts';
 import { QueryLog } from '../src/logs/query-log.ts';
 import { createMemoryStore } from '../src/store/memory.ts';
+import { createMemoryBlobs } from '../src/sync/hub/files/blob-store.ts';
+import { FileHub } from '../src/sync/hub/files/file-hub.ts';
 import { prepareEpoch } from '../src/sync/hub/rows/epoch.ts';
 import { prepareIdKey } from '../src/sync/hub/rows/id-key.ts';
 import { createSyncHub, type SyncHub } from '../src/sync/hub/sync-hub.ts';
@@ -40,6 +43,7 @@ export class MemoryHub {
   private readonly http: HttpHost;
   private readonly exports: LogExports;
   private readonly sync: SyncHub;
+  private readonly files: FileHub;
   private readonly runner: QueryRunner;
   private readonly builds: IndexBuilds;
   private readonly stopServing: () => void;
@@ -73,6 +77,9 @@ export class MemoryHub {
     const { exports, engine } = this;
     this.http = { engine, build: BUILD, clock, random, report, log, exports };
     this.sync = createSyncHub({ ...authentication, engine, clock, pause });
+    const blobs = createMemoryBlobs(() => clock() / 1000);
+    const { fileBytes } = SYNC_LIMITS;
+    this.files = new FileHub({ ...authentication, engine, clock, blobs, fileBytes });
     this.runner = new QueryRunner(this.http);
     this.builds = new IndexBuilds({ build: () => engine.buildIndexes(), report });
     engine.onCommit((notice) => this.builds.noteCommit(notice));
@@ -142,12 +149,24 @@ export class MemoryHub {
       body: typeof init.body === 'string' ? init.body : undefined,
       signal,
     };
-    const { status, headers, body } = path.startsWith('/sync/')
-      ? await answerSync(request, { sync: this.sync, heartbeatMs: SYNC_LIMITS.heartbeatMs })
-      : await handleRequest(request, this.http);
+    const { status, headers, body, bytes } = await this.answerAt(path, request, init);
     const isStream = typeof body !== 'string';
-    const text = isStream ? this.streamOf(body, signal) : body;
-    return { response: new Response(text, { status, headers: { ...headers } }), isStream };
+    const content = isStream ? this.streamOf(body, signal) : ((bytes ?? body) as BodyInit);
+    // An empty one is a body too, which not every status allows.
+    const given = content === '' ? null : content;
+    return { response: new Response(given, { status, headers: { ...headers } }), isStream };
+  }
+
+  private async answerAt(
+    path: string,
+    request: SyncRequest,
+    { body }: RequestInit,
+  ): Promise<HttpResponse> {
+    if (path.startsWith('/sync/'))
+      return answerSync(request, { sync: this.sync, heartbeatMs: SYNC_LIMITS.heartbeatMs });
+    if (!path.startsWith(FILES_PREFIX)) return handleRequest(request, this.http);
+    const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+    return answerFiles({ ...request, bytes: bytes as Uint8Array | undefined }, this.files);
   }
 
   /** Breaks when the signal is aborted, or the hub is closed. */

@@ -1,5 +1,6 @@
 /** The surroundings of a database that lasts as long as the object that the test holds. */
 import { createMemoryStore, SharedMemory } from '../src/store/memory.ts';
+import { createMemoryFiles, type FileStore } from '../src/sync/device/files/file-store.ts';
 import type { DatabaseStorage, Surroundings } from '../worker/opening/find-store.ts';
 import type { TokenVault } from '../worker/sync/token-vault.ts';
 import { startCheapHashing } from './hash-here.ts';
@@ -12,9 +13,14 @@ export interface MemoryParts extends Required<Pick<Surroundings, 'clock' | 'netw
 export interface MemoryKept {
   memory: SharedMemory;
   readonly tokens: Map<string, string>;
+  files: FileStore;
 }
 
-export const nothingKept = (): MemoryKept => ({ memory: new SharedMemory(), tokens: new Map() });
+export const nothingKept = (): MemoryKept => ({
+  memory: new SharedMemory(),
+  tokens: new Map(),
+  files: createMemoryFiles(),
+});
 
 export const memoryStorage = ({ kept, ...around }: MemoryParts): DatabaseStorage => ({
   ...around,
@@ -33,6 +39,16 @@ export const memoryStorage = ({ kept, ...around }: MemoryParts): DatabaseStorage
   destroyStore: () => destroy(kept),
   isShared: false,
   vault: vaultOf(kept),
+  files: {
+    openFiles: () => ({
+      ...kept.files,
+      isUsed: () => Promise.resolve(true),
+      close: () => undefined,
+    }),
+    forgetFiles: async () => {
+      kept.files = createMemoryFiles();
+    },
+  },
   startHashing: startCheapHashing,
 });
 

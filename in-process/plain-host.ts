@@ -91,5 +91,11 @@ export function plainHost(
     verdict: refuse,
     resolveWrite: refuse,
     stopSync: refuse,
+    putFile: refuse,
+    getFile: refuse,
+    fetchFile: refuse,
+    sendFile: refuse,
+    removeFile: refuse,
+    files: () => replyOf(async () => []),
   };
 }

@@ -98,6 +98,7 @@ export const REFUSALS = {
   // Burrow's own, for what only a local database can meet.
   connection_needed: { status: 503, class: 'ConnectionNeeded' },
   copy_incomplete: { status: 503, class: 'CopyIncomplete' },
+  file_not_uploaded: { status: 404, class: 'NotFound' },
   history_not_local: { status: 400, class: 'HistoryNotLocal' },
   limit_exceeded: { status: 400, class: 'BadRequest' },
   local_data_loss: { status: 500, class: 'LocalDataLoss' },

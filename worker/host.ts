@@ -36,6 +36,12 @@ export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
         await database.sync.stop();
         database.livePlaces.noteContact();
       }),
+    putFile: (file) => host.answer(({ database }) => database.sync.files.put(file as Blob)),
+    getFile: (call) => host.answer(({ database }) => database.sync.files.get(call)),
+    fetchFile: (call) => host.answer(({ database }) => database.sync.files.fetch(call)),
+    sendFile: (call) => host.answer(({ database }) => database.sync.files.send(call)),
+    removeFile: (file) => host.answer(({ database }) => database.sync.files.remove(file)),
+    files: () => host.answer(({ database }) => database.sync.files.list()),
     unsent: () => host.unsent(),
     lock: () => host.lock(),
     unlock: (call) => host.unlock(call),

@@ -112,7 +112,7 @@ export async function openDatabase(
     here: live,
     tell: (id, answer) => tell({ type: 'answer', id, ...answer }),
   });
-  const jobs = openJobs({ ...base, tell, engine: copy.engine });
+  const jobs = openJobs({ ...base, tell, engine: copy.engine, files: copy.sync.files });
   followCommits(copy.engine, joined, [live, jobs, copy.sync]);
   if (!isLocked) {
     jobs.start();
@@ -126,6 +126,7 @@ export async function openDatabase(
     jobs.close();
     beside?.close();
     await copy.sync.stop();
+    copy.sync.files.close();
     livePlaces.close();
     live.close();
     await logs.close();

@@ -5,6 +5,7 @@ import { startHashingThread } from '../../hub/passwords/password-pool.ts';
 import { takeFolder } from '../../hub/store/folder-lock.ts';
 import type { DatabaseStorage } from '../../worker/opening/find-store.ts';
 import type { StoredDatabase } from '../../worker/store/stored-database.ts';
+import { folderFiles } from './folder-files.ts';
 import { nodeNetwork } from './node-network.ts';
 import type { OpenFolder } from './open-folder.ts';
 import { tokenFile } from './token-file.ts';
@@ -25,6 +26,7 @@ export const folderStorage = ({ folder, opening, ended }: FolderParts): Database
   // The folder has one opener.
   isShared: false,
   vault: tokenFile(folder),
+  files: folderFiles(folder),
   startHashing: () => webWorkerOf(startHashingThread()),
 });
 

@@ -129,13 +129,14 @@ export async function adopt(
     await unlessAborted(sync.whenSettled(), signal);
     waiting = 0;
   };
-  for (const { document, key, ref, write } of documents) {
+  for (const { document, key, ref, write, files } of documents) {
     if (known.has(key)) continue;
     onProgress?.({ phase: 'writing', done: known.size + submitted + failed.length, total });
     signal?.throwIfAborted();
     const submit = () =>
       sync.client.submit(write, { label: label(document), data: { adopted: key } });
     if (waiting >= WAITING_MAX) await roomInOutbox();
+    for (const file of files) await copyFile(file, local, sync);
     try {
       await submit().catch(async (error: unknown) => {
         if (!(error instanceof OutboxFull)) throw error;
@@ -204,4 +205,13 @@ function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal | undefined): 
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     waited.then(resolve, reject);
   });
+}
+
+/** Before the document: it is sent when the hub has confirmed that. Without bytes here there is nothing to send. */
+async function copyFile(file: string, local: Database, sync: Sync): Promise<void> {
+  try {
+    await sync.files.put(await local.files.get(file));
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+  }
 }

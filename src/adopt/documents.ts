@@ -12,6 +12,8 @@ export interface DocumentToAdopt {
   /** At the hub. */
   readonly ref: Ref;
   readonly write: Expr;
+  /** Names of files that it refers to. */
+  readonly files: readonly string[];
 }
 
 type Data = LocalDocument['data'];
@@ -55,6 +57,7 @@ export async function documentsToAdopt(
     key: keyOf(document.ref),
     ref,
     write: writeOf(ref, withRefs(data, refs) as Data, document.ttl),
+    files: [...new Set(JSON.stringify(data).match(/\bfile:[\da-f]{64}\b/g))],
   }));
 }
 

@@ -9,6 +9,7 @@ import {
   type QueryOptions,
 } from './queries/client.ts';
 import { refusalError, UsageError, type QueryError } from './errors.ts';
+import { Files } from './files/files.ts';
 import { fetchFrom, type BurrowFetch } from './fetch.ts';
 import { lockedError, type Link, type LinkTarget } from './connection/link.ts';
 import type { LossReport } from './connection/loss-report.ts';
@@ -51,7 +52,7 @@ export interface SignOutOptions {
 export const unsentError = (count: number): QueryError =>
   refusalError(
     'unsent_writes',
-    `${count} write(s) have not reached the hub. Connect to send them, or discard them with { discardUnsent: true }.`,
+    `${count} write(s) or file(s) have not reached the hub. Connect to send them, or discard them with { discardUnsent: true }.`,
   );
 
 /**
@@ -66,6 +67,8 @@ export class Database extends TypedEvents<DatabaseEvents> {
   /** The HTTP surface as a `fetch`, for the original driver: `new faunadb.Client({ secret, fetch: db.fetch })`. */
   readonly fetch: BurrowFetch;
   readonly logs: Logs;
+  /** Photos and other files beside the documents. */
+  readonly files: Files;
   readonly #link: Link;
   readonly #subscriptions: Subscriptions;
   readonly #mayAskToPersist: boolean;
@@ -80,6 +83,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
     this.#link = link;
     this.#mayAskToPersist = options.persist;
     this.#subscriptions = new Subscriptions(link);
+    this.files = new Files(link);
     const streams = new Streams(link);
     const http = (call: HttpCall): Promise<HttpReply> => link.call((host) => host.http(call));
     const openStream = (stream: number) => streams.open(stream);
@@ -176,7 +180,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
    */
   async sync(options: SyncOptions): Promise<Sync> {
     checkSyncOptions(options);
-    this.#synced ??= new Sync(this.#link, this.#clientHost());
+    this.#synced ??= new Sync(this.#link, this.#clientHost(), this.files);
     return this.#synced.start(options);
   }
 
@@ -253,6 +257,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
       case 'sync-state':
       case 'sync-verdict':
       case 'sync-progress':
+      case 'sync-file':
       case 'locked':
       case 'unlocked':
     }

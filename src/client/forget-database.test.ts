@@ -37,7 +37,7 @@ test('forgetDatabase() deletes writes that no hub has seen when that is said, an
   unsent = 2;
   await expect(forgetDatabase('notes', { worker })).rejects.toMatchObject({
     code: 'unsent_writes',
-    message: expect.stringContaining('2 write(s) have not reached the hub.'),
+    message: expect.stringContaining('2 write(s) or file(s) have not reached the hub.'),
   });
   expect(forgotten).toEqual([]);
   expect(workers.every(({ isTerminated }) => isTerminated)).toBe(true);

@@ -5,7 +5,8 @@
 import type { MissingSet } from '../answers.ts';
 import type { RefusalCode } from '../errors.ts';
 import type { WriteState } from '../states.ts';
-import type { LogFile } from './log.ts';
+import type { FileCall, FileData } from './files.ts';
+import type { BlobLike, LogFile } from './log.ts';
 import type { OpenOptions, OpenReply, UnlockCall, UnlockReply } from './open.ts';
 import type { HttpCall, HttpReply, LivePlace, QueryCall, QueryReply } from './query.ts';
 import type {
@@ -57,6 +58,17 @@ export interface HostApi<Port> {
   /** Resolves with what the write that takes its place was answered, if there is one. */
   resolveWrite(id: string, choice: WriteChoice): Promise<Reply<SubmitReply | undefined>>;
   stopSync(): Promise<Reply<void>>;
+  /** Stores a file beside the documents, outside the query store. */
+  putFile(file: BlobLike): Promise<Reply<Pick<FileData, 'file' | 'size'>>>;
+  /** From here, or from the hub, which must have it under the document `of`. */
+  getFile(call: FileCall): Promise<Reply<BlobLike>>;
+  /** As `getFile`, and leaves it here. */
+  fetchFile(call: FileCall): Promise<Reply<void>>;
+  /** Has it sent to the hub under a document that refers to it. */
+  sendFile(call: FileCall): Promise<Reply<void>>;
+  /** From this device. */
+  removeFile(file: string): Promise<Reply<void>>;
+  files(): Promise<Reply<readonly FileData[]>>;
   /** Writes without a verdict. */
   unsent(): Promise<Reply<number>>;
   /** Answers what is under way, then lets go of everything. */

@@ -1,6 +1,7 @@
 /** The copy of a hub's database, as page and worker speak of it. */
 import type { WriteNote } from '../answers.ts';
 import type { SyncState, PendingState, VerdictState } from '../states.ts';
+import type { FileProgress } from './files.ts';
 import type { QueryCall, QueryReply } from './query.ts';
 
 /** One of `secret` and `login`; neither: the identity of last time. */
@@ -109,4 +110,5 @@ export type SyncMessage =
       readonly reason: string | undefined;
     }
   | { readonly type: 'sync-verdict'; readonly write: JudgedData }
-  | { readonly type: 'sync-progress'; readonly progress: SyncProgress };
+  | { readonly type: 'sync-progress'; readonly progress: SyncProgress }
+  | { readonly type: 'sync-file'; readonly progress: FileProgress };

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createFilesRoute, type FilesRoute } from '../../hub/files/files-route.ts';
 import { createLiveRoute } from '../../hub/live/live-route.ts';
 import { DEFAULT_SETTINGS } from '../../hub/settings/settings.ts';
 import { createSyncRoute } from '../../hub/sync/sync-route.ts';
@@ -11,23 +12,36 @@ import { openDatabase as openFolder } from '../../in-process/node.ts';
 import { connect } from '../../in-process/remote.ts';
 import { openDatabase } from '../../in-process/testing.ts';
 import * as adopting from '../adopt/adopt.ts';
-import { ContendedTransaction, q, QueryError, queryText, type Database } from '../index.ts';
+import {
+  ContendedTransaction,
+  q,
+  QueryError,
+  queryText,
+  type Database,
+  type Sync,
+} from '../index.ts';
+import { createMemoryBlobs } from '../sync/hub/files/blob-store.ts';
 import { piecesOf, runPiece } from './testing/pieces.ts';
 
 const HUB = 'https://hub.example';
 
 let hub: TestHub;
+let files: FilesRoute;
 let folder: string;
 const opened: Pick<Database, 'close'>[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'burrow-docs-'));
   hub = await openTestHub({
-    routes: (of) => [createSyncRoute(of, {}), createLiveRoute(of, DEFAULT_SETTINGS)],
+    routes: (of) => {
+      files = createFilesRoute(of, createMemoryBlobs(Date.now), DEFAULT_SETTINGS);
+      return [files, createSyncRoute(of, {}), createLiveRoute(of, DEFAULT_SETTINGS)];
+    },
   });
 });
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.close();
+  files.close();
   await hub.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -49,7 +63,7 @@ async function prepared() {
 test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits take notice of others', async () => {
   const pieces = piecesOf('sync.md');
   // The last is run in a browser, by e2e/background.spec.ts.
-  expect(pieces).toHaveLength(7);
+  expect(pieces).toHaveLength(8);
   const given = await prepared();
   const ben = { ...given, email: 'ben@example.org', hub: `${hub.url}/` };
   const signedUp = await runPiece(pieces[1] ?? '', { ...ben, queryText });
@@ -87,6 +101,12 @@ test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits ta
   }
   const stored = q.Select('data', q.Get(ref as Parameters<typeof q.Get>[0]));
   expect(await given.admin.query(stored)).toEqual({ title: 'two herons', count: 2 });
+
+  const pictures = await runPiece(pieces[6] ?? '', { ...ben, ...declared, db });
+  expect(pictures.logged).toEqual([expect.stringMatching(/^blob:/)]);
+  await (declared['sync'] as Sync).whenSettled();
+  await db.files.whenSent();
+  expect(await db.files.list()).toMatchObject([{ state: 'sent' }]);
 });
 
 test('docs/scripts.md: a seed, a report, a live query, the log, a folder, and a robot that syncs', async () => {

@@ -67,6 +67,7 @@ async function exchange(
     ]);
     const how = await Promise.race([exchanged.then((): End => 'done'), told]);
     if (how !== 'done') throw how;
+    await sync.files.sendAll();
   } finally {
     await close();
   }

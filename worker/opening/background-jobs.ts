@@ -4,6 +4,7 @@ import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { CommitNotice } from '../../src/engine/host.ts';
 import type { ProgressMessage } from '../../src/host/api.ts';
+import type { Files } from '../files/files.ts';
 import { inTurn, unlessElsewhere } from '../tabs/web-locks.ts';
 
 export interface JobParts {
@@ -11,6 +12,7 @@ export interface JobParts {
   readonly engine: Engine;
   readonly tell: (message: ProgressMessage) => void;
   readonly report: (reason: unknown) => void;
+  readonly files: Pick<Files, 'sweep'>;
 }
 
 export interface BackgroundJobs {
@@ -19,7 +21,7 @@ export interface BackgroundJobs {
   readonly close: () => void;
 }
 
-export function openJobs({ name, engine, tell, report }: JobParts): BackgroundJobs {
+export function openJobs({ name, engine, files, tell, report }: JobParts): BackgroundJobs {
   const builds = new IndexBuilds({
     build: () =>
       inTurn(`burrow:build:${name}`, () =>
@@ -30,7 +32,11 @@ export function openJobs({ name, engine, tell, report }: JobParts): BackgroundJo
     report,
   });
   const sweeps = new SweepSchedule({
-    sweep: () => unlessElsewhere(`burrow:garbage:${name}`, () => engine.collectExpiredData()),
+    sweep: () =>
+      unlessElsewhere(`burrow:garbage:${name}`, async () => {
+        await engine.collectExpiredData();
+        await files.sweep();
+      }),
     report,
     after: (ms, body) => {
       const timer = setTimeout(body, ms);

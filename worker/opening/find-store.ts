@@ -3,6 +3,7 @@ import type { OpenOptions } from '../../src/host/open.ts';
 import { readLock } from '../lock/lock.ts';
 import type { StoredDatabase, StoreHandlers, StoreRequest } from '../store/stored-database.ts';
 import type { Network } from '../browser/network.ts';
+import { browserFiles, type FileStorage } from '../files/idb-files.ts';
 import { forgetOutside } from '../sync/forget-outside.ts';
 import { browserVault, type TokenVault } from '../sync/token-vault.ts';
 
@@ -12,6 +13,7 @@ export interface Surroundings {
   readonly clock?: () => number;
   readonly network?: Network;
   readonly vault?: TokenVault;
+  readonly files?: FileStorage;
   /** Starts a worker that hashes passwords. */
   readonly startHashing?: () => Worker;
   /** Aborted when the host is told to end, where it is no thread of its own. */
@@ -61,13 +63,13 @@ export async function findStore(
  */
 export async function destroyAll(
   name: string,
-  { vault = browserVault }: Surroundings,
+  { vault = browserVault, files = browserFiles }: Surroundings,
   destroyStore: () => Promise<void>,
 ): Promise<void> {
   try {
-    await forgetOutside(name, vault);
+    await forgetOutside(name, { vault, files });
   } finally {
     await destroyStore();
   }
-  await forgetOutside(name, vault);
+  await forgetOutside(name, { vault, files });
 }

@@ -10,6 +10,8 @@ import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import { createReplica } from '../../src/sync/device/replica/stored-replica.ts';
 import { browserNetwork } from '../browser/network.ts';
 import { random } from '../browser/random.ts';
+import { Files } from '../files/files.ts';
+import { browserFiles } from '../files/idb-files.ts';
 import type { LoginHost } from '../lock/unlock.ts';
 import { SyncSession } from '../sync/session.ts';
 import { syncedEngine } from '../sync/synced-engine.ts';
@@ -20,7 +22,7 @@ import type { JoinedTabs } from './join-tabs.ts';
 import type { Surroundings } from './find-store.ts';
 import type { OpenEngine } from './open-engine.ts';
 
-export interface CopyParts extends Pick<Surroundings, 'network' | 'vault'> {
+export interface CopyParts extends Pick<Surroundings, 'network' | 'vault' | 'files'> {
   readonly name: string;
   readonly store: Store;
   readonly isLocked: boolean;
@@ -45,6 +47,7 @@ export interface OpenCopy extends Pick<Replica, 'read'> {
 export function openCopy(parts: CopyParts): OpenCopy {
   const { name, store, isLocked, settings, syncSecret, local, joined, clock, tell, report } = parts;
   const { longQueries, network = browserNetwork, vault = browserVault } = parts;
+  const { files = browserFiles } = parts;
   const { stored, view, passwords } = local;
   const replica = createReplica({
     engine: stored,
@@ -73,6 +76,15 @@ export function openCopy(parts: CopyParts): OpenCopy {
     clock,
     secret: isLocked ? undefined : syncSecret,
     durability: settings.durability,
+    files: (session) =>
+      new Files({
+        ...session,
+        store: files.openFiles(name),
+        database: store,
+        sha256,
+        nowMs: () => clock() / 1000,
+        report,
+      }),
     tell,
     report,
   });

@@ -108,7 +108,7 @@ const NOBODY: HubAnswer<never> = {
 };
 
 /** @throws when the answer is not one of the hub: then it is unknown whether the hub has seen the request */
-async function refusedBy(answer: Response): Promise<HubAnswer<never>> {
+export async function refusedBy(answer: Response): Promise<HubAnswer<never>> {
   const retryAfterMs = retryAfterIn(answer.headers.get('retry-after'), Date.now());
   const retry = retryAfterMs === undefined ? {} : { retryAfterMs };
   const refusal = await answer

@@ -18,6 +18,8 @@ import type { SyncState, WriteState } from '../../src/states.ts';
 import type { Replica, SubmitRequest } from '../../src/sync/device/replica/replica.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import type { Network } from '../browser/network.ts';
+import { fileRequests } from './file-requests.ts';
+import type { Files, FilesOptions } from '../files/files.ts';
 import { random } from '../browser/random.ts';
 import type { Abortable } from '../queries/abortable-calls.ts';
 import { queryReply } from '../queries/replies.ts';
@@ -47,7 +49,14 @@ export interface SyncSessionOptions {
   readonly tell: (message: SyncMessage) => void;
   readonly report: (reason: unknown) => void;
   readonly durability: 'strict' | 'relaxed';
+  readonly files: (parts: SessionOfFiles) => Files;
 }
+
+/** What files need of the sync of their database. */
+export type SessionOfFiles = Pick<
+  FilesOptions,
+  'transport' | 'isSyncing' | 'judged' | 'tell' | 'askToSend'
+>;
 
 const API_VERSION = '4';
 
@@ -55,6 +64,7 @@ export class SyncSession {
   /** Secret of a client of the synced identity. */
   readonly secret: string;
   readonly login: CopyLogin;
+  readonly files: Files;
   private readonly options: SyncSessionOptions;
   private readonly waits: Waits;
   private url = '';
@@ -69,6 +79,7 @@ export class SyncSession {
     this.secret = options.secret ?? `burrow-sync-${hexOfBytes(random(24))}`;
     this.login = new CopyLogin(options);
     this.leader = this.makeLeader();
+    this.files = options.files(this.forFiles());
     // The token is gone: the next exchange finds out, and reports it.
     options.network.onChange((change) => this.noteNetwork(change));
     this.waits = new Waits({
@@ -199,7 +210,8 @@ export class SyncSession {
     const { replica, name } = this.options;
     const state = await replica.state();
     // A browser that lost the database may still have the second copy of unsent writes.
-    return state ? state.lastSeq - state.settledSeq : (await readKept(name)).length;
+    const writes = state ? state.lastSeq - state.settledSeq : (await readKept(name)).length;
+    return writes + (await this.files.unsent());
   }
 
   /** For who looks into the database. `copy` undefined: it is no copy of a hub's. */
@@ -267,7 +279,10 @@ export class SyncSession {
         this.leadership?.noteBeat();
         return;
       case 'sync-kick':
-        this.leader.kick();
+        this.kickLeader();
+        return;
+      case 'sync-files':
+        if (this.leader.leads) this.files.kick();
         return;
       case 'sync-login':
         void this.login.reload().then(() => this.leader.kick(), this.options.report);
@@ -293,8 +308,33 @@ export class SyncSession {
 
   /** The network is back, or the page is visible again. */
   kick(): void {
-    if (this.leader.leads) this.leader.kick();
+    if (this.leader.leads) this.kickLeader();
     else this.options.tabs.tell({ type: 'sync-kick' });
+  }
+
+  private kickLeader(): void {
+    if (!this.leader.leads) return;
+    this.leader.kick();
+    this.files.kick();
+  }
+
+  private forFiles(): SessionOfFiles {
+    const { network, replica, tabs } = this.options;
+    return {
+      transport: (signal) => {
+        const { url } = this;
+        const { token } = this.login;
+        if (url === '' || token === undefined) return undefined;
+        return fileRequests({ url, token, signal, fetch: network.fetch });
+      },
+      isSyncing: () => this.leadership !== undefined,
+      judged: () => replica.writes(['confirmed', 'amended']),
+      tell: (progress) => this.spread({ type: 'sync-file', progress }),
+      askToSend: () => {
+        if (this.leader.leads) this.files.kick();
+        else tabs.tell({ type: 'sync-files' });
+      },
+    };
   }
 
   // --- recovery ----------------------------------------------------------------------------------
@@ -322,7 +362,10 @@ export class SyncSession {
     return new Leadership({
       name,
       locks: lockManager(),
-      lead: () => this.leader.begin(),
+      lead: () => {
+        this.leader.begin();
+        this.files.begin().catch(this.options.report);
+      },
       follow: () => void this.leader.end(),
       beat: () => tabs.tell({ type: 'sync-beat' }),
     });
@@ -342,11 +385,16 @@ export class SyncSession {
         onState: (state, reason) => {
           // The token was revoked: offline login on this device ends too.
           if (state === 'locked') this.login.forget().catch(report);
+          if (state === 'live') this.files.kick();
           this.spread({ type: 'sync-state', state, reason: reason?.description });
         },
         onVerdict: (record) => {
           const write = judgedData(record);
-          if (write) this.spread({ type: 'sync-verdict', write });
+          if (!write) return;
+          const tell = (): void => this.spread({ type: 'sync-verdict', write });
+          // Whoever hears of it finds its files among those that are on their way.
+          if (record.verdict?.files) void this.files.noteVerdict(record).catch(report).then(tell);
+          else tell();
         },
         onProgress: (progress) =>
           this.spread({ type: 'sync-progress', progress: progressData(progress) }),

@@ -18,6 +18,8 @@ export type TabMessage =
 export type SyncTabMessage =
   | { readonly type: 'sync-beat' }
   | { readonly type: 'sync-kick' }
+  /** There are files to be sent. */
+  | { readonly type: 'sync-files' }
   /** A tab has logged in: the token is in the vault. */
   | { readonly type: 'sync-login' }
   /** A tab asks for the state of sync. */

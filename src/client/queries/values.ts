@@ -100,7 +100,7 @@ export class Ref extends Value<Ref, Readonly<RefParts>> {
   }
 }
 
-const isRef = (other: unknown): other is Ref =>
+export const isRef = (other: unknown): other is Ref =>
   typeof other === 'object' && other !== null && '_isFaunaRef' in other;
 
 /** Refs of the original driver order their members alike, so equal refs have equal text. */

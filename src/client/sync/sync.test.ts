@@ -4,6 +4,7 @@ import type { WorkerMessage } from '../../host/api.ts';
 import type { JudgedData } from '../../host/sync.ts';
 import type { SyncState } from '../../states.ts';
 import type { ClientHost } from '../queries/client.ts';
+import type { Files } from '../files/files.ts';
 import type { Link } from '../connection/link.ts';
 import { q } from '../queries/builders.ts';
 import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
@@ -52,7 +53,7 @@ function fakeWorker(state: SyncState, more: Readonly<Record<string, unknown>> = 
   } as unknown as Link;
   return {
     calls,
-    sync: new Sync(link, {} as ClientHost),
+    sync: new Sync(link, {} as ClientHost, {} as Files),
     /** Before the next answer. */
     first: (message: WorkerMessage) => void before.push(message),
     tell: (message: WorkerMessage) => hear(message),

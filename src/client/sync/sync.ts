@@ -1,3 +1,4 @@
+import type { Files } from '../files/files.ts';
 import type { WorkerMessage } from '../../host/api.ts';
 import type { JudgedData, SubmitReply, SyncProgress } from '../../host/sync.ts';
 import type { SyncState, WriteState } from '../../states.ts';
@@ -112,6 +113,8 @@ export function checkSyncOptions(options: Partial<SyncOptions> | undefined): voi
 export class Sync extends TypedEvents<SyncEvents> {
   /** Acts as the identity, on the copy. */
   readonly client: SyncClient;
+  /** Those of the database. */
+  readonly files: Files;
   readonly writes: SyncWrites = {
     list: ({ states } = {}) => this.#listWrites(states),
     settled: async (id) => {
@@ -133,8 +136,9 @@ export class Sync extends TypedEvents<SyncEvents> {
   #stopListening: (() => void) | undefined = undefined;
 
   /** @internal */
-  constructor(link: Link, host: ClientHost) {
+  constructor(link: Link, host: ClientHost, files: Files) {
     super();
+    this.files = files;
     this.#link = link;
     const client = makeClient(host, () => this.#secret);
     this.client = Object.assign(client, {

@@ -87,6 +87,12 @@ export class FakeWorker extends EventTarget {
       verdict: done,
       resolveWrite: done,
       stopSync: done,
+      putFile: () => missing,
+      getFile: () => missing,
+      fetchFile: done,
+      sendFile: done,
+      removeFile: done,
+      files: () => Promise.resolve({ ok: true, value: [] }),
       unsent: () => Promise.resolve({ ok: true, value: 0 }),
       ...answers,
       open: (options, port) => {

@@ -7,7 +7,7 @@ export interface FileRecord {
   readonly manifest: Manifest;
   /** All its chunks are here. */
   readonly isWhole: boolean;
-  /** When it was put, received or asked for last, ms since 1970. */
+  /** When it was put, received, asked for or found to be referred to last, ms since 1970. */
   readonly usedMs: number;
   /** Documents at the hub that refer to it, under which it is not there yet. */
   readonly unsent: readonly FileHome[];

@@ -309,7 +309,8 @@ test('a device removes what no document and no waiting write refers to', async (
   clock += 10;
   await store.update(young as FileName, (before) => before && { ...before, usedMs: clock });
   const pause = () => Promise.resolve();
-  expect(await sweepFiles(clock, { database, store, pause })).toBe(1);
+  expect(await sweepFiles(clock, { database, store, pause, nowMs: () => clock })).toBe(1);
+  expect(await store.record(kept as FileName)).toMatchObject({ usedMs: clock });
   expect(await store.record(orphan as FileName)).toBeUndefined();
   for (const file of [kept, waiting, unsent, young])
     expect(await store.record(file as FileName)).toBeDefined();

@@ -53,7 +53,11 @@ const isSameHome = (a: FileHome, b: FileHome): boolean => a[0] === b[0] && a[1] 
 
 export interface SendEvents {
   /** After each chunk, and when the hub has all of a file or does not take it. */
-  readonly onSent: (file: FileName, done: number, failed: string | undefined) => void;
+  readonly onSent: (
+    file: Pick<FileRecord, 'file' | 'manifest'>,
+    done: number,
+    failed: string | undefined,
+  ) => void;
   readonly isStopped: () => boolean;
 }
 
@@ -81,7 +85,7 @@ export async function sendFiles(
         ? { ...before, unsent, failed: refusal.description }
         : { ...before, unsent, isSent: true };
     });
-    events.onSent(next.file, next.manifest.size, refusal?.description);
+    events.onSent(next, next.manifest.size, refusal?.description);
   }
 }
 
@@ -109,7 +113,7 @@ async function sendFile(
     const answer = await transport.write(place, n, bytes);
     if (!answer.ok) return finalOf(answer);
     left -= bytes.length;
-    if (left > 0) events.onSent(file, manifest.size - left, undefined);
+    if (left > 0) events.onSent({ file, manifest }, manifest.size - left, undefined);
   }
   return undefined;
 }

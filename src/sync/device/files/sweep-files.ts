@@ -4,6 +4,7 @@ import type { Entry, Range, Store } from '../../../store/port.ts';
 import { rangeAfter, scan } from '../../../store/scan.ts';
 import { filesIn, type FileName } from '../../protocol/files.ts';
 import type { FileRecord, FileStore } from './file-store.ts';
+import { usedNow } from './put-file.ts';
 
 /** Rows read in one transaction: queries are answered between two. */
 const PAGE_ROWS = 256;
@@ -12,34 +13,41 @@ export interface SweepHost {
   /** The database with the documents, and with the writes that wait. */
   readonly database: Store;
   readonly store: FileStore;
+  /** ms since 1970. */
+  readonly nowMs: () => number;
   readonly pause: () => Promise<void>;
 }
 
 /**
  * @param before files put, received or asked for since then are kept, ms since 1970
- * @returns how many were removed
+ * @returns how many were removed. Those that are referred to are not looked for again before they are old once more.
  */
 export async function sweepFiles(
   before: number,
-  { database, store, pause }: SweepHost,
+  { database, store, nowMs, pause }: SweepHost,
 ): Promise<number> {
   const isOld = ({ usedMs, unsent }: FileRecord): boolean => usedMs < before && unsent.length === 0;
   const candidates = new Set(
     (await store.records()).filter(isOld).map(({ file }): FileName => file),
   );
   if (candidates.size === 0) return 0;
+  const referred = new Set<FileName>();
+  const note = (file: FileName): void => {
+    if (candidates.delete(file)) referred.add(file);
+  };
   for (const space of ['documents', 'sync'] as const) {
     for (let range: Range | undefined = scan(space, EVERY_KEY, { limit: PAGE_ROWS }); range;) {
       const entries: readonly Entry[] = await readPage(database, range);
       for (const { row } of entries)
-        if (typeof row?.value === 'string')
-          for (const file of filesIn(row.value)) candidates.delete(file);
+        if (typeof row?.value === 'string') filesIn(row.value).forEach(note);
       const last = entries.at(-1);
       range = last && entries.length === PAGE_ROWS ? rangeAfter(range, last) : undefined;
-      if (candidates.size === 0) return 0;
+      if (candidates.size === 0) break;
       await pause();
     }
   }
+  for (const file of referred)
+    await store.update(file, (before) => before && usedNow(before, { nowMs }));
   let removed = 0;
   for (const file of candidates) if (await store.remove(file, isOld)) removed += 1;
   return removed;

@@ -1,0 +1,257 @@
+/** Files of a page: stored, sent to a hub when the document is confirmed, fetched by another device, refused, removed. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { adopt } from '../src/adopt/adopt.ts';
+import { q, type Database, type FileRef, type Sync } from '../src/index.ts';
+import { openDatabase as openFolder } from './node.ts';
+import { createNetwork, openDatabase, openHub, type TestHub, type TestNetwork } from './testing.ts';
+
+const CHUNK = 1024 * 1024;
+const notes = q.Collection<{ photo: FileRef }>('notes');
+const users = q.Collection('users');
+const all = q.Documents(notes);
+
+const closing: (() => Promise<unknown>)[] = [];
+let hub: TestHub;
+let network: TestNetwork;
+
+beforeEach(async () => {
+  hub = await openHub();
+  closing.push(() => hub.close());
+  await hub.client().query(q.CreateCollection({ name: 'notes' }));
+  await hub.client().query(q.CreateCollection({ name: 'users' }));
+  network = createNetwork();
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const bytes = (size: number, seed = 1): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from({ length: size }, (_, i) => (i * 31 + seed) % 251);
+const photoOf = (size: number, seed = 1): Blob =>
+  new Blob([bytes(size, seed)], { type: 'image/jpeg' });
+const isSame = async (blob: Blob, expected: Uint8Array): Promise<boolean> =>
+  Buffer.from(await blob.arrayBuffer()).equals(Buffer.from(expected));
+
+async function open(options: Parameters<typeof openDatabase>[1] = {}): Promise<Database> {
+  const db = await openDatabase('notes', options);
+  closing.push(() => db.close());
+  return db;
+}
+
+async function device(
+  options: Parameters<typeof openDatabase>[1] = { network },
+  secret = hub.rootSecret,
+): Promise<{ db: Database; sync: Sync }> {
+  const db = await open(options);
+  const sync = await db.sync({ url: hub.url, secret, sets: [all] });
+  await sync.whenSynced();
+  return { db, sync };
+}
+
+async function failure(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+  return 'done';
+}
+
+describe('alone', () => {
+  test('a file comes back as it was put, with its type', async () => {
+    const db = await open();
+    const size = 2 * CHUNK + 7;
+    const photo = await db.files.put(new File([bytes(size)], 'tree.jpg', { type: 'image/jpeg' }));
+    expect(photo).toEqual({
+      file: expect.stringMatching(/^file:[\da-f]{64}$/),
+      size,
+      type: 'image/jpeg',
+      name: 'tree.jpg',
+    });
+    const blob = await db.files.get(photo);
+    expect([blob.type, blob.size]).toEqual(['image/jpeg', size]);
+    expect(await isSame(blob, bytes(size))).toBe(true);
+    expect(await db.files.list()).toEqual([
+      { file: photo.file, size, state: 'here', error: undefined },
+    ]);
+    expect(await db.files.put(photoOf(0))).toMatchObject({ size: 0, type: 'image/jpeg' });
+    await db.files.remove(photo);
+    expect(await failure(db.files.get(photo))).toBe('not found');
+    await db.files.remove(photo);
+  });
+
+  test('what is no file is refused', async () => {
+    const db = await open();
+    expect(await failure(db.files.put('text' as never))).toBe('invalid_usage');
+    expect(await failure(db.files.get({} as never))).toBe('invalid_usage');
+    expect(await failure(db.files.get(null as never))).toBe('invalid_usage');
+    expect(await failure(db.files.get('file:abc'))).toBe('bad request');
+    expect(await failure(db.files.get(`file:${'0'.repeat(64)}`, { of: users as never }))).toBe(
+      'invalid_usage',
+    );
+    expect(await failure(db.files.remove('x'))).toBe('bad request');
+    expect(await db.files.list()).toEqual([]);
+  });
+
+  test('what is locked gives no file', async () => {
+    const db = await open();
+    const photo = await db.files.put(photoOf(10));
+    await db.signOut();
+    expect(await failure(db.files.get(photo))).toBe('locked');
+    expect(await failure(db.files.put(photoOf(11)))).toBe('locked');
+  });
+
+  test('deleting a database deletes its files', async () => {
+    const db = await openDatabase('gone');
+    const photo = await db.files.put(photoOf(10));
+    await db.destroy();
+    expect(await failure(db.files.get(photo))).toBe('database_closed');
+  });
+});
+
+describe('with a hub', () => {
+  test('a photo taken offline reaches another device once its document is confirmed', async () => {
+    const { db, sync } = await device();
+    network.offline();
+    const photo = await db.files.put(photoOf(3 * CHUNK + 1));
+    const { value, settled } = await sync.client.submit(q.Create(notes, { data: { photo } }));
+    expect((await db.files.list())[0]?.state).toBe('here');
+    const seen: number[] = [];
+    db.files.addEventListener('progress', ({ detail }) => seen.push(detail.done));
+    network.online();
+    await settled;
+    await db.files.whenSent();
+    expect(await db.files.list()).toMatchObject([{ state: 'sent' }]);
+    expect(seen).toEqual([CHUNK, 2 * CHUNK, 3 * CHUNK, 3 * CHUNK + 1]);
+
+    const other = await device({});
+    const [note] = (await other.sync.client.query(q.Map(q.Paginate(all), (ref) => q.Get(ref))))
+      .data;
+    expect(note?.data.photo).toEqual(photo);
+    expect(await failure(other.db.files.get(photo))).toBe('not found');
+    const blob = await other.db.files.get(photo, { of: note?.ref as never });
+    expect(await isSame(blob, bytes(3 * CHUNK + 1))).toBe(true);
+    // It is here now, whatever the network does.
+    expect(await other.db.files.list()).toMatchObject([{ state: 'sent', size: 3 * CHUNK + 1 }]);
+    await other.sync.stop();
+    expect((await other.db.files.get(photo)).size).toBe(3 * CHUNK + 1);
+    expect(value?.ref.id).toBe(note?.ref.id);
+  });
+
+  test('a write that a function makes at the hub has its files sent too, whatever is kept here', async () => {
+    await hub.client().query(
+      q.CreateFunction({
+        name: 'report',
+        role: 'admin',
+        body: q.Query((photo) => q.Create(notes, { data: { photo } })),
+      }),
+    );
+    const db = await open({ network });
+    const sync = await db.sync({ url: hub.url, secret: hub.rootSecret, sets: [] });
+    const photo = await db.files.put(photoOf(9));
+    const { settled } = await sync.client.submit(
+      q.Call(q.Function('report'), photo as never) as never,
+    );
+    expect((await settled).state).not.toBe('refused');
+    await db.files.whenSent();
+    expect(await db.files.list()).toMatchObject([{ state: 'sent' }]);
+  });
+
+  test('a file of a refused write stays here, and goes up when the write is tried again', async () => {
+    await hub.client().query(q.Create(q.Ref(users, '1'), { credentials: { password: 'secret' } }));
+    const { secret: key } = await hub.client().query(q.CreateKey({ role: 'client' }));
+    const role = (create: boolean) => ({
+      name: 'people',
+      membership: [{ resource: users }],
+      privileges: [{ resource: notes, actions: { read: true, create } }],
+    });
+    await hub.client().query(q.CreateRole(role(true)));
+    const db = await open({ network });
+    const login = { user: q.Ref(users, '1'), password: 'secret', key };
+    const sync = await db.sync({ url: hub.url, login, sets: [all] });
+    await sync.whenSynced();
+    network.offline();
+    const photo = await db.files.put(photoOf(9));
+    const { id, settled } = await sync.client.submit(q.Create(notes, { data: { photo } }));
+    await hub.client().query(q.Update(q.Role('people'), role(false)));
+    network.online();
+    expect((await settled).state).toBe('refused');
+    expect(await db.files.list()).toMatchObject([{ state: 'here' }]);
+    await hub.client().query(q.Update(q.Role('people'), role(true)));
+    const again = await sync.writes.resolve(id, { retry: true });
+    expect((await again?.settled)?.state).toBe('confirmed');
+    await db.files.whenSent();
+    expect(await db.files.list()).toMatchObject([{ state: 'sent' }]);
+  });
+
+  test('whoever may not read the document gets no file, and hears why one is not there yet', async () => {
+    const { db, sync } = await device();
+    network.offline();
+    const photo = await db.files.put(photoOf(9));
+    const made = await sync.client.submit(q.Create(notes, { data: { photo } }));
+    const ref = made.value?.ref as never;
+    expect(await failure(db.files.get(`file:${'0'.repeat(64)}`, { of: ref }))).toBe(
+      'connection_needed',
+    );
+    network.online();
+    await made.settled;
+    await db.files.whenSent();
+    const copyOfRef = await hub.client().query(q.Create(notes, { data: { photo } }));
+    const other = await device({});
+    expect(await failure(other.db.files.get(photo, { of: copyOfRef.ref }))).toBe(
+      'file_not_uploaded',
+    );
+    await hub.client().query(q.Delete(ref));
+    expect(await failure(other.db.files.get(photo, { of: ref }))).toBe('not found');
+    // Whoever has the bytes may bring them.
+    await db.files.send(photo, { of: copyOfRef.ref });
+    await db.files.whenSent();
+    expect((await other.db.files.get(photo, { of: copyOfRef.ref })).size).toBe(9);
+  });
+
+  test('who signs out for good is told of files that have not arrived', async () => {
+    const { db, sync } = await device();
+    const photo = await db.files.put(photoOf(9));
+    const made = await hub.client().query(q.Create(notes, { data: { photo } }));
+    await sync.whenSynced();
+    network.offline();
+    await db.files.send(photo, { of: made.ref });
+    expect(await db.files.list()).toMatchObject([{ state: 'unsent' }]);
+    expect(await failure(db.files.remove(photo))).toBe('unsent_writes');
+    expect(await failure(db.signOut({ forget: true }))).toBe('unsent_writes');
+    await db.signOut({ forget: true, discardUnsent: true });
+  });
+
+  test('a database that lived alone brings its files', async () => {
+    const alone = await openDatabase('alone');
+    await alone.client().query(q.CreateCollection({ name: 'notes' }));
+    const photo = await alone.files.put(photoOf(CHUNK + 3));
+    await alone.client().query(q.Create(notes, { data: { photo } }));
+    await alone
+      .client()
+      .query(q.Create(notes, { data: { photo: { ...photo, file: `file:${'0'.repeat(64)}` } } }));
+    const { db, sync } = await device();
+    const { settled, failed } = await adopt(alone, sync);
+    expect([failed, (await settled).refused]).toEqual([[], []]);
+    await db.files.whenSent();
+    expect(await db.files.list()).toMatchObject([{ file: photo.file, state: 'sent' }]);
+    await alone.destroy();
+  });
+});
+
+test('a folder keeps files', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'burrow-folder-'));
+  closing.push(() => rm(folder, { recursive: true, force: true }));
+  const first = await openFolder(folder);
+  const photo = await first.files.put(photoOf(CHUNK + 1));
+  await first.close();
+  const second = await openFolder(folder);
+  closing.push(() => second.close());
+  expect(await isSame(await second.files.get(photo), bytes(CHUNK + 1))).toBe(true);
+  expect(await second.files.list()).toMatchObject([{ state: 'here', size: CHUNK + 1 }]);
+  await second.files.remove(photo);
+  expect(await second.files.list()).toEqual([]);
+});

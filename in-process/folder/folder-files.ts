@@ -1,0 +1,78 @@
+/** Files of a database in a folder: one folder for each, with its record and its chunks. */
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileName, type FileName } from '../../src/sync/protocol/files.ts';
+import type { FileRecord } from '../../src/sync/device/files/file-store.ts';
+import type { FileStorage } from '../../worker/files/idb-files.ts';
+
+const RECORD = 'record.json';
+
+/** The folder has one opener: its calls take turns. */
+export function folderFiles(folder: string): FileStorage {
+  const root = join(folder, 'files');
+  const at = (file: FileName, part: string): string => join(root, hashIn(file), part);
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  const record = async (file: FileName): Promise<FileRecord | undefined> => {
+    const bytes = await readIfThere(at(file, RECORD));
+    // JSON leaves out what is undefined.
+    return bytes && { ...NOTHING_FAILED, ...(JSON.parse(bytes.toString()) as FileRecord) };
+  };
+  return {
+    openFiles: () => ({
+      isUsed: async () => existsSync(root),
+      close: () => undefined,
+      record: (file) => inTurn(() => record(file)),
+      records: () =>
+        inTurn(async () => {
+          const names = existsSync(root) ? await readdir(root) : [];
+          const found = await Promise.all(
+            names.map((hash) => record(fileName(`file:${hash}`, 'folder'))),
+          );
+          return found.filter((each) => each !== undefined);
+        }),
+      update: (file, change) =>
+        inTurn(async () => {
+          const before = await record(file);
+          const next = change(before);
+          if (next) await writeWhole(at(file, RECORD), JSON.stringify(next));
+          return next ?? before;
+        }),
+      chunk: (file, n) => readIfThere(at(file, String(n))),
+      putChunk: (file, n, bytes) => inTurn(() => writeWhole(at(file, String(n)), bytes)),
+      remove: (file, isStill) =>
+        inTurn(async () => {
+          const before = await record(file);
+          if (!before || !isStill(before)) return false;
+          await rm(join(root, hashIn(file)), { recursive: true, force: true });
+          return true;
+        }),
+    }),
+    forgetFiles: () => rm(root, { recursive: true, force: true }),
+  };
+}
+
+const NOTHING_FAILED: Pick<FileRecord, 'failed'> = { failed: undefined };
+
+const hashIn = (file: FileName): string => file.slice('file:'.length);
+
+async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
+  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
+  const beside = `${path}.new`;
+  await writeFile(beside, content, { mode: 0o600, flush: true });
+  await rename(beside, path);
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (reason) {
+    if (reason instanceof Error && 'code' in reason && reason.code === 'ENOENT') return undefined;
+    throw reason;
+  }
+}

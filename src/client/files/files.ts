@@ -1,0 +1,138 @@
+import type { FileData, FileHomeData, FileProgress } from '../../host/files.ts';
+import { UsageError } from '../errors.ts';
+import type { Link } from '../connection/link.ts';
+import { isRef, type Ref } from '../queries/values.ts';
+import { TypedEvents } from '../typed-events.ts';
+
+/** What a document keeps of a file. Only `file` is needed to get it back. */
+export interface FileRef {
+  /** Names the bytes: `file:` and a hash of them. */
+  readonly file: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Media type, such as `image/jpeg`; empty when it is not known. */
+  readonly type: string;
+  readonly name?: string;
+}
+
+/** A file on this device. */
+export type StoredFile = FileData;
+
+export interface FilesEvents {
+  /** A part of a file was sent to the hub, or came from it, in this tab or another. */
+  progress: CustomEvent<FileProgress>;
+}
+
+export interface FileOptions {
+  /** A document that refers to the file: rights to it are those to the document. */
+  readonly of?: Ref;
+}
+
+/**
+ * Files beside documents, such as photos. They are stored outside the query store. A document refers to a file by keeping what `put()`
+ * returned; in a copy of a hub's database the file is sent once the hub has confirmed the write of the document.
+ * @example
+ * const photo = await db.files.put(new Blob(['…'], { type: 'image/jpeg' }));
+ * const kept = await db.client().query(q.Create('notes', { data: { photo } }));
+ * const blob = await db.files.get(photo, { of: kept.ref });
+ * console.log(blob.type, blob.size); // image/jpeg 3
+ */
+export class Files extends TypedEvents<FilesEvents> {
+  readonly #link: Link;
+
+  /** @internal */
+  constructor(link: Link) {
+    super();
+    this.#link = link;
+    link.listen({
+      onMessage: (message) => {
+        if (message.type === 'sync-file')
+          this.dispatchEvent(new CustomEvent('progress', { detail: message.progress }));
+      },
+    });
+  }
+
+  /**
+   * Stores a file on this device. The same bytes are stored once. One that no document refers to within a day is removed.
+   * @param blob of at most 1 GiB; a hub may take less
+   * @param options `name`: that of a `File` if it is left out
+   * @throws QueryError `quota_exceeded`, `request too large`
+   */
+  async put(blob: Blob, options: { readonly name?: string } = {}): Promise<FileRef> {
+    if (!(blob instanceof Blob)) throw new UsageError('put() takes a Blob or a File.');
+    const { name = (blob as Partial<File>).name } = options;
+    const stored = await this.#link.call((host) => host.putFile(blob));
+    return { ...stored, type: blob.type, ...(name !== undefined && { name }) };
+  }
+
+  /**
+   * A file, from this device, or from the hub in a copy that is in contact with it.
+   * @param file what a document has of it, or its name
+   * @throws QueryError `not found` when it is not here and `of` is left out, or the document is not the user's to read;
+   * `file_not_uploaded` when the device that has it has not sent it yet; `connection_needed`, `quota_exceeded`
+   */
+  async get(file: FileRef | string, options: FileOptions = {}): Promise<Blob> {
+    const call = callOf(file, options);
+    const blob = (await this.#link.call((host) => host.getFile(call))) as Blob;
+    const type = typeof file === 'string' ? '' : file.type;
+    return blob.slice(0, blob.size, type);
+  }
+
+  /** Has it on this device, for later without network. @throws as `get` */
+  async fetch(file: FileRef | string, options: FileOptions = {}): Promise<void> {
+    const call = callOf(file, options);
+    await this.#link.call((host) => host.fetchFile(call));
+  }
+
+  /**
+   * Sends a file that is here to the hub, under a document there that refers to it. Only needed for documents that were not written by
+   * this device's outbox: those of queries `{ at: 'hub' }`, of functions, of other devices.
+   */
+  async send(file: FileRef | string, options: Required<FileOptions>): Promise<void> {
+    const call = callOf(file, options);
+    await this.#link.call((host) => host.sendFile(call));
+  }
+
+  /** Files on this device, with what has become of them. */
+  async list(): Promise<readonly StoredFile[]> {
+    return this.#link.call((host) => host.files());
+  }
+
+  /** Resolves when no file is on its way to the hub: it has them, or has refused them. */
+  async whenSent(): Promise<void> {
+    for (;;) {
+      const told = new Promise<void>((resolve) => {
+        const hear = ({ detail }: FilesEvents['progress']): void => {
+          if (detail.way !== 'sending' || detail.done < detail.size) return;
+          this.removeEventListener('progress', hear);
+          resolve();
+        };
+        this.addEventListener('progress', hear);
+      });
+      if ((await this.list()).every(({ state }) => state !== 'unsent')) return;
+      await told;
+    }
+  }
+
+  /** Frees the room of a file on this device. @throws QueryError `unsent_writes` while it is on its way to the hub */
+  async remove(file: FileRef | string): Promise<void> {
+    const { file: name } = callOf(file, {});
+    await this.#link.call((host) => host.removeFile(name));
+  }
+}
+
+function callOf(
+  file: FileRef | string,
+  { of }: FileOptions,
+): { readonly file: string; readonly of: FileHomeData | undefined } {
+  const name: unknown = typeof file === 'string' ? file : (file as Partial<FileRef> | null)?.file;
+  if (typeof name !== 'string') throw new UsageError('A file is named by what put() gave.');
+  return { file: name, of: of && homeOf(of) };
+}
+
+function homeOf(of: Ref): FileHomeData {
+  const collection = isRef(of) ? of.collection?.id : undefined;
+  if (collection === undefined)
+    throw new UsageError('The option `of` must be the ref of a document.');
+  return { collection, id: of.id };
+}

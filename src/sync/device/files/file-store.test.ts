@@ -1,0 +1,7 @@
+import { describe } from 'vitest';
+import { createMemoryFiles } from './file-store.ts';
+import { describeFileStore } from './file-store.contract.ts';
+
+describe('in memory', () => {
+  describeFileStore(() => Promise.resolve(createMemoryFiles()));
+});

@@ -1,0 +1,275 @@
+/** Files of one database in one tab: what the page asks for, and sending them when the hub has the documents. */
+import { Refusal } from '../../src/errors.ts';
+import type { FileCall, FileData, FileHomeData, FileProgress } from '../../src/host/files.ts';
+import { SYNC_LIMITS } from '../../src/limits.ts';
+import type { Store } from '../../src/store/port.ts';
+import type { FileRecord } from '../../src/sync/device/files/file-store.ts';
+import type { FileTransport } from '../../src/sync/device/files/file-transport.ts';
+import { fetchFile } from '../../src/sync/device/files/fetch-file.ts';
+import { putFile, usedNow, type FileSource } from '../../src/sync/device/files/put-file.ts';
+import { noteFilesOf, noteHome, sendFiles } from '../../src/sync/device/files/send-files.ts';
+import { sweepFiles } from '../../src/sync/device/files/sweep-files.ts';
+import type { WriteRecord } from '../../src/sync/device/state/outbox-record.ts';
+import { RefusedByHub } from '../../src/sync/device/syncer/transport.ts';
+import {
+  fileHome,
+  fileName,
+  type FileHome,
+  type FileName,
+  type Sha256,
+} from '../../src/sync/protocol/files.ts';
+import { readRequest, SyncRefused } from '../../src/sync/protocol/refusals.ts';
+import { pause } from '../browser/pause.ts';
+import type { OpenedFiles } from './idb-files.ts';
+
+export interface FilesOptions {
+  readonly store: OpenedFiles;
+  readonly database: Store;
+  readonly sha256: Sha256;
+  /** ms since 1970. */
+  readonly nowMs: () => number;
+  /** To the hub; undefined: it is out of reach, or nobody is logged in. */
+  readonly transport: (signal: AbortSignal) => FileTransport | undefined;
+  /** Nobody has stopped it. */
+  readonly isSyncing: () => boolean;
+  /** Writes with a verdict that are kept. */
+  readonly judged: () => Promise<readonly WriteRecord[]>;
+  /** Tells the page, and the other tabs. */
+  readonly tell: (progress: FileProgress) => void;
+  /** Has the tab that syncs send what is to be sent. */
+  readonly askToSend: () => void;
+  readonly report: (reason: unknown) => void;
+}
+
+/** After a failure it is tried again, at the latest after so long. */
+const RETRY_MS = [1_000, 5_000, 15_000, 60_000];
+
+export class Files {
+  private readonly options: FilesOptions;
+  private readonly ended = new AbortController();
+  private sending: Promise<void> | undefined = undefined;
+  private failures = 0;
+  private retry: ReturnType<typeof setTimeout> | undefined = undefined;
+
+  constructor(options: FilesOptions) {
+    this.options = options;
+  }
+
+  // --- requests of the page -----------------------------------------------------------------------
+
+  async put(source: FileSource): Promise<Pick<FileData, 'file' | 'size'>> {
+    return { file: await putFile(source, this.options), size: source.size };
+  }
+
+  /** @throws Refusal `not found`, `file_not_uploaded`, `connection_needed`, `quota_exceeded` */
+  async get(call: FileCall): Promise<Blob> {
+    const { store } = this.options;
+    const { file, manifest } = await this.fetched(call);
+    await store.update(file, (before) => before && usedNow(before, this.options));
+    const parts: BlobPart[] = [];
+    for (const n of manifest.chunks.keys()) {
+      const bytes = await store.chunk(file, n);
+      if (!bytes) throw new Refusal('storage_unavailable', `A part of ${file} has gone.`);
+      parts.push(bytes as Uint8Array<ArrayBuffer>);
+    }
+    return new Blob(parts);
+  }
+
+  /** Has it here. @throws as `get` */
+  async fetch(call: FileCall): Promise<void> {
+    await this.fetched(call);
+  }
+
+  async list(): Promise<readonly FileData[]> {
+    const { store } = this.options;
+    return (await store.isUsed()) ? (await store.records()).map(dataOf) : [];
+  }
+
+  /** @throws Refusal `not found` */
+  async send({ file, of }: FileCall): Promise<void> {
+    const home = homeOf(of);
+    if (!home) throw new Refusal('bad request', 'send() takes the ref of a document: { of: ref }.');
+    if (!(await noteHome(nameIn(file), home, this.options.store)))
+      throw new Refusal('not found', `The file ${file} is not on this device.`);
+    this.options.askToSend();
+  }
+
+  /** @throws Refusal `unsent_writes` */
+  async remove(file: string): Promise<void> {
+    const { store } = this.options;
+    const name = nameIn(file);
+    if (!(await store.isUsed())) return;
+    await store.remove(name, ({ unsent }) => unsent.length === 0);
+    if (await store.record(name))
+      throw new Refusal('unsent_writes', `The file ${file} has not reached the hub yet.`);
+  }
+
+  /** How many are on their way. */
+  async unsent(): Promise<number> {
+    return (await this.list()).filter(({ state }) => state === 'unsent').length;
+  }
+
+  // --- sending ------------------------------------------------------------------------------------
+
+  /** The hub has confirmed a write. */
+  async noteVerdict({ verdict }: Pick<WriteRecord, 'verdict'>): Promise<void> {
+    const { store } = this.options;
+    if (!verdict?.files?.length || !(await store.isUsed())) return;
+    if (await noteFilesOf(verdict, store)) this.options.askToSend();
+  }
+
+  /** This tab syncs from now on: verdicts that no tab has noted before it was closed are noted. */
+  async begin(): Promise<void> {
+    if (!(await this.options.store.isUsed())) return;
+    const judged = await this.options.judged();
+    const byTime = judged.toSorted((a, b) => (a.verdict?.ts ?? 0) - (b.verdict?.ts ?? 0));
+    for (const record of byTime) await this.noteVerdict(record);
+    this.kick();
+  }
+
+  /** Something may be sent now: the network is back, or a file was noted. */
+  kick(): void {
+    this.failures = 0;
+    this.sendSoon();
+  }
+
+  /** Resolves when nothing is to be sent any more. @throws what keeps it from being sent */
+  async sendAll(): Promise<void> {
+    const { store } = this.options;
+    if (this.isEnded || !(await store.isUsed())) return;
+    this.sending ??= this.sendNow().finally(() => {
+      this.sending = undefined;
+    });
+    await this.sending;
+  }
+
+  /** Removes what nothing refers to. */
+  async sweep(): Promise<void> {
+    const { store, database, nowMs } = this.options;
+    if (!(await store.isUsed())) return;
+    await sweepFiles(nowMs() - SYNC_LIMITS.filesKeptMs, { store, database, nowMs, pause });
+  }
+
+  close(): void {
+    this.ended.abort();
+    clearTimeout(this.retry);
+    this.options.store.close();
+  }
+
+  private get isEnded(): boolean {
+    return this.ended.signal.aborted;
+  }
+
+  private sendSoon(): void {
+    clearTimeout(this.retry);
+    this.sendAll().then(
+      () => {
+        this.failures = 0;
+      },
+      (reason: unknown) => this.sendLater(reason),
+    );
+  }
+
+  private sendLater(reason: unknown): void {
+    if (this.isEnded) return;
+    if (!isOfTheNetwork(reason)) this.options.report(reason);
+    const ms = RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)];
+    this.failures += 1;
+    this.retry = setTimeout(() => this.sendSoon(), ms);
+  }
+
+  private async sendNow(): Promise<void> {
+    const { store, transport, isSyncing, tell } = this.options;
+    const hub = isSyncing() ? transport(this.ended.signal) : undefined;
+    if (!hub) return;
+    await sendFiles(store, hub, {
+      isStopped: () => this.isEnded || !isSyncing(),
+      onSent: ({ file, manifest }, done, error) =>
+        tell({ file, way: 'sending', done, size: manifest.size, error }),
+    });
+  }
+
+  private async fetched({ file, of }: FileCall): Promise<FileRecord> {
+    const name = nameIn(file);
+    const here = await this.recordOf(name);
+    if (here?.isWhole) return here;
+    await this.fetchNow(name, of);
+    const fetched = await this.recordOf(name);
+    if (!fetched?.isWhole) throw new Refusal('storage_unavailable', 'The database was closed.');
+    return fetched;
+  }
+
+  private async fetchNow(file: FileName, of: FileHomeData | undefined): Promise<void> {
+    const { transport, tell } = this.options;
+    const home = homeOf(of);
+    if (!home) throw new Refusal('not found', NOT_HERE);
+    const hub = transport(this.ended.signal);
+    if (!hub) throw new Refusal('connection_needed', OUT_OF_REACH);
+    try {
+      await fetchFile({ file, home }, hub, this.options, {
+        isAbandoned: () => this.isEnded,
+        onProgress: ({ done, size }) =>
+          tell({ file, way: 'fetching', done, size, error: undefined }),
+      });
+    } catch (reason) {
+      throw asRefusal(reason);
+    }
+  }
+
+  private async recordOf(file: FileName): Promise<FileRecord | undefined> {
+    const { store } = this.options;
+    return (await store.isUsed()) ? store.record(file) : undefined;
+  }
+}
+
+const NOT_HERE =
+  'The file is not on this device. Name a document that refers to it, and it is fetched from the hub: get(file, { of: ref }).';
+const OUT_OF_REACH =
+  'The file is not on this device, and the hub cannot be reached now. What has come of it stays.';
+
+function dataOf({ file, manifest, isWhole, unsent, isSent, failed }: FileRecord): FileData {
+  const state = !isWhole
+    ? 'partial'
+    : unsent.length > 0
+      ? 'unsent'
+      : failed !== undefined
+        ? 'refused'
+        : isSent
+          ? 'sent'
+          : 'here';
+  return { file, size: manifest.size, state, error: failed };
+}
+
+const nameIn = (file: unknown): FileName =>
+  readOr(() => readRequest(fileName, file, 'file'), 'is no file: it must be what put() gave');
+
+const homeOf = (of: FileHomeData | undefined): FileHome | undefined =>
+  of && readOr(() => readRequest(fileHome, [of.collection, of.id], 'of'), 'is no document');
+
+/** @throws Refusal `bad request` */
+function readOr<T>(read: () => T, what: string): T {
+  try {
+    return read();
+  } catch (reason) {
+    if (reason instanceof SyncRefused) throw new Refusal('bad request', `What was given ${what}.`);
+    throw reason;
+  }
+}
+
+function asRefusal(reason: unknown): unknown {
+  if (!(reason instanceof RefusedByHub))
+    return isOfTheNetwork(reason)
+      ? new Refusal('connection_needed', OUT_OF_REACH, { cause: reason })
+      : reason;
+  const { code, description } = reason.refusal;
+  const own = HEARD[code];
+  return new Refusal(own ?? 'connection_needed', description, { cause: reason });
+}
+
+const HEARD: Readonly<Partial<Record<string, 'not found' | 'file_not_uploaded'>>> = {
+  file_not_found: 'not found',
+  file_not_uploaded: 'file_not_uploaded',
+};
+
+const isOfTheNetwork = (reason: unknown): boolean =>
+  reason instanceof TypeError || reason instanceof DOMException || reason instanceof RefusedByHub;

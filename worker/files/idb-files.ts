@@ -1,0 +1,166 @@
+/** Files of a database, in a database of their own beside it: chunks are larger than what the query store is made for. */
+import { Dexie } from 'dexie';
+import type { FileRecord, FileStore } from '../../src/sync/device/files/file-store.ts';
+import type { FileName } from '../../src/sync/protocol/files.ts';
+import { refusalOf } from '../store/idb-failure.ts';
+
+/** Where a host keeps files of its databases. */
+export interface FileStorage {
+  /** Opened by the first call: most databases have no files. */
+  readonly openFiles: (database: string) => OpenedFiles;
+  /** Deletes those of a database. */
+  readonly forgetFiles: (database: string) => Promise<void>;
+}
+
+export interface OpenedFiles extends FileStore {
+  /** Whether there ever was one: asked so that nothing is made where there is none. */
+  isUsed(): Promise<boolean>;
+  close(): void;
+}
+
+interface Chunk {
+  readonly file: FileName;
+  readonly n: number;
+  readonly bytes: Uint8Array;
+}
+
+const FILES = 'files';
+const CHUNKS = 'chunks';
+const filesName = (database: string): string => `${database}:files`;
+
+export const browserFiles: FileStorage = {
+  openFiles: (database) => new IdbFiles(filesName(database)),
+  forgetFiles: (database) => Dexie.delete(filesName(database)),
+};
+
+class IdbFiles implements OpenedFiles {
+  private readonly name: string;
+  private opened: Promise<Dexie> | undefined = undefined;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  async isUsed(): Promise<boolean> {
+    if (this.opened) return true;
+    // Where databases cannot be listed, one is made.
+    const known = (await indexedDB.databases?.()) ?? [{ name: this.name }];
+    return known.some(({ name }) => name === this.name);
+  }
+
+  close(): void {
+    const { opened } = this;
+    this.opened = undefined;
+    opened?.then(
+      (database) => database.close(),
+      () => undefined,
+    );
+  }
+
+  record(file: FileName): Promise<FileRecord | undefined> {
+    return this.read<FileRecord | undefined>(FILES, (files) => files.get(file));
+  }
+
+  records(): Promise<readonly FileRecord[]> {
+    return this.read<FileRecord[]>(FILES, (files) => files.getAll());
+  }
+
+  async chunk(file: FileName, n: number): Promise<Uint8Array | undefined> {
+    const found = await this.read<Chunk | undefined>(CHUNKS, (chunks) => chunks.get([file, n]));
+    return found?.bytes;
+  }
+
+  putChunk(file: FileName, n: number, bytes: Uint8Array): Promise<void> {
+    return this.write((tx) => {
+      tx.objectStore(CHUNKS).put({ file, n, bytes } satisfies Chunk);
+      return () => undefined;
+    });
+  }
+
+  update(file: FileName, change: Parameters<FileStore['update']>[1]) {
+    return this.write((tx) => {
+      const files = tx.objectStore(FILES);
+      let result: FileRecord | undefined;
+      then(files.get(file) as IDBRequest<FileRecord | undefined>, (before) => {
+        const next = change(before);
+        if (next) files.put(next);
+        result = next ?? before;
+      });
+      return () => result;
+    });
+  }
+
+  remove(file: FileName, isStill: (record: FileRecord) => boolean): Promise<boolean> {
+    return this.write((tx) => {
+      const files = tx.objectStore(FILES);
+      let isRemoved = false;
+      then(files.get(file) as IDBRequest<FileRecord | undefined>, (record) => {
+        if (!record || !isStill(record)) return;
+        isRemoved = true;
+        files.delete(file);
+        tx.objectStore(CHUNKS).delete(IDBKeyRange.bound([file], [file, []]));
+      });
+      return () => isRemoved;
+    });
+  }
+
+  private async read<T>(
+    store: typeof FILES | typeof CHUNKS,
+    ask: (store: IDBObjectStore) => IDBRequest,
+  ): Promise<T> {
+    return settled(await this.begin([store], 'readonly'), (tx) => {
+      const request = ask(tx.objectStore(store)) as IDBRequest<T>;
+      return () => request.result;
+    });
+  }
+
+  private async write<T>(begin: (tx: IDBTransaction) => () => T): Promise<T> {
+    return settled(await this.begin([FILES, CHUNKS], 'readwrite'), begin);
+  }
+
+  private async begin(stores: string[], mode: IDBTransactionMode): Promise<IDBTransaction> {
+    this.opened ??= opened(this.name, () => {
+      this.opened = undefined;
+    });
+    try {
+      const idb = (await this.opened).backendDB();
+      // What put() has answered outlives a power failure, as a strict write does.
+      return idb.transaction(stores, mode, { durability: 'strict' });
+    } catch (reason) {
+      this.opened = undefined;
+      throw refusalOf(reason);
+    }
+  }
+}
+
+/** @param onClosed the browser, or who deletes the database, has closed it: the next call opens it anew */
+async function opened(name: string, onClosed: () => void): Promise<Dexie> {
+  const database = new Dexie(name, { autoOpen: false, cache: 'disabled' });
+  database.version(1).stores({ [FILES]: 'file', [CHUNKS]: '[file+n]' });
+  await database.open();
+  const idb = database.backendDB();
+  idb.addEventListener('close', onClosed);
+  idb.addEventListener('versionchange', () => {
+    onClosed();
+    database.close();
+  });
+  return database;
+}
+
+function then<T>(request: IDBRequest<T>, use: (value: T) => void): void {
+  request.addEventListener('success', () => use(request.result));
+}
+
+/** What `begin` gives is asked for when the transaction is complete. @throws Refusal */
+function settled<T>(tx: IDBTransaction, begin: (tx: IDBTransaction) => () => T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const result = begin(tx);
+    tx.addEventListener('complete', () => resolve(result()));
+    let failure: DOMException | null = null;
+    // WebKit says only on the request why.
+    tx.addEventListener('error', ({ target }) => {
+      failure = (target as IDBRequest).error;
+    });
+    tx.addEventListener('abort', () => reject(refusalOf(tx.error ?? failure)));
+  });
+}
