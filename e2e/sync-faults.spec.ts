@@ -465,7 +465,7 @@ test('F9: when the browser drops IndexedDB, unsent writes come back from the sec
   await evict(page, 'indexeddb');
   await loadApp(page);
   const forgetting = page.evaluate(() => burrow.forgetDatabase('field-notes'));
-  await expect(forgetting).rejects.toThrow('3 write(s) have not reached the hub.');
+  await expect(forgetting).rejects.toThrow('3 write(s) or file(s) have not reached the hub.');
   hub.proxy.judge = () => 'none';
   hub.proxy.set('up');
   await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });

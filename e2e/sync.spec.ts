@@ -278,7 +278,7 @@ test('a copy with unsent writes is forgotten when that is said, and not before',
     );
   expect(await signOut({ forget: true })).toBe('unsent_writes');
   const forgetting = page.evaluate(() => burrow.forgetDatabase('field-notes'));
-  await expect(forgetting).rejects.toThrow('1 write(s) have not reached the hub.');
+  await expect(forgetting).rejects.toThrow('1 write(s) or file(s) have not reached the hub.');
   await expect.poll(() => shownIn(page)).toEqual(['unsent']);
   expect(await signOut({ forget: true, discardUnsent: true })).toBeUndefined();
   expect(

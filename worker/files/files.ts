@@ -5,7 +5,7 @@ import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { FileRecord } from '../../src/sync/device/files/file-store.ts';
 import type { FileTransport } from '../../src/sync/device/files/file-transport.ts';
-import { fetchFile } from '../../src/sync/device/files/fetch-file.ts';
+import { DamagedOnTheWay, fetchFile } from '../../src/sync/device/files/fetch-file.ts';
 import { putFile, usedNow, type FileSource } from '../../src/sync/device/files/put-file.ts';
 import { noteFilesOf, noteHome, sendFiles } from '../../src/sync/device/files/send-files.ts';
 import { sweepFiles } from '../../src/sync/device/files/sweep-files.ts';
@@ -18,6 +18,7 @@ import {
   type FileName,
   type Sha256,
 } from '../../src/sync/protocol/files.ts';
+import type { Epoch } from '../../src/sync/protocol/identifiers.ts';
 import { readRequest, SyncRefused } from '../../src/sync/protocol/refusals.ts';
 import { pause } from '../browser/pause.ts';
 import type { OpenedFiles } from './idb-files.ts';
@@ -30,6 +31,8 @@ export interface FilesOptions {
   readonly nowMs: () => number;
   /** To the hub; undefined: it is out of reach, or nobody is logged in. */
   readonly transport: (signal: AbortSignal) => FileTransport | undefined;
+  /** Of the hub; undefined before the first contact. */
+  readonly epoch: () => Promise<Epoch | undefined>;
   /** Nobody has stopped it. */
   readonly isSyncing: () => boolean;
   /** Writes with a verdict that are kept. */
@@ -179,10 +182,12 @@ export class Files {
   }
 
   private async sendNow(): Promise<void> {
-    const { store, transport, isSyncing, tell } = this.options;
+    const { store, sha256, transport, epoch, isSyncing, tell } = this.options;
     const hub = isSyncing() ? transport(this.ended.signal) : undefined;
     if (!hub) return;
     await sendFiles(store, hub, {
+      sha256,
+      epoch: await epoch(),
       isStopped: () => this.isEnded || !isSyncing(),
       onSent: ({ file, manifest }, done, error) =>
         tell({ file, way: 'sending', done, size: manifest.size, error }),
@@ -200,13 +205,14 @@ export class Files {
   }
 
   private async fetchNow(file: FileName, of: FileHomeData | undefined): Promise<void> {
-    const { transport, tell } = this.options;
+    const { transport, epoch, tell } = this.options;
     const home = homeOf(of);
     if (!home) throw new Refusal('not found', NOT_HERE);
     const hub = transport(this.ended.signal);
     if (!hub) throw new Refusal('connection_needed', OUT_OF_REACH);
     try {
       await fetchFile({ file, home }, hub, this.options, {
+        epoch: await epoch(),
         isAbandoned: () => this.isEnded,
         onProgress: ({ done, size }) =>
           tell({ file, way: 'fetching', done, size, error: undefined }),
@@ -227,15 +233,15 @@ const NOT_HERE =
 const OUT_OF_REACH =
   'The file is not on this device, and the hub cannot be reached now. What has come of it stays.';
 
-function dataOf({ file, manifest, isWhole, unsent, isSent, failed }: FileRecord): FileData {
+function dataOf({ file, manifest, isWhole, unsent, sent, failed }: FileRecord): FileData {
   const state = !isWhole
     ? 'partial'
     : unsent.length > 0
       ? 'unsent'
-      : failed !== undefined
-        ? 'refused'
-        : isSent
-          ? 'sent'
+      : sent.length > 0
+        ? 'sent'
+        : failed !== undefined
+          ? 'refused'
           : 'here';
   return { file, size: manifest.size, state, error: failed };
 }
@@ -272,4 +278,4 @@ const HEARD: Readonly<Partial<Record<string, 'not found' | 'file_not_uploaded'>>
 };
 
 const isOfTheNetwork = (reason: unknown): boolean =>
-  reason instanceof TypeError || reason instanceof DOMException || reason instanceof RefusedByHub;
+  [TypeError, DOMException, RefusedByHub, DamagedOnTheWay].some((type) => reason instanceof type);

@@ -55,7 +55,7 @@ export interface SyncSessionOptions {
 /** What files need of the sync of their database. */
 export type SessionOfFiles = Pick<
   FilesOptions,
-  'transport' | 'isSyncing' | 'judged' | 'tell' | 'askToSend'
+  'transport' | 'epoch' | 'isSyncing' | 'judged' | 'tell' | 'askToSend'
 >;
 
 const API_VERSION = '4';
@@ -327,6 +327,7 @@ export class SyncSession {
         if (url === '' || token === undefined) return undefined;
         return fileRequests({ url, token, signal, fetch: network.fetch });
       },
+      epoch: async () => (await replica.state())?.epoch,
       isSyncing: () => this.leadership !== undefined,
       judged: () => replica.writes(['confirmed', 'amended']),
       tell: (progress) => this.spread({ type: 'sync-file', progress }),

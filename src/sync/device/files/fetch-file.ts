@@ -1,5 +1,6 @@
 /** Gets a file from the hub: a chunk at a time, each checked and kept, so that a broken line costs one chunk. */
 import { fileNameOf, isChunkOf, type FilePlace } from '../../protocol/files.ts';
+import type { Epoch } from '../../protocol/identifiers.ts';
 import { requireAnswer } from '../syncer/transport.ts';
 import type { FileTransport } from './file-transport.ts';
 import { newRecord, usedNow, type FilesHost } from './put-file.ts';
@@ -11,18 +12,18 @@ export interface FileProgress {
 
 /**
  * @param isAbandoned asked between chunks: true ends it, and what has come stays
- * @throws RefusedByHub; what the transport rejects with; Error when what came is not the file
+ * @throws RefusedByHub; what the transport rejects with; DamagedOnTheWay
  */
 export async function fetchFile(
   place: FilePlace,
   transport: FileTransport,
   host: FilesHost,
-  { onProgress, isAbandoned }: FetchOptions = {},
+  { epoch, onProgress, isAbandoned }: FetchOptions = {},
 ): Promise<void> {
   const { store, sha256 } = host;
   const { file } = place;
   const manifest = requireAnswer(await transport.manifest(place));
-  if (fileNameOf(manifest, sha256) !== file) throw new Error(`The hub sent another manifest.`);
+  if (fileNameOf(manifest, sha256) !== file) throw new DamagedOnTheWay();
   await store.update(file, (before) => usedNow(before ?? newRecord(file, manifest), host));
   let done = 0;
   for (const n of manifest.chunks.keys()) {
@@ -30,22 +31,26 @@ export async function fetchFile(
     let bytes = await store.chunk(file, n);
     if (!bytes) {
       bytes = requireAnswer(await transport.read(place, n));
-      if (!isChunkOf(manifest, n, bytes, sha256))
-        throw new Error(`Chunk ${n} is not what the name of the file says.`);
+      if (!isChunkOf(manifest, n, bytes, sha256)) throw new DamagedOnTheWay();
       await store.putChunk(file, n, bytes);
     }
     done += bytes.length;
     onProgress?.({ done, size: manifest.size });
   }
-  await store.update(file, (before) => ({
-    ...usedNow(before ?? newRecord(file, manifest), host),
-    isWhole: true,
-    // It came from there.
-    isSent: true,
-  }));
+  await store.update(file, (before = newRecord(file, manifest)) =>
+    before.isWhole
+      ? usedNow(before, host)
+      : // It came from there.
+        { ...usedNow(before, host), isWhole: true, sent: [place.home], epoch },
+  );
 }
 
+/** What came is not what the name of the file says: it is asked for again. */
+export class DamagedOnTheWay extends Error {}
+
 export interface FetchOptions {
+  /** Of the hub. */
+  readonly epoch?: Epoch | undefined;
   readonly onProgress?: ((progress: FileProgress) => void) | undefined;
   readonly isAbandoned?: (() => boolean) | undefined;
 }

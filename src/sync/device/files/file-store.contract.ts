@@ -27,7 +27,9 @@ export function describeFileStore(open: () => Promise<FileStore>): void {
         [1024, '7'],
         ['notes', '8'],
       ],
-      isSent: true,
+      noted: 3,
+      sent: [[1024, '6']],
+      epoch: '0a'.repeat(16),
       failed: 'Too large.',
       linkedTs: 9,
     });

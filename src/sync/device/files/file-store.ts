@@ -1,6 +1,7 @@
 /** Where a device keeps the bytes of files: outside the query store, which holds no large values. */
 import type { Micros } from '../../../values/value.ts';
 import type { FileHome, FileName, Manifest } from '../../protocol/files.ts';
+import type { Epoch } from '../../protocol/identifiers.ts';
 
 export interface FileRecord {
   readonly file: FileName;
@@ -11,8 +12,12 @@ export interface FileRecord {
   readonly usedMs: number;
   /** Documents at the hub that refer to it, under which it is not there yet. */
   readonly unsent: readonly FileHome[];
-  /** The hub has it under some document. */
-  readonly isSent: boolean;
+  /** How often documents were noted in `unsent`: one that was noted while it was being sent is sent once more. */
+  readonly noted: number;
+  /** Documents under which the hub has it, as of `epoch`. */
+  readonly sent: readonly FileHome[];
+  /** Of the hub when it was sent or fetched last: a hub that was restored may have lost it. */
+  readonly epoch: Epoch | undefined;
   /** Why the hub did not take it. */
   readonly failed: string | undefined;
   /** Time of the latest verdict whose documents were noted in `unsent`. */

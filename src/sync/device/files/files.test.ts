@@ -10,7 +10,7 @@ import { SyncRefused } from '../../protocol/refusals.ts';
 import type { FileHome, FileName } from '../../protocol/files.ts';
 import { HubWorld, sha256 } from '../../testing/hub-world.ts';
 import type { HubAnswer } from '../syncer/transport.ts';
-import { fetchFile } from './fetch-file.ts';
+import { DamagedOnTheWay, fetchFile } from './fetch-file.ts';
 import { createMemoryFiles, type FileStore } from './file-store.ts';
 import type { FileTransport } from './file-transport.ts';
 import { putFile } from './put-file.ts';
@@ -65,7 +65,7 @@ const transportOf = (secret: string): FileTransport => ({
 });
 
 const ADMIN = ROOT;
-const quiet = { onSent: () => undefined, isStopped: () => false };
+const quiet = { sha256, epoch: 'a', onSent: () => undefined, isStopped: () => false };
 
 async function note(id: string, file: string): Promise<FileHome> {
   await world.ask(create({ ref: coll('notes'), id }, { photo: obj({ file }) }));
@@ -87,7 +87,7 @@ test.each([0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])(
     const file = await putFile(blob, host(store));
     await noteHome(file, await note('1', file), store);
     await sendFiles(store, transportOf(ADMIN), quiet);
-    expect(await store.record(file)).toMatchObject({ isSent: true, unsent: [], failed: undefined });
+    expect(await store.record(file)).toMatchObject({ sent: [['notes', '1']], unsent: [] });
     const other = createMemoryFiles();
     await fetchFile({ file, home: ['notes', '1'] }, transportOf(ADMIN), host(other));
     const expected = new Uint8Array(await blob.arrayBuffer());
@@ -142,7 +142,7 @@ test('what broke off goes on with the chunk that is missing', async () => {
     },
   };
   await expect(sendFiles(store, breaking, quiet)).rejects.toThrow('lost');
-  expect(await store.record(file)).toMatchObject({ isSent: false });
+  expect(await store.record(file)).toMatchObject({ sent: [] });
   await expect(hub.manifest(ADMIN, { file, home: ['notes', '1'] })).rejects.toMatchObject({
     refusal: { code: 'file_not_uploaded' },
   });
@@ -228,7 +228,7 @@ test('what a device says of a file is checked', async () => {
   const { manifest } = (await store.record(file)) ?? {};
   const bad = { refusal: { code: 'bad_message' } };
   await expect(hub.write(ADMIN, place, 0, new Uint8Array(CHUNK))).rejects.toMatchObject({
-    refusal: { code: 'file_not_found' },
+    refusal: { code: 'file_not_uploaded' },
   });
   await expect(hub.begin(ADMIN, place, { ...manifest, size: 7 })).rejects.toMatchObject(bad);
   await expect(
@@ -253,7 +253,7 @@ test('a file that is too large, or of a document that has gone, is not sent agai
   expect((await store.record(large))?.failed).toContain('this hub takes');
   expect((await store.record(gone))?.failed).toContain('no such document');
   for (const file of [large, gone])
-    expect(await store.record(file)).toMatchObject({ unsent: [], isSent: false, isWhole: true });
+    expect(await store.record(file)).toMatchObject({ unsent: [], sent: [], isWhole: true });
 });
 
 test('a renamed collection keeps its files', async () => {
@@ -314,4 +314,57 @@ test('a device removes what no document and no waiting write refers to', async (
   expect(await store.record(orphan as FileName)).toBeUndefined();
   for (const file of [kept, waiting, unsent, young])
     expect(await store.record(file as FileName)).toBeDefined();
+});
+
+test('a hub that was restored is asked what it has, and gets what it lacks', async () => {
+  const file = await putFile(bytes(2 * CHUNK), host(store));
+  const home = await note('1', file);
+  await noteHome(file, home, store);
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  const keys: string[] = [];
+  for await (const { key } of blobs.list('')) keys.push(key);
+  await blobs.delete(keys.filter((key) => key.endsWith('/1')));
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  await expect(hub.manifest(ADMIN, { file, home })).rejects.toMatchObject({
+    refusal: { code: 'file_not_uploaded' },
+  });
+  await sendFiles(store, transportOf(ADMIN), { ...quiet, epoch: 'b' });
+  expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 2 * CHUNK });
+  expect(await store.record(file)).toMatchObject({ sent: [home], unsent: [], epoch: 'b' });
+});
+
+test('bytes that were changed on the way are sent again; those changed on the device are not', async () => {
+  const file = await putFile(bytes(5), host(store));
+  const home = await note('1', file);
+  await noteHome(file, home, store);
+  const working = transportOf(ADMIN);
+  let isLying = true;
+  const lying: FileTransport = {
+    ...working,
+    write: (place, n, part) => working.write(place, n, isLying ? Uint8Array.of(1, 2) : part),
+    read: async (place, n) => {
+      const answer = await working.read(place, n);
+      return isLying && answer.ok
+        ? { ok: true, value: answer.value.map((byte) => byte + 1) }
+        : answer;
+    },
+  };
+  await expect(sendFiles(store, lying, quiet)).rejects.toThrow('not chunk 0');
+  expect(await store.record(file)).toMatchObject({ unsent: [home], failed: undefined });
+  isLying = false;
+  await sendFiles(store, lying, quiet);
+  isLying = true;
+  const other = createMemoryFiles();
+  await expect(fetchFile({ file, home }, lying, host(other))).rejects.toThrow(DamagedOnTheWay);
+  expect(await other.record(file)).toMatchObject({ isWhole: false });
+  isLying = false;
+  await fetchFile({ file, home }, lying, host(other));
+
+  await store.putChunk(file, 0, Uint8Array.of(9, 9, 9, 9, 9));
+  await noteHome(file, await note('2', file), store);
+  await sendFiles(store, lying, quiet);
+  expect((await store.record(file))?.failed).toContain('was damaged');
+  // Whoever has the bytes puts them once more.
+  await putFile(bytes(5), host(store));
+  expect(await store.record(file)).toMatchObject({ isWhole: true });
 });

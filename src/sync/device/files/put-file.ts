@@ -56,7 +56,9 @@ export const newRecord = (file: FileName, manifest: Manifest): FileRecord => ({
   isWhole: false,
   usedMs: 0,
   unsent: [],
-  isSent: false,
+  noted: 0,
+  sent: [],
+  epoch: undefined,
   failed: undefined,
   linkedTs: 0,
 });

@@ -1,6 +1,13 @@
 /** Sends files to the hub, once it has the documents that refer to them. */
 import type { Micros } from '../../../values/value.ts';
-import { chunkBytesOf, type FileHome, type FileName } from '../../protocol/files.ts';
+import {
+  chunkBytesOf,
+  isChunkOf,
+  type FileHome,
+  type FileName,
+  type Sha256,
+} from '../../protocol/files.ts';
+import type { Epoch } from '../../protocol/identifiers.ts';
 import type { SyncRefusal, SyncRefusalCode } from '../../protocol/refusals.ts';
 import type { Verdict } from '../../protocol/writes.ts';
 import { RefusedByHub } from '../syncer/transport.ts';
@@ -8,11 +15,7 @@ import type { FileRecord, FileStore } from './file-store.ts';
 import type { FileTransport } from './file-transport.ts';
 
 /** Asking again would not help. */
-const FINAL: ReadonlySet<string> = new Set<SyncRefusalCode>([
-  'file_not_found',
-  'file_too_large',
-  'bad_message',
-]);
+const FINAL: ReadonlySet<string> = new Set<SyncRefusalCode>(['file_not_found', 'file_too_large']);
 
 /** Notes under which documents the files of a confirmed write are to be sent. Those that are not here are of other devices. */
 export async function noteFilesOf(
@@ -46,12 +49,22 @@ export async function noteHome(
 
 function withHomes(record: FileRecord, homes: readonly FileHome[], linkedTs: Micros): FileRecord {
   const added = homes.filter((home) => !record.unsent.some((each) => isSameHome(each, home)));
-  return { ...record, linkedTs, failed: undefined, unsent: [...record.unsent, ...added] };
+  const { noted } = record;
+  return {
+    ...record,
+    linkedTs,
+    noted: noted + 1,
+    failed: undefined,
+    unsent: [...record.unsent, ...added],
+  };
 }
 
 const isSameHome = (a: FileHome, b: FileHome): boolean => a[0] === b[0] && a[1] === b[1];
 
-export interface SendEvents {
+export interface SendOptions {
+  readonly sha256: Sha256;
+  /** Of the hub: what was sent under another one is sent again, as far as this one lacks it. */
+  readonly epoch: Epoch | undefined;
   /** After each chunk, and when the hub has all of a file or does not take it. */
   readonly onSent: (
     file: Pick<FileRecord, 'file' | 'manifest'>,
@@ -68,38 +81,62 @@ export interface SendEvents {
 export async function sendFiles(
   store: FileStore,
   transport: FileTransport,
-  events: SendEvents,
+  options: SendOptions,
 ): Promise<void> {
+  await noteEpoch(store, options.epoch);
   for (;;) {
     const next = (await store.records()).find(
       ({ isWhole, unsent }) => isWhole && unsent.length > 0,
     );
     const home = next?.unsent[0];
-    if (!next || !home || events.isStopped()) return;
-    const refusal = await sendFile(next, home, { store, transport, events });
-    if (events.isStopped()) return;
-    await store.update(next.file, (before) => {
-      if (!before) return undefined;
-      const unsent = before.unsent.filter((each) => !isSameHome(each, home));
-      return refusal
-        ? { ...before, unsent, failed: refusal.description }
-        : { ...before, unsent, isSent: true };
-    });
-    events.onSent(next, next.manifest.size, refusal?.description);
+    if (!next || !home || options.isStopped()) return;
+    const refusal = await sendFile(next, home, { store, transport, options });
+    if (options.isStopped()) return;
+    await store.update(next.file, (before) =>
+      // What has changed since may be another answer.
+      before?.noted === next.noted ? withSent(before, home, refusal, options) : undefined,
+    );
+    options.onSent(next, next.manifest.size, refusal?.description);
   }
+}
+
+/** A hub that was restored is asked again what it has. */
+async function noteEpoch(store: FileStore, epoch: Epoch | undefined): Promise<void> {
+  for (const { file, sent, epoch: before } of await store.records())
+    if (sent.length > 0 && before !== epoch)
+      await store.update(file, (record) =>
+        record && record.epoch !== epoch
+          ? { ...withHomes(record, record.sent, record.linkedTs), sent: [], epoch }
+          : undefined,
+      );
+}
+
+function withSent(
+  record: FileRecord,
+  home: FileHome,
+  refusal: SyncRefusal | undefined,
+  { epoch }: SendOptions,
+): FileRecord {
+  const unsent = record.unsent.filter((each) => !isSameHome(each, home));
+  if (refusal) {
+    const isWhole = refusal !== DAMAGED;
+    return { ...record, isWhole, unsent, failed: refusal.description };
+  }
+  const sent = [...record.sent.filter((each) => !isSameHome(each, home)), home];
+  return { ...record, unsent, sent, epoch };
 }
 
 interface SendHost {
   readonly store: FileStore;
   readonly transport: FileTransport;
-  readonly events: SendEvents;
+  readonly options: SendOptions;
 }
 
 /** @returns why the hub will never take it */
 async function sendFile(
   { file, manifest }: FileRecord,
   home: FileHome,
-  { store, transport, events }: SendHost,
+  { store, transport, options }: SendHost,
 ): Promise<SyncRefusal | undefined> {
   const place = { file, home };
   const begun = await transport.begin(place, manifest);
@@ -107,18 +144,22 @@ async function sendFile(
   const { missing } = begun.value;
   let left = missing.reduce((sum, n) => sum + chunkBytesOf(manifest, n), 0);
   for (const n of missing) {
-    if (events.isStopped()) return undefined;
+    if (options.isStopped()) return undefined;
     const bytes = await store.chunk(file, n);
-    if (!bytes) return { code: 'file_not_found', description: GONE };
+    if (!bytes || !isChunkOf(manifest, n, bytes, options.sha256)) return DAMAGED;
     const answer = await transport.write(place, n, bytes);
     if (!answer.ok) return finalOf(answer);
     left -= bytes.length;
-    if (left > 0) events.onSent({ file, manifest }, manifest.size - left, undefined);
+    if (left > 0) options.onSent({ file, manifest }, manifest.size - left, undefined);
   }
   return undefined;
 }
 
-const GONE = 'The browser has removed a part of the file before it was sent.';
+/** Nobody can send it but who puts it once more. */
+const DAMAGED: SyncRefusal = {
+  code: 'file_not_found',
+  description: 'A part of the file has gone from this device, or was damaged, before it was sent.',
+};
 
 /** @throws RefusedByHub */
 function finalOf({

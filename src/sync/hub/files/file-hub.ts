@@ -58,12 +58,13 @@ export class FileHub {
     return { missing: await this.missingOf(folder, given) };
   }
 
-  /** @throws SyncRefused `file_not_found` before `begin`, `storage_full`, `bad_message` when the bytes are others */
+  /** @throws SyncRefused `file_not_uploaded` before `begin`, `storage_full`, `bad_message` when the bytes are others */
   async write(secret: string, place: unknown, n: number, bytes: Uint8Array): Promise<void> {
     const { blobs, sha256 } = this.options;
     const folder = await this.folderOf(secret, placeIn(place));
     const known = await this.manifestIn(folder);
-    if (!known) throw new SyncRefused('file_not_found', 'Nobody has begun to bring this file.');
+    // A hub that was restored meanwhile has forgotten it: who brings it begins once more.
+    if (!known) throw new SyncRefused('file_not_uploaded', 'Nobody has begun to bring this file.');
     if (!isChunkOf(known, n, bytes, sha256))
       throw new SyncRefused('bad_message', `The bytes are not chunk ${n} of the file.`);
     await blobs.put(`${folder}${n}`, bytes);
