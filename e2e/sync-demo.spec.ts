@@ -191,6 +191,90 @@ test('in one browser the link opens the other person’s window; with the browse
   await context.close();
 });
 
+/** A picture of one colour. */
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAEklEQVR4nGNgYPiPBw0qaQYGAFbiY536PT0nAAAAAElFTkSuQmCC',
+  'base64',
+);
+
+test('a photo taken with the network off reaches the other person when it is back', async ({
+  browser,
+}) => {
+  const ada = await openWindow(browser);
+  const ben = await openWindow(browser);
+  await logIn(ada.page, 'Ada');
+  await logIn(ben.page, 'Ben');
+  await addNote(ada.page, 'A grebe');
+  await turnNetwork(ada.page, false);
+  const choosing = ada.page.waitForEvent('filechooser');
+  await press(ada.page, 'Photo “A grebe”');
+  await (await choosing).setFiles({ name: 'grebe.png', mimeType: 'image/png', buffer: picture });
+  const photo = (page: Page) => page.getByRole('img', { name: 'Photo of “A grebe”' });
+  const isLoaded = (page: Page) =>
+    photo(page).evaluate((image) => (image as HTMLImageElement).naturalWidth > 0);
+  await expect(photo(ada.page)).toBeVisible();
+  await expect.poll(() => isLoaded(ada.page)).toBe(true);
+  await expect(ada.page.getByTestId('sync-waits')).toContainText('1 of your photos not sent yet');
+  await ada.page.reload();
+  await expect(photo(ada.page)).toBeVisible();
+  await turnNetwork(ada.page, true);
+  await expect(ada.page.getByTestId('sync-waits')).toBeEmpty();
+  await expect(photo(ben.page)).toBeVisible();
+  await expect.poll(() => isLoaded(ben.page)).toBe(true);
+  await ada.context.close();
+  await ben.context.close();
+});
+
+test('a copy that keeps a part says so, and the hub can be asked', async ({ browser }) => {
+  const { context, page } = await openWindow(browser);
+  await logIn(page, 'Ada');
+  const counted = page.getByTestId('note-count');
+  const asked = page.getByTestId('hub-count');
+  await expect(counted).toContainText('all that you may see');
+  const all = Number.parseInt(await counted.innerText());
+  await page.getByTestId('keep-own').check();
+  await expect(note(page, 'Swifts over the station')).toHaveCount(0);
+  await expect(counted).toContainText('The hub may have more');
+  expect(Number.parseInt(await counted.innerText())).toBeLessThan(all);
+  await page.getByTestId('ask-hub').click();
+  await expect(asked).toHaveText(`The hub counts ${all}.`);
+  await turnNetwork(page, false);
+  await page.getByTestId('ask-hub').click();
+  await expect(asked).toContainText('The hub cannot be reached');
+  // It is so after a reload, too.
+  await page.reload();
+  await expect(counted).toContainText('The hub may have more');
+  await turnNetwork(page, true);
+  await page.getByTestId('keep-own').uncheck();
+  await expect(note(page, 'Swifts over the station')).toBeVisible();
+  await expect(counted).toContainText('all that you may see');
+  await context.close();
+});
+
+test('notes without an account are brought into a copy, once', async ({ browser }) => {
+  const { context, page } = await openWindow(browser);
+  await logIn(page, 'Ben');
+  const alone = page.getByTestId('alone-notes').getByRole('listitem');
+  await expect(page.getByTestId('adopt')).toBeDisabled();
+  for (const title of ['A stork', 'An egret']) {
+    await page.getByTestId('alone-title').fill(title);
+    await page.getByTestId('alone-add').click();
+    await expect(alone.filter({ hasText: title })).toBeVisible();
+  }
+  await page.reload();
+  await expect(alone).toHaveCount(2);
+  await page.getByTestId('adopt').click();
+  await expect(page.getByTestId('adopt-state')).toContainText('The hub has them all');
+  await expect(alone).toHaveCount(0);
+  for (const title of ['A stork', 'An egret']) {
+    await expect(note(page, title)).toBeVisible();
+    await expect(writes(page).filter({ hasText: `Bring in “${title}”` })).toContainText(
+      'Confirmed',
+    );
+  }
+  await context.close();
+});
+
 for (const width of [390, 1280]) {
   test(`the page fits ${width} px, and its controls have names`, async ({ browser }) => {
     const { context, page } = await openWindow(browser, width);

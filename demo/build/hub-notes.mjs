@@ -34,6 +34,8 @@ const ROLE = {
       actions: {
         read: q.Query(q.Lambda('ref', isOpen(q.Get(q.Var('ref'))))),
         create: q.Query(q.Lambda('note', isOwn(q.Var('note')))),
+        // Notes that were written without an account keep their ids.
+        create_with_id: q.Query(q.Lambda(['note', 'ref'], isOwn(q.Var('note')))),
         // Whoever sees a note may change it; only its owner may share or hide it, and nobody may give it away.
         write: q.Query(
           q.Lambda(
@@ -44,6 +46,7 @@ const ROLE = {
         delete: q.Query(q.Lambda('ref', isOwn(q.Get(q.Var('ref'))))),
       },
     },
+    { resource: q.Index('notes_by_owner'), actions: { read: true } },
   ],
 };
 
@@ -79,8 +82,20 @@ async function makeSchema(admin) {
       }),
     ),
   );
+  await admin.query(
+    q.If(
+      q.Exists(q.Index('notes_by_owner')),
+      null,
+      q.CreateIndex({
+        name: 'notes_by_owner',
+        source: notes,
+        terms: [{ field: ['data', 'owner'] }],
+      }),
+    ),
+  );
   await admin.query(q.If(q.Exists(q.Ref(people, '1')), null, q.Do(...firstDocuments())));
-  await admin.query(q.If(q.Exists(q.Role(ROLE.name)), null, q.CreateRole(ROLE)));
+  const role = q.Role(ROLE.name);
+  await admin.query(q.If(q.Exists(role), q.Update(role, ROLE), q.CreateRole(ROLE)));
 }
 
 function firstDocuments() {

@@ -64,7 +64,7 @@ const POLICY = [
   "script-src 'self'",
   "worker-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  "img-src 'self' data: blob:",
   "connect-src 'self' blob:",
   "manifest-src 'self'",
   "base-uri 'none'",

@@ -1,7 +1,7 @@
 /** One person's copy of the notes in this browser, kept in step with the hub. */
 import { openDatabase, q, type Database, type Sync } from '../../src/index.ts';
 import { hubUrl, type Person } from './hub-place.ts';
-import { NOTES, PEOPLE } from './note-queries.ts';
+import { NOTES, notesOf, PEOPLE } from './note-queries.ts';
 
 const DATABASE = 'burrow-notes';
 
@@ -47,8 +47,20 @@ const startSync = (
     readonly password: string;
     readonly key: string;
   },
-): Promise<Sync> =>
-  db.sync({ url: hubUrl(person), sets: [NOTES, PEOPLE], ...(login && { login }) });
+): Promise<Sync> => db.sync({ url: hubUrl(person), sets: setsOf(person), ...(login && { login }) });
+
+const keptPlace = ({ id }: Person): string => `burrow-sync keeps ${id}`;
+
+/** Whether the copy is to hold all notes that this person may see, and not their own alone. */
+export const keepsAll = (person: Person): boolean =>
+  localStorage.getItem(keptPlace(person)) !== 'own';
+
+const setsOf = (person: Person) => [keepsAll(person) ? NOTES : notesOf(person.id), PEOPLE];
+
+export async function keepNotes({ person, sync }: NoteCopy, which: 'all' | 'own'): Promise<void> {
+  localStorage.setItem(keptPlace(person), which);
+  await sync.setSets(setsOf(person));
+}
 
 async function remember(
   person: Person,

@@ -4,7 +4,9 @@ import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatNumber } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
+import { NotePhotos, photoPicker } from './note-photos.ts';
 import {
+  addPhoto,
   allNotes,
   countNote,
   createNote,
@@ -29,7 +31,8 @@ interface NoteListOptions {
 
 type Write = (expression: Expr) => Promise<boolean>;
 
-export function noteList({ person, sync }: NoteCopy, options: NoteListOptions): NoteList {
+export function noteList(copy: NoteCopy, options: NoteListOptions): NoteList {
+  const { person, sync, db } = copy;
   const { names, signal, onWrite } = options;
   const titles = new Map<string, string>();
   const list = h('ul', { class: 'rows', 'data-testid': 'sync-notes' });
@@ -49,6 +52,12 @@ export function noteList({ person, sync }: NoteCopy, options: NoteListOptions): 
       onWrite();
     }
   };
+  const picker = photoPicker((id, file) => {
+    db.files.put(file).then(
+      (photo) => write(addPhoto(id, photo)),
+      (error: unknown) => fill(problem, `Not saved: ${explain(error)}`),
+    );
+  });
   const show = (): void => {
     refill(
       list,
@@ -58,6 +67,8 @@ export function noteList({ person, sync }: NoteCopy, options: NoteListOptions): 
           owner: names.get(note.data.owner.id) ?? 'Someone',
           isEdited: editing === note.ref.id,
           write,
+          photos,
+          pickPhoto: () => picker.open(note.ref.id),
           edit: (id) => {
             editing = id;
             show();
@@ -66,6 +77,9 @@ export function noteList({ person, sync }: NoteCopy, options: NoteListOptions): 
       ),
     );
   };
+  const photos = new NotePhotos(copy, signal, () => {
+    if (!signal.aborted && !list.querySelector('form')) show();
+  });
   const stop = sync.client.subscribe(allNotes, {
     next: ({ data }) => {
       for (const { ref, data: note } of data) titles.set(ref.id, note.title);
@@ -81,6 +95,7 @@ export function noteList({ person, sync }: NoteCopy, options: NoteListOptions): 
     h('h2', {}, 'Notes'),
     newNoteForm(write),
     problem,
+    picker.node,
     list,
   );
   return { node, titleOf: (id) => titles.get(id) ?? 'a deleted note' };
@@ -127,13 +142,15 @@ interface RowOptions {
   readonly owner: string;
   readonly isEdited: boolean;
   readonly write: Write;
+  readonly photos: NotePhotos;
+  readonly pickPhoto: () => void;
   readonly edit: (id: string | undefined) => void;
 }
 
 function noteRow(note: StoredDocument<Note>, options: RowOptions): HTMLElement {
-  const { isOwn, owner, isEdited, write, edit } = options;
+  const { isOwn, owner, isEdited, write, edit, photos, pickPhoto } = options;
   const { ref, data } = note;
-  const { title, shared, count } = data;
+  const { title, shared, count, photo } = data;
   const act = (text: string, run: () => void): HTMLElement =>
     h(
       'button',
@@ -151,13 +168,20 @@ function noteRow(note: StoredDocument<Note>, options: RowOptions): HTMLElement {
     { 'data-note': ref.id, 'data-count': count },
     isEdited
       ? titleForm(title, write, ref.id, () => edit(undefined))
-      : h('span', { class: 'grow' }, title, h('small', {}, owned)),
+      : h(
+          'span',
+          { class: 'grow' },
+          title,
+          h('small', {}, owned),
+          photo && photos.show({ ref, title, photo }),
+        ),
     h(
       'span',
       { class: 'buttons' },
       h('span', { class: 'seen-count', title: 'Number of sightings' }, `${formatNumber(count)} ×`),
       act('+1', () => void write(countNote(ref.id))),
       !isEdited && act('Edit', () => edit(ref.id)),
+      act('Photo', pickPhoto),
       isOwn && act(shared ? 'Hide' : 'Share', () => void write(shareNote(ref.id, !shared))),
       isOwn && act('Delete', () => void write(deleteNote(ref.id))),
     ),

@@ -1,15 +1,27 @@
 /** The writes of this page. Each is a query: it runs on the copy at once, and again at the hub. */
-import { q, type StoredDocument, type Expr, type Page, type Ref } from '../../src/index.ts';
+import {
+  q,
+  type FileRef,
+  type StoredDocument,
+  type Expr,
+  type Page,
+  type Ref,
+} from '../../src/index.ts';
 
 export interface Note {
   readonly title: string;
   readonly shared: boolean;
   readonly count: number;
   readonly owner: Ref;
+  readonly photo?: FileRef;
 }
 
 export const NOTES = q.Documents(q.Collection('notes'));
 export const PEOPLE = q.Documents(q.Collection('people'));
+
+/** Of one person. */
+export const notesOf = (personId: string): Expr =>
+  q.Match(q.Index('notes_by_owner'), q.Ref(q.Collection('people'), personId));
 
 const note = (id: string): Expr => q.Ref(q.Collection('notes'), id);
 
@@ -34,5 +46,8 @@ export const countNote = (id: string): Expr =>
   q.Update(note(id), {
     data: { count: q.Add(q.Select(['data', 'count'], q.Get(note(id))), 1) },
   });
+
+export const addPhoto = (id: string, photo: FileRef): Expr =>
+  q.Update(note(id), { data: { photo } });
 
 export const deleteNote = (id: string): Expr => q.Delete(note(id));

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { q, type Expr } from '../../src/index.ts';
-import { countNote, createNote, deleteNote, renameNote, shareNote } from './note-queries.ts';
+import {
+  addPhoto,
+  countNote,
+  createNote,
+  deleteNote,
+  renameNote,
+  shareNote,
+} from './note-queries.ts';
 import { readWrite, sayWrite } from './read-write.ts';
 
 const read = (expression: Expr) => readWrite(JSON.stringify(expression));
@@ -15,6 +22,8 @@ test('readWrite() finds what each write of the page was about', () => {
   expect(read(renameNote('7', 'A siskin'))).toEqual({ kind: 'rename', id: '7', title: 'A siskin' });
   expect(read(shareNote('7', false))).toEqual({ kind: 'share', id: '7', shared: false });
   expect(read(countNote('7'))).toEqual({ kind: 'count', id: '7' });
+  const photo = { file: 'file:0', size: 1, type: 'image/png' };
+  expect(read(addPhoto('7', photo))).toEqual({ kind: 'photo', id: '7' });
   expect(read(deleteNote('7'))).toEqual({ kind: 'delete', id: '7' });
 });
 

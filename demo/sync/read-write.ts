@@ -5,6 +5,7 @@ export type NoteWrite =
   | { readonly kind: 'rename'; readonly id: string; readonly title: string }
   | { readonly kind: 'share'; readonly id: string; readonly shared: boolean }
   | { readonly kind: 'count'; readonly id: string }
+  | { readonly kind: 'photo'; readonly id: string }
   | { readonly kind: 'delete'; readonly id: string };
 
 type Json = Readonly<Record<string, unknown>>;
@@ -28,6 +29,7 @@ export function readWrite(query: string): NoteWrite | undefined {
   if (id === undefined) return undefined;
   if (typeof title === 'string') return { kind: 'rename', id, title };
   if (typeof shared === 'boolean') return { kind: 'share', id, shared };
+  if ('photo' in data) return { kind: 'photo', id };
   return 'count' in data ? { kind: 'count', id } : undefined;
 }
 
@@ -41,12 +43,20 @@ function idIn(target: unknown): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-/** @param titleOf of a note, as this window last saw it */
-export function sayWrite(write: NoteWrite | undefined, titleOf: (id: string) => string): string {
-  if (!write) return 'A write by another page';
+/**
+ * @param titleOf of a note, as this window last saw it
+ * @param label what is said of it otherwise
+ */
+export function sayWrite(
+  write: NoteWrite | undefined,
+  titleOf: (id: string) => string,
+  label = 'A write by another page',
+): string {
+  if (!write) return label;
   if (write.kind === 'create') return `New note “${write.title}”`;
   const known = `“${titleOf(write.id)}”`;
   if (write.kind === 'rename') return `Rename ${known} to “${write.title}”`;
   if (write.kind === 'share') return `${write.shared ? 'Share' : 'Hide'} ${known}`;
+  if (write.kind === 'photo') return `Photo of ${known}`;
   return write.kind === 'count' ? `+1 for ${known}` : `Delete ${known}`;
 }

@@ -74,7 +74,10 @@ const STEPS = [
   'Log in as Ada. Open Ben’s window, log in there, and put the windows side by side. A note added in one appears in the other.',
   'Turn the network off in both windows. Add notes, and press +1 on the same note in both. Reload one: nothing is lost.',
   'Turn the network on again. Both windows show the same notes, and both +1 are counted. One of these writes had a different result at the hub than it showed, so it is marked “Amended”.',
+  'Press Photo at a note and choose a picture, also with the network off. It appears in the other window once the hub has it.',
   'Hide a note that you share: it disappears from the other window.',
+  'Keep only your own notes on this device: the number of notes says that there may be more, and the hub can be asked.',
+  'Write notes without an account, and bring them into your copy.',
   'At the bottom of the page, add a note that only the hub can refuse. Then edit it, retry it or discard it.',
 ] as const;
 

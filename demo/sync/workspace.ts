@@ -8,7 +8,9 @@ import type { HubNotes, Person } from './hub-place.ts';
 import { networkSwitch } from './network-switch.ts';
 import { forgetCopy, logOut, type NoteCopy } from './note-copy.ts';
 import { createNote } from './note-queries.ts';
+import { keptNotes } from './kept-notes.ts';
 import { noteList } from './note-list.ts';
+import { notesAlone } from './notes-alone.ts';
 import { writeList } from './write-list.ts';
 
 export interface Workspace {
@@ -22,7 +24,7 @@ export function workspace(app: App, copy: NoteCopy, hub: HubNotes, onOut: () => 
   const { signal } = ending;
   const names = new Map(hub.people.map(({ id, name }) => [id, name]));
   const other = hub.people.find(({ id }) => id !== person.id);
-  const progress = progressLine(sync, signal);
+  const progress = progressLine(copy, signal);
   const writes = writeList(copy, signal, progress.refresh);
   const onWrite = (): void => {
     writes.refresh();
@@ -60,7 +62,14 @@ export function workspace(app: App, copy: NoteCopy, hub: HubNotes, onOut: () => 
       'div',
       { class: 'sync-columns' },
       notes.node,
-      h('div', { class: 'sync-side' }, writes.node, other && provoke(copy, other, onWrite)),
+      h(
+        'div',
+        { class: 'sync-side' },
+        writes.node,
+        keptNotes(copy, signal),
+        notesAlone(copy, onWrite),
+        other && provoke(copy, other, onWrite),
+      ),
     ),
   );
   return { node, stop: () => ending.abort() };
@@ -119,7 +128,7 @@ interface ProgressLine {
 }
 
 /** How much has come, and how much waits to go. */
-function progressLine(sync: Sync, signal: AbortSignal): ProgressLine {
+function progressLine({ db, sync }: NoteCopy, signal: AbortSignal): ProgressLine {
   const bar = h('progress', { 'aria-label': 'Documents of the copy', hidden: true });
   const waits = h('p', { class: 'hint', 'data-testid': 'sync-waits' });
   const refused = h('p', { 'data-testid': 'sync-refused' });
@@ -130,7 +139,14 @@ function progressLine(sync: Sync, signal: AbortSignal): ProgressLine {
     const count =
       waiting.length === 1 ? '1 write waits' : `${formatNumber(waiting.length)} writes wait`;
     const since = formatTime(new Date(waiting.length > 0 ? oldest : 0).toISOString());
-    fill(waits, waiting.length > 0 && `${count} for the hub, since ${since}.`);
+    const photos = (await db.files.list()).filter(
+      ({ state }) => state === 'unsent' || state === 'here',
+    );
+    fill(
+      waits,
+      waiting.length > 0 && `${count} for the hub, since ${since}. `,
+      photos.length > 0 && `${formatNumber(photos.length)} of your photos not sent yet.`,
+    );
     const { length } = await sync.writes.list({ states: ['refused'] });
     const said =
       length === 1 ? '1 write was refused.' : `${formatNumber(length)} writes were refused.`;
@@ -154,6 +170,7 @@ function progressLine(sync: Sync, signal: AbortSignal): ProgressLine {
     { signal },
   );
   sync.addEventListener('verdict', refresh, { signal });
+  db.files.addEventListener('progress', refresh, { signal });
   refresh();
   return { node: h('div', { class: 'sync-progress' }, bar, waits, refused, came), refresh };
 }

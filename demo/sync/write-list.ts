@@ -100,7 +100,7 @@ type Resolve = (
 function writeRow(write: Write, titleOf: (id: string) => string, resolve: Resolve): HTMLElement {
   const { id, state, at, predicted } = write;
   const about = readWrite(write.query);
-  const said = sayWrite(about, titleOf);
+  const said = sayWrite(about, titleOf, write.label);
   const [word, meaning] = STATES[state];
   const why = write.state === 'refused' ? refusal(write.error) : predicted ? FORESEEN : meaning;
   return h(

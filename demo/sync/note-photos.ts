@@ -1,0 +1,93 @@
+/** Photos of notes: each is fetched once, and shown as long as this window is open. */
+import type { FileRef, Ref } from '../../src/index.ts';
+import { h } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import type { NoteCopy } from './note-copy.ts';
+
+interface PhotoOf {
+  readonly ref: Ref;
+  readonly title: string;
+  readonly photo: FileRef;
+}
+
+const RETRY_MS = 3000;
+
+export class NotePhotos {
+  private readonly copy: NoteCopy;
+  private readonly onChange: () => void;
+  private readonly urls = new Map<string, string>();
+  private readonly fetching = new Set<string>();
+  /** Why a photo is not here. */
+  private readonly reasons = new Map<string, string>();
+
+  /** @param onChange a photo can be shown, or it is known why not */
+  constructor(copy: NoteCopy, signal: AbortSignal, onChange: () => void) {
+    this.copy = copy;
+    this.onChange = onChange;
+    const tryAgain = (): void => {
+      if (this.reasons.size === 0) return;
+      this.reasons.clear();
+      onChange();
+    };
+    copy.sync.addEventListener('state', tryAgain, { signal });
+    // Nobody is told that another device has sent a photo.
+    const timer = setInterval(tryAgain, RETRY_MS);
+    signal.addEventListener('abort', () => {
+      clearInterval(timer);
+      for (const url of this.urls.values()) URL.revokeObjectURL(url);
+    });
+  }
+
+  show(of: PhotoOf): HTMLElement {
+    const { file, name } = of.photo;
+    const url = this.urls.get(file);
+    const alt = `Photo of “${of.title}”`;
+    if (url !== undefined) return h('img', { class: 'note-photo', src: url, alt, title: name });
+    const reason = this.reasons.get(file);
+    if (reason === undefined) void this.fetch(of);
+    return h(
+      'small',
+      { class: 'hint', 'data-testid': 'photo-state' },
+      reason ?? 'Loading the photo…',
+    );
+  }
+
+  private async fetch({ ref, photo }: PhotoOf): Promise<void> {
+    if (this.fetching.has(photo.file)) return;
+    this.fetching.add(photo.file);
+    try {
+      const blob = await this.copy.db.files.get(photo, { of: ref });
+      this.urls.set(photo.file, URL.createObjectURL(blob));
+    } catch (error) {
+      this.reasons.set(photo.file, explain(error));
+    } finally {
+      this.fetching.delete(photo.file);
+      this.onChange();
+    }
+  }
+}
+
+/** A control that nobody sees: buttons of notes open it. */
+export function photoPicker(onPicked: (noteId: string, photo: File) => void) {
+  let noteId: string | undefined;
+  const input = h('input', {
+    type: 'file',
+    accept: 'image/*',
+    hidden: true,
+    'aria-label': 'Photo of a note',
+    on: {
+      change: () => {
+        const [photo] = input.files ?? [];
+        if (photo && noteId !== undefined) onPicked(noteId, photo);
+        input.value = '';
+      },
+    },
+  });
+  return {
+    node: input,
+    open(id: string): void {
+      noteId = id;
+      input.click();
+    },
+  };
+}

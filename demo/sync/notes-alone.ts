@@ -1,0 +1,135 @@
+/** Notes that were written on this device without an account, and how they get into a copy: adoption. */
+import { openDatabase, q, type Database, type Page } from '../../src/index.ts';
+import { adopt, planAdoption, type AdoptOptions } from '../../src/adopt/adopt.ts';
+import { fill, h } from '../shell/dom.ts';
+import { explain } from '../shell/explain.ts';
+import { formatNumber } from '../shell/format.ts';
+import type { NoteCopy } from './note-copy.ts';
+
+const DATABASE = 'burrow-notes-alone';
+const COLLECTION = q.Collection('notes');
+const TITLES = q.Map<Page<string>>(
+  q.Paginate(q.Documents(COLLECTION), { size: 200 }),
+  q.Lambda('ref', q.Select(['data', 'title'], q.Get(q.Var('ref')))),
+);
+
+/** Opened by the first who needs it, in this window. */
+let alone: Promise<Database> | undefined;
+
+function openAlone(): Promise<Database> {
+  alone ??= openDatabase(DATABASE).then(async (db) => {
+    await db
+      .client()
+      .query(q.If(q.Exists(COLLECTION), null, q.CreateCollection({ name: 'notes' })));
+    return db;
+  });
+  return alone;
+}
+
+/** The hub has them: nothing here is needed any more. */
+async function forgetAlone(): Promise<void> {
+  const db = await openAlone();
+  alone = undefined;
+  await db.destroy();
+}
+
+export function notesAlone(copy: NoteCopy, onWrite: () => void): HTMLElement {
+  const { person, sync } = copy;
+  const list = h('ul', { class: 'rows', 'data-testid': 'alone-notes' });
+  const said = h('p', { class: 'hint', role: 'status', 'data-testid': 'adopt-state' });
+  const title = h('input', {
+    required: true,
+    maxlength: 100,
+    placeholder: 'A note without an account',
+    'aria-label': 'Title of a note without an account',
+    autocomplete: 'off',
+    'data-testid': 'alone-title',
+  });
+  const bring = h(
+    'button',
+    {
+      type: 'button',
+      class: 'quiet',
+      'data-testid': 'adopt',
+      on: { click: () => void run(bringIn) },
+    },
+    `Bring them into ${person.name}’s copy`,
+  );
+  const run = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      fill(said, explain(error));
+    }
+  };
+  const show = async (): Promise<void> => {
+    const { data } = await (await openAlone()).client().query(TITLES);
+    fill(list, ...data.map((each) => h('li', {}, h('span', { class: 'grow' }, each))));
+    bring.disabled = data.length === 0;
+  };
+  const add = async (): Promise<void> => {
+    const db = await openAlone();
+    await db.client().query(q.Create(COLLECTION, { data: { title: title.value.trim() } }));
+    title.value = '';
+    fill(said);
+    await show();
+  };
+  const bringIn = async (): Promise<void> => {
+    const db = await openAlone();
+    const owner = await sync.client.query(q.CurrentIdentity());
+    const options: AdoptOptions = {
+      map: ({ data }) => ({ data: { ...data, shared: false, count: 0, owner } }),
+      label: ({ data }) => `Bring in “${String(data['title'])}”`,
+    };
+    const { documents, clashes } = await planAdoption(db, sync, options);
+    const warning = clashes.map(({ description }) => description).join(' ');
+    if (
+      clashes.length > 0 &&
+      !confirm(`${clashes.length} of ${documents} clash. ${warning} Go on?`)
+    )
+      return;
+    bring.disabled = true;
+    const { submitted, settled, failed } = await adopt(db, sync, options);
+    onWrite();
+    fill(said, `${formatNumber(submitted)} notes are in the copy now, and go to the hub.`);
+    const { refused } = await settled;
+    const kept = failed.length + refused.length;
+    if (kept === 0) await forgetAlone();
+    fill(
+      said,
+      kept === 0
+        ? 'The hub has them all. What was here without an account is deleted.'
+        : `${formatNumber(kept)} were refused: the reasons are in the list of writes. They are still here, too.`,
+    );
+    onWrite();
+    await show();
+  };
+  void run(show);
+  return h(
+    'section',
+    { class: 'card', 'aria-label': 'Notes without an account' },
+    h('h2', {}, 'Notes without an account'),
+    h(
+      'p',
+      { class: 'hint' },
+      'They are in a database of this device that is no copy. Bring them in, and each becomes a write of your copy.',
+    ),
+    h(
+      'form',
+      {
+        class: 'new-note',
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            void run(add);
+          },
+        },
+      },
+      title,
+      h('button', { type: 'submit', 'data-testid': 'alone-add' }, 'Add'),
+    ),
+    list,
+    h('div', { class: 'buttons' }, bring),
+    said,
+  );
+}
