@@ -48,6 +48,29 @@ const countedHere = (page: Page) =>
     return { value, isPartial: partial.length > 0 };
   });
 
+test('a first load whose database is evicted in the middle begins anew, and is whole', async ({
+  profile,
+  hub,
+}) => {
+  await fill(hub);
+  const secret = await hub.token('alice@example.org');
+  let pulls = 0;
+  hub.proxy.judge = ({ path }) => (path === '/sync/pull' && ++pulls > 2 ? 'drop' : 'none');
+  let page = await profile.openTab();
+  await load(page, { url: hub.url, secret });
+  await page.waitForFunction(() => rows > 0);
+  const session = await profile.debug(page);
+  const { origin } = new URL(page.url());
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+  await page.close();
+  hub.proxy.judge = () => 'none';
+  page = await profile.openTab();
+  await load(page, { url: hub.url, secret });
+  await page.evaluate(() => sync.whenSynced());
+  expect(await countedHere(page)).toEqual({ value: NOTES, isPartial: false });
+  expect(await page.evaluate(() => db.verify())).toEqual([]);
+});
+
 test(`a first load that is killed ${KILLS} times goes on where it was, and can be used meanwhile`, async ({
   profile,
   hub,

@@ -89,6 +89,37 @@ test('a token that was withdrawn locks the copy at the next contact; a login ope
   expect(await codesIn(page)).toEqual([2, 2]);
 });
 
+test('rights that end while 100 writes wait: each has its verdict, and what was refused is kept', async ({
+  page,
+  hub,
+}) => {
+  await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
+  await page.evaluate(() => sync.whenSynced());
+  hub.proxy.set('down');
+  for (let n = 0; n < 100; n++) await submitNote(page, `note ${n}`, { topic: n % 2 ? 'b' : 'a' });
+  await endTokens(hub);
+  // From now on only notes of one kind may be made.
+  const isAllowed = call('Equals', call('Select', ['data', 'topic'], call('Var', 'note')), 'a');
+  const resource = notes();
+  const create = call('Query', call('Lambda', 'note', isAllowed));
+  const actions = { read: true, write: true, delete: true, create };
+  await hub.admin.query(
+    call('Update', call('Role', 'people'), { privileges: [{ resource, actions }] }),
+  );
+  hub.proxy.set('up');
+  await expect.poll(() => stateOf(page)).toBe('locked');
+  expect(await loginAgain(page, hub)).toBeUndefined();
+  await page.evaluate(() => sync.whenSettled());
+  const states = (await writesIn(page)).map(({ state, code }) => `${state} ${code}`);
+  expect(states).toEqual(
+    Array.from({ length: 100 }, (_, n) =>
+      n % 2 ? 'refused permission denied' : 'confirmed undefined',
+    ),
+  );
+  expect(await hub.admin.query(call('Count', call('Documents', notes())))).toBe(50);
+  await expect.poll(async () => (await shownIn(page)).length).toBe(50);
+});
+
 test('a token that expires asks for a login: writes wait, reads go on, then all arrives', async ({
   page,
   hub,

@@ -212,6 +212,27 @@ describe('with a hub', () => {
     expect((await other.db.files.get(photo, { of: copyOfRef.ref })).size).toBe(9);
   });
 
+  test('the files of a set are fetched, as far as the hub has them', async () => {
+    const { db, sync } = await device();
+    const photos: FileRef[] = [];
+    for (const seed of [1, 2, 3]) {
+      const photo = await db.files.put(photoOf(CHUNK + seed, seed));
+      photos.push(photo);
+      await sync.client.query(q.Create(notes, { data: { photo } }));
+    }
+    await sync.client.query(q.Create('notes', { data: { text: 'without' } }));
+    await sync.whenSettled();
+    await db.files.whenSent();
+    const missing = { ...(photos[0] as FileRef), file: `file:${'0'.repeat(64)}` };
+    await hub.client().query(q.Create(notes, { data: { photo: missing } }));
+    const other = await device({});
+    const fetched = await other.db.files.fetchAll(other.sync.client, all);
+    expect(fetched).toEqual({ files: 4, notUploaded: [missing.file] });
+    expect((await other.db.files.list()).map(({ state }) => state)).toEqual(Array(3).fill('sent'));
+    await other.sync.stop();
+    for (const photo of photos) expect((await other.db.files.get(photo)).size).toBe(photo.size);
+  });
+
   test('who signs out for good is told of files that have not arrived', async () => {
     const { db, sync } = await device();
     const photo = await db.files.put(photoOf(9));

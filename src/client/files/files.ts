@@ -1,7 +1,10 @@
 import type { FileData, FileHomeData, FileProgress } from '../../host/files.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError, type QueryError } from '../errors.ts';
 import type { Link } from '../connection/link.ts';
-import { isRef, type Ref } from '../queries/values.ts';
+import { q } from '../queries/builders.ts';
+import type { Client } from '../queries/client.ts';
+import type { StoredDocument } from '../queries/types/documents.ts';
+import { isRef, type Expr, type Ref, type SetRef } from '../queries/values.ts';
 import { TypedEvents } from '../typed-events.ts';
 
 /** What a document keeps of a file. Only `file` is needed to get it back. */
@@ -82,6 +85,40 @@ export class Files extends TypedEvents<FilesEvents> {
   async fetch(file: FileRef | string, options: FileOptions = {}): Promise<void> {
     const call = callOf(file, options);
     await this.#link.call((host) => host.fetchFile(call));
+  }
+
+  /**
+   * Has the files here that documents of a set refer to: what a user is to have without network. Called again it fetches what is new, and
+   * goes on where it was cut off.
+   * @param client that reads the set, such as `sync.client`
+   * @returns how many files the documents refer to, and those of them that no hub has yet
+   * @throws as `get`, and as `paginate`
+   * @example
+   * const { files, notUploaded } = await db.files.fetchAll(db.client(), q.Documents(notes));
+   * console.log(files, notUploaded.length); // 0 0
+   */
+  async fetchAll(
+    client: Pick<Client, 'paginate'>,
+    set: Expr<SetRef>,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<{ readonly files: number; readonly notUploaded: readonly string[] }> {
+    const files = new Set<string>();
+    const notUploaded: string[] = [];
+    const pages = client.paginate(set, {}, signal && { signal }).map((ref) => q.Get(ref as Ref));
+    for await (const page of pages)
+      for (const { ref, data } of page as readonly StoredDocument<unknown>[])
+        for (const file of JSON.stringify(data ?? null).match(/\bfile:[\da-f]{64}\b/g) ?? []) {
+          if (files.has(file)) continue;
+          signal?.throwIfAborted();
+          files.add(file);
+          try {
+            await this.fetch(file, { of: ref });
+          } catch (error) {
+            if ((error as QueryError).code !== 'file_not_uploaded') throw error;
+            notUploaded.push(file);
+          }
+        }
+    return { files: files.size, notUploaded };
   }
 
   /**
