@@ -320,10 +320,10 @@ module.exports = {
     },
     {
       name: 'demo-uses-the-package',
-      comment: 'The demo is written as a user would write it: against src/index.ts.',
+      comment: 'The demo is written as a user would write it: against the entries of the package.',
       severity: 'error',
       from: { path: '^demo/', pathNot: TESTS },
-      to: { path: '^(src|worker|hub|hosts|e2e|bench)/', pathNot: '^src/index\\.ts$' },
+      to: { path: '^(src|worker|hub|hosts|e2e|bench)/', pathNot: '^src/(index|adopt/adopt)\\.ts$' },
     },
     {
       name: 'e2e-from-outside',
