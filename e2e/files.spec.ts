@@ -1,6 +1,7 @@
 /** A photo of 8 MB over a line that breaks, from a browser that is killed, to another one over a line like it. */
 import { expect, type Page } from '@playwright/test';
 import { print } from './support/app-test.ts';
+import type { FileRef } from '../src/index.ts';
 import { ALICE, test } from './support/sync-test.ts';
 import type { Fault, Passed } from './support/faulty-proxy.ts';
 
@@ -45,11 +46,9 @@ const getPhoto = (page: Page) =>
   page.evaluate(async () => {
     const { q } = burrow;
     await sync.whenSynced();
-    const notes = q.Paginate(q.Documents(q.Collection('notes')));
-    const [note] = (await sync.client.query(q.Map(notes, (ref) => q.Get(ref)))).data as {
-      ref: never;
-      data: { photo: { file: string; size: number; type: string; name: string } };
-    }[];
+    const notes = q.Collection<{ photo: FileRef }>('notes');
+    const page = q.Map(q.Paginate(q.Documents(notes)), (ref) => q.Get(ref));
+    const [note] = (await sync.client.query(page)).data;
     if (!note) throw new Error('There is no note.');
     const { photo } = note.data;
     try {
