@@ -127,6 +127,19 @@ test('what a process left half written in a folder is not listed', async () => {
   expect(await readdir(join(path, '1'))).toEqual(['.half']);
 });
 
+test('files stop long before the disk is full; what is there can be read and removed', async () => {
+  const path = await folder();
+  let free = 513 * 1024 * 1024;
+  const store = await openFolderBlobs(path, () => free);
+  await store.put('1/0', bytes('x'));
+  free -= 2 * 1024 * 1024;
+  await expect(store.put('1/1', bytes('y'))).rejects.toMatchObject({
+    refusal: { code: 'storage_full' },
+  });
+  expect(await keysOf(store, '')).toEqual(['1/0']);
+  await store.delete(['1/0']);
+});
+
 // Signatures are not verified by this server: a key that it does not know is refused.
 test('wrong credentials of a bucket are an error, not an empty bucket', async () => {
   const url = await bucket();

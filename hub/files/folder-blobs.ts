@@ -4,24 +4,27 @@ import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs
 import { dirname, join } from 'node:path';
 import type { BlobStore, StoredBlob } from '../../src/sync/hub/files/blob-store.ts';
 import { SyncRefused } from '../../src/sync/protocol/refusals.ts';
-import { hasDiskRoom } from '../store/disk-room.ts';
+import { freeBytesAt, hasDiskRoom } from '../store/disk-room.ts';
 
+/** Far more than the database needs: files that fill the disk must not stop its writes, if it is the same disk. */
+const KEPT_FREE_BYTES = 512 * 1024 * 1024;
 /** Begins names of files that are being written. */
 const UNFINISHED = '.';
 /** Nobody writes one for so long. */
 const UNFINISHED_MS = 3_600_000;
 
-export async function openFolderBlobs(folder: string): Promise<BlobStore> {
+export async function openFolderBlobs(folder: string, freeBytes = freeBytesAt): Promise<BlobStore> {
   await mkdir(folder, { recursive: true });
   const pathOf = (key: string): string => join(folder, ...key.split('/'));
   return {
     async put(key, bytes) {
-      if (!hasDiskRoom(folder)) throw new SyncRefused('storage_full', 'The disk of files is full.');
+      if (!hasDiskRoom(folder, freeBytes, KEPT_FREE_BYTES))
+        throw new SyncRefused('storage_full', FULL);
       try {
         await writeWhole(pathOf(key), bytes);
       } catch (reason) {
         if (codeOf(reason) !== 'ENOSPC') throw reason;
-        throw new SyncRefused('storage_full', 'The disk of files is full.');
+        throw new SyncRefused('storage_full', FULL);
       }
     },
     get: (key) => readFile(pathOf(key)).catch(undefinedIfMissing),
@@ -33,6 +36,8 @@ export async function openFolderBlobs(folder: string): Promise<BlobStore> {
     },
   };
 }
+
+const FULL = 'The disk on which this hub keeps files is full. Files are sent when there is room.';
 
 /** On disk before it has its name, and its name on disk before this resolves. */
 async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {

@@ -9,8 +9,11 @@ import type { Store } from '../../src/store/port.ts';
 /** Of the largest transaction (16 MiB) its rows, entries and log, and files of the log that are begun meanwhile. */
 const KEPT_FREE_BYTES = 64 * 1024 * 1024;
 
-export const hasDiskRoom = (folder: string, freeBytes = freeBytesAt): boolean =>
-  freeBytes(folder) >= KEPT_FREE_BYTES;
+export const hasDiskRoom = (
+  folder: string,
+  freeBytes = freeBytesAt,
+  keptFree = KEPT_FREE_BYTES,
+): boolean => freeBytes(folder) >= keptFree;
 
 export function withDiskRoom(store: Store, folder: string, freeBytes = freeBytesAt): Store {
   return {
@@ -28,7 +31,7 @@ export function withDiskRoom(store: Store, folder: string, freeBytes = freeBytes
 }
 
 /** A few microseconds. */
-function freeBytesAt(folder: string): number {
+export function freeBytesAt(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
 }

@@ -2,7 +2,9 @@
 import { Dexie } from 'dexie';
 import type { FileRecord, FileStore } from '../../src/sync/device/files/file-store.ts';
 import type { FileName } from '../../src/sync/protocol/files.ts';
+import { deleteDatabase } from '../store/idb-connection.ts';
 import { refusalOf } from '../store/idb-failure.ts';
+import { OPEN_DEADLINE_MS } from '../store/lasting-connection.ts';
 
 /** Where a host keeps files of its databases. */
 export interface FileStorage {
@@ -30,7 +32,8 @@ const filesName = (database: string): string => `${database}:files`;
 
 export const browserFiles: FileStorage = {
   openFiles: (database) => new IdbFiles(filesName(database)),
-  forgetFiles: (database) => Dexie.delete(filesName(database)),
+  // A frozen tab may hold it: who deletes is told then, as of the database itself.
+  forgetFiles: (database) => deleteDatabase(filesName(database), OPEN_DEADLINE_MS),
 };
 
 class IdbFiles implements OpenedFiles {

@@ -8,7 +8,7 @@ import {
   type FilePlace,
 } from '../../src/sync/protocol/files.ts';
 import type { Schema } from '../../src/sync/protocol/schema.ts';
-import { refusedBy } from './http-transport.ts';
+import { refusedBy, retryAfterIn } from './http-transport.ts';
 
 export interface FileRequestsOptions {
   /** Of the hub, without a slash at the end. */
@@ -23,32 +23,52 @@ export interface FileRequestsOptions {
 const DEADLINE_MS = 120_000;
 
 export function fileRequests(options: FileRequestsOptions): FileTransport {
+  const ask = <T>(...request: Request<T>) =>
+    patiently(() => askOnce(options, ...request), options.signal);
   return {
     begin: (place, parts) =>
-      ask(options, place, '', JSON.stringify(parts), jsonBy(missingChunks, 'missing chunks')),
+      ask(place, '', JSON.stringify(parts), jsonBy(missingChunks, 'missing chunks')),
     write: (place, n, bytes) =>
-      ask(options, place, `/${n}`, bytes as Uint8Array<ArrayBuffer>, () =>
-        Promise.resolve(undefined),
-      ),
-    manifest: (place) => ask(options, place, '', undefined, jsonBy(manifest, 'manifest')),
+      ask(place, `/${n}`, bytes as Uint8Array<ArrayBuffer>, () => Promise.resolve(undefined)),
+    manifest: (place) => ask(place, '', undefined, jsonBy(manifest, 'manifest')),
     read: (place, n) =>
-      ask(
-        options,
-        place,
-        `/${n}`,
-        undefined,
-        async (answer) => new Uint8Array(await answer.arrayBuffer()),
-      ),
+      ask(place, `/${n}`, undefined, async (answer) => new Uint8Array(await answer.arrayBuffer())),
   };
 }
 
-async function ask<T>(
-  { url, token, fetch, signal }: FileRequestsOptions,
-  { file, home }: FilePlace,
+type Request<T> = readonly [
+  place: FilePlace,
+  /** Of the path. */
   rest: string,
+  /** Undefined: the file is asked for. */
   body: string | Uint8Array<ArrayBuffer> | undefined,
   read: (answer: Response) => Promise<T>,
+];
+
+/** A hub, or a server on the way, that has too much to do says when to come again. */
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
+const BUSY_TRIES = 5;
+const BUSY_MS_MAX = 10_000;
+
+async function patiently<T>(
+  once: () => Promise<HubAnswer<T> | Response>,
+  signal: AbortSignal,
 ): Promise<HubAnswer<T>> {
+  for (let tried = 1; ; tried++) {
+    const answer = await once();
+    if (!(answer instanceof Response)) return answer;
+    const waitMs = retryAfterIn(answer.headers.get('retry-after'), Date.now());
+    if (tried === BUSY_TRIES || waitMs === undefined || signal.aborted) return refusedBy(answer);
+    await answer.body?.cancel();
+    await new Promise((resolve) => setTimeout(resolve, Math.min(waitMs, BUSY_MS_MAX)));
+  }
+}
+
+/** @returns the response of who has too much to do */
+async function askOnce<T>(
+  { url, token, fetch, signal }: FileRequestsOptions,
+  ...[{ file, home }, rest, body, read]: Request<T>
+): Promise<HubAnswer<T> | Response> {
   const stop = new AbortController();
   const end = (): void => stop.abort();
   const late = setTimeout(end, DEADLINE_MS);
@@ -63,7 +83,8 @@ async function ask<T>(
       signal: stop.signal,
       credentials: 'omit',
     });
-    return answer.ok ? { ok: true, value: await read(answer) } : await refusedBy(answer);
+    if (answer.ok) return { ok: true, value: await read(answer) };
+    return BUSY.has(answer.status) ? answer : await refusedBy(answer);
   } finally {
     clearTimeout(late);
     signal.removeEventListener('abort', end);

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { fileRequests } from './file-requests.ts';
+
+const place = { file: `file:${'0'.repeat(64)}`, home: ['my notes', '7'] } as const;
+const signal = new AbortController().signal;
+
+const requestsTo = (answers: Response[], asked: string[] = []) =>
+  fileRequests({
+    url: 'https://hub.example',
+    token: 'secret',
+    signal,
+    fetch: async (url, { method } = {}) => {
+      asked.push(`${method} ${url instanceof Request ? url.url : url.toString()}`);
+      return answers.shift() ?? Response.error();
+    },
+  });
+
+const busy = (status: number): Response =>
+  new Response('{"code":"too many requests","description":"Later."}', {
+    status,
+    headers: { 'retry-after': '0' },
+  });
+
+test('who has too much to do is asked again, as often as it says so within reason', async () => {
+  const asked: string[] = [];
+  const bytes = Uint8Array.of(1, 2);
+  const requests = requestsTo([busy(429), busy(503), new Response(bytes)], asked);
+  expect(await requests.read(place, 3)).toEqual({ ok: true, value: bytes });
+  const url = `https://hub.example/files/${'0'.repeat(64)}/3?collection=my+notes&id=7`;
+  expect(asked).toEqual(Array(3).fill(`GET ${url}`));
+  const always = requestsTo(Array.from({ length: 9 }, () => busy(429)));
+  expect(await always.read(place, 0)).toMatchObject({
+    ok: false,
+    refusal: { code: 'too many requests' },
+  });
+});
+
+test('a refusal is told; what is no answer of a hub rejects', async () => {
+  const refused = new Response('{"code":"file_not_found","description":"No."}', { status: 404 });
+  expect(await requestsTo([refused]).manifest(place)).toMatchObject({
+    ok: false,
+    refusal: { code: 'file_not_found' },
+  });
+  const proxy = new Response('<html>', { status: 502 });
+  await expect(requestsTo([proxy]).manifest(place)).rejects.toThrow('502');
+  const other = new Response('{"size":-1}');
+  await expect(requestsTo([other]).manifest(place)).rejects.toThrow('manifest.size');
+});
