@@ -209,6 +209,31 @@ export function describeHooks(mountParts: MountParts): void {
     await expect.poll(() => sync.last().refused).toEqual([]);
   });
 
+  test('a query says where it is answered, and its values whose they are', async () => {
+    const copy = fakeCopy({ isKnown: true });
+    const query = q.Count(SET);
+    const [here, there] = [recorder<'query'>(), recorder<'query'>()];
+    const choices = { at: 'hub-or-copy' } as const;
+    mount(
+      { database: copy.open, sync: { url: 'http://hub', sets: [SET] } },
+      {
+        here: { use: 'query', query, report: here.report },
+        there: { use: 'query', query, choices, report: there.report },
+      },
+    );
+    expect(there.last()).toMatchObject({ value: undefined, from: undefined });
+    await expect
+      .poll(() => there.last())
+      .toMatchObject({ value: 'of the hub', from: 'hub', partial: [] });
+    await expect
+      .poll(() => here.last())
+      .toMatchObject({
+        value: 'of the copy',
+        from: 'device',
+        partial: [{ collection: 'notes' }],
+      });
+  });
+
   test('a session: nobody, a wrong password, the right one, logged out, and again', async () => {
     const copy = fakeCopy({ isKnown: false });
     const [session, shown] = [recorder<'session'>(), asked(q.Count(SET))];

@@ -25,7 +25,13 @@ import type { Cell } from './core/cell.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
 import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
-import { IDLE, LOADING, queriesOf, type QueryState } from './core/shared-queries.ts';
+import {
+  IDLE,
+  LOADING,
+  queriesOf,
+  type QueryChoices,
+  type QueryState,
+} from './core/shared-queries.ts';
 import {
   NO_SYNC,
   notSynced,
@@ -37,7 +43,7 @@ import {
 export type { MutationOptions, MutationState } from './core/mutation.ts';
 export type { PagesOptions, PagesState } from './core/pages.ts';
 export type { BurrowOptions, SessionLogin, SessionState } from './core/session.ts';
-export type { QueryState } from './core/shared-queries.ts';
+export type { QueryChoices, QueryState } from './core/shared-queries.ts';
 export type { SyncStatus } from './core/sync-status.ts';
 
 const Burrow = createContext<Session | undefined>(undefined);
@@ -90,7 +96,7 @@ export const useClient = (): Client | undefined => useSession().client;
 
 /**
  * The value of a query, and every later one. While the query is undefined nothing is asked.
- * @param deps of a query given as a function: it is built again when one of them changes
+ * @param choices `deps` of a query given as a function, alone or beside `at`: where the values come from
  * @example
  * function Notes() {
  *   const { value, error, isLoading } = useQuery(q.Count(q.Documents(notes)));
@@ -100,14 +106,14 @@ export const useClient = (): Client | undefined => useSession().client;
  */
 export function useQuery<T>(
   query: Expr<T> | undefined | (() => Expr<T> | undefined),
-  deps?: readonly unknown[],
+  choices?: QueryDeps,
 ): QueryState<T>;
 export function useQuery<A extends Arg>(
   query: A | undefined,
-  deps?: readonly unknown[],
+  choices?: QueryDeps,
 ): QueryState<Evaluated<A>>;
-export function useQuery(query: Asked, deps?: readonly unknown[]): QueryState<unknown> {
-  const [built, shared] = useShared(query, deps);
+export function useQuery(query: Asked, choices?: QueryDeps): QueryState<unknown> {
+  const [built, shared] = useShared(query, choices);
   return useCell(shared, built === undefined ? IDLE : LOADING);
 }
 
@@ -122,15 +128,15 @@ export function useQuery(query: Asked, deps?: readonly unknown[]): QueryState<un
  */
 export function useSuspenseQuery<T>(
   query: Expr<T> | (() => Expr<T>),
-  deps?: readonly unknown[],
+  choices?: QueryDeps,
 ): QueryState<T> & { readonly value: T };
 export function useSuspenseQuery<A extends Arg>(
   query: A,
-  deps?: readonly unknown[],
+  choices?: QueryDeps,
 ): QueryState<Evaluated<A>> & { readonly value: Evaluated<A> };
-export function useSuspenseQuery(query: Asked, deps?: readonly unknown[]): QueryState<unknown> {
+export function useSuspenseQuery(query: Asked, choices?: QueryDeps): QueryState<unknown> {
   const session = useContext(Burrow);
-  const [, shared] = useShared(query, deps);
+  const [, shared] = useShared(query, choices);
   const state = useCell(shared, LOADING);
   // What `<Suspense>` catches. `use()` would have to be called also when there is nothing to wait for.
   // oxlint-disable-next-line typescript/only-throw-error
@@ -149,14 +155,14 @@ export function useSuspenseQuery(query: Asked, deps?: readonly unknown[]): Query
  */
 export function usePages<T>(
   set: Expr<SetRef<T>> | undefined,
-  { size }: PagesOptions = {},
+  { size, at }: PagesOptions = {},
 ): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
   const client = useClient();
   const text = set && queryText(set);
   const pages = useMemo(
-    () => client && set && new Pages<T>(queriesOf(client), set, size),
+    () => client && set && new Pages<T>(queriesOf(client), set, { size, at }),
     // The text tells sets apart that are built anew for each rendering.
-    [client, text, size],
+    [client, text, size, at],
   );
   const { next, previous } = pages ?? NOWHERE;
   return { ...useCell(pages, NO_PAGE), next, previous };
@@ -209,16 +215,22 @@ export function useSync(): SyncStatus & Pick<SyncWatch, 'resolve'> {
   return { ...useCell(watch, NO_SYNC), resolve: watch?.resolve ?? notSynced };
 }
 
+/** What a query given as a function is built of: it is built again when one of them changes. Or where the values come from, and that. */
+export type QueryDeps =
+  | readonly unknown[]
+  | (QueryChoices & { readonly deps?: readonly unknown[] | undefined });
+
 type Asked = Arg | undefined | (() => Arg | undefined);
 
 const nothing = () => () => undefined;
 
-function useShared(query: Asked, deps: readonly unknown[] | undefined) {
+function useShared(query: Asked, choices: QueryDeps = {}) {
+  const { deps, at } = 'length' in choices ? { deps: choices, at: undefined } : choices;
   const client = useClient();
   const built = useMemo(() => (typeof query === 'function' ? query() : query), deps ?? [query]);
   const shared = useMemo(
-    () => (client && built !== undefined ? queriesOf(client).find(built) : undefined),
-    [client, built],
+    () => (client && built !== undefined ? queriesOf(client).find(built, { at }) : undefined),
+    [client, built, at],
   );
   return [built, shared] as const;
 }

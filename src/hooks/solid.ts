@@ -26,7 +26,13 @@ import { withGetters } from './core/getters.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
 import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
-import { IDLE, LOADING, queriesOf, type QueryState } from './core/shared-queries.ts';
+import {
+  IDLE,
+  LOADING,
+  queriesOf,
+  type QueryChoices,
+  type QueryState,
+} from './core/shared-queries.ts';
 import {
   NO_SYNC,
   notSynced,
@@ -38,7 +44,7 @@ import {
 export type { MutationOptions, MutationState } from './core/mutation.ts';
 export type { PagesOptions, PagesState } from './core/pages.ts';
 export type { BurrowOptions, SessionLogin, SessionState } from './core/session.ts';
-export type { QueryState } from './core/shared-queries.ts';
+export type { QueryChoices, QueryState } from './core/shared-queries.ts';
 export type { SyncStatus } from './core/sync-status.ts';
 
 const Burrow = createContext<Session>();
@@ -94,15 +100,18 @@ export function useClient(): Accessor<Client | undefined> {
  * const count = useQuery(() => q.Count(q.Documents(notes)));
  * const shown = () => (count.isLoading ? '…' : String(count.value));
  */
-export function useQuery<T>(query: Given<Expr<T>>): QueryState<T>;
-export function useQuery<A extends Arg>(query: Given<A>): QueryState<Evaluated<A>>;
-export function useQuery(query: Given<Arg>): QueryState<unknown> {
+export function useQuery<T>(query: Given<Expr<T>>, choices?: QueryChoices): QueryState<T>;
+export function useQuery<A extends Arg>(
+  query: Given<A>,
+  choices?: QueryChoices,
+): QueryState<Evaluated<A>>;
+export function useQuery(query: Given<Arg>, choices?: QueryChoices): QueryState<unknown> {
   const client = useClient();
   const asked = createMemo(() => given(query));
   const state = useCell(
     () => {
       const [by, built] = [client(), asked()];
-      return by && built !== undefined ? queriesOf(by).find(built) : undefined;
+      return by && built !== undefined ? queriesOf(by).find(built, choices) : undefined;
     },
     () => (asked() === undefined ? IDLE : LOADING),
   );
@@ -124,10 +133,12 @@ export function usePages<T>(
   const asked = createMemo(() => given(set), undefined, {
     equals: (one, other) => (one && queryText(one)) === (other && queryText(other)),
   });
-  const size = createMemo(() => (typeof options === 'function' ? options() : options).size);
+  const chosen = (): PagesOptions => (typeof options === 'function' ? options() : options);
+  const size = createMemo(() => chosen().size);
+  const at = createMemo(() => chosen().at);
   const pages = createMemo(() => {
     const [by, of] = [client(), asked()];
-    return by && of && new Pages<T>(queriesOf(by), of, size());
+    return by && of && new Pages<T>(queriesOf(by), of, { size: size(), at: at() });
   });
   const state = useCell(pages, (): PagesState<T> => NO_PAGE);
   const ways = {

@@ -15,7 +15,13 @@ import { withGetters } from './core/getters.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
 import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
-import { IDLE, LOADING, queriesOf, type QueryState } from './core/shared-queries.ts';
+import {
+  IDLE,
+  LOADING,
+  queriesOf,
+  type QueryChoices,
+  type QueryState,
+} from './core/shared-queries.ts';
 import {
   NO_SYNC,
   notSynced,
@@ -27,7 +33,7 @@ import {
 export type { MutationOptions, MutationState } from './core/mutation.ts';
 export type { PagesOptions, PagesState } from './core/pages.ts';
 export type { BurrowOptions, SessionLogin, SessionState } from './core/session.ts';
-export type { QueryState } from './core/shared-queries.ts';
+export type { QueryChoices, QueryState } from './core/shared-queries.ts';
 export type { SyncStatus } from './core/sync-status.ts';
 
 const BURROW = Symbol('burrow');
@@ -79,15 +85,18 @@ export function useClient(): { readonly current: Client | undefined } {
  * const count = useQuery(() => q.Count(q.Documents(notes)));
  * const shown = () => (count.isLoading ? '…' : String(count.value));
  */
-export function useQuery<T>(query: Given<Expr<T>>): QueryState<T>;
-export function useQuery<A extends Arg>(query: Given<A>): QueryState<Evaluated<A>>;
-export function useQuery(query: Given<Arg>): QueryState<unknown> {
+export function useQuery<T>(query: Given<Expr<T>>, choices?: QueryChoices): QueryState<T>;
+export function useQuery<A extends Arg>(
+  query: Given<A>,
+  choices?: QueryChoices,
+): QueryState<Evaluated<A>>;
+export function useQuery(query: Given<Arg>, choices?: QueryChoices): QueryState<unknown> {
   const session = usedSession();
   const state = (): QueryState<unknown> => {
     const { client } = read(session);
     const asked = given(query);
     if (asked === undefined) return IDLE;
-    return client ? read(queriesOf(client).find(asked)) : LOADING;
+    return client ? read(queriesOf(client).find(asked, choices)) : LOADING;
   };
   return withGetters({}, state, LOADING);
 }
@@ -107,12 +116,12 @@ export function usePages<T>(
   const current = (): Pages<T> | undefined => {
     const { client } = read(session);
     const of = given(set);
-    const { size } = typeof options === 'function' ? options() : options;
+    const { size, at } = typeof options === 'function' ? options() : options;
     if (!client || !of) return undefined;
     // The text tells sets apart that are built anew each time.
-    const text = `${size} ${queryText(of)}`;
+    const text = `${size} ${at} ${queryText(of)}`;
     if (last?.client !== client || last.text !== text)
-      last = { client, text, pages: new Pages<T>(queriesOf(client), of, size) };
+      last = { client, text, pages: new Pages<T>(queriesOf(client), of, { size, at }) };
     return last.pages;
   };
   const state = (): PagesState<T> => {

@@ -24,7 +24,13 @@ import type { Cell } from './core/cell.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
 import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
-import { IDLE, LOADING, queriesOf, type QueryState } from './core/shared-queries.ts';
+import {
+  IDLE,
+  LOADING,
+  queriesOf,
+  type QueryChoices,
+  type QueryState,
+} from './core/shared-queries.ts';
 import {
   NO_SYNC,
   notSynced,
@@ -36,7 +42,7 @@ import {
 export type { MutationOptions, MutationState } from './core/mutation.ts';
 export type { PagesOptions, PagesState } from './core/pages.ts';
 export type { BurrowOptions, SessionLogin, SessionState } from './core/session.ts';
-export type { QueryState } from './core/shared-queries.ts';
+export type { QueryChoices, QueryState } from './core/shared-queries.ts';
 export type { SyncStatus } from './core/sync-status.ts';
 
 /** Each part of a state as a ref that cannot be written. */
@@ -80,16 +86,25 @@ export const useClient = (): ComputedRef<Client | undefined> => useSession().cli
  * const count = useQuery(q.Count(q.Documents(notes)));
  * const shown = () => (count.isLoading.value ? '…' : String(count.value.value));
  */
-export function useQuery<T>(query: MaybeRefOrGetter<Expr<T> | undefined>): Refs<QueryState<T>>;
+export function useQuery<T>(
+  query: MaybeRefOrGetter<Expr<T> | undefined>,
+  choices?: QueryChoices,
+): Refs<QueryState<T>>;
 export function useQuery<A extends Arg>(
   query: MaybeRefOrGetter<A | undefined>,
+  choices?: QueryChoices,
 ): Refs<QueryState<Evaluated<A>>>;
-export function useQuery(query: MaybeRefOrGetter<Arg | undefined>): Refs<QueryState<unknown>> {
+export function useQuery(
+  query: MaybeRefOrGetter<Arg | undefined>,
+  choices?: QueryChoices,
+): Refs<QueryState<unknown>> {
   const client = useClient();
   const state = useCell(
     () => {
       const asked = toValue(query);
-      return client.value && asked !== undefined ? queriesOf(client.value).find(asked) : undefined;
+      return client.value && asked !== undefined
+        ? queriesOf(client.value).find(asked, choices)
+        : undefined;
     },
     () => (toValue(query) === undefined ? IDLE : LOADING),
   );
@@ -115,11 +130,12 @@ export function usePages<T>(
     return given && text !== undefined ? { set: given, text } : undefined;
   });
   const size = computed(() => toValue(options).size);
+  const at = computed(() => toValue(options).at);
   const pages = computed(
     () =>
       client.value &&
       asked.value &&
-      new Pages<T>(queriesOf(client.value), asked.value.set, size.value),
+      new Pages<T>(queriesOf(client.value), asked.value.set, { size: size.value, at: at.value }),
   );
   const state = useCell(
     () => pages.value,

@@ -1,6 +1,6 @@
 import { q, type Arg, type Page } from '../../index.ts';
 import { Cell } from './cell.ts';
-import type { QueryState, SharedQueries, SharedQuery } from './shared-queries.ts';
+import type { QueryChoices, QueryState, SharedQueries, SharedQuery } from './shared-queries.ts';
 
 /** A live page of a set. */
 export interface PagesState<T> extends Omit<QueryState<T>, 'value'> {
@@ -10,9 +10,9 @@ export interface PagesState<T> extends Omit<QueryState<T>, 'value'> {
   readonly hasPrevious: boolean;
 }
 
-export interface PagesOptions {
+export interface PagesOptions extends QueryChoices {
   /** Elements of a page; 64 when not given. */
-  readonly size?: number;
+  readonly size?: number | undefined;
 }
 
 export const NO_PAGE: PagesState<never> = {
@@ -21,6 +21,7 @@ export const NO_PAGE: PagesState<never> = {
   isLoading: true,
   isStale: false,
   partial: [],
+  from: undefined,
   hasNext: false,
   hasPrevious: false,
 };
@@ -36,10 +37,10 @@ export class Pages<T> extends Cell<PagesState<T>> {
   private query: SharedQuery<Page<T>>;
   private stop: (() => void) | undefined = undefined;
 
-  constructor(queries: SharedQueries, set: Arg, size = 64) {
+  constructor(queries: SharedQueries, set: Arg, { size = 64, at }: PagesOptions) {
     super(NO_PAGE);
     this.find = (cursor) =>
-      queries.find(q.Paginate(set, { size, ...cursor })) as SharedQuery<Page<T>>;
+      queries.find(q.Paginate(set, { size, ...cursor }), { at }) as SharedQuery<Page<T>>;
     this.query = this.find({});
     this.show();
   }

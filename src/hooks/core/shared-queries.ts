@@ -4,6 +4,7 @@ import {
   type Arg,
   type BurrowError,
   type Client,
+  type SubscribeOptions,
 } from '../../index.ts';
 import { Cell } from './cell.ts';
 
@@ -19,9 +20,22 @@ export interface QueryState<T> {
   readonly isStale: boolean;
   /** Of a copy: what the query read and the copy does not hold. Empty when nothing is missing. */
   readonly partial: AnswerScope['partial'];
+  /** Whose `value` is; undefined until there is one. */
+  readonly from: AnswerScope['from'] | undefined;
 }
 
-const NOTHING = { value: undefined, error: undefined, isStale: false, partial: [] } as const;
+/** Where the values of a query come from: see `SubscribeOptions`. */
+export interface QueryChoices {
+  readonly at?: SubscribeOptions['at'] | undefined;
+}
+
+const NOTHING = {
+  value: undefined,
+  error: undefined,
+  isStale: false,
+  partial: [],
+  from: undefined,
+} as const;
 /** The query is undefined. */
 export const IDLE: QueryState<never> = { ...NOTHING, isLoading: false };
 /** There is nobody to ask yet: the database is being opened, or nobody has logged in. */
@@ -89,7 +103,7 @@ export class SharedQuery<T> extends Cell<QueryState<T>> {
   }
 }
 
-/** The live queries of one client, by their text. */
+/** The live queries of one client, by their text, and where they are answered. */
 export class SharedQueries {
   private readonly client: Client;
   private readonly byText = new Map<string, SharedQuery<unknown>>();
@@ -98,19 +112,19 @@ export class SharedQueries {
     this.client = client;
   }
 
-  find(query: Arg): SharedQuery<unknown> {
-    const text = queryText(query);
+  find(query: Arg, { at }: QueryChoices = {}): SharedQuery<unknown> {
+    const text = `${at ?? ''} ${queryText(query)}`;
     const found = this.byText.get(text);
-    const shared = found?.isOver === false ? found : this.begin(query);
+    const shared = found?.isOver === false ? found : this.begin(query, at && { at });
     // The one asked for last is dropped last.
     this.byText.delete(text);
     this.byText.set(text, shared);
     return shared;
   }
 
-  private begin(query: Arg): SharedQuery<unknown> {
+  private begin(query: Arg, choices: SubscribeOptions | undefined): SharedQuery<unknown> {
     this.dropOldest();
-    return new SharedQuery((observer) => this.client.subscribe(query, observer));
+    return new SharedQuery((observer) => this.client.subscribe(query, observer, choices));
   }
 
   private dropOldest(): void {

@@ -116,8 +116,15 @@ export function fakeCopy({ isKnown }: { readonly isKnown: boolean }): FakeCopy {
       onMessage: (message, tell) => {
         if (message.type !== 'subscribe') return;
         const missing = [{ collection: 'notes' }];
-        const body = '{"resource":"of the copy"}';
-        tell({ type: 'answer', id: message.id, status: 200, body, missing });
+        const isHubs = message.at === 'hub-or-copy';
+        const body = `{"resource":"of the ${isHubs ? 'hub' : 'copy'}"}`;
+        tell({
+          type: 'answer',
+          id: message.id,
+          status: 200,
+          body,
+          ...(isHubs ? { isHubs } : { missing }),
+        });
       },
       lock: () => {
         locked = true;

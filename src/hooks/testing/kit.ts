@@ -3,7 +3,7 @@ import type { Arg, Expr, SetRef } from '../../index.ts';
 import type { MutationOptions, MutationState } from '../core/mutation.ts';
 import type { PagesState } from '../core/pages.ts';
 import type { BurrowOptions, Session, SessionState } from '../core/session.ts';
-import type { QueryState } from '../core/shared-queries.ts';
+import type { QueryChoices, QueryState } from '../core/shared-queries.ts';
 import type { SyncStatus, SyncWatch } from '../core/sync-status.ts';
 
 /** What hooks give, as a component that uses one is given it. */
@@ -23,6 +23,7 @@ export type Part =
   | {
       readonly use: 'query';
       readonly query: Arg | undefined;
+      readonly choices?: QueryChoices | undefined;
       readonly report: (used: Uses['query']) => void;
     }
   | {

@@ -7,8 +7,8 @@ import type { MountParts, Part, Parts } from './kit.ts';
 type PartOf<Use extends Part['use']> = Extract<Part, { readonly use: Use }>;
 
 const COMPONENTS: { readonly [Use in Part['use']]: (part: PartOf<Use>) => null } = {
-  query({ query, report }) {
-    report(useQuery(query));
+  query({ query, choices, report }) {
+    report(useQuery(query, choices));
     return null;
   },
   pages({ set, size, report }) {

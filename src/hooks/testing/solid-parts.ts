@@ -15,7 +15,7 @@ type PartOf<Use extends Part['use']> = Extract<Part, { readonly use: Use }>;
 
 const COMPONENTS: { readonly [Use in Part['use']]: (part: Accessor<PartOf<Use>>) => void } = {
   query(part) {
-    const used = useQuery(() => part().query);
+    const used = useQuery(() => part().query, part().choices);
     createRenderEffect(() => part().report({ ...used }));
   },
   pages(part) {

@@ -7,7 +7,7 @@ type PartOf<Use extends Part['use']> = Extract<Part, { readonly use: Use }>;
 /** Each calls its hook once; what it returns is called for each rendering. */
 const SETUPS: { readonly [Use in Part['use']]: (part: () => PartOf<Use>) => () => void } = {
   query(part) {
-    const used = proxyRefs(useQuery(() => part().query));
+    const used = proxyRefs(useQuery(() => part().query, part().choices));
     return () => part().report({ ...used });
   },
   pages(part) {
