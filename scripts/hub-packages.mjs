@@ -33,6 +33,7 @@ export const HUB_PACKAGES = [
   'pino',
   'prom-client',
   'rolldown',
+  's3mini',
   'ws',
 ];
 
