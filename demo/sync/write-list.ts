@@ -45,13 +45,17 @@ export function writeList(
       });
   };
   let turn = 0;
+  /** A form that was sent goes, whichever of the answers comes last. */
+  let mustShow = false;
   let shown = '';
   const refresh = (isForced = false): void => {
     const mine = (turn += 1);
+    mustShow ||= isForced;
     sync.writes.list().then(
       (writes) => {
         // Somebody is typing in it.
-        if (mine !== turn || (!isForced && list.querySelector('form'))) return;
+        if (mine !== turn || (!mustShow && list.querySelector('form'))) return;
+        mustShow = false;
         const newest = writes.toSorted((a, b) => order(b) - order(a)).slice(0, SHOWN);
         const rows = newest.map((write) => writeRow(write, titleOf, resolve));
         const text = rows.map((row) => row.outerHTML).join('');
