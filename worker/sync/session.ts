@@ -279,7 +279,7 @@ export class SyncSession {
         this.leadership?.noteBeat();
         return;
       case 'sync-kick':
-        this.kickLeader();
+        this.leader.kick();
         return;
       case 'sync-files':
         if (this.leader.leads) this.files.kick();
@@ -303,19 +303,14 @@ export class SyncSession {
   /** The network is gone: exchanges that wait for an answer are aborted. */
   noteNetwork(change: 'online' | 'offline'): void {
     if (change === 'offline') this.leader.noteOffline();
+    else if (this.leader.leads) this.files.kick();
     this.kick();
   }
 
   /** The network is back, or the page is visible again. */
   kick(): void {
-    if (this.leader.leads) this.kickLeader();
+    if (this.leader.leads) this.leader.kick();
     else this.options.tabs.tell({ type: 'sync-kick' });
-  }
-
-  private kickLeader(): void {
-    if (!this.leader.leads) return;
-    this.leader.kick();
-    this.files.kick();
   }
 
   private forFiles(): SessionOfFiles {

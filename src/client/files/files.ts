@@ -137,17 +137,21 @@ export class Files extends TypedEvents<FilesEvents> {
 
   /** Resolves when no file is on its way to the hub: it has them, or has refused them. */
   async whenSent(): Promise<void> {
-    for (;;) {
-      const told = new Promise<void>((resolve) => {
-        const hear = ({ detail }: FilesEvents['progress']): void => {
-          if (detail.way !== 'sending' || detail.done < detail.size) return;
-          this.removeEventListener('progress', hear);
-          resolve();
-        };
-        this.addEventListener('progress', hear);
-      });
-      if ((await this.list()).every(({ state }) => state !== 'unsent')) return;
-      await told;
+    const waited = new AbortController();
+    const { signal } = waited;
+    try {
+      for (;;) {
+        const told = new Promise<void>((resolve) => {
+          const hear = ({ detail }: FilesEvents['progress']): void => {
+            if (detail.way === 'sending' && detail.done >= detail.size) resolve();
+          };
+          this.addEventListener('progress', hear, { signal });
+        });
+        if ((await this.list()).every(({ state }) => state !== 'unsent')) return;
+        await told;
+      }
+    } finally {
+      waited.abort();
     }
   }
 
