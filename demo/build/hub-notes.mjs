@@ -70,29 +70,14 @@ export async function fillHub(url, { rootSecret, clientKey }) {
 async function makeSchema(admin) {
   for (const name of ['people', 'notes'])
     await admin.query(q.If(q.Exists(q.Collection(name)), null, q.CreateCollection({ name })));
-  await admin.query(
-    q.If(
-      q.Exists(q.Index('notes_by_title')),
-      null,
-      q.CreateIndex({
-        name: 'notes_by_title',
-        source: notes,
-        terms: [{ field: ['data', 'title'] }],
-        unique: true,
-      }),
-    ),
-  );
-  await admin.query(
-    q.If(
-      q.Exists(q.Index('notes_by_owner')),
-      null,
-      q.CreateIndex({
-        name: 'notes_by_owner',
-        source: notes,
-        terms: [{ field: ['data', 'owner'] }],
-      }),
-    ),
-  );
+  for (const [field, unique] of /** @type {const} */ ([
+    ['title', true],
+    ['owner', false],
+  ])) {
+    const name = `notes_by_${field}`;
+    const index = { name, source: notes, terms: [{ field: ['data', field] }], unique };
+    await admin.query(q.If(q.Exists(q.Index(name)), null, q.CreateIndex(index)));
+  }
   await admin.query(q.If(q.Exists(q.Ref(people, '1')), null, q.Do(...firstDocuments())));
   const role = q.Role(ROLE.name);
   await admin.query(q.If(q.Exists(role), q.Update(role, ROLE), q.CreateRole(ROLE)));

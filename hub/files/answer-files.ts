@@ -2,6 +2,7 @@
  * Files over HTTP, wherever a hub runs. `/files/<64 digits>` is the manifest of a file and `/files/<64 digits>/<n>` one of its chunks:
  * PUT brings it, GET gets it. The query names the document that refers to the file: `collection`, or its `number`, and `id`.
  */
+import { utf8Text } from '../../src/codec/utf8.ts';
 import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
@@ -37,7 +38,9 @@ export async function answerFiles(
         ? json(await files.manifest(secret, place))
         : octets(await files.read(secret, place, n));
     if (n === undefined)
-      return json(await files.begin(secret, place, parseMessage(textOf(request.bytes))));
+      return json(
+        await files.begin(secret, place, parseMessage(request.bytes && utf8Text(request.bytes))),
+      );
     await files.write(secret, place, n, request.bytes ?? new Uint8Array());
     return STORED;
   } catch (reason) {
@@ -50,9 +53,6 @@ function homeIn(query: URLSearchParams): unknown {
   const number = query.get('number');
   return [number === null ? query.get('collection') : Number(number), query.get('id')];
 }
-
-const textOf = (bytes: Uint8Array | undefined): string | undefined =>
-  bytes && new TextDecoder().decode(bytes);
 
 const json = (value: unknown): HttpResponse => ({
   status: 200,

@@ -1,10 +1,11 @@
 /** Files of a database in a folder: one folder for each, with its record and its chunks. */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileName, type FileName } from '../../src/sync/protocol/files.ts';
 import type { FileRecord } from '../../src/sync/device/files/file-store.ts';
 import type { FileStorage } from '../../worker/files/idb-files.ts';
+import { readIfThere, writeWhole } from './whole-file.ts';
 
 const RECORD = 'record.json';
 
@@ -60,19 +61,3 @@ export function folderFiles(folder: string): FileStorage {
 const NOTHING_FAILED: Pick<FileRecord, 'failed'> = { failed: undefined };
 
 const hashIn = (file: FileName): string => file.slice('file:'.length);
-
-async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
-  const beside = `${path}.new`;
-  await writeFile(beside, content, { mode: 0o600, flush: true });
-  await rename(beside, path);
-}
-
-async function readIfThere(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (reason) {
-    if (reason instanceof Error && 'code' in reason && reason.code === 'ENOENT') return undefined;
-    throw reason;
-  }
-}

@@ -1,3 +1,4 @@
+import { filesIn } from '../../codec/file-names.ts';
 import type { FileData, FileHomeData, FileProgress } from '../../host/files.ts';
 import { UsageError, type QueryError } from '../errors.ts';
 import type { Link } from '../connection/link.ts';
@@ -107,7 +108,7 @@ export class Files extends TypedEvents<FilesEvents> {
     const pages = client.paginate(set, {}, signal && { signal }).map((ref) => q.Get(ref as Ref));
     for await (const page of pages)
       for (const { ref, data } of page as readonly StoredDocument<unknown>[])
-        for (const file of JSON.stringify(data ?? null).match(/\bfile:[\da-f]{64}\b/g) ?? []) {
+        for (const file of filesIn(JSON.stringify(data ?? null))) {
           if (files.has(file)) continue;
           signal?.throwIfAborted();
           files.add(file);

@@ -81,8 +81,3 @@ export const isChunkOf = (
   sha256: Sha256,
 ): boolean =>
   bytes.length === chunkBytesOf(manifest, n) && hexOfBytes(sha256(bytes)) === manifest.chunks[n];
-
-/** The files that a stored text, or a query, names. */
-export const filesIn = (text: string): readonly FileName[] => [
-  ...new Set(text.includes('file:') ? text.match(/\bfile:[\da-f]{64}\b/g) : []),
-];

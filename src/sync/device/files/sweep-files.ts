@@ -1,8 +1,9 @@
 /** Removes files that nothing on this device refers to. */
+import { filesIn } from '../../../codec/file-names.ts';
 import { EVERY_KEY } from '../../../codec/ranges.ts';
 import type { Entry, Range, Store } from '../../../store/port.ts';
 import { rangeAfter, scan } from '../../../store/scan.ts';
-import { filesIn, type FileName } from '../../protocol/files.ts';
+import type { FileName } from '../../protocol/files.ts';
 import type { FileRecord, FileStore } from './file-store.ts';
 import { usedNow } from './put-file.ts';
 

@@ -1,4 +1,5 @@
 /** Executes a write of a device, and says what became of it. */
+import { filesIn } from '../../../codec/file-names.ts';
 import { decodeDocumentKey } from '../../../codec/key.ts';
 import {
   errorBody,
@@ -17,7 +18,7 @@ import { Suspended } from '../../../store/reader.ts';
 import type { CollectionId, Micros } from '../../../values/value.ts';
 import type { IdKey } from '../../protocol/device-ids.ts';
 import { digestOf } from '../../protocol/digest.ts';
-import { filesIn, type FileName } from '../../protocol/files.ts';
+import type { FileName } from '../../protocol/files.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import { ownerOf } from '../rights/caller-facts.ts';
