@@ -59,7 +59,7 @@ const SYNC_ROOMS = {
 const SYNC_APART = {
   push: ['pull'],
   pull: ['push'],
-  hints: ['push', 'pull'],
+  hints: ['push'],
   pruning: ['push', 'pull', 'hints'],
 };
 

@@ -1,17 +1,17 @@
 // `npm run bench:crowd [-- --devices 500,1000 --seconds 60 --commits 50 --rooms 20 --postgres <url>]`: one hub and many idle devices
 // while others write. Each room is a set of its own; a commit concerns the devices of one room.
 import { fork, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ensureNode, ensurePackages, root, runMain, say } from '../scripts/setup.mjs';
 
 const ROOT_SECRET = 'burrow-root-of-the-crowd-which-is-known';
 const PING_MS = 20;
 const PATIENCE_MS = 60_000;
-const CLOCK_TICKS = 100;
 
 const { values } = parseArgs({
   options: {
@@ -23,7 +23,8 @@ const { values } = parseArgs({
   },
 });
 
-/** @typedef {{ url: string; pid: number; stop: () => void }} Hub */
+/** In bytes and ms: of what it holds after a collection of garbage, and since the last time it was asked. @typedef {{ held: number; rss: number; cpuMs: number; blockedMs: number }} Usage */
+/** @typedef {{ url: string; usage: () => Promise<Usage>; stop: () => void }} Hub */
 
 /** @returns {Promise<Hub>} */
 function startHub() {
@@ -36,6 +37,9 @@ function startHub() {
   const child = spawn(
     process.execPath,
     [
+      '--expose-gc',
+      '--import',
+      pathToFileURL(join(root, 'bench/crowd/observed.mjs')).href,
       join(root, 'scripts/hub.mjs'),
       'hub',
       '--port',
@@ -48,15 +52,22 @@ function startHub() {
     ],
     {
       env: { ...process.env, BURROW_ROOT_SECRET: ROOT_SECRET },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     },
   );
+  /** @returns {Promise<Usage>} */
+  const usage = async () => {
+    const told = once(child, 'message');
+    child.send('usage');
+    return (await told)[0];
+  };
+  const { stdout } = child;
+  if (!stdout) throw new Error('The hub has no output.');
   return new Promise((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`The hub ended with ${code}.`)));
-    createInterface({ input: child.stdout }).on('line', (line) => {
+    createInterface({ input: stdout }).on('line', (line) => {
       const url = /^burrow hub listening on (\S+)$/.exec(line)?.[1];
-      if (url !== undefined)
-        resolve({ url, pid: child.pid ?? 0, stop: () => child.kill('SIGKILL') });
+      if (url !== undefined) resolve({ url, usage, stop: () => child.kill('SIGKILL') });
     });
   });
 }
@@ -110,16 +121,6 @@ const note = (/** @type {number} */ room, /** @type {number} */ n) => ({
   params: object({ data: object({ room, n, text: 'the heron stands in the reeds' }) }),
 });
 
-/** Of a process. @param {number} pid */
-function usage(pid) {
-  const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return {
-    rss: kilobytes * 1024,
-    cpuMs: ((Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS) * 1000,
-  };
-}
-
 /** @param {number} count */
 async function measure(count) {
   const rooms = Number(values.rooms);
@@ -142,14 +143,14 @@ async function measure(count) {
     });
   try {
     const made = await furnish(hub.url, rooms);
-    const before = usage(hub.pid);
+    const before = await hub.usage();
     const begunMs = Date.now();
     await tell('open', { url: hub.url, devices: count, rooms: made });
     const openMs = Date.now() - begunMs;
-    const idle = usage(hub.pid);
+    const idle = await hub.usage();
     const pings = startPings(hub.url);
     const written = await write(hub.url, child, rooms);
-    const after = usage(hub.pid);
+    const after = await hub.usage();
     const delaysOfPing = pings.stop();
     const until = Date.now() + PATIENCE_MS;
     let { waiting } = await tell('waiting');
@@ -168,7 +169,8 @@ async function measure(count) {
     return {
       devices: count,
       'opened in, s': openMs / 1000,
-      'memory of an idle device, kB': (idle.rss - before.rss) / count / 1024,
+      'memory of an idle device, kB': (idle.held - before.held) / count / 1024,
+      'resident memory of the hub, MB': after.rss / 2 ** 20,
       'commits a second': written.count / written.seconds,
       'commit to last device, p50, ms': at(delays, 0.5),
       'commit to last device, p95, ms': at(delays, 0.95),
@@ -176,6 +178,7 @@ async function measure(count) {
       'never arrived': waiting,
       'ping meanwhile, p95, ms': at(delaysOfPing, 0.95),
       'ping meanwhile, max, ms': delaysOfPing.at(-1) ?? NaN,
+      'longest turn of the hub, ms': after.blockedMs,
       'CPU of the hub, cores': (after.cpuMs - idle.cpuMs) / (written.seconds * 1000),
       hints: counts.hints,
       'of which brought the change': counts.brought,

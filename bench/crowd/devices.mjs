@@ -34,6 +34,8 @@ class Device {
   documents = new Map();
   cursor = 0;
   isPulling = false;
+  /** By hints, in order. @type {{ since: number; pulled: any }[]} */
+  brought = [];
   mustPull = false;
   id = randomBytes(16).toString('hex');
 
@@ -51,8 +53,8 @@ class Device {
     const hello = { protocol: 2, device: this.id, lastSeq: 0 };
     const { epoch } = await post(`${this.url}/sync/hello`, this.token, hello);
     this.asked = { ...this.asked, device: this.id, epoch, refetch: [], settled: 0 };
-    await this.pull();
     await this.listen();
+    await this.catchUp();
   }
 
   async pull() {
@@ -110,10 +112,20 @@ class Device {
   hear({ head, brought }) {
     if (head <= this.cursor) return;
     counts.hints += 1;
-    if (brought?.since === this.cursor && !this.isPulling) {
+    if (brought) this.brought.push(brought);
+    if (this.isPulling) this.mustPull ||= !brought;
+    else if (!this.takeBrought() || !brought) void this.catchUp();
+  }
+
+  /** What follows what it has. Returns whether that was all. */
+  takeBrought() {
+    for (const { since, pulled } of this.brought.splice(0)) {
+      if (pulled.cursor <= this.cursor) continue;
+      if (since !== this.cursor) return false;
       counts.brought += 1;
-      this.take(brought.pulled);
-    } else void this.catchUp();
+      this.take(pulled);
+    }
+    return true;
   }
 
   async catchUp() {
@@ -124,6 +136,7 @@ class Device {
       this.mustPull = false;
       counts.pulls += 1;
       await this.pull().catch((reason) => console.error(String(reason)));
+      this.mustPull ||= !this.takeBrought();
     }
     this.isPulling = false;
   }

@@ -13,15 +13,15 @@ import {
   type AnswerOf,
   type PiggybackedPull,
   type Pull,
-  type Pulled,
   type Push,
   type RequestName,
 } from '../protocol/messages.ts';
-import { isLast, nextPull } from '../protocol/next-pull.ts';
 import { isSyncRefusal, readRequest, SyncRefused, type SyncRefusal } from '../protocol/refusals.ts';
 import { hello, requireProtocol } from './hello.ts';
 import { ChangeHints } from './hints/change-hints.ts';
 import { HintSender, piggybackedPull } from './hints/hint-sender.ts';
+import { SharedPulls, type EvaluatedPull } from './hints/shared-pulls.ts';
+import { Turns } from './hints/turns.ts';
 import { CHECK_START, checkSlice, differencesFrom } from './pull/check.ts';
 import type { PullHost } from './pull/pull-context.ts';
 import { pull } from './pull/pull.ts';
@@ -73,21 +73,31 @@ export const createSyncHub = (options: SyncHubOptions): SyncHub => new Hub(optio
 class Hub implements SyncHub {
   private readonly options: SyncHubOptions;
   private readonly hints = new ChangeHints();
+  private readonly sharedPulls: SharedPulls;
+  private readonly turns: Turns;
   private readonly pushHost: PushHost & CallerHost;
   private readonly pullHost: PullHost;
   private readonly stopListening: () => void;
 
   constructor(options: SyncHubOptions) {
     this.options = options;
-    const { engine, clock, sha256, queryTimeoutMs } = options;
+    const { engine, clock, random, sha256, queryTimeoutMs } = options;
     const { transactions } = engine;
     const failedWrites = new FailedWrites();
     this.pushHost = { ...options, transactions, clock, sha256, queryTimeoutMs, failedWrites };
     const recent = new RecentChanges();
     this.pullHost = { ...options, recent };
+    this.turns = new Turns(options.pause);
+    this.sharedPulls = new SharedPulls({
+      hints: this.hints,
+      clock,
+      random,
+      evaluate: (secret, message) => this.evaluatePull(secret, message),
+    });
     const listen = options.onCommit ?? ((listener) => engine.onCommit(listener));
     this.stopListening = listen((notice) => {
       recent.noteCommit(notice);
+      this.sharedPulls.noteCommit();
       this.hints.noteCommit(notice);
     });
   }
@@ -137,13 +147,7 @@ class Hub implements SyncHub {
   pull(secret: string, message: unknown) {
     return answerOrRefusal(async () => {
       const asked = readRequest(REQUESTS.pull, message, 'pull');
-      const request = this.begin(secret);
-      const { value } = await this.transactions.read((input) =>
-        pull(asked, request, input, this.pullHost),
-      );
-      await keepScope(this.pushHost, asked.device, value);
-      this.hints.notePull(asked.device, value, pullOnHint(asked, value.pulled));
-      return value.pulled;
+      return (await this.evaluatePull(secret, asked)).outcome.pulled;
     });
   }
 
@@ -173,8 +177,9 @@ class Hub implements SyncHub {
       const find = () => this.listenerOf(id, this.begin(secret));
       const listener = { ...(await find()), device: id };
       const sender = new HintSender({
-        nextPull: () => this.hints.nextPull(listener),
-        pull: (message) => this.pull(secret, message),
+        nextPull: () => this.hints.standing(listener)?.next,
+        pull: (message) => this.sharedPulls.pull(secret, listener, message),
+        turn: () => this.turns.next(),
         onHint,
       });
       const close = this.hints.listen({ ...listener, onHint: (hint) => sender.send(hint) });
@@ -193,8 +198,19 @@ class Hub implements SyncHub {
     database: DatabaseId,
   ): Promise<PiggybackedPull | undefined> {
     await this.options.pause?.();
-    const next = this.hints.nextPull({ database, device });
-    return next && piggybackedPull({ ...next, settled }, (message) => this.pull(secret, message));
+    const standing = this.hints.standing({ database, device });
+    if (!standing) return undefined;
+    const pull = async (message: Pull) => (await this.evaluatePull(secret, message)).outcome.pulled;
+    return piggybackedPull({ ...standing.next, settled }, pull);
+  }
+
+  private async evaluatePull(secret: string, message: Pull): Promise<EvaluatedPull> {
+    const request = this.begin(secret);
+    const { value: outcome } = await this.transactions.read((input) =>
+      pull(message, request, input, this.pullHost),
+    );
+    await keepScope(this.pushHost, message.device, outcome);
+    return { outcome, standing: this.hints.notePull(message, outcome, secret) };
   }
 
   private async judge(
@@ -250,12 +266,6 @@ class Hub implements SyncHub {
     return { secret, started: this.options.clock() };
   }
 }
-
-/** Undefined: the device asks again by itself, before a hint would. */
-const pullOnHint = (message: Pull, pulled: Pulled): Pull | undefined =>
-  !isLast(pulled) || pulled.check || message.refetch.length > 0
-    ? undefined
-    : nextPull(message, pulled);
 
 async function answerOrRefusal<T extends object>(body: () => Promise<T>): Promise<T | SyncRefusal> {
   try {

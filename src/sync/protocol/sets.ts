@@ -35,7 +35,7 @@ export const setName = object(() => ({ id: setId, query: setQuery }));
 export const requestedSet = object(() => ({
   id: setId,
   query: setQuery,
-  loaded: anyOf(oneOf('nothing'), positions),
+  loaded: anyOf(positions, oneOf('nothing')),
   /** As the hub last resolved the set: what stands for other parts by now is loaded again. Left out: taken to be the same. */
   parts: optional(parts),
 }));

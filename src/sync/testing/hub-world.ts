@@ -121,7 +121,7 @@ export class Device {
   /** Names that were ever sent, or said to have gone. */
   readonly heardOf = new Set<string>();
   mustCheck = false;
-  private readonly world: HubWorld;
+  readonly world: HubWorld;
   private readonly makeId: ReturnType<typeof createDeviceIds>;
   private staged: { puts: Map<string, string | undefined> } | undefined = undefined;
 
@@ -246,7 +246,7 @@ export class Device {
     return repaired;
   }
 
-  private take(pulled: Pulled): void {
+  take(pulled: Pulled): void {
     this.staged ??= { puts: new Map() };
     for (const [collection, id, stored] of pulled.puts) {
       this.heardOf.add(`${collection}/${id}`);

@@ -5,6 +5,8 @@ import type { Transport } from './transport.ts';
 
 /** A healthy stream has shown more life than its beginning. */
 const SIGNS_OF_HEALTH = 2;
+/** So many of the latest are kept. */
+const BROUGHT_MAX = 8;
 
 interface HintEvents {
   readonly onHint: () => void;
@@ -17,7 +19,7 @@ export class HintListener {
   private readonly transport: Pick<Transport, 'listen'>;
   private readonly events: HintEvents;
   private close: (() => void) | undefined = undefined;
-  private brought: PiggybackedPull | undefined = undefined;
+  private brought: readonly PiggybackedPull[] = [];
   private signs = 0;
   private signsBefore = 0;
   private mustWait = false;
@@ -38,7 +40,7 @@ export class HintListener {
     const close = this.transport.listen(device, {
       onHint: ({ brought }) => {
         this.signs += 1;
-        this.brought = brought;
+        this.brought = brought ? [...this.brought.slice(-BROUGHT_MAX), brought] : [];
         this.events.onHint();
       },
       onActivity: () => {
@@ -72,10 +74,10 @@ export class HintListener {
     return isSilent;
   }
 
-  /** The pull that came with the latest hint; once. */
-  takePull(): PiggybackedPull | undefined {
+  /** The pulls that came with the latest hints, in order; once. None: the last came without. */
+  takePulls(): readonly PiggybackedPull[] {
     const { brought } = this;
-    this.brought = undefined;
+    this.brought = [];
     return brought;
   }
 }

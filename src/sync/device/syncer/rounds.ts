@@ -104,9 +104,13 @@ export class SyncRounds {
 
   /** A hint that brings all there is needs no round. Undefined: it did not, or a pull was asked for. */
   private async applyHint(): Promise<ReplicaState | undefined> {
-    const brought = this.parts.hints.takePull();
+    const brought = this.parts.hints.takePulls();
     const { mustPull } = this;
     this.mustPull = false;
-    return brought && !mustPull ? this.puller.applyPiggybacked(brought) : undefined;
+    let state: ReplicaState | undefined;
+    if (!mustPull)
+      // A later one may follow from a pull since, where an earlier one does not.
+      for (const each of brought) state = await this.puller.applyPiggybacked(each);
+    return state;
   }
 }

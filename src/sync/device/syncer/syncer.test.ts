@@ -246,6 +246,23 @@ test('what a hint brings is taken over without a question', async () => {
   await until(() => expect(hub.asked).toEqual(['pull']));
 });
 
+test('hints that come during a pull are taken over after it, in order', async () => {
+  const { hub, world } = await start();
+  let answer = (): void => undefined;
+  hub.trouble = () => new Promise((resolve) => (answer = resolve));
+  hub.poke();
+  await until(() => expect(hub.asked).toEqual(['pull']));
+  const since = hub.cursor + 1;
+  hub.trouble = undefined;
+  const pulls = [since, since + 1].map((cursor) => ({ ...hub.pulled(), cursor: cursor + 1 }));
+  hub.cursor = since - 1;
+  for (const [i, pulled] of pulls.entries())
+    hub.poke({ head: pulled.cursor, brought: { since: since + i, pulled } });
+  answer();
+  await until(async () => expect((await world.replica.state())?.cursor).toBe(since + 2));
+  expect(hub.asked).toEqual(['pull']);
+});
+
 test('a write made without contact is told at once, whatever the hub is waited for', async () => {
   const { world, hub, syncer, states, progress } = await start();
   hub.trouble = () => Promise.reject(new Error('no network'));

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
+import { documentKey } from '../../../codec/key.ts';
+import type { CommitNotice } from '../../../engine/host.ts';
 import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
+import { NATIVE } from '../../../values/native-kinds.ts';
+import { NO_SCOPE } from '../rights/scope.ts';
+import { deviceAddress } from '../rows/device-rows.ts';
+import { ChangeHints } from './change-hints.ts';
 import { accepted, HubWorld, type Device } from '../../testing/hub-world.ts';
 
 const THINGS = { documents: coll('things') };
@@ -175,3 +181,58 @@ test('a device that must ask after its push is not told meanwhile, whoever does 
   await world.ask(create(doc('things', 3)));
   await expect.poll(() => pokes).toHaveLength(1);
 });
+
+test('what is known of the rights of a device ends with a commit that concerns them, or its record', async () => {
+  const hints = new ChangeHints();
+  const { listener, own, stand, know } = known(hints);
+  hints.listen(listener);
+  stand();
+  hints.noteCommit(commit(1, 2, [{ space: 'documents', key: documentKey(0, 1030, 1n) }]));
+  expect(know()).toBeDefined();
+  hints.noteCommit(commit(2, 3, [{ space: 'documents', key: own }]));
+  expect(know()).toBeUndefined();
+  stand();
+  hints.noteCommit(commit(3, 4, [{ space: 'sync', key: deviceAddress(0, listener.device).key }]));
+  expect(know()).toBeUndefined();
+});
+
+test('a commit of which nothing is known concerns every device, and those before it were overlooked', () => {
+  const hints = new ChangeHints();
+  const { listener, stand, know, heard } = known(hints);
+  hints.listen(listener);
+  stand();
+  hints.noteCommit(commit(1, 2, []));
+  hints.noteCommit(commit(2, 3, []));
+  expect(hints.hasSeenAll(1, 3)).toBe(true);
+  expect(hints.hasSeenAll(1, 4)).toBe(false);
+  expect(heard).toEqual([]);
+  hints.noteCommit(commit(9, 9, []));
+  expect(hints.hasSeenAll(1, 9)).toBe(false);
+  expect(heard).toEqual([{ head: 9 }]);
+  expect(know()).toBeUndefined();
+});
+
+const commit = (previous: number, ts: number, rows: CommitNotice['rows']): CommitNotice => ({
+  previous,
+  ts,
+  rows,
+  entries: [],
+});
+
+/** A device that listens, and has pulled all of no sets. */
+function known(hints: ChangeHints) {
+  const heard: ChangeHint[] = [];
+  const own = documentKey(0, NATIVE.tokens, 7n);
+  const onHint = (hint: ChangeHint): unknown => heard.push(hint);
+  const device = '1'.padStart(32, '0');
+  const listener = { database: 0, device, own: [own], onHint };
+  const asked = { device, epoch: 'e', cursor: 0, token: undefined, schema: undefined };
+  const message = { ...asked, sets: [], refetch: [], settled: 0, maxBytes: 9 };
+  const actor = { database: [], identity: undefined, role: 'admin' as const, roles: [] };
+  const pulled = { epoch: 'e', cursor: 1, more: false, lastSeq: 0, verdicts: [], actor };
+  const empty = { schema: undefined, puts: [], leaves: [], sets: [], check: false };
+  const rights = { scope: NO_SCOPE, before: NO_SCOPE, sharedRights: { name: '', until: Infinity } };
+  const outcome = { pulled: { ...pulled, ...empty }, database: 0, sets: [], ...rights };
+  const stand = () => hints.notePull(message, outcome, 'secret');
+  return { listener, own, heard, stand, know: () => hints.standing(listener)?.sharedRights };
+}

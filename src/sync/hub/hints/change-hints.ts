@@ -3,22 +3,25 @@ import { databaseOf, decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { isInRange } from '../../../codec/ranges.ts';
 import type { CommitNotice } from '../../../engine/host.ts';
 import { isNative } from '../../../values/native-kinds.ts';
-import type { DatabaseId } from '../../../values/value.ts';
+import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import type { Pull, Pulled } from '../../protocol/messages.ts';
+import { isLast, nextPull } from '../../protocol/next-pull.ts';
 import type { PartRange } from '../../protocol/set-parts.ts';
+import type { PullOutcome } from '../pull/pull.ts';
 import { RIGHTS_COLLECTIONS } from '../rights/rights-collections.ts';
-import { ScopeMatcher, type Scope } from '../rights/scope.ts';
-import type { ResolvedRequest } from '../sets/requested-sets.ts';
+import { ScopeMatcher } from '../rights/scope.ts';
+import { deviceAddress } from '../rows/device-rows.ts';
 
 /** What a device read at its last pull here. */
 interface Watch {
+  /** The same array for devices that read the same. */
   readonly ranges: readonly PartRange[];
   readonly scope: ScopeMatcher;
 }
 
-interface DeviceName {
+export interface DeviceName {
   readonly database: DatabaseId;
   readonly device: DeviceId;
 }
@@ -29,27 +32,43 @@ interface Listener extends DeviceName {
   readonly onHint: (hint: ChangeHint) => void;
 }
 
+/** What a device was answered last, and how it will ask next. */
+export interface Standing {
+  readonly next: Pull;
+  readonly pulled: Pick<Pulled, 'actor' | 'lastSeq'>;
+  /** That it pulled with. */
+  readonly secret: string;
+  /** Undefined: only a pull of its own shows what it may read. */
+  readonly sharedRights: PullOutcome['sharedRights'];
+  /** The same number: equal sets, schema, and shared rights. */
+  readonly kind: number;
+}
+
+/** What devices of one kind have in common. */
+interface Kind {
+  readonly number: number;
+  readonly sets: Pull['sets'];
+}
+
 /** A device that listens. */
 interface ListeningDevice {
   readonly listeners: Set<Listener>;
+  /** Of its record. */
+  readonly key: Key;
   /** It pushes, and pulls by itself after that. */
   isPushing: boolean;
   /** A hint that was not sent because of that. */
   heldBack: ChangeHint | undefined;
-  /** How it will ask next, where that is known. */
-  nextPull: Pull | undefined;
+  /** Undefined: unknown. */
+  standing: Standing | undefined;
 }
 
-interface AnsweredPull {
-  readonly pulled: Pick<Pulled, 'cursor'>;
-  readonly database: DatabaseId;
-  readonly sets: readonly ResolvedRequest[];
-  readonly scope: Scope;
-}
-
+/** Of one commit in one database. */
 interface Changes {
   readonly keys: Key[];
   readonly entries: Key[];
+  /** Whether any is in the sets of a device, by the ranges of these. */
+  readonly inRanges: Map<Watch['ranges'], boolean>;
 }
 
 const REMEMBERED_MAX = 10_000;
@@ -57,18 +76,29 @@ const REMEMBERED_MAX = 10_000;
 export class ChangeHints {
   private readonly devices = new Map<string, ListeningDevice>();
   private readonly watches = new Map<string, Watch>();
+  private readonly rangesByText = new Map<string, Watch['ranges']>();
+  private readonly kinds = new Map<string, Kind>();
+  private lastKind = 0;
+  /** Every commit after `knownFrom` was looked at here, up to `head`. */
+  private knownFrom: Micros = Infinity;
+  private head: Micros = -1;
 
   noteCommit(notice: CommitNotice): void {
+    const { previous, ts, rows } = notice;
+    if (previous !== this.head) this.knownFrom = previous;
+    this.head = ts;
     if (this.devices.size === 0) return;
+    // Too many for another process to tell what they changed.
+    const isUnknown = previous === ts;
     const byDatabase = changesIn(notice);
-    const hint: ChangeHint = { head: notice.ts };
+    const records = new Set(rows.flatMap(({ space, key }) => (space === 'sync' ? [key] : [])));
+    const hint: ChangeHint = { head: ts };
     for (const [name, device] of this.devices) {
+      if (records.has(device.key)) forgetRights(device);
       const watch = this.watches.get(name);
-      const isConcerned = [...device.listeners].some((listener) => {
-        const changes = byDatabase.get(listener.database);
-        return changes && concerns(changes, listener, watch);
-      });
-      if (!isConcerned) continue;
+      const concern = isUnknown ? 'rights' : concernOf(device, byDatabase, watch);
+      if (!concern) continue;
+      if (concern === 'rights') forgetRights(device);
       if (device.isPushing) device.heldBack = hint;
       else notify(device, hint);
     }
@@ -80,30 +110,48 @@ export class ChangeHints {
     if (listening) listening.isPushing = true;
   }
 
-  /** @param next how it will ask after that, where that is known */
-  notePull(device: DeviceId, answer: AnsweredPull, next: Pull | undefined): void {
-    const { database, sets, scope, pulled } = answer;
-    const name = nameOf({ database, device });
+  /**
+   * @param secret that the device pulled with
+   * @returns undefined when it does not listen, or pulls again before it needs a hint
+   */
+  notePull(message: Pull, outcome: PullOutcome, secret: string): Standing | undefined {
+    const { database, sets, scope, pulled } = outcome;
+    const name = nameOf({ database, device: message.device });
     const ranges = sets.flatMap(({ parts }) => parts.map(({ range }) => range));
-    this.watch(name, { ranges, scope: new ScopeMatcher(scope) });
+    this.watch(name, { ranges: this.sameRanges(ranges), scope: new ScopeMatcher(scope) });
     const listening = this.devices.get(name);
-    if (!listening) return;
+    if (!listening) return undefined;
     const { heldBack } = listening;
-    Object.assign(listening, { isPushing: false, heldBack: undefined, nextPull: next });
+    const standing = this.standingAfter(message, outcome, secret);
+    Object.assign(listening, { isPushing: false, heldBack: undefined, standing });
     if (heldBack && heldBack.head > pulled.cursor) notify(listening, heldBack);
+    return standing;
   }
 
-  nextPull(device: DeviceName): Pull | undefined {
-    return this.devices.get(nameOf(device))?.nextPull;
+  /** The device was sent an answer that was made for all that read the same. */
+  noteSharedPull(device: DeviceName, standing: Standing): void {
+    const listening = this.devices.get(nameOf(device));
+    if (listening) listening.standing = standing;
+  }
+
+  standing(device: DeviceName): Standing | undefined {
+    return this.devices.get(nameOf(device))?.standing;
+  }
+
+  /** Whether no commit between the two was overlooked. */
+  hasSeenAll(since: Micros, until: Micros): boolean {
+    return since >= this.knownFrom && until <= this.head;
   }
 
   /** Returns a function that stops it. */
   listen(listener: Listener): () => void {
+    const { database, device } = listener;
     const name = nameOf(listener);
     const listeners = this.devices.get(name)?.listeners ?? new Set();
     listeners.add(listener);
-    const fresh = { isPushing: false, heldBack: undefined, nextPull: undefined };
-    this.devices.set(name, { listeners, ...fresh });
+    const { key } = deviceAddress(database, device);
+    const fresh = { isPushing: false, heldBack: undefined, standing: undefined };
+    this.devices.set(name, { listeners, key, ...fresh });
     return () => {
       listeners.delete(listener);
       if (listeners.size === 0 && this.devices.get(name)?.listeners === listeners)
@@ -111,15 +159,53 @@ export class ChangeHints {
     };
   }
 
+  private standingAfter(
+    message: Pull,
+    { pulled, sharedRights }: PullOutcome,
+    secret: string,
+  ): Standing | undefined {
+    const next = pullOnHint(message, pulled);
+    if (!next) return undefined;
+    const { epoch, schema } = next;
+    const text = JSON.stringify([sharedRights?.name, epoch, schema, next.sets]);
+    const known = this.kinds.get(text);
+    const { number, sets } = known ?? { number: (this.lastKind += 1), sets: next.sets };
+    if (!known) remember(this.kinds, text, { number, sets });
+    const { actor, lastSeq } = pulled;
+    const own = { actor, lastSeq };
+    return { next: { ...next, sets }, pulled: own, secret, sharedRights, kind: number };
+  }
+
   private watch(name: string, watch: Watch): void {
     this.watches.delete(name);
-    this.watches.set(name, watch);
-    for (const oldest of this.watches.keys()) {
-      if (this.watches.size <= REMEMBERED_MAX) break;
-      this.watches.delete(oldest);
-    }
+    remember(this.watches, name, watch);
+  }
+
+  private sameRanges(ranges: Watch['ranges']): Watch['ranges'] {
+    const text = JSON.stringify(ranges);
+    const known = this.rangesByText.get(text);
+    if (!known) remember(this.rangesByText, text, ranges);
+    return known ?? ranges;
   }
 }
+
+function remember<V>(map: Map<string, V>, name: string, value: V): void {
+  map.set(name, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= REMEMBERED_MAX) break;
+    map.delete(oldest);
+  }
+}
+
+function forgetRights(device: ListeningDevice): void {
+  if (device.standing) device.standing = { ...device.standing, sharedRights: undefined };
+}
+
+/** Undefined: the device asks again by itself, before a hint would. */
+const pullOnHint = (message: Pull, pulled: Pulled): Pull | undefined =>
+  !isLast(pulled) || pulled.check || message.refetch.length > 0
+    ? undefined
+    : nextPull(message, pulled);
 
 function notify({ listeners }: ListeningDevice, hint: ChangeHint): void {
   for (const { onHint } of listeners) onHint(hint);
@@ -135,31 +221,55 @@ function changesIn({ rows, entries }: CommitNotice): ReadonlyMap<DatabaseId, Cha
     const database = databaseOf(key);
     const known = found.get(database);
     if (known) known.keys.push(key);
-    else found.set(database, { keys: [key], entries: [] });
+    else found.set(database, { keys: [key], entries: [], inRanges: new Map() });
   }
   for (const { space, key } of entries)
     if (space === 'documents') found.get(databaseOf(key))?.entries.push(key);
   return found;
 }
 
-function concerns(
+/** What of a device a commit may concern: its rights, or only documents of its sets. */
+function concernOf(
+  { listeners }: ListeningDevice,
+  byDatabase: ReadonlyMap<DatabaseId, Changes>,
+  watch: Watch | undefined,
+): 'rights' | 'documents' | undefined {
+  let found: 'documents' | undefined;
+  for (const { database, own } of listeners) {
+    const changes = byDatabase.get(database);
+    if (!changes) continue;
+    if (concernsRights(changes, own, watch)) return 'rights';
+    if (watch && isInSets(changes, watch)) found = 'documents';
+  }
+  return found;
+}
+
+function concernsRights(
   { keys, entries }: Changes,
-  { own }: Listener,
+  own: readonly Key[],
   watch: Watch | undefined,
 ): boolean {
-  const isUserDocument = (key: Key): boolean => !isNative(decodeDocumentKey(key).collection);
   // Logins of other users concern nobody.
-  const affectsRights = (key: Key): boolean =>
-    own.includes(key) || RIGHTS_COLLECTIONS.has(decodeDocumentKey(key).collection);
-  if (keys.some(affectsRights)) return true;
-  // A device that has not pulled here: any document may concern it.
-  if (!watch) return keys.some(isUserDocument);
-  const { ranges, scope } = watch;
-  return (
-    keys.some((key) => scope.matches({ key, entries }) || isIn(ranges, 'key', key)) ||
-    entries.some((entry) => isIn(ranges, 'entry', entry))
+  const isOfAll = (key: Key): boolean => RIGHTS_COLLECTIONS.has(decodeDocumentKey(key).collection);
+  const isUserDocument = (key: Key): boolean => !isNative(decodeDocumentKey(key).collection);
+  return keys.some(
+    (key) =>
+      own.includes(key) ||
+      isOfAll(key) ||
+      // A device that has not pulled here: any document may concern it.
+      (watch ? watch.scope.matches({ key, entries }) : isUserDocument(key)),
   );
 }
 
-const isIn = (ranges: readonly PartRange[], by: PartRange['by'], key: Key): boolean =>
+function isInSets({ keys, entries, inRanges }: Changes, { ranges }: Watch): boolean {
+  const known = inRanges.get(ranges);
+  if (known !== undefined) return known;
+  const isIn =
+    keys.some((key) => isInAny(ranges, 'key', key)) ||
+    entries.some((entry) => isInAny(ranges, 'entry', entry));
+  inRanges.set(ranges, isIn);
+  return isIn;
+}
+
+const isInAny = (ranges: readonly PartRange[], by: PartRange['by'], key: Key): boolean =>
   ranges.some((range) => range.by === by && isInRange(key, range));

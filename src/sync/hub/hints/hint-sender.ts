@@ -10,6 +10,8 @@ export interface HintSenderOptions {
   /** How the device will ask next; undefined: unknown. */
   readonly nextPull: () => Pull | undefined;
   readonly pull: (message: Pull) => Promise<Pulled | SyncRefusal>;
+  /** Resolves when it may begin. */
+  readonly turn: () => Promise<void>;
   readonly onHint: (hint: ChangeHint) => void;
 }
 
@@ -30,7 +32,9 @@ export class HintSender {
 
   private async run(): Promise<void> {
     this.isSending = true;
-    for (let hint = this.waiting; hint; hint = this.waiting) {
+    while (this.waiting) {
+      await this.options.turn();
+      const hint = this.waiting;
       this.waiting = undefined;
       const sent = await this.withPull(hint).catch(() => hint);
       if (sent) this.options.onHint(sent);

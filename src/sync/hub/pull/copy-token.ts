@@ -16,6 +16,8 @@ export interface CopyToken {
   readonly roles: string;
 }
 
+export const NONCE_BYTES = 8;
+
 /** @param nonce makes each token different */
 export const tokenText = ({ at, timed, roles }: CopyToken, nonce: Uint8Array): string =>
   `${hexOfBytes(nonce)}.${at}.${timed}.${roles}`;
@@ -26,6 +28,17 @@ export function readToken(text: string | undefined): CopyToken | undefined {
   if (!found) return undefined;
   const [, at, timed, roles = ''] = found;
   return { at: Number(at), timed: Number(timed), roles };
+}
+
+/** For another copy at the same time, of whose rights nothing has changed. */
+export function renewedToken(
+  token: string | undefined,
+  other: string | undefined,
+  nonce: Uint8Array,
+): string | undefined {
+  const known = readToken(token);
+  const at = readToken(other)?.at;
+  return known && at !== undefined ? tokenText({ ...known, at }, nonce) : undefined;
 }
 
 const ROLES_DIGITS = 32;

@@ -7,7 +7,7 @@ import type { Scope } from '../rights/scope.ts';
 import { dependOnTime } from '../rights/time-dependent-rights.ts';
 import { hasNothing } from '../sets/requested-sets.ts';
 import type { CaughtUp } from './catch-up.ts';
-import { digestOfRoles, readToken, tokenText } from './copy-token.ts';
+import { digestOfRoles, NONCE_BYTES, readToken, tokenText } from './copy-token.ts';
 import type { PullContext } from './pull-context.ts';
 
 interface Findings {
@@ -15,8 +15,6 @@ interface Findings {
   readonly isUnsure: boolean;
   readonly scope: Scope;
 }
-
-const NONCE_BYTES = 8;
 
 /** A comparison is due when the copy may have what it may not see, or lack what it may, and no change says so. @throws Suspended */
 export function nextToken(

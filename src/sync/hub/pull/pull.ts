@@ -18,6 +18,7 @@ import { catchUp } from './catch-up.ts';
 import { nextToken } from './next-token.ts';
 import { documentsFor } from './pulled-documents.ts';
 import type { PullContext, PullHost } from './pull-context.ts';
+import { sharedRightsOf, type SharedRights } from './shared-rights.ts';
 import { schemaFor } from './schema-snapshot.ts';
 import { timeSlice } from './time-slice.ts';
 
@@ -28,6 +29,7 @@ export interface PullOutcome {
   /** As it was, and as it is to be from now on. */
   readonly before: Scope | undefined;
   readonly scope: Scope;
+  readonly sharedRights: SharedRights | undefined;
 }
 
 /** @throws Suspended, SyncRefused */
@@ -63,7 +65,12 @@ export function pull(
     sets: sets.map((set, i) => setAnswerOf(set, countFor(context, context.sets[i]))),
     check: mustCompare,
   };
-  return { value: { pulled, database, sets, before, scope }, ts: input.head, keep: false };
+  const sharedRights = sharedRightsOf(context, sets, scope);
+  return {
+    value: { pulled, database, sets, before, scope, sharedRights },
+    ts: input.head,
+    keep: false,
+  };
 }
 
 function contextOf(

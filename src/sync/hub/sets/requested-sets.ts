@@ -12,6 +12,7 @@ import type { Row } from '../../../store/port.ts';
 import { isRowInRange } from '../../../store/scan.ts';
 import type { DatabaseId } from '../../../values/value.ts';
 import type { RequestedSet, SetAnswer } from '../../protocol/sets.ts';
+import type { ReadRights } from '../rights/read-rights.ts';
 import {
   nameOfPart,
   resolveSet,
@@ -73,6 +74,21 @@ function positionOf({ range, end }: RequestedPart): string | undefined {
 
 export const hasNothing = ({ parts }: ResolvedRequest): boolean =>
   parts.every(({ end, range }) => end === range.lower);
+
+/** Whether every document that ever comes into a set is readable, whatever is in it. @throws Suspended */
+export const isReadableAsWhole = (
+  rights: ReadRights,
+  { parts }: Pick<ResolvedRequest, 'parts'>,
+): boolean =>
+  parts.every(({ part, index }) =>
+    part.kind === 'index'
+      ? rights.areBuiltin ||
+        (index?.sources ?? []).every(
+          ({ collections }) =>
+            collections !== 'all' && [...collections].every((id) => rights.readsAll(id)),
+        )
+      : rights.readsAll(part.collection),
+  );
 
 /** Whether a document, by its key and entries, falls into what the device has of a part. */
 export const isLoadedOn = (

@@ -4,7 +4,12 @@ import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { scan } from '../../../store/scan.ts';
 import type { RightsContext } from '../rights/rights-context.ts';
-import { hasNothing, type RequestedPart, type ResolvedRequest } from './requested-sets.ts';
+import {
+  hasNothing,
+  isReadableAsWhole,
+  type RequestedPart,
+  type ResolvedRequest,
+} from './requested-sets.ts';
 
 /** @throws Suspended */
 export function countFor(
@@ -12,16 +17,7 @@ export function countFor(
   set: ResolvedRequest | undefined,
 ): number | undefined {
   if (!set || set.error || !hasNothing(set)) return undefined;
-  const isOpen = set.parts.every(({ part, index }) =>
-    part.kind === 'index'
-      ? rights.areBuiltin ||
-        (index?.sources ?? []).every(
-          ({ collections }) =>
-            collections !== 'all' && [...collections].every((id) => rights.readsAll(id)),
-        )
-      : rights.readsAll(part.collection),
-  );
-  return isOpen ? countOf(reader, set.parts) : undefined;
+  return isReadableAsWhole(rights, set) ? countOf(reader, set.parts) : undefined;
 }
 
 /** Undefined when there are too many to count. */

@@ -1,0 +1,195 @@
+import { expect, test, vi } from 'vitest';
+import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
+import type { Pull, Pulled } from '../../protocol/messages.ts';
+import { accepted, type Device, type HubWorld } from '../../testing/hub-world.ts';
+import { lambda, openThings, put, reads, role, THINGS } from '../../testing/things.ts';
+import { NO_SCOPE } from '../rights/scope.ts';
+import { ChangeHints, type Standing } from './change-hints.ts';
+import { SharedPulls, type EvaluatedPull, type SharedPullsOptions } from './shared-pulls.ts';
+
+const TOKEN = '00.5.5.aa';
+const NOW = 10;
+
+const device = (id: DeviceId) => ({ database: 0, device: id });
+
+const answer = (change: Partial<Pulled> = {}): Pulled => ({
+  epoch: 'e',
+  cursor: 8,
+  token: TOKEN,
+  after: TOKEN,
+  more: false,
+  lastSeq: 0,
+  verdicts: [],
+  actor: { database: [], identity: undefined, role: 'admin', roles: [] },
+  schema: undefined,
+  puts: [[1026, '1', 'text']],
+  leaves: [],
+  sets: [],
+  check: false,
+  ...change,
+});
+
+const message: Pull = {
+  device: 'a',
+  epoch: 'e',
+  cursor: 5,
+  token: TOKEN,
+  schema: undefined,
+  sets: [],
+  refetch: [],
+  settled: 0,
+  maxBytes: 1000,
+};
+
+const standing: Standing = {
+  next: message,
+  pulled: { actor: answer().actor, lastSeq: 3 },
+  secret: 's',
+  sharedRights: { name: '', until: NOW + 1 },
+  kind: 1,
+};
+
+interface Crossing {
+  /** Of the second device, when it asks. */
+  readonly own?: Partial<Standing>;
+  /** Of it, when the first was evaluated. */
+  readonly later?: Partial<Standing>;
+  readonly evaluated?: Partial<EvaluatedPull>;
+  readonly hasSeenAll?: boolean;
+}
+
+/** Two devices with one cursor ask for the same commit. @returns what was evaluated, and the answer to the second */
+async function pullTwice({ own, later, evaluated, hasSeenAll = true }: Crossing) {
+  const first: EvaluatedPull = {
+    outcome: { pulled: answer(), before: NO_SCOPE, scope: NO_SCOPE },
+    standing,
+    ...evaluated,
+  };
+  const standings = new Map([
+    ['a', standing],
+    ['b', own ? { ...standing, ...own } : standing],
+  ]);
+  const evaluate = vi.fn<SharedPullsOptions['evaluate']>(async () => first);
+  const noteSharedPull = vi.fn<ChangeHints['noteSharedPull']>();
+  const shared = new SharedPulls({
+    hints: {
+      standing: ({ device }) => standings.get(device),
+      noteSharedPull,
+      hasSeenAll: () => hasSeenAll,
+    },
+    clock: () => NOW,
+    random: (count) => new Uint8Array(count).fill(1),
+    evaluate,
+  });
+  const one = shared.pull('s', device('a'), message);
+  const other = shared.pull('s', device('b'), message);
+  if (later) standings.set('b', { ...standing, ...later });
+  await one;
+  return { evaluations: evaluate.mock.calls.length, answer: await other, noteSharedPull };
+}
+
+test('devices that are alike cost one evaluation; what is the own of each stays so', async () => {
+  const verdicts = [{ seq: 1, ts: 1 }] as unknown as Pulled['verdicts'];
+  const pulled = answer({ verdicts, lastSeq: 1, cursor: 9 });
+  const evaluated = { outcome: { pulled, before: NO_SCOPE, scope: NO_SCOPE } };
+  const found = await pullTwice({ evaluated });
+  expect(found.evaluations).toBe(1);
+  expect(found.answer).toMatchObject({ puts: pulled.puts, verdicts: [], lastSeq: 3, after: TOKEN });
+  expect(found.answer.token).toMatch(/^(01)+\.5\.5\.aa$/);
+  const { cursor, token } = found.answer;
+  const next = { ...message, cursor, token };
+  expect(found.noteSharedPull).toHaveBeenCalledWith(device('b'), { ...standing, next });
+});
+
+const scope = { ...NO_SCOPE, rows: ['aa'] };
+test.each<[why: string, crossing: Crossing]>([
+  ['a commit concerned its rights before', { own: { sharedRights: undefined } }],
+  ['a commit concerned its rights meanwhile', { later: { sharedRights: undefined } }],
+  ['it pulled itself meanwhile', { later: {} }],
+  ['it pulled with another credential', { own: { secret: 't' } }],
+  ['its sets, schema or rights are others', { own: { kind: 2 } }],
+  ['its rights have ended', { own: { sharedRights: { name: '', until: NOW } } }],
+  [
+    'the sets, the schema or the rights of the first changed',
+    { evaluated: { standing: undefined } },
+  ],
+  [
+    'the rights of the first were found to depend on more',
+    { evaluated: { outcome: { pulled: answer(), before: NO_SCOPE, scope } } },
+  ],
+  ['a commit was overlooked', { hasSeenAll: false }],
+])('a device is evaluated for itself when %s', async (_, crossing) => {
+  const { evaluations, noteSharedPull } = await pullTwice(crossing);
+  expect(evaluations).toBe(2);
+  expect(noteSharedPull).not.toHaveBeenCalled();
+});
+
+test('a device is evaluated for itself when the first was refused', async () => {
+  const evaluate = vi.fn<SharedPullsOptions['evaluate']>(async () => {
+    if (evaluate.mock.calls.length === 1) throw new Error('refused');
+    return { outcome: { pulled: answer(), before: NO_SCOPE, scope: NO_SCOPE }, standing };
+  });
+  const hints = {
+    standing: () => standing,
+    noteSharedPull: () => undefined,
+    hasSeenAll: () => true,
+  };
+  const random = (count: number) => new Uint8Array(count);
+  const shared = new SharedPulls({ hints, clock: () => NOW, random, evaluate });
+  const one = shared.pull('s', device('a'), message);
+  const other = shared.pull('s', device('b'), message);
+  await expect(one).rejects.toThrow('refused');
+  expect((await other).puts).toHaveLength(1);
+});
+
+// --- what a commit may concern, over a hub ----------------------------------------------------------
+
+const listening = async (world: HubWorld, secret: string): Promise<Device> => {
+  const own = (await world.device(secret)).watch(THINGS);
+  accepted(
+    await world.sync.subscribe(secret, own.id, ({ brought }) => {
+      if (brought && brought.since === own.cursor) own.take(brought.pulled);
+    }),
+  );
+  await own.pull();
+  return own;
+};
+const team = (of: unknown) => ({ select: ['data', 'team'], from: { get: of }, default: 0 });
+
+test('rights that go by the clock are evaluated for each device', async () => {
+  const sharing = vi.spyOn(ChangeHints.prototype, 'noteSharedPull');
+  const world = await openThings();
+  const isNow = lambda({ lt: [{ time: '2020-01-01T00:00:00Z' }, { time: 'now' }] });
+  await world.ask(role([reads(coll('things'), isNow)]));
+  const secret = await world.user(1);
+  const devices = [await listening(world, secret), await listening(world, secret)];
+  for (const id of [1, 2]) {
+    await put(world, id);
+    await expect.poll(() => devices.map(({ documents }) => documents.size)).toEqual([id, id]);
+  }
+  expect(sharing).not.toHaveBeenCalled();
+  sharing.mockRestore();
+});
+
+test('a device whose rights were never seen to depend on a document is not served by one whose were', async () => {
+  const world = await openThings();
+  await world.ask({ create_collection: obj({ name: 'teams' }) });
+  await world.ask(create(doc('teams', 1), { open: true }));
+  const open = { select: ['data', 'open'], from: { get: doc('teams', 1) }, default: false };
+  const isOpen = lambda({ or: [{ not: { equals: [team({ var: 'ref' }), 1] } }, open] });
+  await world.ask(role([reads(coll('things'), isOpen)]));
+  const secret = await world.user(1);
+  await put(world, 1, { team: 1 });
+  const first = await listening(world, secret);
+  await world.ask({ delete: doc('things', 1) });
+  const second = await listening(world, secret);
+  await put(world, 2, { team: 2 });
+  await expect.poll(() => [first.documents.size, second.documents.size]).toEqual([1, 1]);
+  expect(first.cursor).toBe(second.cursor);
+  await put(world, 3, { team: 1 });
+  await expect.poll(() => [first.documents.size, second.documents.size]).toEqual([2, 2]);
+  await world.ask({ update: doc('teams', 1), params: obj({ data: obj({ open: false }) }) });
+  await second.pull();
+  expect(second.mustCheck).toBe(true);
+});

@@ -1,0 +1,73 @@
+/** Pulls for hints: of devices that read the same of the same sets, and have the same of them, one is evaluated for all. */
+import type { Pull, Pulled } from '../../protocol/messages.ts';
+import { NONCE_BYTES, renewedToken } from '../pull/copy-token.ts';
+import type { PullOutcome } from '../pull/pull.ts';
+import type { CallerHost } from '../rights/device-caller.ts';
+import { isSameScope } from '../rights/scope.ts';
+import type { ChangeHints, DeviceName, Standing } from './change-hints.ts';
+
+export interface EvaluatedPull {
+  readonly outcome: Pick<PullOutcome, 'pulled' | 'before' | 'scope'>;
+  /** Of the device after it. */
+  readonly standing: Standing | undefined;
+}
+
+export interface SharedPullsOptions extends Pick<CallerHost, 'clock' | 'random'> {
+  readonly hints: Pick<ChangeHints, 'standing' | 'noteSharedPull' | 'hasSeenAll'>;
+  /** A pull of one device. @throws SyncRefused */
+  readonly evaluate: (secret: string, message: Pull) => Promise<EvaluatedPull>;
+}
+
+export class SharedPulls {
+  private readonly options: SharedPullsOptions;
+  /** Since the latest commit, by kind and cursor. */
+  private readonly evaluated = new Map<string, Promise<EvaluatedPull | undefined>>();
+
+  constructor(options: SharedPullsOptions) {
+    this.options = options;
+  }
+
+  noteCommit(): void {
+    this.evaluated.clear();
+  }
+
+  /** @throws SyncRefused */
+  async pull(secret: string, device: DeviceName, message: Pull): Promise<Pulled> {
+    const { hints, evaluate } = this.options;
+    const alone = async (): Promise<Pulled> => (await evaluate(secret, message)).outcome.pulled;
+    const standing = hints.standing(device);
+    if (!standing?.sharedRights || standing.secret !== secret) return alone();
+    const name = `${standing.kind} ${message.cursor}`;
+    const first = this.evaluated.get(name);
+    if (!first) {
+      const own = evaluate(secret, message);
+      const settled = own.catch(() => undefined);
+      this.evaluated.set(name, settled);
+      return (await own).outcome.pulled;
+    }
+    const found = await first;
+    // Meanwhile a commit may have concerned its rights, or it may have pulled itself.
+    const isUnchanged = hints.standing(device) === standing;
+    const shared = isUnchanged && found ? this.sharedAnswer(standing, found) : undefined;
+    if (!shared) return alone();
+    const { cursor, token } = shared;
+    hints.noteSharedPull(device, { ...standing, next: { ...standing.next, cursor, token } });
+    return shared;
+  }
+
+  /** What is the device's own comes from its last pull, since when no commit concerned it. */
+  private sharedAnswer(
+    { next, pulled: { actor, lastSeq }, sharedRights, kind }: Standing,
+    { outcome: { pulled, before, scope }, standing: other }: EvaluatedPull,
+  ): Pulled | undefined {
+    const { hints, clock, random } = this.options;
+    const isAlike =
+      other?.kind === kind &&
+      isSameScope(before, scope) &&
+      hints.hasSeenAll(next.cursor ?? -1, pulled.cursor) &&
+      clock() < (sharedRights?.until ?? 0);
+    const token = renewedToken(next.token, pulled.token, random(NONCE_BYTES));
+    if (!isAlike || token === undefined) return undefined;
+    return { ...pulled, token, after: next.token, lastSeq, verdicts: [], actor };
+  }
+}
