@@ -233,6 +233,24 @@ export function ensurePostgres() {
   );
 }
 
+/** What `ops/cluster` runs besides PostgreSQL: paths by name. */
+export function ensureClusterPrograms() {
+  const places = {
+    etcd: '/usr/bin/etcd',
+    patroni: '/usr/bin/patroni',
+    haproxy: '/usr/sbin/haproxy',
+    pgbouncer: '/usr/sbin/pgbouncer',
+    ip: '/usr/sbin/ip',
+  };
+  const areThere = () => Object.values(places).every((path) => existsSync(path));
+  const packages = ['etcd-server', 'patroni', 'haproxy', 'pgbouncer', 'iproute2'];
+  if (!areThere()) installsPackages('Programs of the cluster are missing', packages);
+  if (areThere()) return places;
+  throw new SetupError(
+    `The cluster needs Debian's packages ${packages.join(', ')}: install them, and run the command again.`,
+  );
+}
+
 /** Runs `main`; a failed setup step ends the process with its sentence, anything else with its stack. */
 export async function runMain(/** @type {() => Promise<void>} */ main) {
   try {

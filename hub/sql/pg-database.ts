@@ -12,6 +12,7 @@ import {
   SqlFailure,
   type SqlConnection,
   type SqlDatabase,
+  type SqlListener,
   type SqlResult,
   type Statement,
 } from './sql-client.ts';
@@ -26,6 +27,8 @@ export interface PgDatabaseOptions {
   /** What else must have ended before it counts as closed. */
   readonly ended?: () => Promise<unknown>;
 }
+
+const OWN_PROCESS = 'SELECT pg_backend_pid()';
 
 /**
  * Each statement of the store follows a primary key. A planner without statistics of a table that was empty a moment ago would
@@ -50,6 +53,8 @@ export class PgDatabase implements SqlDatabase {
   private readonly options: PgDatabaseOptions;
   private readonly pool: Pool;
   private readonly isSetUp = new WeakSet<PoolClient>();
+  /** Those that a pooler may lend another server connection for each transaction: nothing of a session lasts. */
+  private readonly isPooled = new WeakSet<PoolClient>();
   private isClosed = false;
 
   constructor(options: PgDatabaseOptions) {
@@ -97,13 +102,15 @@ export class PgDatabase implements SqlDatabase {
     channel: string,
     name: string,
     onMessage: (payload: string) => void,
-  ): (() => void) | undefined {
+  ): SqlListener | undefined {
     if (!this.options.canListen) return undefined;
     let isStopped = false;
+    let isListening = false;
     let client: Client | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const reconnect = (): void => {
       client = undefined;
+      isListening = false;
       if (isStopped) return;
       timer = setTimeout(start, RELISTEN_MS);
       timer.unref();
@@ -116,7 +123,12 @@ export class PgDatabase implements SqlDatabase {
       next.once('end', reconnect);
       next
         .connect()
-        .then(() => next.query(`LISTEN ${channel}`))
+        .then(async () => {
+          // A pooler would let another client of the server listen.
+          if (await isBehindPooler(next)) throw new SqlFailure('pooled', '0A000');
+          await next.query(`LISTEN ${channel}`);
+          isListening = true;
+        })
         // A server without LISTEN refuses it: polling is enough.
         .catch((reason: unknown) => {
           if (!failureOf(reason, 0).isConnectionLoss) isStopped = true;
@@ -124,10 +136,15 @@ export class PgDatabase implements SqlDatabase {
         });
     };
     start();
-    return () => {
-      isStopped = true;
-      clearTimeout(timer);
-      void client?.end().catch(() => undefined);
+    return {
+      get isListening() {
+        return isListening;
+      },
+      stop: () => {
+        isStopped = true;
+        clearTimeout(timer);
+        void client?.end().catch(() => undefined);
+      },
     };
   }
 
@@ -145,6 +162,12 @@ export class PgDatabase implements SqlDatabase {
   }
 
   private async setUp(client: PoolClient): Promise<void> {
+    this.roundTrips += 1;
+    if (!this.isExclusive && (await this.inTime(client, isBehindPooler(client)))) {
+      this.isPooled.add(client);
+      this.isSetUp.add(client);
+      return;
+    }
     const asked = SETTINGS.map((text) => client.query(text));
     const settled = await this.inTime(client, Promise.allSettled(asked));
     this.roundTrips += 1;
@@ -166,7 +189,8 @@ export class PgDatabase implements SqlDatabase {
     stream.cork();
     let settling: Promise<Settled[]>;
     try {
-      settling = Promise.all(statements.map((statement) => settle(client, statement)));
+      const isNamed = !this.isPooled.has(client);
+      settling = Promise.all(statements.map((statement) => settle(client, statement, isNamed)));
     } finally {
       stream.uncork();
     }
@@ -190,6 +214,26 @@ export class PgDatabase implements SqlDatabase {
   }
 }
 
+/**
+ * Whether the process that greeted is not the one that answers: PgBouncer and its like greet by themselves. Servers that know no
+ * processes count as one.
+ * @throws SqlFailure when the connection is lost
+ */
+async function isBehindPooler(client: Client | PoolClient): Promise<boolean> {
+  const { processID } = client as unknown as { readonly processID: number | null };
+  try {
+    const { rows } = await client.query<[number]>({ text: OWN_PROCESS, rowMode: 'array' });
+    const [answering] = rows[0] ?? [];
+    return (
+      processID !== null && answering !== undefined && answering > 0 && answering !== processID
+    );
+  } catch (reason) {
+    const failure = failureOf(reason, 0);
+    if (failure.isConnectionLoss) throw failure;
+    return false;
+  }
+}
+
 /** Of a large result, Node would read megabytes in one turn, and `pg` parse them. */
 function readInTurns(stream: Duplex): void {
   let bytes = 0;
@@ -210,11 +254,15 @@ type Settled =
   | { readonly result?: undefined; readonly reason: unknown };
 
 /** Not by the promise of `pg`: V8 takes its callback for a long-lived one, and keeps the results (`engine-session.ts`). */
-const settle = (client: PoolClient, { name, text, values }: Statement): Promise<Settled> =>
+const settle = (
+  client: PoolClient,
+  { name, text, values }: Statement,
+  isNamed: boolean,
+): Promise<Settled> =>
   new Promise((resolve) => {
     client.query<(string | null)[], unknown[]>(
       {
-        ...(name === '' ? {} : { name }),
+        ...(isNamed && name !== '' && { name }),
         text,
         values: [...values],
         rowMode: 'array',

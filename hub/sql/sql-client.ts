@@ -36,17 +36,26 @@ export interface SqlDatabase {
   readonly isExclusive: boolean;
   /** Batches sent since it was opened. */
   readonly roundTrips: number;
-  /** Listens to a channel, under a name that others can look up. Returns the way to stop; undefined if the database has no channels. */
+  /** Listens to a channel, under a name that others can look up. Undefined: the database has no channels. */
   listen(
     channel: string,
     name: string,
     onMessage: (payload: string) => void,
-  ): (() => void) | undefined;
+  ): SqlListener | undefined;
   close(): Promise<void>;
 }
 
-/** Classes and codes of SQLSTATE after which the connection is gone: 08, the server going down, an ended session. */
-const LOST_CODE = /^(08...|57P0[1-5]|25P0[34])$/u;
+export interface SqlListener {
+  /** Whether messages arrive now: not while the connection is made again, and never through a pooler. */
+  readonly isListening: boolean;
+  stop(): void;
+}
+
+/**
+ * Codes of SQLSTATE after which another connection is needed: class 08, the server going down, an ended session, a server that has
+ * become a standby.
+ */
+const LOST_CODE = /^(08...|57P0[1-5]|25P0[34]|25006)$/u;
 
 /** A statement failed, or the connection under it. */
 export class SqlFailure extends Error {

@@ -5,7 +5,7 @@
 import type { CommitNotice } from '../../src/engine/host.ts';
 import { HEAD, commitsSince, headOf, readHead } from '../../src/engine/transactions.ts';
 import type { Row, Store } from '../../src/store/port.ts';
-import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
+import { SqlFailure, type SqlDatabase, type SqlListener } from '../sql/sql-client.ts';
 import type { HeadWatcher } from './sql-store.ts';
 
 export interface OtherCommitsOptions {
@@ -32,7 +32,7 @@ export class OtherCommits implements HeadWatcher {
   private readonly own = new Set<number>();
   /** All commits up to this one were announced, or are own. */
   private seen: number | undefined = undefined;
-  private stopListening: (() => void) | undefined = undefined;
+  private listener: SqlListener | undefined = undefined;
   private poll: ReturnType<typeof setTimeout> | undefined = undefined;
   private reading: Promise<void> | undefined = undefined;
   private mustReadAgain = false;
@@ -81,7 +81,7 @@ export class OtherCommits implements HeadWatcher {
 
   private start(): void {
     const { database, tenant, writer } = this.options;
-    this.stopListening = database.listen(CHANNEL, listenerName(tenant), (payload) => {
+    this.listener = database.listen(CHANNEL, listenerName(tenant), (payload) => {
       const [of, by] = payload.split(' ');
       if (of === tenant && by !== writer) this.check();
     });
@@ -89,8 +89,8 @@ export class OtherCommits implements HeadWatcher {
   }
 
   private stop(): void {
-    this.stopListening?.();
-    this.stopListening = undefined;
+    this.listener?.stop();
+    this.listener = undefined;
     clearTimeout(this.poll);
     this.seen = undefined;
   }
@@ -102,7 +102,7 @@ export class OtherCommits implements HeadWatcher {
       this.reading = undefined;
       if (this.isClosed || this.listeners.size === 0) return;
       clearTimeout(this.poll);
-      const pause = this.stopListening ? POLL_LISTENING_MS : POLL_MS;
+      const pause = this.listener?.isListening === true ? POLL_LISTENING_MS : POLL_MS;
       this.poll = setTimeout(() => this.check(), pause).unref();
     });
   }
@@ -161,7 +161,7 @@ export class OtherCommits implements HeadWatcher {
     try {
       const connection = await database.connect();
       try {
-        const own = this.stopListening ? 1 : 0;
+        const own = this.listener?.isListening === true ? 1 : 0;
         const values = [CHANNEL, `${tenant} ${writer}`, listenerName(tenant), own];
         await connection.run([{ name: 'burrow_tell', text: NOTIFY_TEXT, values }]);
       } finally {
