@@ -163,6 +163,14 @@ export default defineConfig({
           exclude: ['**/*.browser.test.ts', ...elsewhere],
         },
       },
+      {
+        test: {
+          name: 'cluster',
+          ...patience,
+          environment: 'node',
+          include: ['ops/**/*.test.ts'],
+        },
+      },
       ...kinds.map(browserProject),
       {
         test: {

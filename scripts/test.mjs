@@ -57,7 +57,7 @@ function runVitestOnce(project, files, folder, env) {
  * Tests in a real browser depend on its timing, which no seed fixes: up to two files that failed there are run once
  * more, alone. What passed only then is told in the last lines, for it is a defect of the test or of the code.
  *
- * @param {'node' | 'browsers' | import('./browsers/kinds.mjs').Kind} project @param {string} folder @param {Record<string, string>} env
+ * @param {'node' | 'cluster' | 'browsers' | import('./browsers/kinds.mjs').Kind} project @param {string} folder @param {Record<string, string>} env
  */
 function runVitest(project, folder, env) {
   say(`Running the tests in ${project} (vitest).`);
@@ -117,8 +117,12 @@ await runMain(async () => {
   /** @type {Tally[]} */
   const tallies = [];
   try {
-    if (all || chosen.node)
-      tallies.push(runVitest('node', folder, { BURROW_POSTGRES_BIN: ensurePostgres() }));
+    if (all || chosen.node) {
+      const programs = { BURROW_POSTGRES_BIN: ensurePostgres() };
+      tallies.push(runVitest('node', folder, programs));
+      // Alone: machines that do not get to answer in time would be given up.
+      tallies.push(runVitest('cluster', folder, programs));
+    }
     const env = { BURROW_CHROMIUM: chromium ?? '' };
     if (all || chosen.browser) {
       for (const kind of kinds) tallies.push(runVitest(kind, folder, env));

@@ -28,6 +28,7 @@ export interface PgDatabaseOptions {
   readonly ended?: () => Promise<unknown>;
 }
 
+const NOT_SUPPORTED = '0A000';
 const OWN_PROCESS = 'SELECT pg_backend_pid()';
 
 /**
@@ -116,23 +117,21 @@ export class PgDatabase implements SqlDatabase {
       timer.unref();
     };
     const start = (): void => {
-      const next = new Client(this.listenerConfig(name));
-      client = next;
-      next.on('error', ignore);
-      next.on('notification', ({ payload = '' }) => onMessage(payload));
-      next.once('end', reconnect);
-      next
+      const fresh = new Client(this.listenerConfig(name));
+      client = fresh;
+      fresh.on('error', ignore);
+      fresh.on('notification', ({ payload = '' }) => onMessage(payload));
+      fresh.once('end', reconnect);
+      fresh
         .connect()
-        .then(async () => {
-          // A pooler would let another client of the server listen.
-          if (await isBehindPooler(next)) throw new SqlFailure('pooled', '0A000');
-          await next.query(`LISTEN ${channel}`);
+        .then(() => listenOn(fresh, channel))
+        .then(() => {
           isListening = true;
         })
         // A server without LISTEN refuses it: polling is enough.
         .catch((reason: unknown) => {
           if (!failureOf(reason, 0).isConnectionLoss) isStopped = true;
-          void next.end().catch(() => undefined);
+          void fresh.end().catch(() => undefined);
         });
     };
     start();
@@ -212,6 +211,12 @@ export class PgDatabase implements SqlDatabase {
       clearTimeout(late);
     }
   }
+}
+
+/** @throws SqlFailure behind a pooler, which would have another of its clients listen */
+async function listenOn(client: Client, channel: string): Promise<void> {
+  if (await isBehindPooler(client)) throw new SqlFailure('behind a pooler', NOT_SUPPORTED);
+  await client.query(`LISTEN ${channel}`);
 }
 
 /**

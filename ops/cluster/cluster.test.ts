@@ -1,0 +1,218 @@
+/**
+ * The cluster of ops/cluster under load: primaries, hubs and machines are killed, a machine is cut off, hubs are upgraded. What clients saw is
+ * judged by the history checker. BURROW_CLUSTER_FAILOVERS sets how often a primary is lost (2), BURROW_SEED what is done.
+ */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { asked, expectSerializable, figuresOf, Histories } from '../../hub/testing/histories.ts';
+import * as queries from '../../hub/testing/history-queries.ts';
+import { openDatabase } from '../../in-process/node.ts';
+import { q } from '../../src/index.ts';
+import { seedOf } from '../../src/engine/testing/random-source.ts';
+import { Cluster, obstacle, until } from './cluster.mjs';
+
+const ASKED = process.env['BURROW_CLUSTER_FAILOVERS'];
+const FAILOVERS = Number(ASKED ?? 2);
+const SEED = seedOf('BURROW_SEED');
+const CLIENTS = 8;
+const ANSWER_MS = 40_000;
+/** Asked of a failover: writers go on after so long. */
+const GAP_MAX_MS = 30_000;
+const BETWEEN_MS = 2000;
+const DEVICES = 4;
+const PUSH_MS = 20;
+
+const why = obstacle();
+if (why !== undefined) console.log(`[skipped] ops/cluster: ${why}`);
+
+test('each place of a template is filled', () => {
+  const cluster = new Cluster('/nowhere');
+  const names = ['SUPERUSER', 'REPLICATION', 'REWIND', 'BURROW'].map((name) => `${name}_PASSWORD`);
+  const secrets = Object.fromEntries([...names, 'ROOT_SECRET'].map((name) => [name, 'x']));
+  for (const place of [...cluster.machines, cluster.front])
+    for (const [name, text] of cluster.filesOf(place, secrets))
+      expect(text, name).not.toMatch(/@[A-Z_]+@/u);
+});
+
+/** A client of the cluster: over the HAProxy in front. */
+class Client {
+  readonly url: string;
+  readonly secret: string;
+  /** When answers came that say that it was done, ms. */
+  readonly done: number[];
+  readonly failures: string[] = [];
+
+  constructor(url: string, secret: string, done: number[] = []) {
+    this.url = url;
+    this.secret = secret;
+    this.done = done;
+  }
+
+  async ask(query: unknown): Promise<{ status: number; body: string } | undefined> {
+    try {
+      const answer = await fetch(this.url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${this.secret}`, 'x-faunadb-api-version': '4' },
+        body: JSON.stringify(query),
+        signal: AbortSignal.timeout(ANSWER_MS),
+      });
+      const body = await answer.text();
+      if (answer.ok) this.done.push(performance.now());
+      // A rejected transaction is an answer.
+      else if (answer.status !== 400) this.failures.push(`${answer.status} ${body}`);
+      return { status: answer.status, body };
+    } catch (reason) {
+      this.failures.push(String(reason));
+      return undefined;
+    }
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe.runIf(why === undefined)('a cluster of three machines', () => {
+  const cluster = new Cluster(join(tmpdir(), `burrow-cluster-${process.pid}`));
+  let admin: Client;
+  const clients: Client[] = [];
+  const done: number[] = [];
+  const histories = new Histories(SEED);
+
+  beforeAll(async () => {
+    await cluster.up();
+    admin = new Client(cluster.url, cluster.rootSecret);
+    for (const query of queries.setUp) await asked(admin, query);
+    for (let i = 0; i < CLIENTS; i++) {
+      const key = { create_key: { object: { role: 'admin' } } };
+      const { secret } = (await asked(admin, key)) as { secret: string };
+      clients.push(new Client(cluster.url, secret, done));
+    }
+  });
+  afterAll(() => cluster.down({ erase: true }));
+
+  /** Clients at work while something happens. @returns the longest time in which none was served, ms */
+  async function underLoad(meanwhile: () => Promise<void>): Promise<number> {
+    const over = new AbortController();
+    done.length = 0;
+    for (const client of clients) client.failures.length = 0;
+    done.push(performance.now());
+    const work = clients.map(async (client, by) => {
+      while (!over.signal.aborted) await histories.act(by, client);
+    });
+    await meanwhile();
+    over.abort();
+    await Promise.all(work);
+    const gaps = done.slice(1).map((at, i) => at - (done[i] ?? at));
+    return Math.round(Math.max(...gaps));
+  }
+
+  test(`a primary is lost ${FAILOVERS} times, in three ways: nothing acknowledged is lost or doubled, writers go on (seed ${SEED})`, async () => {
+    const gaps: Record<string, number[]> = {};
+    for (let i = 0; i < FAILOVERS; i++) {
+      const way = (['PostgreSQL killed', 'machine crashed', 'machine cut off'] as const)[i % 3];
+      const gapMs = await underLoad(async () => {
+        await pause(BETWEEN_MS);
+        const primary = await cluster.primary();
+        if (!primary) throw new Error('there is no primary');
+        if (way === 'PostgreSQL killed') cluster.crashPostgres(primary);
+        else if (way === 'machine crashed') cluster.crash(primary);
+        else cluster.cut(primary);
+        await until(async () => {
+          const now = await cluster.primary();
+          return now !== undefined && now !== primary;
+        }, 'another machine is primary');
+        const from = done.length;
+        await until(() => done.length > from + CLIENTS, 'writers go on');
+        if (way === 'machine crashed') await cluster.start(primary);
+        if (way === 'machine cut off') cluster.join(primary);
+        await until(() => cluster.isWhole(), 'all machines follow again');
+      });
+      (gaps[way ?? ''] ??= []).push(gapMs);
+      await expectSerializable(histories, admin);
+    }
+    const seen = figuresOf(histories);
+    console.log(`[figures] failovers: ${JSON.stringify({ ...seen, longestGapMs: gaps })}`);
+    // How long it takes on a machine that does other work says nothing.
+    if (ASKED === undefined) return;
+    for (const all of Object.values(gaps))
+      for (const gap of all) expect(gap).toBeLessThan(GAP_MAX_MS);
+    expect(seen.lists).toBeGreaterThan(FAILOVERS * 20);
+  });
+
+  test('a standby is cut off with its etcd: writers go on with the other one, and it follows again', async () => {
+    const gapMs = await underLoad(async () => {
+      const primary = await cluster.primary();
+      const standby = cluster.machines.find((each) => each !== primary);
+      if (!primary || !standby) throw new Error('there is no standby');
+      cluster.cut(standby);
+      await until(async () => !(await cluster.isWhole()), 'a standby is missed');
+      await until(() => cluster.isReplicated(), 'a standby is in step');
+      const from = done.length;
+      await until(() => done.length > from + CLIENTS, 'writers go on');
+      expect(await cluster.primary()).toBe(primary);
+      cluster.join(standby);
+      await until(() => cluster.isWhole(), 'all machines follow again');
+    });
+    await expectSerializable(histories, admin);
+    console.log(`[figures] standby cut off: ${JSON.stringify({ longestGapMs: gapMs })}`);
+  });
+
+  test(`hubs are killed amid pushes of ${DEVICES} devices: each write is confirmed, and there once`, async () => {
+    const things = q.Collection('things');
+    await asked(admin, { create_collection: { object: { name: 'things' } } });
+    const devices = await Promise.all(
+      Array.from({ length: DEVICES }, async (_, i) => {
+        const db = await openDatabase(join(cluster.folder, `device-${i}`));
+        const secret = clients[i]?.secret ?? '';
+        return {
+          db,
+          sync: await db.sync({ url: cluster.url, sets: [q.Documents(things)], secret }),
+        };
+      }),
+    );
+    const over = new AbortController();
+    const settled: Promise<{ readonly state: string }>[] = [];
+    const names: string[] = [];
+    const writers = devices.map(async ({ sync }, i) => {
+      while (!over.signal.aborted) {
+        const name = `${i}-${names.length}`;
+        names.push(name);
+        const write = await sync.client.submit(q.Create(things, { data: { name } }));
+        settled.push(write.settled);
+        await pause(PUSH_MS);
+      }
+    });
+    for (const machine of cluster.machines) {
+      const from = settled.length;
+      await until(() => settled.length > from + DEVICES, 'devices write');
+      cluster.endHub(machine, 'SIGKILL');
+      await pause(BETWEEN_MS);
+      cluster.startHub(machine);
+      await cluster.hubAnswers(machine);
+    }
+    over.abort();
+    await Promise.all(writers);
+    const verdicts = await Promise.all(settled);
+    expect(new Set(verdicts.map(({ state }) => state))).toEqual(new Set(['confirmed']));
+    const all = {
+      map: { lambda: 'each', expr: { select: ['data', 'name'], from: { get: { var: 'each' } } } },
+      collection: { paginate: { documents: { collection: 'things' } }, size: 100_000 },
+    };
+    const { data } = (await asked(admin, all)) as { data: string[] };
+    expect(data.toSorted()).toEqual(names.toSorted());
+    await Promise.all(devices.map(({ db }) => db.close()));
+    console.log(`[figures] hubs killed amid pushes: ${JSON.stringify({ writes: names.length })}`);
+  });
+
+  test('hubs are restarted one after the other under load, and no request fails', async () => {
+    const gapMs = await underLoad(async () => {
+      await pause(BETWEEN_MS);
+      await cluster.upgrade();
+      await pause(BETWEEN_MS);
+    });
+    expect(clients.flatMap(({ failures }) => failures)).toEqual([]);
+    await expectSerializable(histories, admin);
+    const figures = { ...figuresOf(histories), longestGapMs: gapMs };
+    console.log(`[figures] rolling upgrade: ${JSON.stringify(figures)}`);
+  });
+});
