@@ -3,7 +3,9 @@ import { hash } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { secretOf } from '../../src/http/authorization.ts';
 import type { HubSettings } from '../settings/settings.ts';
+import { parseSecret } from '../../src/engine/access.ts';
 import { AnswerMemory } from './answer-memory.ts';
+import { HeldBack, type Limit } from './held-back.ts';
 import { Lanes } from './lanes.ts';
 import { Counts, TokenBuckets } from './token-buckets.ts';
 
@@ -18,6 +20,8 @@ export interface Credential {
   readonly name: string;
   /** A token belongs to one user and is rate-limited; a key is the operator's, or everybody's. */
   readonly isToken: boolean;
+  /** For the operator: `token 123`, `key 123`, or the address. */
+  readonly who: string;
 }
 
 const HEAP_CHECK_MS = 100;
@@ -29,12 +33,19 @@ export class Admission {
   private readonly lanes: Lanes;
   private readonly streams = new Counts();
   readonly answers: AnswerMemory;
+  readonly heldBack = new HeldBack();
+  private readonly onHeldBack: (limit: Limit) => void;
   private readonly nowMs: () => number;
   private heapCheckedMs = 0;
   private isHeapFull = false;
 
-  constructor(settings: HubSettings, nowMs: () => number = () => performance.now()) {
+  constructor(
+    settings: HubSettings,
+    onHeldBack: (limit: Limit) => void = () => undefined,
+    nowMs: () => number = () => performance.now(),
+  ) {
     this.settings = settings;
+    this.onHeldBack = onHeldBack;
     this.nowMs = nowMs;
     const { ratePerAddress, ratePerToken, burstSeconds } = settings;
     const { answerBytesInMemory, answerBytesPerCredential } = settings;
@@ -49,36 +60,48 @@ export class Admission {
   }
 
   /** Before anything of a request is read. Takes one from its rates. */
-  refusalOf(address: string, { name, isToken }: Credential): AdmissionRefusal | undefined {
-    if (this.lacksMemory())
-      return {
+  refusalOf(address: string, { name, isToken, who }: Credential): AdmissionRefusal | undefined {
+    if (this.lacksMemory()) {
+      const description = 'The hub has too little memory left for another request.';
+      return this.held('memory', who, {
         code: 'storage_blocked',
-        description: 'The hub has too little memory left for another request.',
+        description,
         retryAfterSeconds: 1,
-      };
-    const waitSeconds =
-      this.byAddress.take(address) ?? (isToken ? this.byToken.take(name) : undefined);
-    if (waitSeconds !== undefined) return tooMany('Too many requests.', waitSeconds);
-    return this.answers.hasRoomFor(name)
-      ? undefined
-      : tooMany('Too many answers are not read yet: read them, then try again.', 1);
+      });
+    }
+    const ofAddress = this.byAddress.take(address);
+    if (ofAddress !== undefined)
+      return this.held('address rate', address, tooMany('Too many requests.', ofAddress));
+    const ofToken = isToken ? this.byToken.take(name) : undefined;
+    if (ofToken !== undefined)
+      return this.held('token rate', who, tooMany('Too many requests.', ofToken));
+    if (this.answers.hasRoomFor(name)) return undefined;
+    const unread = tooMany('Too many answers are not read yet: read them, then try again.', 1);
+    return this.held('answers', who, unread);
   }
 
   /** Once it is wholly here: what is slow to arrive holds up nobody. Resolves, maybe after others, with what is to be called at its end. */
-  async beginRequest({ name }: Credential): Promise<(() => void) | AdmissionRefusal> {
+  async beginRequest({ name, who }: Credential): Promise<(() => void) | AdmissionRefusal> {
     const { concurrencyPerCredential: max } = this.settings;
-    return (
-      (await this.lanes.enter(name)) ??
-      tooMany(`More than ${max} concurrent requests of one credential, and too many wait.`, 1)
-    );
+    const end = await this.lanes.enter(name);
+    if (end) return end;
+    const description = `More than ${max} concurrent requests of one credential, and too many wait.`;
+    return this.held('concurrency', who, tooMany(description, 1));
   }
 
   /** Counts a stream until `end` is called. */
-  beginStream({ name }: Credential): { readonly end: () => void } | AdmissionRefusal {
+  beginStream({ name, who }: Credential): { readonly end: () => void } | AdmissionRefusal {
     const { streams, streamsPerCredential: max } = this.settings;
-    return this.streams.total >= streams || this.streams.of(name) >= max
-      ? tooMany(`More than ${max} streams of one credential, or ${streams} in total.`, 1)
-      : { end: this.streams.hold(name) };
+    if (this.streams.total < streams && this.streams.of(name) < max)
+      return { end: this.streams.hold(name) };
+    const description = `More than ${max} streams of one credential, or ${streams} in total.`;
+    return this.held('streams', who, tooMany(description, 1));
+  }
+
+  private held(limit: Limit, who: string, refusal: AdmissionRefusal): AdmissionRefusal {
+    this.heldBack.note(limit, who);
+    this.onHeldBack(limit);
+    return refusal;
   }
 
   private lacksMemory(): boolean {
@@ -100,8 +123,10 @@ const tooMany = (description: string, waitSeconds: number): AdmissionRefusal => 
 
 export function credentialOf(header: string | undefined, address: string): Credential {
   const secret = secretOf(header)?.split(':')[0];
-  if (secret === undefined) return { name: `address ${address}`, isToken: false };
+  if (secret === undefined) return { name: `address ${address}`, isToken: false, who: address };
   const name = hash('sha256', secret, 'base64');
   const isToken = /^fn[EF]/.test(secret);
-  return { name: isToken ? name : `${name} ${address}`, isToken };
+  const parsed = parseSecret(secret);
+  const who = parsed ? `${parsed.kind} ${parsed.id}` : address;
+  return { name: isToken ? name : `${name} ${address}`, isToken, who };
 }

@@ -68,11 +68,10 @@ export class RequestGuard {
   checkAdmission({ request, credential }: RequestContext): HttpResponse | undefined {
     // A preflight carries no secret and does nothing.
     if (request.method === 'OPTIONS' && request.headers['origin'] !== undefined) return undefined;
-    const { http, admission, metrics } = this.parts;
+    const { http, admission } = this.parts;
     const refused = admission.refusalOf(request.address, credential);
     if (!refused) return undefined;
     const { code, description, retryAfterSeconds } = refused;
-    metrics.countRejection(code === 'too many requests' ? 'rate' : 'memory');
     return refusalResponse(request, new Refusal(code, description), http, { retryAfterSeconds });
   }
 

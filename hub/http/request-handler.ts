@@ -35,6 +35,8 @@ interface Place extends Pick<Endpoint, 'name'>, Pick<HubRoute, 'readsBytes'> {
   readonly respond: (request: HubRequest, caller: RouteCaller) => Promise<HttpResponse>;
 }
 
+const HELD_BACK_SHOWN = 10;
+
 export class RequestHandler {
   private readonly options: HubServerOptions;
   private readonly http: HttpHost;
@@ -59,7 +61,7 @@ export class RequestHandler {
     setMaxListeners(0, draining);
     this.options = options;
     this.http = { ...hub.http, cors: corsPolicy(settings.corsOrigins) };
-    this.admission = new Admission(settings);
+    this.admission = new Admission(settings, (limit) => this.metrics.countRejection(limit));
     this.bodies = new BodyMemory(settings.bodyBytesInMemory, settings.bodyBytesPerAddress);
     const { admission, bodies, http } = this;
     this.webSockets = new WebSockets({ admission, settings, draining });
@@ -72,6 +74,7 @@ export class RequestHandler {
       roundTrips: hub.roundTrips,
       bodyBytes: () => bodies.used,
       answerBytes: () => admission.answers.used,
+      heldBack: () => admission.heldBack.most(HELD_BACK_SHOWN),
       liveQueries: () => routes.reduce((sum, route) => sum + (route.liveQueries?.() ?? 0), 0),
       logRecords: () => hub.http.log?.counts ?? { recorded: 0, lost: 0 },
     });

@@ -1,4 +1,4 @@
-/** Metrics for Prometheus. No label value comes from a caller: their number stays bounded. */
+/** Metrics for Prometheus. What callers can name is in few labels at a time: their number stays bounded. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Gauges {
@@ -11,6 +11,12 @@ export interface Gauges {
   readonly bodyBytes: () => number;
   readonly answerBytes: () => number;
   readonly liveQueries: () => number;
+  /** The most held back. */
+  readonly heldBack: () => readonly {
+    readonly limit: string;
+    readonly who: string;
+    readonly count: number;
+  }[];
   readonly logRecords: () => { readonly recorded: number; readonly lost: number };
 }
 
@@ -87,6 +93,17 @@ export class HubMetrics {
     );
     addGauge('burrow_body_bytes', 'Bytes of request bodies in memory.', gauges.bodyBytes);
     addGauge('burrow_answer_bytes', 'Bytes of long answers not yet read.', gauges.answerBytes);
+    const heldBack = new Gauge({
+      name: 'burrow_held_back',
+      help: 'Requests and streams refused since start, of those held back most: an address, or the document of a token or key.',
+      labelNames: ['limit', 'who'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { limit, who, count } of gauges.heldBack()) this.set({ limit, who }, count);
+      },
+    });
+    this.registry.registerMetric(heldBack);
     addGauge('burrow_live_queries', 'Live queries of scripts and pages.', gauges.liveQueries);
     addGauge(
       'burrow_log_records',

@@ -74,8 +74,9 @@ const statusOf = (url) =>
   );
 
 export class Cluster {
-  /** @param {string} folder of its data, configuration and logs */
-  constructor(folder) {
+  /** @param {string} folder of its data, configuration and logs @param {Record<string, string>} [hubSettings] besides those of `hub.env` */
+  constructor(folder, hubSettings = {}) {
+    this.hubSettings = hubSettings;
     this.folder = resolve(folder);
     /** @type {Machine[]} */
     this.machines = ['m1', 'm2', 'm3'].map((name, i) => ({
@@ -169,7 +170,7 @@ export class Cluster {
         .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
     );
     this.run(machine, 'hub', [process.execPath, pathOf(hubFolder, 'main.mjs'), 'hub'], {
-      env: settings,
+      env: { ...settings, ...this.hubSettings },
     });
   }
 

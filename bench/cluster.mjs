@@ -1,0 +1,142 @@
+// `npm run bench:cluster [-- --seconds 8 --rounds 3 --folder <folder>]`: commits and reads per second through 1, 2 and 3 hubs of ops/cluster,
+// in 1 and in 10 databases, in turns. All share the processors of this machine: CPU per request says what more machines would give.
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Agent, request } from 'node:http';
+import { Cluster } from '../ops/cluster/cluster.mjs';
+import { ensureNode, runMain, say } from '../scripts/setup.mjs';
+
+const CLIENTS = 32;
+const HUB_COUNTS = [1, 2, 3];
+const DATABASE_COUNTS = [1, 10];
+const READ_SHARE = 0.9;
+const CLOCK_TICKS_PER_S = 100;
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '8' },
+    rounds: { type: 'string', default: '3' },
+    folder: { type: 'string', default: join(tmpdir(), 'burrow-cluster-bench') },
+  },
+});
+
+const agent = new Agent({ keepAlive: true });
+const object = (/** @type {object} */ members) => ({ object: members });
+
+/** @param {string} url @param {string} secret @param {unknown} query @returns {Promise<any>} */
+const ask = (url, secret, query) =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
+    const asked = request(url, { method: 'POST', agent, headers }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (part) => (text += part));
+      answer.on('end', () => {
+        const { resource, errors } = JSON.parse(text);
+        if (errors) reject(new Error(JSON.stringify(errors)));
+        else resolve(resource);
+      });
+    });
+    asked.on('error', reject).end(JSON.stringify(query));
+  });
+
+const create = {
+  create: { collection: 'things' },
+  params: object({ data: object({ text: 'the heron stands in the reeds' }) }),
+};
+const read = { get: { ref: { collection: 'things' }, id: '1' } };
+
+/** @param {number} pid ms of processor time */
+function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return ((Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_S) * 1000;
+}
+
+/** @param {Cluster} cluster @param {readonly string[]} urls @param {readonly string[]} secrets @param {(n: number) => unknown} queryOf */
+async function measure(cluster, urls, secrets, queryOf) {
+  const pids = cluster.machines.slice(0, urls.length).map((each) => cluster.pid(each, 'hub'));
+  const cpuBefore = pids.map(cpuOf);
+  const ms = Number(values.seconds) * 1000;
+  const startedMs = performance.now();
+  /** @type {number[]} */
+  const took = [];
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, i) => {
+      for (let n = i; performance.now() - startedMs < ms; n += CLIENTS) {
+        const sentMs = performance.now();
+        await ask(urls[i % urls.length] ?? '', secrets[n % secrets.length] ?? '', queryOf(n));
+        took.push(performance.now() - sentMs);
+      }
+    }),
+  );
+  const elapsedS = (performance.now() - startedMs) / 1000;
+  const cpuMs = pids.reduce((sum, pid, i) => sum + cpuOf(pid) - (cpuBefore[i] ?? 0), 0);
+  took.sort((a, b) => a - b);
+  return {
+    rate: took.length / elapsedS,
+    p95: took[Math.floor(took.length * 0.95)] ?? NaN,
+    cpu: cpuMs / took.length,
+  };
+}
+
+await runMain(async () => {
+  ensureNode();
+  const cluster = new Cluster(values.folder, { BURROW_RATE_ADDRESS: '0' });
+  say('Starting the cluster.');
+  try {
+    await cluster.up();
+    const urls = cluster.machines.map(({ address }) => `http://${address}:8443`);
+    const [first = ''] = urls;
+    const secrets = [];
+    for (let n = 0; n < Math.max(...DATABASE_COUNTS); n++) {
+      await ask(first, cluster.rootSecret, { create_database: object({ name: `d${n}` }) });
+      const { secret } = await ask(first, cluster.rootSecret, {
+        create_key: object({ role: 'admin', database: { database: `d${n}` } }),
+      });
+      await ask(first, secret, { create_collection: object({ name: 'things' }) });
+      await ask(first, secret, {
+        create: { ref: { collection: 'things' }, id: '1' },
+        params: object({}),
+      });
+      secrets.push(secret);
+    }
+    /** @type {Map<string, { rate: number; p95: number; cpu: number }[]>} */
+    const found = new Map();
+    for (let round = 0; round < Number(values.rounds); round++)
+      for (const [what, queryOf] of /** @type {const} */ ([
+        ['commits', () => create],
+        [
+          '90 % reads',
+          (/** @type {number} */ n) => ((n * 7919) % 100 < READ_SHARE * 100 ? read : create),
+        ],
+      ]))
+        for (const databases of DATABASE_COUNTS)
+          for (const hubs of HUB_COUNTS) {
+            const name = `${what} | ${databases} | ${hubs}`;
+            const one = await measure(
+              cluster,
+              urls.slice(0, hubs),
+              secrets.slice(0, databases),
+              queryOf,
+            );
+            found.set(name, [...(found.get(name) ?? []), one]);
+            say(
+              `${name}: ${one.rate.toFixed(0)} a second, p95 ${one.p95.toFixed(0)} ms, ${one.cpu.toFixed(2)} ms of CPU each`,
+            );
+          }
+    console.log(
+      '| what | databases | hubs | a second | p95, ms | CPU of hubs each, ms |\n|---|---|---|---|---|---|',
+    );
+    for (const [name, rounds] of found) {
+      const median = (/** @type {'rate' | 'p95' | 'cpu'} */ of) =>
+        rounds.map((each) => each[of]).sort((a, b) => a - b)[Math.floor(rounds.length / 2)] ?? NaN;
+      console.log(
+        `| ${name} | ${median('rate').toFixed(0)} | ${median('p95').toFixed(0)} | ${median('cpu').toFixed(2)} |`,
+      );
+    }
+  } finally {
+    agent.destroy();
+    cluster.down({ erase: true });
+  }
+});

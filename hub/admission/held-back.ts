@@ -1,0 +1,41 @@
+/** Whom limits held back most. Bounded, whoever asks under however many names: Space-Saving, after Metwally, Agrawal and El Abbadi (2005). */
+
+/** A limit of the hub; see `HubSettings`. */
+export type Limit =
+  | 'address rate'
+  | 'token rate'
+  | 'concurrency'
+  | 'streams'
+  | 'answers'
+  | 'memory';
+
+export interface HeldBackCount {
+  readonly limit: Limit;
+  /** An address, `token 123` or `key 123`. */
+  readonly who: string;
+  /** Of requests and streams; at most too large by those of a name that this one replaced. */
+  readonly count: number;
+}
+
+const NAMES_MAX = 64;
+
+export class HeldBack {
+  private readonly counts = new Map<string, HeldBackCount>();
+
+  note(limit: Limit, who: string): void {
+    const name = `${limit} ${who}`;
+    const known = this.counts.get(name);
+    const least = known || this.counts.size < NAMES_MAX ? undefined : this.least();
+    if (least) this.counts.delete(`${least.limit} ${least.who}`);
+    this.counts.set(name, { limit, who, count: ((known ?? least)?.count ?? 0) + 1 });
+  }
+
+  /** Largest first. */
+  most(count: number): readonly HeldBackCount[] {
+    return [...this.counts.values()].toSorted((a, b) => b.count - a.count).slice(0, count);
+  }
+
+  private least(): HeldBackCount | undefined {
+    return this.most(NAMES_MAX).at(-1);
+  }
+}
