@@ -23,7 +23,6 @@ import {
 import { connect } from 'node:net';
 import { join as pathOf, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bundleHub, hubFolder } from '../../scripts/bundle-hub.mjs';
 import { ensureHubPackages } from '../../scripts/hub-packages.mjs';
 import {
   ensureClusterPrograms,
@@ -96,8 +95,6 @@ export class Cluster {
   async up() {
     const why = obstacle();
     if (why !== undefined) throw new SetupError(why);
-    ensureHubPackages();
-    await bundleHub(hubFolder, { packages: 'outside' });
     this.down();
     makeNetwork();
     for (const place of [...this.machines, this.front]) {
@@ -108,7 +105,7 @@ export class Cluster {
     for (const machine of this.machines) this.startDatabase(machine);
     await until(async () => (await this.primary()) !== undefined, 'a machine is primary');
     await until(() => this.isReplicated(), 'a standby follows the primary in step');
-    for (const machine of this.machines) this.startHub(machine);
+    for (const machine of this.machines) await this.startHub(machine);
     this.run(this.front, 'haproxy', [this.programs().haproxy, '-f', 'haproxy.cfg'], {});
     for (const machine of this.machines) await this.hubAnswers(machine);
     await until(async () => (await statusOf(`${this.url}/ping`)) === 200, 'HAProxy has a hub');
@@ -142,7 +139,7 @@ export class Cluster {
   /** After a crash. @param {Machine} machine */
   async start(machine) {
     this.startDatabase(machine);
-    this.startHub(machine);
+    await this.startHub(machine);
     await this.hubAnswers(machine);
   }
 
@@ -161,15 +158,25 @@ export class Cluster {
     process.kill(this.pid(machine, 'hub'), signal);
   }
 
+  /** The hub of this checkout: made once. @returns {Promise<string>} */
+  hubProgram() {
+    return (this.made ??= (async () => {
+      ensureHubPackages();
+      const { bundleHub, hubFolder } = await import('../../scripts/bundle-hub.mjs');
+      await bundleHub(hubFolder, { packages: 'outside' });
+      return pathOf(hubFolder, 'main.mjs');
+    })());
+  }
+
   /** @param {Machine} machine */
-  startHub(machine) {
+  async startHub(machine) {
     const settings = Object.fromEntries(
       readFileSync(pathOf(machine.folder, 'hub.env'), 'utf8')
         .split('\n')
         .filter((line) => line !== '' && !line.startsWith('#'))
         .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
     );
-    this.run(machine, 'hub', [process.execPath, pathOf(hubFolder, 'main.mjs'), 'hub'], {
+    this.run(machine, 'hub', [process.execPath, await this.hubProgram(), 'hub'], {
       env: { ...settings, ...this.hubSettings },
     });
   }
@@ -188,7 +195,7 @@ export class Cluster {
       await this.tellHaproxy(`set server ${server} state drain`);
       this.endHub(machine);
       await until(() => !isRunning(before), `the hub of ${machine.name} has ended`);
-      this.startHub(machine);
+      await this.startHub(machine);
       await this.hubAnswers(machine);
       await this.tellHaproxy(`set server ${server} state ready`);
       await until(

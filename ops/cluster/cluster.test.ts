@@ -187,7 +187,7 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
       await until(() => settled.length > from + DEVICES, 'devices write');
       cluster.endHub(machine, 'SIGKILL');
       await pause(BETWEEN_MS);
-      cluster.startHub(machine);
+      await cluster.startHub(machine);
       await cluster.hubAnswers(machine);
     }
     over.abort();

@@ -34,7 +34,9 @@ export class CommitQueue {
       const jobs = this.waiting.splice(0, GROUP_JOBS_MAX);
       let hasRest = false;
       try {
-        const committed = await this.committer.commit(jobs);
+        const committed = await this.committer.commit(jobs, () => {
+          jobs.push(...this.waiting.splice(0, GROUP_JOBS_MAX - jobs.length));
+        });
         hasRest = committed.rest.length > 0;
         this.settle(committed);
       } catch (reason) {

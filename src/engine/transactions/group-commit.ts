@@ -68,7 +68,11 @@ export class GroupCommitter {
     this.signature = random(6).join('.');
   }
 
-  async commit(jobs: readonly Job[]): Promise<Committed> {
+  /**
+   * @param jobs grows by those that `join` adds
+   * @param join called where others may still share the commit
+   */
+  async commit(jobs: readonly Job[], join: () => void = () => undefined): Promise<Committed> {
     const { heads } = this;
     const known = heads.cached();
     const optimistic = this.detached
@@ -81,7 +85,7 @@ export class GroupCommitter {
     const applied = await this.transact((tx) =>
       isOptimistic
         ? this.commitOptimistically(tx, optimistic)
-        : this.executeIn(tx, jobs, optimistic),
+        : this.executeIn(tx, jobs, { optimistic, join }),
     );
     if (applied) return this.finish(applied, 0);
     // If an assumption was wrong and no other commit intervened, it does not count as a retry.
@@ -90,7 +94,7 @@ export class GroupCommitter {
     for (const job of jobs) if (!patient.includes(job)) job.fail(contended());
     if (patient.length === 0) return { members: [], rest: [], retries: 1 };
     // With the transaction's lock held and nothing assumed, validation cannot fail again.
-    const pessimistic = await this.transact((tx) => this.executeIn(tx, patient, undefined));
+    const pessimistic = await this.transact((tx) => this.executeIn(tx, patient));
     assert(pessimistic, () => 'validation failed for a write that assumed nothing');
     return this.finish(pessimistic, 1);
   }
@@ -140,7 +144,7 @@ export class GroupCommitter {
   private async executeIn(
     tx: WriteTx,
     jobs: readonly Job[],
-    optimistic: CommitGroup | undefined,
+    { optimistic, join }: { optimistic?: CommitGroup | undefined; join?: () => void } = {},
   ): Promise<Applied> {
     const { head, reader } = await this.heads.enter(tx, optimistic ? needsOf(optimistic) : []);
     if (
@@ -150,6 +154,8 @@ export class GroupCommitter {
       reader.isAbsent(optimistic.assumedAbsent)
     )
       return this.apply(tx, optimistic);
+    // It waited for another process, and has to be executed anyway: what came meanwhile need not wait for the next turn.
+    join?.();
     for (;;) {
       const group = executeGroup(jobs, reader, head, this.clock);
       const { needs, assumedAbsent, members } = group;

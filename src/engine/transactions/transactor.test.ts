@@ -68,6 +68,32 @@ test('write() of two engines on one store loses nothing: a commit between sends 
   expect(value).toBe(400 + 100);
 });
 
+test('write() that waits behind another process takes along what came meanwhile', async () => {
+  const memory = createMemoryStore();
+  let turn = Promise.resolve();
+  const store: Store = {
+    ...memory,
+    write: async (body, options) => {
+      await turn;
+      return memory.write(body, options);
+    },
+  };
+  const own = transactorOn(store);
+  const other = transactorOn(memory);
+  await own.write(adding(1, 1));
+  let commits = 0;
+  own.onCommit(() => void commits++);
+  let begin = (): void => undefined;
+  turn = new Promise((resolve) => (begin = resolve));
+  const first = own.write(adding(1, 1));
+  const later = [own.write(adding(1, 1)), own.write(adding(2, 1))];
+  await other.write(adding(1, 1));
+  begin();
+  const values = (await Promise.all([first, ...later])).map(({ value }) => value);
+  expect(values).toEqual([3, 4, 1]);
+  expect(commits).toBe(1);
+});
+
 test('write() of many that take long lets others have a turn between their commits', async () => {
   let now = 0;
   let pauses = 0;
