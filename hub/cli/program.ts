@@ -108,7 +108,12 @@ function addKey(program: Command, { say }: ProgramHost): void {
 function addDump(program: Command, host: ProgramHost): void {
   const dump = program.command('dump <file>').description('write all data of a hub to a file');
   addSettings(dump, ['data', 'postgres']).action(async (file: string, flags: Flags) => {
-    const opening = openHubStore({ at: locationIn(flags, host), mustExist: true, say: host.say });
+    const opening = openHubStore({
+      at: locationIn(flags, host),
+      mustExist: true,
+      isReadOnly: true,
+      say: host.say,
+    });
     await withStore(opening, async ({ store, describe }) => {
       const rows = await dumpStore(store, file, () => new Date(), progress(host, 'dumped'));
       host.say(`Dumped ${rows} rows of ${describe} to ${file}.`);

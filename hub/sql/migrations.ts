@@ -60,6 +60,38 @@ export async function migrate(
   }
 }
 
+const UNDEFINED_TABLE = '42P01';
+
+/**
+ * For who only reads, maybe from a standby.
+ * @throws Refusal `storage_unavailable` when a hub has not yet made the tables of this version
+ */
+export async function requireMigrated(
+  connection: SqlConnection,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
+  const version = await versionIn(connection);
+  if (version > migrations.length) throw newerSchema(version, migrations.length);
+  if (version < migrations.length)
+    throw new Refusal(
+      'storage_unavailable',
+      version === 0
+        ? 'The database holds no data of a hub.'
+        : `The database has tables of version ${version}, and this version of Burrow reads version ${migrations.length}: start its hub on it once.`,
+    );
+}
+
+/** 0: there are no tables. */
+async function versionIn(connection: SqlConnection): Promise<number> {
+  try {
+    const [found] = await connection.run([once('SELECT version FROM burrow_schema WHERE id = 1')]);
+    return Number(found?.rows[0]?.[0] ?? 0);
+  } catch (reason) {
+    if (reason instanceof SqlFailure && reason.code === UNDEFINED_TABLE) return 0;
+    throw reason;
+  }
+}
+
 /** Codes that one of two processes gets when both create a table at the same time. */
 const CREATED_MEANWHILE = new Set(['42P07', '42710', '23505', '40001', 'XX000']);
 

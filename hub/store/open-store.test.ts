@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
+import { documentKey } from '../../src/codec/key.ts';
 import { EngineWorld, ROOT } from '../../src/engine/testing/engine-world.ts';
 import {
   COUNTER,
@@ -17,7 +18,7 @@ import {
   row,
   STRICT,
 } from '../../src/store/testing/store-rows.ts';
-import { openServer, sharedPostgres } from '../testing/hub-stores.ts';
+import { freshTenant, openServer, sharedPostgres } from '../testing/hub-stores.ts';
 import { takeFolder } from './folder-lock.ts';
 import { MIGRATIONS, migrate } from '../sql/migrations.ts';
 import { openHubStore } from './open-store.ts';
@@ -300,4 +301,43 @@ describe('migrate()', () => {
         sql('UPDATE burrow_schema SET version = 1'),
       ]);
     }));
+});
+
+describe('openHubStore() to read only', () => {
+  const postgres = sharedPostgres();
+
+  test('reads a server that refuses every change, as a standby does', async () => {
+    const { url } = await postgres();
+    const tenant = freshTenant();
+    const writable = await openHubStore({ at: { postgres: url }, tenant });
+    const address = { space: 'documents', key: documentKey(0, 1024, 1n) } as const;
+    const row = { key: address.key, entries: [], value: 'kept' };
+    await writable.store.write(
+      async (tx) => tx.apply({ puts: [{ space: address.space, row }], deletes: [] }),
+      { durability: 'strict' },
+    );
+    await writable.close();
+    const standby = `${url}?options=${encodeURIComponent('-c default_transaction_read_only=on')}`;
+    const opened = await openHubStore({ at: { postgres: standby }, tenant, isReadOnly: true });
+    const { rows } = await opened.store.read((tx) => tx.fetch([address], []));
+    expect(rows[0]?.value).toBe('kept');
+    await opened.close();
+    await expect(openHubStore({ at: { postgres: standby }, tenant })).rejects.toMatchObject({
+      code: 'storage_unavailable',
+    });
+  });
+
+  test('is refused where no hub has made its tables', async () => {
+    const { url } = await postgres();
+    const database = openServer(url);
+    const connection = await database.connect();
+    await connection.run([sql('CREATE DATABASE empty')]);
+    connection.release();
+    await database.close();
+    const at = { postgres: url.replace(/\/postgres$/, '/empty') };
+    await expect(openHubStore({ at, isReadOnly: true })).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      message: 'The database holds no data of a hub.',
+    });
+  });
 });

@@ -22,6 +22,8 @@ export interface HubStoreOptions {
   readonly at: { readonly data: string } | { readonly postgres: string };
   /** Refuse a folder without data of a hub, instead of creating them. */
   readonly mustExist?: boolean;
+  /** Change nothing on a server, which may be a standby: its tables must be up to date. */
+  readonly isReadOnly?: boolean;
   /** Several hubs may share a database, each as a tenant; all processes of one hub are the same tenant. */
   readonly tenant?: string;
   /** Most connections to a server. */
@@ -147,7 +149,7 @@ function requireData(folder: string): void {
 async function openPostgres(
   url: string,
   tenant: string,
-  { connectionsMax = CONNECTIONS_MAX_DEFAULT }: HubStoreOptions,
+  { connectionsMax = CONNECTIONS_MAX_DEFAULT, isReadOnly = false }: HubStoreOptions,
 ): Promise<HubStore> {
   const database = new PgDatabase({
     isExclusive: false,
@@ -164,7 +166,7 @@ async function openPostgres(
   });
   const writer = newWriter();
   const others = new OtherCommits({ database, tenant, writer });
-  const store = await openTables(database, tenant, { writer, watched: others }).catch(
+  const store = await openTables(database, tenant, { writer, watched: others, isReadOnly }).catch(
     async (reason: unknown) => {
       await database.close();
       throw reason;

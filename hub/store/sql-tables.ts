@@ -2,7 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../../src/errors.ts';
-import { migrate } from '../sql/migrations.ts';
+import { migrate, requireMigrated } from '../sql/migrations.ts';
 import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
 import { SqlStore, type SqlStoreOptions } from './sql-store.ts';
 import { makeSequencers } from '../sql/statements.ts';
@@ -16,7 +16,12 @@ const ATTEMPTS_MAX = 3;
 export async function openTables(
   database: SqlDatabase,
   tenant: string,
-  options: Partial<Pick<SqlStoreOptions, 'writer' | 'watched' | 'random'>> = {},
+  {
+    isReadOnly = false,
+    ...options
+  }: Partial<Pick<SqlStoreOptions, 'writer' | 'watched' | 'random'>> & {
+    readonly isReadOnly?: boolean;
+  } = {},
 ): Promise<SqlStore> {
   for (let attempts = 1; ; attempts += 1) {
     let isConnected = false;
@@ -24,8 +29,11 @@ export async function openTables(
       const connection = await database.connect();
       isConnected = true;
       try {
-        await migrate(connection);
-        await connection.run([makeSequencers(tenant)]);
+        if (isReadOnly) await requireMigrated(connection);
+        else {
+          await migrate(connection);
+          await connection.run([makeSequencers(tenant)]);
+        }
         break;
       } finally {
         connection.release();

@@ -95,6 +95,10 @@ export class Cluster {
   async up() {
     const why = obstacle();
     if (why !== undefined) throw new SetupError(why);
+    if (this.isOther())
+      throw new SetupError(
+        'Another cluster runs on this machine: end it with `npm run cluster -- down`, and the --folder it was started with.',
+      );
     this.down();
     makeNetwork();
     for (const place of [...this.machines, this.front]) {
@@ -111,8 +115,16 @@ export class Cluster {
     await until(async () => (await statusOf(`${this.url}/ping`)) === 200, 'HAProxy has a hub');
   }
 
-  /** @param {{ erase?: boolean }} [options] */
+  /** Whether what runs there was started from another folder. */
+  isOther() {
+    const pids = pidsOf(this.front);
+    const file = pathOf(this.front.folder, 'haproxy.pid');
+    return pids.length > 0 && !(existsSync(file) && pids.includes(this.pid(this.front, 'haproxy')));
+  }
+
+  /** Of this folder. @param {{ erase?: boolean }} [options] */
   down({ erase = false } = {}) {
+    if (this.isOther()) return;
     for (const place of [this.front, ...this.machines]) {
       endAll(place, 'SIGTERM');
       waitForEnd(place, STOP_MS);

@@ -9,6 +9,8 @@ import { asked, expectSerializable, figuresOf, Histories } from '../../hub/testi
 import * as queries from '../../hub/testing/history-queries.ts';
 import { openDatabase } from '../../in-process/node.ts';
 import { q } from '../../src/index.ts';
+import { dumpStore } from '../../hub/operations/dump.ts';
+import { openHubStore } from '../../hub/store/open-store.ts';
 import { seedOf } from '../../src/engine/testing/random-source.ts';
 import { Cluster, obstacle, until } from './cluster.mjs';
 
@@ -202,6 +204,23 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
     expect(data.toSorted()).toEqual(names.toSorted());
     await Promise.all(devices.map(({ db }) => db.close()));
     console.log(`[figures] hubs killed amid pushes: ${JSON.stringify({ writes: names.length })}`);
+  });
+
+  test('a standby is dumped', async () => {
+    const primary = await cluster.primary();
+    const standby = cluster.machines.find((each) => each !== primary);
+    const password = cluster.secrets()['BURROW_PASSWORD'];
+    const postgres = `postgres://burrow:${password}@${standby?.address}:5432/burrow`;
+    const opened = await openHubStore({ at: { postgres }, isReadOnly: true });
+    const file = join(cluster.folder, 'dump.gz');
+    const rows = await dumpStore(
+      opened.store,
+      file,
+      () => new Date(),
+      () => undefined,
+    );
+    expect(rows).toBeGreaterThan(100);
+    await opened.close();
   });
 
   test('hubs are restarted one after the other under load, and no request fails', async () => {
