@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
-import { expect, test } from 'vitest';
-import { openServer } from '../testing/hub-stores.ts';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { openServer, sharedPostgres } from '../testing/hub-stores.ts';
+import type { PgDatabase } from './pg-database.ts';
 
 /** A message of the wire: its kind, its length with itself, what it says. */
 function message(kind: string, text: string): Buffer {
@@ -13,6 +14,8 @@ function message(kind: string, text: string): Buffer {
 
 const LET_IN = message('R', '\0\0\0\0');
 const READY = message('Z', 'I');
+/** Kind and length of the message that names the process; its number follows. */
+const PROCESS_HEAD = Buffer.from([0x4b, 0, 0, 0, 12]);
 const GOODBYE = message('E', 'SFATAL\0C57P01\0Mterminating connection\0\0');
 
 test('connect() is refused by a server that greets and says goodbye in one packet, and nothing else happens', async () => {
@@ -30,4 +33,75 @@ test('connect() is refused by a server that greets and says goodbye in one packe
   await database.close();
   server.close();
   await once(server, 'close');
+});
+
+describe('behind a pooler, which greets by itself', () => {
+  const postgres = sharedPostgres();
+
+  /** A way to the server on which greetings name another process than the one that answers. */
+  async function openPooler(port: number): Promise<{ port: number; close: () => void }> {
+    const pooler = createServer((client) => {
+      const upstream = connect(port, '127.0.0.1');
+      let isGreeted = false;
+      upstream.on('data', (data: Buffer) => {
+        const at = isGreeted ? -1 : data.indexOf(PROCESS_HEAD);
+        if (at >= 0) {
+          isGreeted = true;
+          data.writeInt32BE(
+            data.readInt32BE(at + PROCESS_HEAD.length) + 1,
+            at + PROCESS_HEAD.length,
+          );
+        }
+        client.write(data);
+      });
+      client.on('data', (data) => upstream.write(data));
+      for (const [one, other] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const)
+        one.on('error', () => undefined).on('close', () => other.destroy());
+    });
+    pooler.listen(0, '127.0.0.1');
+    await once(pooler, 'listening');
+    return { port: (pooler.address() as AddressInfo).port, close: () => void pooler.close() };
+  }
+
+  /** How a connection is set up: prepared statements, and one of the settings of a hub. */
+  async function sessionOf(database: PgDatabase): Promise<readonly (string | null)[]> {
+    const connection = await database.connect();
+    const text = "SELECT count(*), current_setting('enable_seqscan') FROM pg_prepared_statements";
+    const [, found] = await connection.run([
+      { name: 'prepared', text: 'SELECT 1', values: [] },
+      { name: '', text, values: [] },
+    ]);
+    connection.release();
+    return found?.rows[0] ?? [];
+  }
+
+  test('statements have no names, sessions no settings, and nobody listens', async () => {
+    const { port, url } = await postgres();
+    const direct = openServer(url);
+    expect(await sessionOf(direct)).toEqual(['1', 'off']);
+    const listener = direct.listen('burrow_test', 'a listener', () => undefined);
+    await expect.poll(() => listener?.isListening).toBe(true);
+    listener?.stop();
+    await direct.close();
+
+    const pooler = await openPooler(port);
+    const pooled = openServer(url.replace(`:${port}/`, `:${pooler.port}/`));
+    expect(await sessionOf(pooled)).toEqual(['0', 'on']);
+    const deaf = pooled.listen('burrow_test', 'a listener', () => undefined);
+    const listening = 'SELECT count(*) FROM pg_stat_activity WHERE application_name = $1';
+    const connection = await pooled.connect();
+    const count = async (): Promise<unknown> => {
+      const [found] = await connection.run([{ name: '', text: listening, values: ['a listener'] }]);
+      return found?.rows[0]?.[0];
+    };
+    await expect.poll(count).toBe('0');
+    expect(deaf?.isListening).toBe(false);
+    deaf?.stop();
+    connection.release();
+    await pooled.close();
+    pooler.close();
+  });
 });
