@@ -6,15 +6,15 @@ import { simulate } from './testing/simulation/simulate.ts';
 
 const SEEDS_MAX = 120;
 /** Most faults are met in any few seeds. An answer of a leader that is over is refused for its token, too: only where two fight does it show. */
-const SELDOM_MET: Partial<Record<Mutant, { readonly first: number; readonly often: string }>> = {
-  'a stale leader is not fenced off': { first: 624, often: 'two leaders' },
+const SELDOM_MET: Partial<Record<Mutant, string>> = {
+  'a stale leader is not fenced off': 'two leaders',
 };
 
 test.each(MUTANTS)(
   'simulate() notices when %s',
   async (mutant) => {
-    const { first = 1, often } = SELDOM_MET[mutant] ?? {};
-    for (let seed = first; seed < first + SEEDS_MAX; seed++) {
+    const often = SELDOM_MET[mutant];
+    for (let seed = 1; seed <= SEEDS_MAX; seed++) {
       const { problems } = await simulate(seed, {
         operations: OPERATIONS,
         hasFaults: true,
@@ -25,7 +25,7 @@ test.each(MUTANTS)(
       console.log(`${mutant}: seed ${seed}, ${problems[0]?.slice(0, 160)}`);
       return;
     }
-    expect.unreachable(`nothing was found in ${SEEDS_MAX} seeds from ${first} on`);
+    expect.unreachable(`nothing was found in ${SEEDS_MAX} seeds`);
   },
   20 * 60_000,
 );
