@@ -219,7 +219,7 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
       () => new Date(),
       () => undefined,
     );
-    expect(rows).toBeGreaterThan(100);
+    expect(rows).toBeGreaterThan(CLIENTS);
     await opened.close();
   });
 
