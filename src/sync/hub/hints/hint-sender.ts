@@ -1,7 +1,6 @@
 /** Sends hints to one listening device, with the pull they announce where that is small. */
 import type { ChangeHint } from '../../protocol/hints.ts';
 import type { PiggybackedPull, Pull, Pulled } from '../../protocol/messages.ts';
-import { isSyncRefusal, type SyncRefusal } from '../../protocol/refusals.ts';
 
 /** Larger pulls are left to be asked for. */
 const PIGGYBACKED_BYTES = 64 * 1024;
@@ -9,7 +8,8 @@ const PIGGYBACKED_BYTES = 64 * 1024;
 export interface HintSenderOptions {
   /** How the device will ask next; undefined: unknown. */
   readonly nextPull: () => Pull | undefined;
-  readonly pull: (message: Pull) => Promise<Pulled | SyncRefusal>;
+  /** @throws SyncRefused */
+  readonly pull: (message: Pull) => Promise<Pulled>;
   /** Resolves when it may begin. */
   readonly turn: () => Promise<void>;
   readonly onHint: (hint: ChangeHint) => void;
@@ -60,7 +60,7 @@ export async function piggybackedPull(
   const { cursor: since } = message;
   if (since === undefined) return undefined;
   const pulled = await pull({ ...message, maxBytes: PIGGYBACKED_BYTES });
-  if (isSyncRefusal(pulled) || pulled.more || pulled.check) return undefined;
+  if (pulled.more || pulled.check) return undefined;
   return sizeOf(pulled) > PIGGYBACKED_BYTES ? undefined : { since, pulled };
 }
 
