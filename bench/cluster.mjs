@@ -1,5 +1,6 @@
 // `npm run bench:cluster [-- --seconds 8 --rounds 3 --folder <folder>]`: commits and reads per second through 1, 2 and 3 hubs of ops/cluster,
 // in 1 and in 10 databases, in turns. All share the processors of this machine: CPU per request says what more machines would give.
+// Commits come from as many clients however many hubs there are; reads from as many for each hub, as when hubs are added for a crowd.
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,8 +54,8 @@ function cpuOf(pid) {
   return ((Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_S) * 1000;
 }
 
-/** @param {Cluster} cluster @param {readonly string[]} urls @param {readonly string[]} secrets @param {(n: number) => unknown} queryOf */
-async function measure(cluster, urls, secrets, queryOf) {
+/** @param {Cluster} cluster @param {readonly string[]} urls @param {readonly string[]} secrets @param {number} clients @param {(n: number) => unknown} queryOf */
+async function measure(cluster, urls, secrets, clients, queryOf) {
   const pids = cluster.machines.slice(0, urls.length).map((each) => cluster.pid(each, 'hub'));
   const cpuBefore = pids.map(cpuOf);
   const ms = Number(values.seconds) * 1000;
@@ -62,8 +63,8 @@ async function measure(cluster, urls, secrets, queryOf) {
   /** @type {number[]} */
   const took = [];
   await Promise.all(
-    Array.from({ length: CLIENTS }, async (_, i) => {
-      for (let n = i; performance.now() - startedMs < ms; n += CLIENTS) {
+    Array.from({ length: clients }, async (_, i) => {
+      for (let n = i; performance.now() - startedMs < ms; n += clients) {
         const sentMs = performance.now();
         await ask(urls[i % urls.length] ?? '', secrets[n % secrets.length] ?? '', queryOf(n));
         took.push(performance.now() - sentMs);
@@ -104,10 +105,11 @@ await runMain(async () => {
     /** @type {Map<string, { rate: number; p95: number; cpu: number }[]>} */
     const found = new Map();
     for (let round = 0; round < Number(values.rounds); round++)
-      for (const [what, queryOf] of /** @type {const} */ ([
-        ['commits', () => create],
+      for (const [what, clientsOf, queryOf] of /** @type {const} */ ([
+        ['commits', () => CLIENTS, () => create],
         [
           '90 % reads',
+          (/** @type {number} */ hubs) => CLIENTS * hubs,
           (/** @type {number} */ n) => ((n * 7919) % 100 < READ_SHARE * 100 ? read : create),
         ],
       ]))
@@ -118,6 +120,7 @@ await runMain(async () => {
               cluster,
               urls.slice(0, hubs),
               secrets.slice(0, databases),
+              clientsOf(hubs),
               queryOf,
             );
             found.set(name, [...(found.get(name) ?? []), one]);
@@ -129,8 +132,12 @@ await runMain(async () => {
       '| what | databases | hubs | a second | p95, ms | CPU of hubs each, ms |\n|---|---|---|---|---|---|',
     );
     for (const [name, rounds] of found) {
-      const median = (/** @type {'rate' | 'p95' | 'cpu'} */ of) =>
-        rounds.map((each) => each[of]).sort((a, b) => a - b)[Math.floor(rounds.length / 2)] ?? NaN;
+      const median = (/** @type {'rate' | 'p95' | 'cpu'} */ of) => {
+        const sorted = rounds.map((each) => each[of]).sort((a, b) => a - b);
+        const above = sorted[Math.floor(sorted.length / 2)] ?? NaN;
+        const below = sorted[Math.floor((sorted.length - 1) / 2)] ?? NaN;
+        return (above + below) / 2;
+      };
       console.log(
         `| ${name} | ${median('rate').toFixed(0)} | ${median('p95').toFixed(0)} | ${median('cpu').toFixed(2)} |`,
       );
