@@ -1,5 +1,6 @@
 /** All attacks on a hub, by name. */
 import { CONNECTIONS, keepSending, type Attack } from './connections.ts';
+import { FLOODS } from './floods.ts';
 import { QUERIES } from './queries.ts';
 
 /** Each by so many at a time: more than a hub has threads. */
@@ -14,4 +15,5 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     ]),
   ),
   ...CONNECTIONS,
+  ...FLOODS,
 };

@@ -67,12 +67,13 @@ export async function keepSending(
   atOnce: number,
   secret: string,
   body: string | Buffer,
+  localAddress = ATTACKER,
 ): Promise<Readonly<Record<string, number>>> {
   const statuses: Record<string, number> = {};
   await Promise.all(
     range(atOnce).map(async () => {
       while (!signal.aborted) {
-        const { status } = await send(port, { secret, body, localAddress: ATTACKER }).catch(() => ({
+        const { status } = await send(port, { secret, body, localAddress }).catch(() => ({
           status: 0,
         }));
         count(statuses, status);

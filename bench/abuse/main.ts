@@ -87,9 +87,13 @@ async function suffer(
   }
 }
 
-async function askHub(port: number, query: unknown): Promise<{ readonly secret?: string }> {
+async function askHub(
+  port: number,
+  query: unknown,
+  secret = SECRET,
+): Promise<{ readonly secret?: string }> {
   const body = JSON.stringify(query);
-  const { status, text } = await send(port, { secret: SECRET, body });
+  const { status, text } = await send(port, { secret, body });
   if (status >= 300) throw new Error(`${status}: ${text.slice(0, 500)}`);
   return (JSON.parse(text) as { resource: { secret?: string } }).resource;
 }
@@ -98,7 +102,7 @@ async function attackAll(store: string, more: readonly string[]): Promise<Outcom
   const outcomes: Outcome[] = [];
   const hub = await startHub(folder, more);
   try {
-    const credentials = await prepare((query) => askHub(hub.port, query));
+    const credentials = await prepare((query, secret) => askHub(hub.port, query, secret));
     for (const attack of chosen) {
       const outcome = await suffer(store, hub, credentials, attack);
       outcomes.push(outcome);

@@ -7,10 +7,13 @@ export interface Credentials {
   /** A client key, as pages show it to anybody. */
   readonly clientKey: string;
   readonly innocent: string;
+  /** Server keys of another database. */
+  readonly tenant: readonly string[];
 }
 
 export const DOCUMENTS = 30_000;
 const BATCH = 1_500;
+const TENANT_KEYS = 20;
 const PASSWORD = 'correct horse battery';
 export const EMAIL = 'person@example.org';
 
@@ -18,8 +21,8 @@ export const object = (members: Readonly<Record<string, unknown>>) => ({ object:
 export const collection = (name: string) => ({ collection: name });
 export const variable = (name: string) => ({ var: name });
 
-/** A query with all rights, and what it was answered. */
-export type Ask = (query: unknown) => Promise<{ readonly secret?: string }>;
+/** A query, with all rights where no secret is given, and what it was answered. */
+export type Ask = (query: unknown, secret?: string) => Promise<{ readonly secret?: string }>;
 
 export async function prepare(ask: Ask): Promise<Credentials> {
   for (const name of ['notes', 'users']) {
@@ -74,11 +77,22 @@ export async function prepare(ask: Ask): Promise<Credentials> {
     create: { tokens: null },
     params: object({ instance: { ref: collection('users'), id: '1' } }),
   });
+  await ask({ create_database: object({ name: 'tenant' }) });
+  const tenant: string[] = [];
+  for (let made = 0; made < TENANT_KEYS; made++) {
+    const of = object({ role: 'server', database: { database: 'tenant' } });
+    tenant.push((await ask({ create_key: of })).secret ?? '');
+  }
+  const tenantAdmin = await ask({
+    create_key: object({ role: 'admin', database: { database: 'tenant' } }),
+  });
+  await ask({ create_collection: object({ name: 'notes' }) }, tenantAdmin.secret);
   const clientKey = await ask({ create_key: object({ role: 'client' }) });
   const innocent = await ask({ create_key: object({ role: 'server' }) });
   return {
     attacker: token.secret ?? '',
     clientKey: clientKey.secret ?? '',
     innocent: innocent.secret ?? '',
+    tenant,
   };
 }
