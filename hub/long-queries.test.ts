@@ -136,6 +136,22 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     isOver = true;
   });
 
+  test('metrics name the database whose queries wait for their turn', async () => {
+    const ask = asWith(hub, await keyOf(hub));
+    // Some milliseconds each: fewer are begun in one turn of the event loop.
+    const adds = {
+      map: { lambda: 'i', expr: { add: [variable('i'), 1] } },
+      collection: numbers(5000),
+    };
+    const waited = async (): Promise<string> => {
+      await Promise.all(numbers(40).map(() => ask({ count: adds })));
+      return (await fetch(`${hub.url}/metrics`)).text();
+    };
+    await expect
+      .poll(waited, { timeout: 20_000 })
+      .toMatch(/burrow_held_back\{limit="turn",who="database \(root\)"\} [1-9]/);
+  });
+
   test('a live query that takes long is executed by another thread, and again after a commit that changes it', async () => {
     const id = String(Date.now());
     await hub.query(create(id, 1));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_SETTINGS } from '../settings/settings.ts';
 import { Admission, credentialOf } from './admission.ts';
-import { HeldBack, type Limit } from './held-back.ts';
+import { HeldBack, type Limit } from '../monitoring/held-back.ts';
 
 /** Of the token 7: the bytes that begin one, its id, the id of its database, and random ones. */
 const TOKEN = Buffer.from([

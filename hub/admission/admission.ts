@@ -2,10 +2,10 @@
 import { hash } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { secretOf } from '../../src/http/authorization.ts';
+import { HeldBack, type Limit } from '../monitoring/held-back.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { parseSecret } from '../../src/engine/access.ts';
 import { AnswerMemory } from './answer-memory.ts';
-import { HeldBack, type Limit } from './held-back.ts';
 import { Lanes } from './lanes.ts';
 import { Counts, TokenBuckets } from './token-buckets.ts';
 

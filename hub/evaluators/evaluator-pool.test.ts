@@ -93,6 +93,35 @@ test('queries of two credentials alternate', async () => {
   expect(started).toBe(1);
 });
 
+test('two databases alternate, however many credentials one of them has', async () => {
+  const opened = open();
+  for (const secret of ['a', 'b', 'c']) opened.noteDatabase({ secret }, ['many']);
+  opened.noteDatabase({ secret: 'd' }, ['few', 'people']);
+  const ends: string[] = [];
+  const asked = ['a 1', 'b 1', 'c 1', 'd 1', 'd 2'].map((query) =>
+    execute(query, { secret: query.slice(0, 1) }).then((body) => ends.push(body)),
+  );
+  await Promise.all(asked);
+  expect(ends).toEqual(['a 1', 'd 1', 'b 1', 'd 2', 'c 1']);
+});
+
+test('the databases whose queries waited most for their turn are known', async () => {
+  let now = 0;
+  const opened = open({ loopClock: () => now });
+  opened.noteDatabase({ secret: 'a', address: '10.0.0.1' }, ['many']);
+  const begun = ['a', 'a', 'a', 'b'].map((secret) => {
+    const free = opened.whenFree({ ...request('1'), secret, address: '10.0.0.1' } as Request);
+    now += 10;
+    return free;
+  });
+  expect(begun[0]).toBeUndefined();
+  for (const free of begun) await free;
+  expect(opened.waitedMost(10)).toEqual([
+    { limit: 'turn', who: 'database many', count: 2 },
+    { limit: 'turn', who: 'address 10.0.0.1', count: 1 },
+  ]);
+});
+
 test('a query that is stuck past its time is ended with its thread, and the next is answered', async () => {
   open();
   const stuck = execute('stuck', { timeoutMs: 100 });

@@ -17,6 +17,8 @@ import { LoopTurns } from './loop-turns.ts';
 import { LostWrites } from './lost-writes.ts';
 import type { FromEvaluator, LongPush, Pushed, ToEvaluator } from './messages.ts';
 import type { QueryMarks } from './query-marks.ts';
+import { HeldBack, type HeldBackCount } from '../monitoring/held-back.ts';
+import { KnownDatabases } from './known-databases.ts';
 import { RecentTime } from './recent-time.ts';
 
 export interface Evaluator {
@@ -34,6 +36,8 @@ export interface EvaluatorPoolOptions {
   /** Past the time of a query, before its thread is asked whether it is stuck; and until it must have answered. */
   readonly graceMs?: number;
   readonly lookMs?: number;
+  /** ms; for turns of the event loop. */
+  readonly loopClock?: () => number;
 }
 
 type Arrived = Parameters<LongQueries['execute']>[0];
@@ -70,8 +74,10 @@ const PUSH_MS = 120_000;
 
 export class EvaluatorPool implements LongQueries {
   private readonly options: EvaluatorPoolOptions;
-  private readonly loop = new LoopTurns();
+  private readonly loop: LoopTurns;
   private readonly recent = new RecentTime();
+  private readonly databases = new KnownDatabases();
+  private readonly heldBack = new HeldBack();
   private readonly lost = new LostWrites();
   private readonly queue = new FairQueue<Task>();
   private readonly threads = new Set<Thread>();
@@ -79,6 +85,7 @@ export class EvaluatorPool implements LongQueries {
 
   constructor(options: EvaluatorPoolOptions) {
     this.options = options;
+    this.loop = new LoopTurns(options.loopClock);
   }
 
   get counts(): { readonly running: number; readonly waiting: number } {
@@ -87,7 +94,23 @@ export class EvaluatorPool implements LongQueries {
   }
 
   whenFree(request: QueryRequest): Promise<void> | undefined {
-    return this.loop.enter(nameOf(request));
+    const database = this.databaseOf(request);
+    const free = this.loop.enter(nameOf(request), database);
+    if (free) this.heldBack.note('turn', database);
+    return free;
+  }
+
+  noteDatabase(request: Credential, path: readonly string[]): void {
+    this.databases.note(nameOf(request), path);
+  }
+
+  /** Whose queries waited most for those of others. Of an address: before their first answer. */
+  waitedMost(count: number): readonly HeldBackCount[] {
+    return this.heldBack.most(count);
+  }
+
+  private databaseOf(request: Credential): string {
+    return this.databases.of(nameOf(request)) ?? `address ${request.address ?? ''}`;
   }
 
   turnMs(request: Credential): number {
@@ -105,7 +128,7 @@ export class EvaluatorPool implements LongQueries {
 
   async execute(query: Arrived): Promise<QueryAnswer> {
     const { isAbandoned: _, ...request } = query;
-    const told = await this.run(nameOf(query), query, { type: 'query', request });
+    const told = await this.run(query, query, { type: 'query', request });
     assert(told.type === 'answer', () => 'a query has an answer');
     return told.answer;
   }
@@ -113,23 +136,24 @@ export class EvaluatorPool implements LongQueries {
   /** A push of a device with a write that takes long, or whose text is long. */
   async push(push: LongPush): Promise<Pushed> {
     const arrived = this.options.clock();
-    const told = await this.run(
-      nameOf(push),
-      { arrived, timeoutMs: PUSH_MS },
-      { type: 'push', push },
-    );
+    const told = await this.run(push, { arrived, timeoutMs: PUSH_MS }, { type: 'push', push });
     assert(told.type === 'pushed', () => 'a push has an answer of its own');
     return told.pushed;
   }
 
-  private async run(name: string, request: Task['request'], asked: Asked): Promise<Answered> {
+  private async run(
+    credential: Credential,
+    request: Task['request'],
+    asked: Asked,
+  ): Promise<Answered> {
+    const name = nameOf(credential);
     if (this.isClosed) throw shuttingDown();
     if (this.queue.size >= this.options.waitingMax) this.dropAbandoned();
     if (this.queue.size >= this.options.waitingMax)
       throw new Refusal('too many requests', 'Too many long queries wait: try later.');
     return new Promise((resolve, reject) => {
       const task: Task = { name, request, asked, resolve, reject, timer: undefined };
-      this.queue.add(name, task);
+      this.queue.add(name, task, this.databaseOf(credential));
       task.timer = setTimeout(() => this.refuseWaiting(task), Math.max(0, this.msLeft(task)));
       this.assign();
     });

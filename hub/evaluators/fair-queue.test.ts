@@ -47,3 +47,29 @@ test('FairQueue lets so many of one line run at once', () => {
   expect([queue.size, queue.countOf('a')]).toEqual([1, 3]);
   expect([queue.remove('a', 'a3'), queue.remove('a', 'a3')]).toEqual([true, false]);
 });
+
+test('FairQueue gives a group with many lines no more turns than one with a single line', () => {
+  const queue = new FairQueue<string>();
+  for (const n of [1, 2, 3, 4]) queue.add(`a${n}`, `a${n}`, 'a');
+  queue.add('b', 'b1', 'b');
+  queue.add('b', 'b2', 'b');
+  const order = Array.from({ length: 4 }, () => {
+    const taken = take(queue, 10) ?? '';
+    queue.end(taken.startsWith('a') ? taken : 'b');
+    return taken;
+  });
+  expect(order).toEqual(['a1', 'b1', 'a2', 'b2']);
+  // Within the group the lines take turns, too.
+  queue.add('a1', 'again', 'a');
+  expect([take(queue), take(queue), take(queue)]).toEqual(['a3', 'a4', 'again']);
+});
+
+test('FairQueue: a group that comes again after each turn waits its turn', () => {
+  const queue = new FairQueue<string>();
+  queue.add('a1', 'a1', 'a');
+  take(queue);
+  queue.add('b', 'b', 'b');
+  queue.end('a1');
+  queue.add('a2', 'a2', 'a');
+  expect(take(queue)).toBe('b');
+});

@@ -1,15 +1,17 @@
-/** One line for each name: the next is of the line that has waited longest since its last turn. */
+/**
+ * One line for each name, and names belong to groups: the next is of the group that has waited longest since its last turn, and in it of
+ * the line that has.
+ */
 export class FairQueue<T> {
   private readonly lines = new Map<string, Line<T>>();
+  private readonly groups = new Map<string, Group>();
   private turns = 0;
   /** Waiting in all lines. */
   size = 0;
 
-  add(name: string, item: T): void {
-    let line = this.lines.get(name);
-    // Behind those that wait already, before those that have just had a turn.
-    if (!line)
-      this.lines.set(name, (line = { waiting: [], running: 0, lastTurn: this.turns - 0.5 }));
+  /** @param group the same as long as a line of that name is there; of its own if not given */
+  add(name: string, item: T, group = name): void {
+    const line = this.lines.get(name) ?? this.addLine(name, group);
     line.waiting.push(item);
     this.size += 1;
   }
@@ -19,12 +21,12 @@ export class FairQueue<T> {
     let next: Line<T> | undefined;
     for (const line of this.lines.values()) {
       if (line.waiting.length === 0 || line.running >= runningMax) continue;
-      if (!next || line.lastTurn < next.lastTurn) next = line;
+      if (!next || isBefore(line, next)) next = line;
     }
     const item = next?.waiting.shift();
     if (!next || item === undefined) return undefined;
     next.running += 1;
-    next.lastTurn = this.turns += 1;
+    next.lastTurn = next.group.lastTurn = this.turns += 1;
     this.size -= 1;
     return item;
   }
@@ -61,13 +63,39 @@ export class FairQueue<T> {
     return [...this.lines.values()].flatMap(({ waiting }) => waiting);
   }
 
-  private dropIfEmpty(name: string, line: Line<T>): void {
-    if (line.running === 0 && line.waiting.length === 0) this.lines.delete(name);
+  /** Behind those that wait already, before those that have just had a turn. */
+  private addLine(name: string, groupName: string): Line<T> {
+    const lastTurn = this.turns - 0.5;
+    let group = this.groups.get(groupName);
+    if (!group) this.groups.set(groupName, (group = { name: groupName, lines: 0, lastTurn }));
+    group.lines += 1;
+    const line = { waiting: [], running: 0, lastTurn, group };
+    this.lines.set(name, line);
+    return line;
   }
+
+  private dropIfEmpty(name: string, { running, waiting, group }: Line<T>): void {
+    if (running > 0 || waiting.length > 0) return;
+    this.lines.delete(name);
+    group.lines -= 1;
+    if (group.lines === 0) this.groups.delete(group.name);
+  }
+}
+
+interface Group {
+  readonly name: string;
+  lines: number;
+  lastTurn: number;
 }
 
 interface Line<T> {
   readonly waiting: T[];
+  readonly group: Group;
   running: number;
   lastTurn: number;
 }
+
+const isBefore = <T>(one: Line<T>, other: Line<T>): boolean =>
+  one.group === other.group
+    ? one.lastTurn < other.lastTurn
+    : one.group.lastTurn < other.group.lastTurn;

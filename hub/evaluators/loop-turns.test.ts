@@ -48,3 +48,19 @@ test('who comes later does not overtake those that wait', async () => {
   await Promise.all(all);
   expect(ended).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
 });
+
+test('a group of credentials that wait has one share, however many they are', async () => {
+  let now = 0;
+  const turns = new LoopTurns(() => now);
+  const ended: string[] = [];
+  const run = async (name: string, group: string): Promise<void> => {
+    const free = turns.enter(name, group);
+    if (free) await free;
+    now += 4;
+    ended.push(name);
+  };
+  const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'].map((name) => run(name, 'a'));
+  all.push(run('b', 'b'));
+  await Promise.all(all);
+  expect(ended.slice(3, 5)).toEqual(['a4', 'b']);
+});

@@ -1,6 +1,6 @@
 /**
  * In one turn of the event loop, queries are begun for a short time only, and likewise requests: the others wait for the next, so that
- * whatever else there is has its turn too. Among those that wait, the credentials take turns, or the addresses.
+ * whatever else there is has its turn too. Among those that wait, the databases take turns and in each its credentials, or the addresses.
  */
 import { FairQueue } from './fair-queue.ts';
 
@@ -30,11 +30,11 @@ export class LoopTurns {
     return this.waiting.isEmpty && this.takeTurn();
   }
 
-  /** Undefined: it may begin now. @param name of the credential, or of the address */
-  enter(name: string): Promise<void> | undefined {
+  /** Undefined: it may begin now. @param name of the credential, or of the address @param group of such, that have one share together */
+  enter(name: string, group?: string): Promise<void> | undefined {
     if (this.tryEnter()) return undefined;
     return new Promise((resolve) => {
-      this.waiting.add(name, { name, begin: resolve });
+      this.waiting.add(name, { name, begin: resolve }, group);
       setImmediate(this.admitOne);
     });
   }

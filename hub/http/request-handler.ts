@@ -74,7 +74,10 @@ export class RequestHandler {
       roundTrips: hub.roundTrips,
       bodyBytes: () => bodies.used,
       answerBytes: () => admission.answers.used,
-      heldBack: () => admission.heldBack.most(HELD_BACK_SHOWN),
+      heldBack: () => [
+        ...admission.heldBack.most(HELD_BACK_SHOWN),
+        ...hub.waitedMost(HELD_BACK_SHOWN),
+      ],
       liveQueries: () => routes.reduce((sum, route) => sum + (route.liveQueries?.() ?? 0), 0),
       logRecords: () => hub.http.log?.counts ?? { recorded: 0, lost: 0 },
     });

@@ -12,7 +12,7 @@ export interface TlsFiles {
 export interface HubServerOptions {
   readonly hub: Pick<
     OpenedHub,
-    'http' | 'noteUrl' | 'passwordsWaiting' | 'longQueries' | 'roundTrips'
+    'http' | 'noteUrl' | 'passwordsWaiting' | 'longQueries' | 'waitedMost' | 'roundTrips'
   >;
   readonly settings: HubSettings;
   readonly tls: TlsFiles | undefined;

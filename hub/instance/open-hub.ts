@@ -21,6 +21,7 @@ import { PasswordPool } from '../passwords/password-pool.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { prepareHubRows } from '../store/hub-rows.ts';
 import type { HubStore } from '../store/open-store.ts';
+import type { HeldBackCount } from '../monitoring/held-back.ts';
 import { EvaluatorPool, type Evaluator } from '../evaluators/evaluator-pool.ts';
 import { startEvaluator } from './start-evaluator.ts';
 import {
@@ -51,6 +52,8 @@ export interface OpenedHub {
   readonly noteUrl: (url: string) => void;
   readonly passwordsWaiting: () => number;
   readonly longQueries: () => { readonly running: number; readonly waiting: number };
+  /** Of the databases whose queries waited most for those of others. */
+  readonly waitedMost: (count: number) => readonly HeldBackCount[];
   /** To the database, since start. */
   readonly roundTrips: () => number;
   /** Executes pushes that take long; undefined without threads for them. */
@@ -118,6 +121,7 @@ export async function openHub(
     },
     passwordsWaiting: () => pool.waitingCount,
     longQueries: () => evaluators?.counts ?? NO_QUERIES,
+    waitedMost: (count) => evaluators?.waitedMost(count) ?? [],
     roundTrips: () => storage.roundTrips?.() ?? 0,
     http: {
       engine,

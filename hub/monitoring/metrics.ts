@@ -95,7 +95,7 @@ export class HubMetrics {
     addGauge('burrow_answer_bytes', 'Bytes of long answers not yet read.', gauges.answerBytes);
     const heldBack = new Gauge({
       name: 'burrow_held_back',
-      help: 'Requests and streams refused since start, of those held back most: an address, or the document of a token or key.',
+      help: 'Requests and streams refused since start (limit turn: made to wait for those of others), of those held back most: an address, the document of a token or key, a database.',
       labelNames: ['limit', 'who'],
       registers: [],
       collect() {

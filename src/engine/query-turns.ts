@@ -43,9 +43,11 @@ export function inTurns(engine: Engine, longQueries: LongQueries, clock: () => n
       const arrived = clock();
       const asked = { ...request, arrived };
       try {
-        return await (request.query.length > textCharsMax
+        const answer = await (request.query.length > textCharsMax
           ? executeLong(asked)
           : executeShort(asked));
+        if (answer.credential) longQueries.noteDatabase?.(request, answer.database);
+        return answer;
       } catch (reason) {
         return transactions.refused({ request, started: arrived }, reason);
       }

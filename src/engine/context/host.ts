@@ -62,7 +62,9 @@ export interface LongQueries {
   turnMs(request: QueryRequest): number;
   /** How long the query was evaluated here, each time. */
   noteTime?(request: QueryRequest, ms: number): void;
-  /** Likewise, of queries that may write; `turnMs` if not given. */
+  /** In which database its credential acts, told with its answer. */
+  noteDatabase?(request: QueryRequest, path: readonly string[]): void;
+  /** As `turnMs`, of queries that may write; `turnMs` if not given. */
   readonly writeTurnMs?: number;
   /** A longer text goes there unread; `LIMITS.sliceChars` if not given. */
   readonly textCharsMax?: number;

@@ -1,17 +1,19 @@
 /** Whom limits held back most. Bounded, whoever asks under however many names: Space-Saving, after Metwally, Agrawal and El Abbadi (2005). */
 
-/** A limit of the hub; see `HubSettings`. */
+/** A limit of the hub; see `HubSettings`, and `FairQueue` for turns. */
 export type Limit =
   | 'address rate'
   | 'token rate'
   | 'concurrency'
   | 'streams'
   | 'answers'
-  | 'memory';
+  | 'memory'
+  /** It was not refused, but waited until other databases had their turn. */
+  | 'turn';
 
 export interface HeldBackCount {
   readonly limit: Limit;
-  /** An address, `token 123` or `key 123`. */
+  /** An address, `token 123`, `key 123`, or `database a/b`. */
   readonly who: string;
   /** Of requests and streams; at most too large by those of a name that this one replaced. */
   readonly count: number;
