@@ -96,6 +96,17 @@ describe('alone', () => {
     expect(await db.files.list()).toEqual([]);
   });
 
+  test('who aborts a call hears their own reason', async () => {
+    const db = await open();
+    const photo = await db.files.put(photoOf(10));
+    const stop = new AbortController();
+    const { signal } = stop;
+    stop.abort(new Error('the view was closed'));
+    await expect(db.files.get(photo, { signal })).rejects.toThrow('the view was closed');
+    await expect(db.files.fetch(photo, { signal })).rejects.toThrow('the view was closed');
+    expect((await db.files.get(photo)).size).toBe(10);
+  });
+
   test('what is locked gives no file', async () => {
     const db = await open();
     const photo = await db.files.put(photoOf(10));

@@ -37,8 +37,14 @@ export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
         database.livePlaces.noteContact();
       }),
     putFile: (file) => host.answer(({ database }) => database.sync.files.put(file as Blob)),
-    getFile: (call) => host.answer(({ database }) => database.sync.files.get(call)),
-    fetchFile: (call) => host.answer(({ database }) => database.sync.files.fetch(call)),
+    getFile: (call) =>
+      host.answer(({ database: { sync } }) =>
+        calls.runUntil(call.number, (signal) => sync.files.get(call, signal)),
+      ),
+    fetchFile: (call) =>
+      host.answer(({ database: { sync } }) =>
+        calls.runUntil(call.number, (signal) => sync.files.fetch(call, signal)),
+      ),
     sendFile: (call) => host.answer(({ database }) => database.sync.files.send(call)),
     removeFile: (file) => host.answer(({ database }) => database.sync.files.remove(file)),
     files: () => host.answer(({ database }) => database.sync.files.list()),

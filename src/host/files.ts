@@ -7,6 +7,8 @@ export interface FileHomeData {
 }
 
 export interface FileCall {
+  /** By which the page may abort it. */
+  readonly number?: number | undefined;
   /** `file:` and 64 digits. */
   readonly file: string;
   /** A document that refers to it. */

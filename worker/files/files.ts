@@ -64,10 +64,13 @@ export class Files {
     return { file: await putFile(source, this.options), size: source.size };
   }
 
-  /** @throws Refusal `not found`, `file_not_uploaded`, `connection_needed`, `quota_exceeded` */
-  async get(call: FileCall): Promise<Blob> {
+  /**
+   * @param signal ends fetching; what has come stays
+   * @throws Refusal `not found`, `file_not_uploaded`, `connection_needed`, `quota_exceeded`
+   */
+  async get(call: FileCall, signal?: AbortSignal): Promise<Blob> {
     const { store } = this.options;
-    const { file, manifest } = await this.fetched(call);
+    const { file, manifest } = await this.fetched(call, signal);
     await store.update(file, (before) => before && usedNow(before, this.options));
     const parts: BlobPart[] = [];
     for (const n of manifest.chunks.keys()) {
@@ -79,8 +82,8 @@ export class Files {
   }
 
   /** Has it here. @throws as `get` */
-  async fetch(call: FileCall): Promise<void> {
-    await this.fetched(call);
+  async fetch(call: FileCall, signal?: AbortSignal): Promise<void> {
+    await this.fetched(call, signal);
   }
 
   async list(): Promise<readonly FileData[]> {
@@ -194,31 +197,41 @@ export class Files {
     });
   }
 
-  private async fetched({ file, of }: FileCall): Promise<FileRecord> {
+  private async fetched({ file, of }: FileCall, signal?: AbortSignal): Promise<FileRecord> {
     const name = nameIn(file);
     const here = await this.recordOf(name);
     if (here?.isWhole) return here;
-    await this.fetchNow(name, of);
+    await this.fetchNow({ file: name, home: homeOf(of) }, signal);
     const fetched = await this.recordOf(name);
     if (!fetched?.isWhole) throw new Refusal('storage_unavailable', 'The database was closed.');
     return fetched;
   }
 
-  private async fetchNow(file: FileName, of: FileHomeData | undefined): Promise<void> {
+  private async fetchNow(
+    { file, home }: { readonly file: FileName; readonly home: FileHome | undefined },
+    given: AbortSignal | undefined,
+  ): Promise<void> {
     const { transport, epoch, tell } = this.options;
-    const home = homeOf(of);
     if (!home) throw new Refusal('not found', NOT_HERE);
-    const hub = transport(this.ended.signal);
+    const stop = new AbortController();
+    const hub = transport(stop.signal);
     if (!hub) throw new Refusal('connection_needed', OUT_OF_REACH);
+    const end = (): void => stop.abort();
+    // Not by `AbortSignal.any`, which Safari 17.0 lacks.
+    const signals = given ? [this.ended.signal, given] : [this.ended.signal];
+    for (const each of signals) each.addEventListener('abort', end);
+    if (signals.some(({ aborted }) => aborted)) end();
     try {
       await fetchFile({ file, home }, hub, this.options, {
         epoch: await epoch(),
-        isAbandoned: () => this.isEnded,
+        isAbandoned: () => stop.signal.aborted,
         onProgress: ({ done, size }) =>
           tell({ file, way: 'fetching', done, size, error: undefined }),
       });
     } catch (reason) {
       throw asRefusal(reason);
+    } finally {
+      for (const each of signals) each.removeEventListener('abort', end);
     }
   }
 

@@ -57,3 +57,17 @@ test('a submitted write that was stopped is refused as a query is, and a time-ou
   expect(await calls.run(1, () => Promise.resolve(LATE))).toBe(LATE);
   expect(await calls.run(undefined, () => Promise.resolve(LATE))).toBe(LATE);
 });
+
+test('what may be given up anywhere ends at once when it is aborted, and its signal is', async () => {
+  const calls = new AbortableCalls();
+  const signals: (AbortSignal | undefined)[] = [];
+  const never = (signal?: AbortSignal): Promise<never> => {
+    signals.push(signal);
+    return new Promise(() => undefined);
+  };
+  const fetched = calls.runUntil(1, never);
+  calls.abort(1);
+  await expect(fetched).rejects.toMatchObject({ code: 'time out' });
+  expect(signals[0]?.aborted).toBe(true);
+  expect(await calls.runUntil(undefined, (signal) => Promise.resolve(signal))).toBeUndefined();
+});

@@ -22,23 +22,41 @@ export class AbortableCalls {
     work: (abortable: Partial<Abortable>) => Promise<T>,
   ): Promise<T> {
     if (number === undefined) return work({});
-    const controller = new AbortController();
-    const { signal } = controller;
     let hasBegun = false;
-    const isAbandoned = (): boolean => {
-      hasBegun = true;
-      return signal.aborted;
+    const query = async (signal: AbortSignal): Promise<T> => {
+      const isAbandoned = (): boolean => {
+        hasBegun = true;
+        return signal.aborted;
+      };
+      const reply = await work({ signal, isAbandoned });
+      if (signal.aborted && isTimeOut(reply)) throw aborted();
+      return reply;
     };
+    return this.until(number, query, () => !hasBegun);
+  }
+
+  /** For what may be given up anywhere: aborted, it ends at once. @throws Refusal `time out` then */
+  async runUntil<T>(
+    number: number | undefined,
+    work: (signal?: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    return number === undefined ? work() : this.until(number, work, () => true);
+  }
+
+  private async until<T>(
+    number: number,
+    work: (signal: AbortSignal) => Promise<T>,
+    endsAtOnce: () => boolean,
+  ): Promise<T> {
+    const controller = new AbortController();
     const stopped = new Promise<never>((_, reject) => {
       this.running.set(number, () => {
         controller.abort();
-        if (!hasBegun) reject(aborted());
+        if (endsAtOnce()) reject(aborted());
       });
     });
     try {
-      const reply = await Promise.race([work({ signal, isAbandoned }), stopped]);
-      if (signal.aborted && isTimeOut(reply)) throw aborted();
-      return reply;
+      return await Promise.race([work(controller.signal), stopped]);
     } finally {
       this.running.delete(number);
     }

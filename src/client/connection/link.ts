@@ -37,7 +37,7 @@ export interface LinkListener {
 const CLOSE_MS = 10_000;
 
 type Host = Remote<HostApi<MessagePort>>;
-type HostCall<T> = (host: Host, number?: number) => Promise<Reply<T>>;
+export type HostCall<T> = (host: Host, number?: number) => Promise<Reply<T>>;
 
 /** Calls to the worker of one open database. A lost worker is replaced at the next call. */
 export class Link {

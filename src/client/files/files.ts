@@ -1,7 +1,8 @@
 import { filesIn } from '../../codec/file-names.ts';
 import type { FileData, FileHomeData, FileProgress } from '../../host/files.ts';
 import { UsageError, type QueryError } from '../errors.ts';
-import type { Link } from '../connection/link.ts';
+import type { HostCall, Link } from '../connection/link.ts';
+import type { BlobLike } from '../../host/log.ts';
 import { q } from '../queries/builders.ts';
 import type { Client } from '../queries/client.ts';
 import type { StoredDocument } from '../queries/types/documents.ts';
@@ -30,6 +31,11 @@ export interface FilesEvents {
 export interface FileOptions {
   /** A document that refers to the file: rights to it are those to the document. */
   readonly of?: Ref;
+}
+
+export interface FileReadOptions extends FileOptions {
+  /** Ends fetching with its reason. What has come stays, and the next call goes on there. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -73,19 +79,20 @@ export class Files extends TypedEvents<FilesEvents> {
    * A file, from this device, or from the hub in a copy that is in contact with it.
    * @param file what a document has of it, or its name
    * @throws QueryError `not found` when it is not here and `of` is left out, or the document is not the user's to read;
-   * `file_not_uploaded` when the device that has it has not sent it yet; `connection_needed`, `quota_exceeded`
+   * `file_not_uploaded` when the device that has it has not sent it yet; `connection_needed`, `quota_exceeded`; the reason of the signal
    */
-  async get(file: FileRef | string, options: FileOptions = {}): Promise<Blob> {
+  async get(file: FileRef | string, options: FileReadOptions = {}): Promise<Blob> {
     const call = callOf(file, options);
-    const blob = (await this.#link.call((host) => host.getFile(call))) as Blob;
+    const get: HostCall<BlobLike> = (host, number) => host.getFile({ ...call, number });
+    const blob = (await this.#link.call(get, options.signal)) as Blob;
     const type = typeof file === 'string' ? '' : file.type;
     return blob.slice(0, blob.size, type);
   }
 
   /** Has it on this device, for later without network. @throws as `get` */
-  async fetch(file: FileRef | string, options: FileOptions = {}): Promise<void> {
+  async fetch(file: FileRef | string, options: FileReadOptions = {}): Promise<void> {
     const call = callOf(file, options);
-    await this.#link.call((host) => host.fetchFile(call));
+    await this.#link.call((host, number) => host.fetchFile({ ...call, number }), options.signal);
   }
 
   /**
@@ -113,7 +120,7 @@ export class Files extends TypedEvents<FilesEvents> {
           signal?.throwIfAborted();
           files.add(file);
           try {
-            await this.fetch(file, { of: ref });
+            await this.fetch(file, { of: ref, ...(signal && { signal }) });
           } catch (error) {
             if ((error as QueryError).code !== 'file_not_uploaded') throw error;
             notUploaded.push(file);

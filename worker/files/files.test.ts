@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { createMemoryFiles } from '../../src/sync/device/files/file-store.ts';
+import { putFile } from '../../src/sync/device/files/put-file.ts';
+import { Files } from './files.ts';
+
+const CHUNK = 1024 * 1024;
+const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
+const nowMs = (): number => 1_767_225_600_000;
+const of = { collection: 'notes', id: '1' };
+
+/** A device beside a hub that gives the first chunk, and the next one when it is told. */
+async function openBeside(blob: Blob) {
+  const atHub = createMemoryFiles();
+  const file = await putFile(blob, { store: atHub, sha256, nowMs });
+  const store = createMemoryFiles();
+  let arrive: () => void = () => undefined;
+  let asked = 0;
+  const signals: AbortSignal[] = [];
+  const used = { isUsed: () => Promise.resolve(true), close: () => undefined };
+  const files = new Files({
+    store: Object.assign(store, used),
+    database: createMemoryStore(),
+    sha256,
+    nowMs,
+    transport: (signal) => {
+      signals.push(signal);
+      const lost = (): Promise<never> => Promise.reject(new TypeError('Failed to fetch'));
+      return {
+        begin: lost,
+        write: lost,
+        async manifest() {
+          const record = await atHub.record(file);
+          return record ? { ok: true, value: record.manifest } : lost();
+        },
+        async read(_, n) {
+          asked += 1;
+          if (n > 0)
+            await new Promise<void>((resolve, reject) => {
+              arrive = resolve;
+              signal.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
+            });
+          return { ok: true, value: (await atHub.chunk(file, n)) ?? new Uint8Array() };
+        },
+      };
+    },
+    epoch: () => Promise.resolve(undefined),
+    isSyncing: () => true,
+    judged: () => Promise.resolve([]),
+    tell: () => undefined,
+    askToSend: () => undefined,
+    report: (reason) => expect.unreachable(String(reason)),
+  });
+  return { files, file, signals, asked: () => asked, arrive: () => arrive() };
+}
+
+test('fetching ends when its signal is aborted, what has come stays, and the next call goes on there', async () => {
+  const blob = new Blob([new Uint8Array(CHUNK + 5).fill(7)]);
+  const { files, file, signals, asked, arrive } = await openBeside(blob);
+  const stop = new AbortController();
+  const got = files.get({ file, of }, stop.signal);
+  await expect.poll(asked).toBe(2);
+  stop.abort();
+  await expect(got).rejects.toMatchObject({ code: 'connection_needed' });
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  expect(await files.list()).toMatchObject([{ state: 'partial' }]);
+  const again = files.get({ file, of });
+  await expect.poll(asked).toBe(3);
+  arrive();
+  expect((await again).size).toBe(blob.size);
+});
+
+test('a database that is closed ends fetching', async () => {
+  const { files, file, signals, asked } = await openBeside(new Blob([new Uint8Array(CHUNK + 5)]));
+  const got = files.get({ file, of }, new AbortController().signal);
+  await expect.poll(asked).toBe(2);
+  files.close();
+  await expect(got).rejects.toMatchObject({ code: 'connection_needed' });
+  expect(signals[0]?.aborted).toBe(true);
+});
