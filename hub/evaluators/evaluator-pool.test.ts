@@ -82,11 +82,11 @@ const codeOf = (reason: unknown): string =>
 
 const commit = { previous: 1, ts: 2, rows: [], entries: [] };
 
-test('queries of two credentials alternate', async () => {
+test.each([1, 200])('queries of two credentials of %d characters alternate', async (chars) => {
   open();
   const ends: string[] = [];
   const asked = ['a 1', 'a 2', 'a 3', 'b 1', 'b 2'].map((query) =>
-    execute(query, { secret: query.slice(0, 1) }).then((body) => ends.push(body)),
+    execute(query, { secret: query.slice(0, 1).repeat(chars) }).then((body) => ends.push(body)),
   );
   await Promise.all(asked);
   expect(ends).toEqual(['a 1', 'b 1', 'a 2', 'b 2', 'a 3']);

@@ -1,7 +1,8 @@
 /**
  * Executes queries that take long in a few threads, so that the thread that answers has time for all others. Queries of one
- * credential wait for each other; among credentials, the threads go round.
+ * credential wait for each other; the threads go round among databases, and in each among its credentials.
  */
+import { hash } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
 import type {
   CommitNotice,
@@ -299,8 +300,12 @@ const send = ({ worker }: Evaluator, message: ToEvaluator): void => worker.postM
 /** A token is one person's, wherever its queries and pushes come from; a key may be everybody's: its holder counts by address too. */
 function nameOf({ secret = '', address = '' }: Credential): string {
   const [plain = ''] = secret.split(':', 1);
-  return TOKEN.test(plain) ? plain : `${plain} ${address}`;
+  const name = TOKEN.test(plain) ? plain : `${plain} ${address}`;
+  return name.length > NAME_CHARS_MAX ? hash('sha256', name, 'base64') : name;
 }
+
+/** Longer ones, such as signed tokens of others, are kept as hashes: so many names are remembered. */
+const NAME_CHARS_MAX = 128;
 
 const TOKEN = /^fn[EF]/;
 

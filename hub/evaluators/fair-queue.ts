@@ -9,7 +9,7 @@ export class FairQueue<T> {
   /** Waiting in all lines. */
   size = 0;
 
-  /** @param group the same as long as a line of that name is there; of its own if not given */
+  /** @param group of the name, as of when its line began; one of its own if not given */
   add(name: string, item: T, group = name): void {
     const line = this.lines.get(name) ?? this.addLine(name, group);
     line.waiting.push(item);

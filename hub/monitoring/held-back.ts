@@ -8,7 +8,7 @@ export type Limit =
   | 'streams'
   | 'answers'
   | 'memory'
-  /** It was not refused, but waited until other databases had their turn. */
+  /** It was not refused, but waited for its turn to be evaluated. */
   | 'turn';
 
 export interface HeldBackCount {
