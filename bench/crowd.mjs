@@ -23,7 +23,7 @@ const { values } = parseArgs({
   },
 });
 
-/** In bytes and ms: of what it holds after a collection of garbage, and since the last time it was asked. @typedef {{ held: number; rss: number; cpuMs: number; blockedMs: number }} Usage */
+/** In bytes and ms: of what it holds after a collection of garbage, and since the last time it was asked. @typedef {{ held: number; rss: number; cpuMs: number; blockedMs: number; longestRanMs: number }} Usage */
 /** @typedef {{ url: string; usage: () => Promise<Usage>; stop: () => void }} Hub */
 
 /** @returns {Promise<Hub>} */
@@ -179,6 +179,7 @@ async function measure(count) {
       'ping meanwhile, p95, ms': at(delaysOfPing, 0.95),
       'ping meanwhile, max, ms': delaysOfPing.at(-1) ?? NaN,
       'longest turn of the hub, ms': after.blockedMs,
+      'longest time in which it ran without a turn, ms': after.longestRanMs,
       'CPU of the hub, cores': (after.cpuMs - idle.cpuMs) / (written.seconds * 1000),
       hints: counts.hints,
       'of which brought the change': counts.brought,

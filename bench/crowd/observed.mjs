@@ -1,9 +1,22 @@
 // Loaded into the hub (`node --expose-gc --import`): tells the bench what only the process itself knows.
+import { existsSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 const AFTER_MS = 50;
+
+/** Of this thread, on Linux: what a turn takes beyond it, it waits for a core. */
+const SCHEDULED = `/proc/self/task/${process.pid}/schedstat`;
+const ranMs = () => Number(readFileSync(SCHEDULED, 'utf8').split(' ')[0]) / 1e6;
+let ranBefore = 0;
+let longestRanMs = existsSync(SCHEDULED) ? 0 : NaN;
+if (longestRanMs === 0)
+  setInterval(() => {
+    const ran = ranMs();
+    if (ranBefore > 0) longestRanMs = Math.max(longestRanMs, ran - ranBefore);
+    ranBefore = ran;
+  }, 5).unref();
 
 process.on('message', () => {
   globalThis.gc?.();
@@ -14,7 +27,11 @@ process.on('message', () => {
     rss,
     cpuMs: (user + system) / 1000,
     blockedMs: delay.max / 1e6,
+    longestRanMs,
   });
   // Not the collection itself: the next sample tells of it.
-  setTimeout(() => delay.reset(), AFTER_MS);
+  setTimeout(() => {
+    delay.reset();
+    if (existsSync(SCHEDULED)) longestRanMs = 0;
+  }, AFTER_MS);
 });
