@@ -95,8 +95,9 @@ export class EvaluatorPool implements LongQueries {
   }
 
   whenFree(request: QueryRequest): Promise<void> | undefined {
-    const database = this.databaseOf(request);
-    const free = this.loop.enter(nameOf(request), database);
+    const name = nameOf(request);
+    const database = this.databaseOf(name, request);
+    const free = this.loop.enter(name, database);
     if (free) this.heldBack.note('turn', database);
     return free;
   }
@@ -110,8 +111,8 @@ export class EvaluatorPool implements LongQueries {
     return this.heldBack.most(count);
   }
 
-  private databaseOf(request: Credential): string {
-    return this.databases.of(nameOf(request)) ?? `address ${request.address ?? ''}`;
+  private databaseOf(name: string, { address = '' }: Credential): string {
+    return this.databases.of(name) ?? `address ${address}`;
   }
 
   turnMs(request: Credential): number {
@@ -154,7 +155,7 @@ export class EvaluatorPool implements LongQueries {
       throw new Refusal('too many requests', 'Too many long queries wait: try later.');
     return new Promise((resolve, reject) => {
       const task: Task = { name, request, asked, resolve, reject, timer: undefined };
-      this.queue.add(name, task, this.databaseOf(credential));
+      this.queue.add(name, task, this.databaseOf(name, credential));
       task.timer = setTimeout(() => this.refuseWaiting(task), Math.max(0, this.msLeft(task)));
       this.assign();
     });
