@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { Agent, request } from 'node:http';
 import { Cluster } from '../ops/cluster/cluster.mjs';
 import { ensureNode, runMain, say } from '../scripts/setup.mjs';
+import { medianOf } from './host/results.mjs';
 
 const CLIENTS = 32;
 const HUB_COUNTS = [1, 2, 3];
@@ -132,12 +133,8 @@ await runMain(async () => {
       '| what | databases | hubs | a second | p95, ms | CPU of hubs each, ms |\n|---|---|---|---|---|---|',
     );
     for (const [name, rounds] of found) {
-      const median = (/** @type {'rate' | 'p95' | 'cpu'} */ of) => {
-        const sorted = rounds.map((each) => each[of]).sort((a, b) => a - b);
-        const above = sorted[Math.floor(sorted.length / 2)] ?? NaN;
-        const below = sorted[Math.floor((sorted.length - 1) / 2)] ?? NaN;
-        return (above + below) / 2;
-      };
+      const median = (/** @type {'rate' | 'p95' | 'cpu'} */ of) =>
+        medianOf(rounds.map((each) => each[of]));
       console.log(
         `| ${name} | ${median('rate').toFixed(0)} | ${median('p95').toFixed(0)} | ${median('cpu').toFixed(2)} |`,
       );

@@ -10,8 +10,9 @@ const AFTER_MS = 50;
 const SCHEDULED = `/proc/self/task/${process.pid}/schedstat`;
 const ranMs = () => Number(readFileSync(SCHEDULED, 'utf8').split(' ')[0]) / 1e6;
 let ranBefore = 0;
-let longestRanMs = existsSync(SCHEDULED) ? 0 : NaN;
-if (longestRanMs === 0)
+const isKnown = existsSync(SCHEDULED);
+let longestRanMs = isKnown ? 0 : NaN;
+if (isKnown)
   setInterval(() => {
     const ran = ranMs();
     if (ranBefore > 0) longestRanMs = Math.max(longestRanMs, ran - ranBefore);
@@ -32,6 +33,6 @@ process.on('message', () => {
   // Not the collection itself: the next sample tells of it.
   setTimeout(() => {
     delay.reset();
-    if (existsSync(SCHEDULED)) longestRanMs = 0;
+    if (isKnown) longestRanMs = 0;
   }, AFTER_MS);
 });
