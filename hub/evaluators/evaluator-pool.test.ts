@@ -109,7 +109,7 @@ test('the databases whose queries waited most for their turn are known', async (
   let now = 0;
   const opened = open({ loopClock: () => now });
   opened.noteDatabase({ secret: 'a', address: '10.0.0.1' }, ['many']);
-  const begun = ['a', 'a', 'a', 'b'].map((secret) => {
+  const begun = ['a', 'a', 'a', 'b', 'b'].map((secret) => {
     const free = opened.whenFree({ ...request('1'), secret, address: '10.0.0.1' } as Request);
     now += 10;
     return free;

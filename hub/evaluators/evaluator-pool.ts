@@ -86,7 +86,7 @@ export class EvaluatorPool implements LongQueries {
 
   constructor(options: EvaluatorPoolOptions) {
     this.options = options;
-    this.loop = new LoopTurns(options.loopClock);
+    this.loop = new LoopTurns(undefined, options.loopClock);
   }
 
   get counts(): { readonly running: number; readonly waiting: number } {

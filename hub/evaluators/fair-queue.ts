@@ -49,6 +49,10 @@ export class FairQueue<T> {
     return true;
   }
 
+  hasGroup(name: string): boolean {
+    return this.groups.has(name);
+  }
+
   /** Waiting and running. */
   countOf(name: string): number {
     const line = this.lines.get(name);

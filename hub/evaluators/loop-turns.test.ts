@@ -1,20 +1,29 @@
 import { expect, test } from 'vitest';
-import { LoopTurns } from './loop-turns.ts';
+import { LoopTurns, type ShareLimits, type TurnLimits } from './loop-turns.ts';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Each query takes 4 ms of a clock that nothing else moves. */
-function openTurns() {
+interface Opened {
+  readonly group?: (credential: string) => string;
+  readonly limits?: TurnLimits | undefined;
+}
+
+const always = (limits: ShareLimits): TurnLimits => ({ alone: limits, besideOthers: limits });
+const ALWAYS_3_MS = always({ ms: 3, count: Infinity });
+
+/** Each query takes 1 ms of a clock that nothing else moves. The first letter is its credential. */
+function openTurns({ group, limits = ALWAYS_3_MS }: Opened = {}) {
   let now = 0;
-  const turns = new LoopTurns(() => now);
+  const turns = new LoopTurns(limits, () => now);
   const ended: string[] = [];
   const run = async (query: string): Promise<void> => {
-    const free = turns.enter(query.slice(0, 1));
+    const credential = query.slice(0, 1);
+    const free = turns.enter(credential, group?.(credential));
     if (free) await free;
-    now += 4;
+    now += 1;
     ended.push(query);
   };
-  return { run, ended };
+  return { run, ended, wait: (ms: number) => (now += ms) };
 }
 
 test('one query after the other begins at once', async () => {
@@ -29,15 +38,17 @@ test('one query after the other begins at once', async () => {
 
 test('queries that come at once are executed over several turns of the event loop, credential by credential', async () => {
   const { run, ended } = openTurns();
-  for (const query of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7', 'b1', 'b2']) void run(query);
+  for (const query of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7', 'a8']) void run(query);
   expect(ended).toEqual(['a1', 'a2', 'a3']);
+  for (const query of ['b1', 'b2', 'b3', 'b4', 'b5']) void run(query);
   const each: number[] = [];
-  for (let before = 0; ended.length < 9; before = ended.length) {
+  expect(ended.splice(0)).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3']);
+  for (let before = 0; ended.length < 7; before = ended.length) {
     if (ended.length > before && before > 0) each.push(ended.length - before);
     await nextTurn();
   }
   expect(Math.max(...each)).toBeLessThanOrEqual(3);
-  expect(ended.slice(3)).toEqual(['a4', 'b1', 'a5', 'b2', 'a6', 'a7']);
+  expect(ended).toEqual(['a4', 'b4', 'a5', 'b5', 'a6', 'a7', 'a8']);
 });
 
 test('who comes later does not overtake those that wait', async () => {
@@ -49,18 +60,46 @@ test('who comes later does not overtake those that wait', async () => {
   expect(ended).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
 });
 
-test('a group of credentials that wait has one share, however many they are', async () => {
-  let now = 0;
-  const turns = new LoopTurns(() => now);
-  const ended: string[] = [];
-  const run = async (name: string, group: string): Promise<void> => {
-    const free = turns.enter(name, group);
-    if (free) await free;
-    now += 4;
-    ended.push(name);
-  };
-  const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'].map((name) => run(name, 'a'));
-  all.push(run('b', 'b'));
+test('while a group of credentials waits, others are not behind it, within a share of their own', async () => {
+  const { run, ended } = openTurns({
+    group: (credential) => (credential < 'm' ? 'flood' : 'other'),
+  });
+  const all = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(run);
+  all.push(...['w', 'x', 'y', 'z'].map(run));
+  expect(ended.slice(3)).toEqual(['w', 'x', 'y']);
+  // Of its group one waits now: it takes turns with the flood.
+  all.push(run('v'));
   await Promise.all(all);
-  expect(ended.slice(3, 5)).toEqual(['a4', 'b']);
+  expect(ended.slice(6)).toEqual(['d', 'z', 'e', 'v', 'f', 'g']);
+});
+
+test('what is begun can be counted instead of timed', async () => {
+  const turns = new LoopTurns(always({ ms: Infinity, count: 2 }));
+  expect(turns.enter('a')).toBe(undefined);
+  expect(turns.enter('a')).toBe(undefined);
+  const waits = turns.enter('a');
+  expect(waits).not.toBe(undefined);
+  expect(turns.enter('b')).toBe(undefined);
+  await waits;
+});
+
+test('who is alone has longer turns', async () => {
+  const limits = {
+    alone: { ms: 10, count: Infinity },
+    besideOthers: { ms: 3, count: Infinity },
+  };
+  const { run, ended, wait } = openTurns({ limits });
+  const begunOf = async (queries: readonly string[]): Promise<number> => {
+    await nextTurn();
+    ended.length = 0;
+    const all = queries.map(run);
+    const begun = ended.length;
+    await Promise.all(all);
+    return begun;
+  };
+  const ofA = Array.from({ length: 12 }, (_, i) => `a${i}`);
+  expect(await begunOf(ofA)).toBe(10);
+  expect(await begunOf(['b1', ...ofA])).toBe(3);
+  wait(1000);
+  expect(await begunOf(ofA)).toBe(10);
 });

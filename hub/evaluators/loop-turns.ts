@@ -1,6 +1,7 @@
 /**
  * In one turn of the event loop, queries are begun for a short time only, and likewise requests: the others wait for the next, so that
  * whatever else there is has its turn too. Among those that wait, the databases take turns and in each its credentials, or the addresses.
+ * While some wait, a database of which nothing does need not: whatever comes so has a share of its own in each turn.
  */
 import { FairQueue } from './fair-queue.ts';
 
@@ -9,39 +10,66 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** The last one begun may take a turn of its own (`EvaluatorPool.turnMs`). */
-const SHARE_MS = 10;
+/** What may be begun of a share in one turn. */
+export interface ShareLimits {
+  /** The last one begun may take longer (`EvaluatorPool.turnMs`). */
+  readonly ms: number;
+  readonly count: number;
+}
+
+export interface TurnLimits {
+  readonly alone: ShareLimits;
+  /** While there are other groups. Short turns are more turns: who is alone need not pay for them. */
+  readonly besideOthers: ShareLimits;
+}
+
+const OF_QUERIES: TurnLimits = {
+  alone: { ms: 10, count: Infinity },
+  besideOthers: { ms: 3, count: Infinity },
+};
+/** For so long after it came last, a group is there. */
+const THERE_MS = 1000;
 
 export class LoopTurns {
   private readonly clock: () => number;
-  private readonly countMax: number;
   private readonly waiting = new FairQueue<Waiting>();
-  private until: number | undefined = undefined;
-  private begun = 0;
+  private readonly ofWaiting: Share;
+  private readonly ofNew: Share;
+  private lastGroup: string | undefined = undefined;
+  private isAloneFromMs = -Infinity;
 
-  /** @param clock ms @param countMax begun in one turn, for what takes its time only when all of them are begun */
-  constructor(clock: () => number = () => performance.now(), countMax = Infinity) {
+  /** @param clock ms */
+  constructor(limits = OF_QUERIES, clock: () => number = () => performance.now()) {
     this.clock = clock;
-    this.countMax = countMax;
-  }
-
-  /** Whether it may begin now: otherwise `enter()` says when. */
-  tryEnter(): boolean {
-    return this.waiting.isEmpty && this.takeTurn();
+    const limitsAt = (nowMs: number): ShareLimits =>
+      nowMs < this.isAloneFromMs ? limits.besideOthers : limits.alone;
+    this.ofWaiting = new Share(limitsAt, clock);
+    this.ofNew = new Share(limitsAt, clock);
   }
 
   /** Undefined: it may begin now. @param name of the credential, or of the address @param group of such, that have one share together */
-  enter(name: string, group?: string): Promise<void> | undefined {
-    if (this.tryEnter()) return undefined;
+  enter(name: string, group = name): Promise<void> | undefined {
+    if (group !== this.lastGroup) this.noteChange(group);
+    if (this.mayBegin(group)) return undefined;
     return new Promise((resolve) => {
       this.waiting.add(name, { name, begin: resolve }, group);
       setImmediate(this.admitOne);
     });
   }
 
+  private noteChange(group: string): void {
+    if (this.lastGroup !== undefined) this.isAloneFromMs = this.clock() + THERE_MS;
+    this.lastGroup = group;
+  }
+
+  private mayBegin(group: string): boolean {
+    if (this.waiting.isEmpty) return this.ofWaiting.take();
+    return !this.waiting.hasGroup(group) && this.ofNew.take();
+  }
+
   /** What is admitted begins before the next of these is called. */
   private readonly admitOne = (): void => {
-    if (!this.takeTurn()) {
+    if (!this.ofWaiting.take()) {
       setImmediate(this.admitOne);
       return;
     }
@@ -50,15 +78,29 @@ export class LoopTurns {
     this.waiting.end(next.name);
     next.begin();
   };
+}
 
-  private takeTurn(): boolean {
-    const now = this.clock();
+/** Of a turn of the event loop: from its first use on, until it is spent. */
+class Share {
+  private readonly limitsAt: (nowMs: number) => ShareLimits;
+  private readonly clock: () => number;
+  private until: number | undefined = undefined;
+  private left = 0;
+
+  constructor(limitsAt: (nowMs: number) => ShareLimits, clock: () => number) {
+    this.limitsAt = limitsAt;
+    this.clock = clock;
+  }
+
+  take(): boolean {
+    const nowMs = this.clock();
     if (this.until === undefined) {
-      this.until = now + SHARE_MS;
-      this.begun = 0;
+      const { ms, count } = this.limitsAt(nowMs);
+      this.until = nowMs + ms;
+      this.left = count;
       setImmediate(this.endTurn);
-    } else if (now >= this.until || this.begun >= this.countMax) return false;
-    this.begun += 1;
+    } else if (nowMs >= this.until || this.left === 0) return false;
+    this.left -= 1;
     return true;
   }
 

@@ -9,7 +9,7 @@ import { answerText, type HttpHost, type HttpResponse } from '../../src/http/mes
 import { Admission } from '../admission/admission.ts';
 import { corsPolicy } from '../admission/allowed-callers.ts';
 import { HubMetrics } from '../monitoring/metrics.ts';
-import { LoopTurns } from '../evaluators/loop-turns.ts';
+import { LoopTurns, type TurnLimits } from '../evaluators/loop-turns.ts';
 import type { AnyRequest, AnyResponse } from './acceptor.ts';
 import { InFlight } from './in-flight.ts';
 import { BodyMemory } from './body-memory.ts';
@@ -47,7 +47,7 @@ export class RequestHandler {
   private readonly guard: RequestGuard;
   private readonly responder: Responder;
   private readonly inFlight = new InFlight();
-  private readonly turns = new LoopTurns(undefined, BEGUN_MAX);
+  private readonly turns = new LoopTurns(BEGUN);
   private readonly stopping = new AbortController();
   private readonly fixed: ReadonlyMap<string, Endpoint>;
   private readonly mounted: readonly (Endpoint & { readonly prefix: string })[];
@@ -129,12 +129,17 @@ export class RequestHandler {
 
   /** Many that come at once are begun over several turns of the event loop: one connection can bring hundreds in one chunk. */
   handle(raw: AnyRequest, response: AnyResponse): Promise<void> {
-    if (this.turns.tryEnter()) return this.begin(raw, response);
-    return this.inFlight.track(this.beginInTurn(raw, response));
+    const free = this.turns.enter(addressOf(raw, this.options.settings.trustedProxies));
+    if (!free) return this.begin(raw, response);
+    return this.inFlight.track(this.beginWhen(free, raw, response));
   }
 
-  private async beginInTurn(raw: AnyRequest, response: AnyResponse): Promise<void> {
-    await this.turns.enter(addressOf(raw, this.options.settings.trustedProxies));
+  private async beginWhen(
+    free: Promise<void>,
+    raw: AnyRequest,
+    response: AnyResponse,
+  ): Promise<void> {
+    await free;
     // Many are begun to be reset: such a request costs nothing more.
     if (raw.destroyed || isClosed(response)) response.destroy();
     else await this.begin(raw, response);
@@ -330,8 +335,11 @@ export class RequestHandler {
   }
 }
 
-/** In one turn of the event loop: what is left of a request after its first step runs when all of them have had theirs. */
-const BEGUN_MAX = 16;
+/** Also by count: what is left of a request after its first step runs when all that were begun have had theirs. */
+const BEGUN: TurnLimits = {
+  alone: { ms: 10, count: 16 },
+  besideOthers: { ms: 10, count: 6 },
+};
 const NO_STORE = { 'cache-control': 'no-store' } as const;
 const NO_BODY = { bytes: undefined, release: () => undefined };
 
