@@ -120,6 +120,43 @@ test(
 );
 
 test(
+  'tenants of one PostgreSQL database are hubs with data of their own, at the same time',
+  async () => {
+    const { url } = await postgres();
+    const acme = ['--postgres', url, '--tenant', 'acme'];
+    const [ours, theirs] = [
+      await hubOn(...acme),
+      await hubOn('--postgres', url, '--tenant', 'zoo'),
+    ];
+    for (const hub of [ours, theirs])
+      await hub.query({ create_collection: { object: { name: 'notes' } } });
+    await Promise.all(
+      [1, 2, 3].flatMap((n) => [
+        ours.query(create(`${n}`, n)),
+        theirs.query(create(`${n + 6}`, n)),
+      ]),
+    );
+    await ours.query(create('4', 4));
+    expect((await ours.query(count)).body.resource).toBe(4);
+    expect((await theirs.query(count)).body.resource).toBe(3);
+
+    const file = join(await folder(), 'acme.gz');
+    expect(await burrow('dump', file, ...acme)).toContain('tenant acme');
+    await burrow('load', file, '--postgres', url, '--tenant', 'copy');
+    const into = await folder();
+    await burrow('move', '--from', url, '--from-tenant', 'copy', '--to', into);
+    const copied = await hubOn('--data', into);
+    expect((await copied.query(count)).body.resource).toBe(4);
+    const refused = await runBurrow({
+      args: ['move', '--from', into, '--from-tenant', 'acme', '--to', url],
+    });
+    expect((await refused.exited).code).toBe(1);
+    expect(refused.said()).toContain('--from-tenant needs a postgres:// URL');
+  },
+  LONG_MS,
+);
+
+test(
   'a stream of one process reports within a second what another process commits',
   async () => {
     const { url } = await postgres();

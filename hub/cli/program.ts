@@ -10,9 +10,16 @@ import { dumpStore, loadStore } from '../operations/dump.ts';
 import { OperationFault } from '../operations/fill-store.ts';
 import { importLines } from '../operations/import-lines.ts';
 import { moveStore } from '../operations/move.ts';
-import { baseUrl, postgresUrl, SettingsFault, type Parse } from '../settings/option-values.ts';
+import {
+  baseUrl,
+  postgresUrl,
+  SettingsFault,
+  TENANT_DEFAULT,
+  tenantName,
+  type Parse,
+} from '../settings/option-values.ts';
 import { addSettings, parsed, readSettings } from '../settings/read-settings.ts';
-import { openHubStore, type HubStore, type HubStoreOptions } from '../store/open-store.ts';
+import { openHubStore, storePlaceOf, type HubStore, type StorePlace } from '../store/open-store.ts';
 import { withSchemaProgram } from './schema-commands.ts';
 import { serve } from './serve.ts';
 
@@ -107,9 +114,9 @@ function addKey(program: Command, { say }: ProgramHost): void {
 
 function addDump(program: Command, host: ProgramHost): void {
   const dump = program.command('dump <file>').description('write all data of a hub to a file');
-  addSettings(dump, ['data', 'postgres']).action(async (file: string, flags: Flags) => {
+  addSettings(dump, PLACE).action(async (file: string, flags: Flags) => {
     const opening = openHubStore({
-      at: locationIn(flags, host),
+      at: placeIn(flags, host),
       mustExist: true,
       isReadOnly: true,
       say: host.say,
@@ -125,8 +132,8 @@ function addLoad(program: Command, host: ProgramHost): void {
   const load = program
     .command('load <file>')
     .description('fill an empty store from a dump; its data get a new epoch');
-  addSettings(load, ['data', 'postgres']).action(async (file: string, flags: Flags) => {
-    const opening = openHubStore({ at: locationIn(flags, host), say: host.say });
+  addSettings(load, PLACE).action(async (file: string, flags: Flags) => {
+    const opening = openHubStore({ at: placeIn(flags, host), say: host.say });
     await withStore(opening, async ({ store, describe }) => {
       const rows = await loadStore(store, file, progress(host, 'loaded'));
       host.say(`Loaded ${rows} rows into ${describe}.`);
@@ -140,11 +147,11 @@ function addMove(program: Command, host: ProgramHost): void {
     .description('copy the data of a stopped hub to another store and verify the copy')
     .requiredOption('--from <location>', 'folder or postgres:// URL')
     .requiredOption('--to <location>', 'folder or postgres:// URL; must be empty')
+    .option('--from-tenant <name>', 'tenant to copy, of a PostgreSQL database', TENANT_DEFAULT)
+    .option('--to-tenant <name>', 'tenant to make, in a PostgreSQL database', TENANT_DEFAULT)
     .action(async (flags: Flags) => {
-      const [from, to] = (['from', 'to'] as const).map((name) =>
-        locationOf(String(flags[name]), `--${name}`),
-      );
-      if (!from || !to) return;
+      const from = placeOfMove(flags, 'from');
+      const to = placeOfMove(flags, 'to');
       const { say } = host;
       await withStore(openHubStore({ at: from, mustExist: true, say }), (source) =>
         withStore(openHubStore({ at: to, say }), async (target) => {
@@ -164,15 +171,21 @@ function addMove(program: Command, host: ProgramHost): void {
     });
 }
 
-type Location = HubStoreOptions['at'];
+const PLACE = ['data', 'postgres', 'tenant'] as const;
 
-const locationIn = (flags: Flags, { environment }: ProgramHost): Location => {
-  const { data, postgres } = readSettings(flags, environment);
-  return postgres === undefined ? { data } : { postgres };
-};
+const placeIn = (flags: Flags, { environment }: ProgramHost): StorePlace =>
+  storePlaceOf(readSettings(flags, environment));
 
-const locationOf = (text: string, flag: string): Location =>
-  text.includes('://') ? { postgres: parsed(postgresUrl, text, flag) } : { data: text };
+function placeOfMove(flags: Flags, end: 'from' | 'to'): StorePlace {
+  const where = String(flags[end]);
+  const tenant = parsed(tenantName, String(flags[`${end}Tenant`]), `--${end}-tenant`);
+  if (where.includes('://')) return { postgres: parsed(postgresUrl, where, `--${end}`), tenant };
+  if (tenant !== TENANT_DEFAULT)
+    throw new SettingsFault(
+      `--${end}-tenant needs a postgres:// URL: a folder holds the data of one hub.`,
+    );
+  return { data: where };
+}
 
 async function withStore(
   opening: Promise<HubStore>,

@@ -12,7 +12,7 @@ import { createLogger, type Logger } from '../monitoring/logger.ts';
 import { SettingsFault } from '../settings/option-values.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { withFailpoints } from '../store/failpoints.ts';
-import { openHubStore, type HubStore } from '../store/open-store.ts';
+import { openHubStore, storePlaceOf, type HubStore } from '../store/open-store.ts';
 import { createSyncRoute } from '../sync/sync-route.ts';
 
 export interface RunningHub {
@@ -62,11 +62,11 @@ export async function serve(
 }
 
 async function openStorage(
-  { postgres, data }: HubSettings,
+  settings: HubSettings,
   say: (sentence: string) => void,
 ): Promise<HubStore> {
-  if (postgres === undefined) requirePglite();
-  const opened = await openHubStore({ at: postgres === undefined ? { data } : { postgres }, say });
+  if (settings.postgres === undefined) requirePglite();
+  const opened = await openHubStore({ at: storePlaceOf(settings), say });
   return { ...opened, store: withFailpoints(opened.store, process.env['HUB_FAILPOINT']) };
 }
 

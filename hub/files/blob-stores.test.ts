@@ -154,13 +154,48 @@ test('wrong credentials of a bucket are an error, not an empty bucket', async ()
 
 test('where files are kept follows from the settings', async () => {
   const data = await folder();
-  const opened = await openBlobs({ files: undefined, data, postgres: undefined }, {});
+  const opened = await openBlobs(
+    { files: undefined, data, postgres: undefined, tenant: 'main' },
+    {},
+  );
   expect(opened?.describe).toBe(join(data, 'files'));
-  expect(await openBlobs({ files: undefined, data, postgres: 'postgres://x' }, {})).toBeUndefined();
   expect(
-    (await openBlobs({ files: undefined, data: 'memory:', postgres: undefined }, {}))?.describe,
+    await openBlobs({ files: undefined, data, postgres: 'postgres://x', tenant: 'main' }, {}),
+  ).toBeUndefined();
+  expect(
+    (
+      await openBlobs(
+        { files: undefined, data: 'memory:', postgres: undefined, tenant: 'main' },
+        {},
+      )
+    )?.describe,
   ).toBe('memory');
   await expect(
-    openBlobs({ files: 'https://s3.example/photos', data, postgres: undefined }, {}),
+    openBlobs(
+      { files: 'https://s3.example/photos', data, postgres: undefined, tenant: 'main' },
+      {},
+    ),
   ).rejects.toThrow('AWS_ACCESS_KEY_ID');
+});
+
+test('hubs with data of their own that share a store do not see each other’s files', async () => {
+  const [files, postgres] = [await folder(), 'postgres://x'];
+  const opened = async (tenant: string): Promise<BlobStore> => {
+    const kept = await openBlobs({ files, data: '', postgres, tenant }, {});
+    return kept?.blobs as BlobStore;
+  };
+  const [acme, other, main] = [await opened('acme'), await opened('other'), await opened('main')];
+  const [key, folderOfKey] = ['0/1/2/ab/manifest', '0/1/2/ab/'];
+  await acme.put(key, bytes('a heron'));
+  expect(await keysOf(acme, '')).toEqual([key]);
+  expect(await keysOf(acme, folderOfKey)).toEqual([key]);
+  for (const store of [other, main]) {
+    expect(await store.get(key)).toBeUndefined();
+    expect(await keysOf(store, folderOfKey)).toEqual([]);
+    await store.delete([key]);
+  }
+  expect(await keysOf(other, '')).toEqual([]);
+  expect(new TextDecoder().decode(await acme.get(key))).toBe('a heron');
+  await acme.delete([key]);
+  expect(await acme.get(key)).toBeUndefined();
 });

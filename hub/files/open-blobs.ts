@@ -1,9 +1,10 @@
 /** Opens the store of files that the settings name. */
 import { join } from 'node:path';
 import { createMemoryBlobs, type BlobStore } from '../../src/sync/hub/files/blob-store.ts';
-import { SettingsFault } from '../settings/option-values.ts';
+import { SettingsFault, TENANT_DEFAULT } from '../settings/option-values.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { isMemory } from '../sql/pglite-database.ts';
+import { blobsBelow } from './blobs-below.ts';
 import { openBucketBlobs } from './bucket-blobs.ts';
 import { openFolderBlobs } from './folder-blobs.ts';
 
@@ -12,10 +13,24 @@ export interface OpenedBlobs {
   readonly describe: string;
 }
 
+type Named = Pick<HubSettings, 'files' | 'data' | 'postgres' | 'tenant'>;
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** @returns undefined when the hub keeps no files @throws SettingsFault */
 export async function openBlobs(
-  { files, data, postgres }: Pick<HubSettings, 'files' | 'data' | 'postgres'>,
-  environment: Readonly<Record<string, string | undefined>>,
+  settings: Named,
+  environment: Environment,
+): Promise<OpenedBlobs | undefined> {
+  const opened = await openAll(settings, environment);
+  const { tenant } = settings;
+  if (!opened || tenant === TENANT_DEFAULT) return opened;
+  // Each hub removes what none of its own documents refer to.
+  return { ...opened, blobs: blobsBelow(`tenants/${tenant}/`, opened.blobs) };
+}
+
+async function openAll(
+  { files, data, postgres }: Named,
+  environment: Environment,
 ): Promise<OpenedBlobs | undefined> {
   if (files !== undefined && /^https?:/.test(files)) {
     const keyId = environment['AWS_ACCESS_KEY_ID'];

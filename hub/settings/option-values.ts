@@ -60,6 +60,14 @@ export const postgresUrl: Parse<string> = (text) => {
   throw new SettingsFault('expected a URL like postgres://user:password@host:5432/database');
 };
 
+/** Of a hub that shares its PostgreSQL database with no other. */
+export const TENANT_DEFAULT = 'main';
+
+export const tenantName: Parse<string> = (text) =>
+  /^[a-z0-9_-]{1,63}$/.test(text)
+    ? text
+    : refuse('at most 63 lower-case letters, digits, dashes and underscores', text);
+
 const ROOT_SECRET_MIN = 24;
 
 /** Colons end a secret, spaces end a header. Not quoted when it is invalid. */

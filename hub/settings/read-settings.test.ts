@@ -50,6 +50,8 @@ test.each([
   [{ BURROW_HASH_COST: '4' }, 'from 10 to 14'],
   [{ BURROW_TLS_KEY: 'key.pem' }, 'both --tls-cert and --tls-key'],
   [{ BURROW_QUERY_TIMEOUT: '9000', BURROW_QUERY_TIMEOUT_MAX: '10' }, 'must not be greater than'],
+  [{ BURROW_TENANT: 'Acme' }, 'expected at most 63 lower-case letters, digits, dashes and under'],
+  [{ BURROW_TENANT: 'acme' }, '--tenant needs --postgres'],
   [{ BURROW_CONFIG: '/nowhere/hub.json' }, 'Cannot read the configuration file'],
 ])('%j is refused in one sentence', (environment, sentence) => {
   expect(() => readSettings({}, environment)).toThrow(SettingsFault);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { HUB_LIMITS } from '../../src/limits.ts';
-import { SettingsFault, type Parse } from './option-values.ts';
+import { SettingsFault, TENANT_DEFAULT, type Parse } from './option-values.ts';
 import type { HubSettings } from './settings.ts';
 import {
   memberOf,
@@ -84,6 +84,8 @@ function readFile(path: string): Members {
 function checked(settings: HubSettings): HubSettings {
   if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined))
     throw new SettingsFault('TLS needs both --tls-cert and --tls-key.');
+  if (settings.postgres === undefined && settings.tenant !== TENANT_DEFAULT)
+    throw new SettingsFault('--tenant needs --postgres: a folder holds the data of one hub.');
   if (settings.queryTimeoutDefaultMs > settings.queryTimeoutMaxMs)
     throw new SettingsFault('--query-timeout must not be greater than --query-timeout-max.');
   return settings;

@@ -12,6 +12,8 @@ import {
   origins,
   postgresUrl,
   rootSecret,
+  TENANT_DEFAULT,
+  tenantName,
   type Parse,
 } from './option-values.ts';
 
@@ -72,6 +74,12 @@ export const SETTINGS = {
     './burrow-data',
   ),
   postgres: optional('--postgres <url>', 'PostgreSQL to use instead of the folder', postgresUrl),
+  tenant: required(
+    '--tenant <name>',
+    'which of the hubs with data of their own that share the PostgreSQL database: they commit side by side',
+    tenantName,
+    TENANT_DEFAULT,
+  ),
   files: optional(
     '--files <where>',
     'folder, or URL of an S3 bucket, for files that documents refer to; in the folder of the data if it is left out',

@@ -309,7 +309,7 @@ describe('openHubStore() to read only', () => {
   test('reads a server that refuses every change, as a standby does', async () => {
     const { url } = await postgres();
     const tenant = freshTenant();
-    const writable = await openHubStore({ at: { postgres: url }, tenant });
+    const writable = await openHubStore({ at: { postgres: url, tenant } });
     const address = { space: 'documents', key: documentKey(0, 1024, 1n) } as const;
     const row = { key: address.key, entries: [], value: 'kept' };
     await writable.store.write(
@@ -318,11 +318,11 @@ describe('openHubStore() to read only', () => {
     );
     await writable.close();
     const standby = `${url}?options=${encodeURIComponent('-c default_transaction_read_only=on')}`;
-    const opened = await openHubStore({ at: { postgres: standby }, tenant, isReadOnly: true });
+    const opened = await openHubStore({ at: { postgres: standby, tenant }, isReadOnly: true });
     const { rows } = await opened.store.read((tx) => tx.fetch([address], []));
     expect(rows[0]?.value).toBe('kept');
     await opened.close();
-    await expect(openHubStore({ at: { postgres: standby }, tenant })).rejects.toMatchObject({
+    await expect(openHubStore({ at: { postgres: standby, tenant } })).rejects.toMatchObject({
       code: 'storage_unavailable',
     });
   });

@@ -6,6 +6,8 @@ import type { CommitNotice, Lease } from '../../src/engine/host.ts';
 import { HEAD, readHead } from '../../src/engine/transactions.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Store } from '../../src/store/port.ts';
+import { TENANT_DEFAULT } from '../settings/option-values.ts';
+import type { HubSettings } from '../settings/settings.ts';
 import { withDiskRoom } from './disk-room.ts';
 import { LentDatabase } from '../sql/lent-database.ts';
 import type { SqlConnection } from '../sql/sql-client.ts';
@@ -17,15 +19,25 @@ import { PgDatabase } from '../sql/pg-database.ts';
 import { rowOver } from './sql-transactions.ts';
 import { newWriter, openTables } from './sql-tables.ts';
 
+export type StorePlace =
+  | { readonly data: string }
+  /** `tenant`: whose rows of the database; all processes of one hub are the same tenant. */
+  | { readonly postgres: string; readonly tenant?: string };
+
+export const storePlaceOf = ({
+  data,
+  postgres,
+  tenant,
+}: Pick<HubSettings, 'data' | 'postgres' | 'tenant'>): StorePlace =>
+  postgres === undefined ? { data } : { postgres, tenant };
+
 export interface HubStoreOptions {
   /** A folder is opened with PGlite; `memory:` ends with the process. */
-  readonly at: { readonly data: string } | { readonly postgres: string };
+  readonly at: StorePlace;
   /** Refuse a folder without data of a hub, instead of creating them. */
   readonly mustExist?: boolean;
   /** Change nothing on a server, which may be a standby: its tables must be up to date. */
   readonly isReadOnly?: boolean;
-  /** Several hubs may share a database, each as a tenant; all processes of one hub are the same tenant. */
-  readonly tenant?: string;
   /** Most connections to a server. */
   readonly connectionsMax?: number;
   /** Tells the operator what was done by itself, such as taking over the lock of a process that ended. */
@@ -66,30 +78,24 @@ export interface StoreLoan {
   end(): Promise<void>;
 }
 
-const TENANT = /^[a-z0-9_-]{1,63}$/u;
 const CONNECTIONS_MAX_DEFAULT = 16;
 const CONNECT_DEADLINE_MS = 10_000;
 const ANSWER_DEADLINE_MS = 60_000;
 
-/** @throws Refusal `storage_unavailable`, `storage_blocked`, `bad request` */
+/** @throws Refusal `storage_unavailable`, `storage_blocked` */
 export async function openHubStore(options: HubStoreOptions): Promise<HubStore> {
-  const { at, tenant = 'main' } = options;
-  if (!TENANT.test(tenant))
-    throw new Refusal(
-      'bad request',
-      `Invalid tenant ${JSON.stringify(tenant)}: expected at most 63 lower-case letters, digits, _ and -.`,
-    );
+  const { at } = options;
   return 'postgres' in at
-    ? openPostgres(at.postgres, tenant, options)
-    : openFolder(at.data, tenant, options);
+    ? openPostgres(at.postgres, at.tenant ?? TENANT_DEFAULT, options)
+    : openFolder(at.data, options);
 }
 
 async function openFolder(
   data: string,
-  tenant: string,
   { say = () => undefined, mustExist = false }: HubStoreOptions,
 ): Promise<HubStore> {
   if (mustExist) requireData(data);
+  const tenant = TENANT_DEFAULT;
   const folder = isMemory(data) ? undefined : await takeFolder(data, say);
   const database = openPglite(folder ? folder.data : data);
   let isOpen = true;
@@ -176,7 +182,7 @@ async function openPostgres(
   return {
     store,
     kind: 'postgres',
-    describe: `PostgreSQL at ${withoutPassword(url)}`,
+    describe: `PostgreSQL at ${withoutPassword(url)}${tenant === TENANT_DEFAULT ? '' : `, tenant ${tenant}`}`,
     lease: undefined,
     onOtherCommit: (listener) => others.listen(listener),
     lend: () => ({ access: { tenant, postgres: url }, end: () => Promise.resolve() }),

@@ -54,4 +54,4 @@ export const openOnPostgres = (
   { url }: PostgresServer,
   tenant: string,
   connectionsMax = 4,
-): Promise<HubStore> => openHubStore({ at: { postgres: url }, tenant, connectionsMax });
+): Promise<HubStore> => openHubStore({ at: { postgres: url, tenant }, connectionsMax });

@@ -13,7 +13,7 @@ export interface Answered {
 }
 
 const [, , postgres = '', tenant = ''] = process.argv;
-const { store } = await openHubStore({ at: { postgres }, tenant, connectionsMax: 4 });
+const { store } = await openHubStore({ at: { postgres, tenant }, connectionsMax: 4 });
 const host = await openMemoryHost({ store });
 const headers = { authorization: `Bearer ${host.admin}`, 'x-faunadb-api-version': '4' };
 
