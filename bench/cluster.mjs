@@ -1,5 +1,5 @@
 // `npm run bench:cluster [-- --seconds 8 --rounds 3 --folder <folder>]`: commits and reads per second through 1, 2 and 3 hubs of ops/cluster,
-// in 1 and in 10 databases, in turns. All share the processors of this machine: CPU per request says what more machines would give.
+// in 1 and in 10 databases, in turns; then commits through hubs of which each is a tenant with data of its own. All share the processors of this machine: CPU per request says what more machines would give.
 // Commits come from as many clients however many hubs there are; reads from as many for each hub, as when hubs are added for a crowd.
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,9 +55,12 @@ function cpuOf(pid) {
   return ((Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_S) * 1000;
 }
 
-/** @param {Cluster} cluster @param {readonly string[]} urls @param {readonly string[]} secrets @param {number} clients @param {(n: number) => unknown} queryOf */
-async function measure(cluster, urls, secrets, clients, queryOf) {
-  const pids = cluster.machines.slice(0, urls.length).map((each) => cluster.pid(each, 'hub'));
+/**
+ * @param {Cluster} cluster @param {number} hubs @param {number} clients
+ * @param {(hub: number, n: number) => string} secretOf @param {(n: number) => unknown} queryOf
+ */
+async function measure(cluster, hubs, clients, secretOf, queryOf) {
+  const pids = cluster.machines.slice(0, hubs).map((each) => cluster.pid(each, 'hub'));
   const cpuBefore = pids.map(cpuOf);
   const ms = Number(values.seconds) * 1000;
   const startedMs = performance.now();
@@ -67,7 +70,7 @@ async function measure(cluster, urls, secrets, clients, queryOf) {
     Array.from({ length: clients }, async (_, i) => {
       for (let n = i; performance.now() - startedMs < ms; n += clients) {
         const sentMs = performance.now();
-        await ask(urls[i % urls.length] ?? '', secrets[n % secrets.length] ?? '', queryOf(n));
+        await ask(urlOf(cluster, i % hubs), secretOf(i % hubs, n), queryOf(n));
         took.push(performance.now() - sentMs);
       }
     }),
@@ -82,29 +85,43 @@ async function measure(cluster, urls, secrets, clients, queryOf) {
   };
 }
 
+/** @param {Cluster} cluster @param {number} hub */
+const urlOf = (cluster, hub) => `http://${cluster.machines[hub]?.address}:8443`;
+
+/** @param {Cluster} cluster @param {number} hub @param {string} name @returns {Promise<string>} the secret of an admin key */
+async function makeDatabase(cluster, hub, name) {
+  const [url, root] = [urlOf(cluster, hub), cluster.rootSecret];
+  await ask(url, root, { create_database: object({ name }) });
+  const { secret } = await ask(url, root, {
+    create_key: object({ role: 'admin', database: { database: name } }),
+  });
+  await ask(url, secret, { create_collection: object({ name: 'things' }) });
+  await ask(url, secret, {
+    create: { ref: { collection: 'things' }, id: '1' },
+    params: object({}),
+  });
+  return secret;
+}
+
 await runMain(async () => {
   ensureNode();
   const cluster = new Cluster(values.folder, { BURROW_RATE_ADDRESS: '0' });
   say('Starting the cluster.');
   try {
     await cluster.up();
-    const urls = cluster.machines.map(({ address }) => `http://${address}:8443`);
-    const [first = ''] = urls;
+    /** @type {string[]} */
     const secrets = [];
-    for (let n = 0; n < Math.max(...DATABASE_COUNTS); n++) {
-      await ask(first, cluster.rootSecret, { create_database: object({ name: `d${n}` }) });
-      const { secret } = await ask(first, cluster.rootSecret, {
-        create_key: object({ role: 'admin', database: { database: `d${n}` } }),
-      });
-      await ask(first, secret, { create_collection: object({ name: 'things' }) });
-      await ask(first, secret, {
-        create: { ref: { collection: 'things' }, id: '1' },
-        params: object({}),
-      });
-      secrets.push(secret);
-    }
+    for (let n = 0; n < Math.max(...DATABASE_COUNTS); n++)
+      secrets.push(await makeDatabase(cluster, 0, `d${n}`));
     /** @type {Map<string, { rate: number; p95: number; cpu: number }[]>} */
     const found = new Map();
+    /** @param {string} name @param {{ rate: number; p95: number; cpu: number }} one */
+    const note = (name, one) => {
+      found.set(name, [...(found.get(name) ?? []), one]);
+      say(
+        `${name}: ${one.rate.toFixed(0)} a second, p95 ${one.p95.toFixed(0)} ms, ${one.cpu.toFixed(2)} ms of CPU each`,
+      );
+    };
     for (let round = 0; round < Number(values.rounds); round++)
       for (const [what, clientsOf, queryOf] of /** @type {const} */ ([
         ['commits', () => CLIENTS, () => create],
@@ -116,19 +133,24 @@ await runMain(async () => {
       ]))
         for (const databases of DATABASE_COUNTS)
           for (const hubs of HUB_COUNTS) {
-            const name = `${what} | ${databases} | ${hubs}`;
-            const one = await measure(
-              cluster,
-              urls.slice(0, hubs),
-              secrets.slice(0, databases),
-              clientsOf(hubs),
-              queryOf,
-            );
-            found.set(name, [...(found.get(name) ?? []), one]);
-            say(
-              `${name}: ${one.rate.toFixed(0)} a second, p95 ${one.p95.toFixed(0)} ms, ${one.cpu.toFixed(2)} ms of CPU each`,
-            );
+            /** @type {(hub: number, n: number) => string} */
+            const secretOf = (_, n) => secrets[n % databases] ?? '';
+            const one = await measure(cluster, hubs, clientsOf(hubs), secretOf, queryOf);
+            note(`${what} | ${databases} | ${hubs}`, one);
           }
+    say('Restarting the hubs, each as a tenant.');
+    /** @type {string[]} */
+    const tenants = [];
+    for (const [hub, machine] of cluster.machines.entries()) {
+      await cluster.restartHub(machine, { BURROW_TENANT: machine.name });
+      tenants.push(await makeDatabase(cluster, hub, 'd0'));
+    }
+    for (let round = 0; round < Number(values.rounds); round++)
+      for (const hubs of HUB_COUNTS) {
+        const secretOf = (/** @type {number} */ hub) => tenants[hub] ?? '';
+        const one = await measure(cluster, hubs, CLIENTS, secretOf, () => create);
+        note(`commits | of a tenant for each hub | ${hubs}`, one);
+      }
     console.log(
       '| what | databases | hubs | a second | p95, ms | CPU of hubs each, ms |\n|---|---|---|---|---|---|',
     );

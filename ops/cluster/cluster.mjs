@@ -180,8 +180,8 @@ export class Cluster {
     })());
   }
 
-  /** @param {Machine} machine */
-  async startHub(machine) {
+  /** @param {Machine} machine @param {Record<string, string>} [more] */
+  async startHub(machine, more = {}) {
     const settings = Object.fromEntries(
       readFileSync(pathOf(machine.folder, 'hub.env'), 'utf8')
         .split('\n')
@@ -189,7 +189,7 @@ export class Cluster {
         .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
     );
     this.run(machine, 'hub', [process.execPath, await this.hubProgram(), 'hub'], {
-      env: { ...settings, ...this.hubSettings },
+      env: { ...settings, ...this.hubSettings, ...more },
     });
   }
 
@@ -199,16 +199,21 @@ export class Cluster {
     return until(async () => (await statusOf(url)) === 200, `the hub of ${machine.name} answers`);
   }
 
+  /** Ends the hub and starts it again. @param {Machine} machine @param {Record<string, string>} [more] settings, besides those of all hubs */
+  async restartHub(machine, more = {}) {
+    const before = this.pid(machine, 'hub');
+    this.endHub(machine);
+    await until(() => !isRunning(before), `the hub of ${machine.name} has ended`);
+    await this.startHub(machine, more);
+    await this.hubAnswers(machine);
+  }
+
   /** One hub after the other: taken out of the pool, ended when its requests are done, started again, put back. */
   async upgrade() {
     for (const machine of this.machines) {
       const server = `hubs/${machine.name}`;
-      const before = this.pid(machine, 'hub');
       await this.tellHaproxy(`set server ${server} state drain`);
-      this.endHub(machine);
-      await until(() => !isRunning(before), `the hub of ${machine.name} has ended`);
-      await this.startHub(machine);
-      await this.hubAnswers(machine);
+      await this.restartHub(machine);
       await this.tellHaproxy(`set server ${server} state ready`);
       await until(
         async () =>
