@@ -1,0 +1,225 @@
+/** Single queries over a packed store in memory. Bundled by cold.mjs, for the engine of each checkout. */
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { deserialize, serialize } from 'node:v8';
+import { createEngine } from '../../src/engine/engine.ts';
+import { PackedStore } from '../../src/packed/packed-store.ts';
+import { createMemoryMedium, MediumData } from '../../src/packed/testing/memory-medium.ts';
+import { cityOf, idOf, makeDocs } from '../page/documents.ts';
+
+const DOCUMENTS = 6000;
+/** Of about 100 documents each. */
+const CITIES = 60;
+const SIZE = 64;
+const ROOT = 'root-secret';
+const ROLE = `${ROOT}:@role/reader`;
+const GUARDED = `${ROOT}:@role/guarded`;
+
+const cpu = (): number => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+
+// --- the database -----------------------------------------------------------------------------------
+
+async function openEngine(data: MediumData) {
+  const store = new PackedStore({
+    medium: createMemoryMedium(data),
+    pause: () => Promise.resolve(),
+    onFailure: (reason) => {
+      throw reason;
+    },
+    aloneTerm: () => 1,
+  });
+  await store.open();
+  let seed = 0;
+  const engine = createEngine({
+    store,
+    clock: () => Date.now() * 1000,
+    random: (count) => new Uint8Array(count).map(() => (seed += 1) % 256),
+    sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
+    passwords: { hash: () => Promise.resolve(''), verify: () => Promise.resolve(false) },
+    hashCost: 10,
+    durability: 'relaxed',
+    rootSecret: ROOT,
+    regionGroup: 'local',
+    pause: () => Promise.resolve(),
+    lease: { term: () => 1, isForGood: true },
+  });
+  const ask = async (text: string, secret = ROOT): Promise<string> => {
+    const answer = await engine.query({ secret, query: text, apiVersion: '4', allows: 'write' });
+    if (answer.status > 201) throw new Error(answer.body);
+    return answer.body;
+  };
+  return { store, ask };
+}
+
+type Opened = Awaited<ReturnType<typeof openEngine>>;
+
+const COLLECTION = { collection: 'docs' };
+const field = (...path: readonly string[]) => ({ object: { field: path } });
+const index = (object: object) => ({ create_index: { object: { source: COLLECTION, ...object } } });
+const refTo = (id: unknown) => ({ ref: COLLECTION, id });
+
+const resource = (of: object, actions: object) => ({
+  object: { resource: of, actions: { object: actions } },
+});
+const isGrown = {
+  query: {
+    lambda: 'ref',
+    expr: { gte: [{ select: ['data', 'age'], from: { get: { var: 'ref' } } }, 0] },
+  },
+};
+const role = (name: string, read: unknown) => ({
+  create_role: {
+    object: {
+      name,
+      privileges: [
+        resource(COLLECTION, { read, write: true, create: true, create_with_id: true }),
+        resource({ index: 'by_city' }, { read: true }),
+        resource({ index: 'by_age' }, { read: true }),
+      ],
+    },
+  },
+});
+
+export async function fill(file: string): Promise<void> {
+  const data = new MediumData();
+  const { ask, store } = await openEngine(data);
+  const run = (query: unknown) => ask(JSON.stringify(query));
+  await run({ create_collection: { object: { name: 'docs' } } });
+  await run(index({ name: 'by_city', terms: [field('data', 'city')] }));
+  await run(
+    index({ name: 'by_age', values: [field('data', 'city'), field('data', 'age'), field('ref')] }),
+  );
+  await run(role('reader', true));
+  await run(role('guarded', isGrown));
+  const one = {
+    lambda: 'doc',
+    expr: {
+      create: refTo({ select: 'id', from: { var: 'doc' } }),
+      params: { object: { data: { var: 'doc' } } },
+    },
+  };
+  for (let from = 0; from < DOCUMENTS; from += 1000) {
+    const docs = makeDocs({ count: 1000, from, cities: CITIES });
+    await run({ do: [{ foreach: one, collection: docs.map((doc) => ({ object: doc })) }, true] });
+  }
+  await store.flush();
+  writeFileSync(file, serialize({ log: data.log, last: data.lastNumber, blocks: data.blocks }));
+}
+
+function stored(file: string): MediumData {
+  const { log, last, blocks } = deserialize(readFileSync(file)) as {
+    log: MediumData['log'];
+    last: number;
+    blocks: Map<number, Uint8Array>;
+  };
+  const data = new MediumData();
+  data.log = log;
+  data.lastNumber = last;
+  data.putBlocks([...blocks].map(([id, bytes]) => ({ id, bytes })));
+  return data;
+}
+
+// --- the queries ------------------------------------------------------------------------------------
+
+/** The documents of a city, whole. */
+const docsOf = (at: number): string =>
+  JSON.stringify({
+    map: { lambda: 'ref', expr: { get: { var: 'ref' } } },
+    collection: {
+      paginate: { match: { index: 'by_city' }, terms: cityOf(at % CITIES) },
+      size: SIZE,
+    },
+  });
+
+const pageAfter = (at: number): string =>
+  JSON.stringify({
+    map: { lambda: ['_city', '_age', 'ref'], expr: { get: { var: 'ref' } } },
+    collection: {
+      paginate: { match: { index: 'by_age' } },
+      size: SIZE,
+      after: [cityOf(at % CITIES)],
+    },
+  });
+
+const refsOf = (at: number): string =>
+  JSON.stringify({
+    paginate: { match: { index: 'by_city' }, terms: cityOf(at % CITIES) },
+    size: SIZE,
+  });
+
+const get = (at: number): string => JSON.stringify({ get: refTo(idOf((at * 37) % DOCUMENTS)) });
+
+const [DOC] = makeDocs({ count: 1, from: 9_000_000, cities: CITIES });
+const create = (at: number): string =>
+  JSON.stringify({
+    create: refTo(idOf(1_000_000 + at)),
+    params: { object: { data: { object: { ...DOC, email: `new${at}@example.com` } } } },
+  });
+
+const age = (id: string) => ({ select: ['data', 'age'], from: { get: refTo(id) } });
+const update = (at: number): string => {
+  const id = idOf((at * 37) % DOCUMENTS);
+  const data = { object: { age: { add: [age(id), 1] } } };
+  return JSON.stringify({ update: refTo(id), params: { object: { data } } });
+};
+
+interface Workload {
+  readonly text: (at: number) => string;
+  /** How many before the first is repeated. */
+  readonly cycle: number;
+  readonly secret?: string;
+}
+
+const ONCE = Number.MAX_SAFE_INTEGER;
+const WORKLOADS: Readonly<Record<string, Workload>> = {
+  'page, cold': { text: docsOf, cycle: CITIES },
+  'page, cold, role': { text: docsOf, cycle: CITIES, secret: ROLE },
+  'page, cold, predicate': { text: docsOf, cycle: CITIES, secret: GUARDED },
+  'page of three, cold': { text: pageAfter, cycle: CITIES },
+  'page, warm': { text: docsOf, cycle: 1 },
+  'page, warm, role': { text: docsOf, cycle: 1, secret: ROLE },
+  'refs, cold': { text: refsOf, cycle: CITIES },
+  'refs, warm': { text: refsOf, cycle: 1 },
+  'get, cold': { text: get, cycle: 2000 },
+  'get, warm': { text: get, cycle: 1 },
+  'get, warm, role': { text: get, cycle: 1, secret: ROLE },
+  create: { text: create, cycle: ONCE },
+  'create, role': { text: create, cycle: ONCE, secret: ROLE },
+  update: { text: update, cycle: 2000 },
+  'update, role': { text: update, cycle: 2000, secret: ROLE },
+};
+
+/** A query after another of one workload, on an engine of its own. */
+export function runnerOf(name: string, file: string): (at: number) => Promise<number> {
+  const { text, cycle, secret } = WORKLOADS[name] ?? { text: get, cycle: 1 };
+  let opened: Opened | undefined;
+  return async (at) => {
+    if (!opened || (cycle > 1 && at % cycle === 0)) {
+      opened = await openEngine(stored(file));
+      // Schema, rights and the form of the query: only the documents are cold.
+      await opened.ask(text(cycle > 1 && cycle < ONCE ? cycle - 1 : ONCE), secret);
+    }
+    const query = text(at % cycle);
+    const before = cpu();
+    await opened.ask(query, secret);
+    return cpu() - before;
+  };
+}
+
+/** µs of the first ten pages of this process. Of wall time: threads that compile beside it do not hold it up. */
+export async function firstTen(file: string): Promise<readonly number[]> {
+  const { ask } = await openEngine(stored(file));
+  await ask(get(0));
+  const micros: number[] = [];
+  for (let at = 1; at <= 10; at += 1) {
+    const before = performance.now();
+    await ask(docsOf(at));
+    micros.push((performance.now() - before) * 1000);
+  }
+  return micros;
+}
+
+export const workloads = Object.keys(WORKLOADS);
