@@ -15,7 +15,10 @@ export function readingOf<T>(what: () => string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    if (!(cause instanceof Malformed)) throw cause;
-    throw damaged(what(), cause.message, { cause });
+    throw damageOf(cause, what());
   }
 }
+
+/** What reading of it threw, as a refusal that names it when it was malformed. */
+export const damageOf = (cause: unknown, what: string): unknown =>
+  cause instanceof Malformed ? damaged(what, cause.message, { cause }) : cause;

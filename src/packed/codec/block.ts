@@ -23,32 +23,37 @@ export interface FoundItem {
 
 const UINT32_BYTES = 4;
 
-/** A part of a key, item by item. */
-class PartBytes {
-  private bytes = new Uint8Array(64);
+/** How a part of the keys compares with a text, item by item. */
+class PartOrder {
+  private readonly text: string;
+  /** How many bytes of the last item's part are those of the text. */
+  private equal = 0;
+  private order = 0;
 
-  /** Reads the part of the next item. Returns how it compares with a text. */
-  next(reader: ByteReader, text: string): number {
-    const shared = reader.number();
-    const count = reader.number();
-    const from = reader.at;
-    reader.skip(count);
-    const length = shared + count;
-    if (length > this.bytes.length) this.grow(length);
-    const { bytes } = this;
-    for (let i = 0; i < count; i += 1) bytes[shared + i] = reader.bytes[from + i] ?? 0;
-    const min = Math.min(length, text.length);
-    for (let i = 0; i < min; i += 1) {
-      const difference = (bytes[i] ?? 0) - text.charCodeAt(i);
-      if (difference !== 0) return difference;
-    }
-    return length - text.length;
+  constructor(text: string) {
+    this.text = text;
   }
 
-  private grow(length: number): void {
-    const grown = new Uint8Array(2 * length);
-    grown.set(this.bytes);
-    this.bytes = grown;
+  /** Reads the part of the next item. What it shares with the one before has been compared, and is not looked at again. */
+  next(reader: ByteReader): number {
+    const shared = reader.number();
+    const count = reader.number();
+    const { bytes, at: from } = reader;
+    reader.skip(count);
+    // It differs from the text where the one before does.
+    if (shared > this.equal) return this.order;
+    const { text } = this;
+    const length = shared + count;
+    const min = Math.min(length, text.length);
+    const shift = from - shared;
+    for (let i = shared; i < min; i += 1) {
+      const difference = (bytes[shift + i] ?? 0) - text.charCodeAt(i);
+      if (difference === 0) continue;
+      this.equal = i;
+      return (this.order = difference);
+    }
+    this.equal = min;
+    return (this.order = length - text.length);
   }
 }
 
@@ -98,22 +103,25 @@ export class Block {
   floor(key: string, owner: string): FoundItem | undefined {
     const interval = this.seek(key, owner);
     const reader = new ByteReader(this.bytes, this.restart(interval), this.restart(interval + 1));
-    const keyBytes = new PartBytes();
-    const ownerBytes = new PartBytes();
-    let found: FoundItem | undefined;
-    for (let ordinal = interval * INTERVAL_ITEMS; !reader.isAtEnd; ordinal += 1) {
-      let order = keyBytes.next(reader, key);
-      if (this.hasOwners) {
-        const ofOwners = ownerBytes.next(reader, owner);
-        if (order === 0) order = ofOwners;
-      }
-      if (order > 0) return found;
+    const ofKey = new PartOrder(key);
+    const ofOwner = this.hasOwners ? new PartOrder(owner) : undefined;
+    let ordinal = interval * INTERVAL_ITEMS - 1;
+    let isEqual = false;
+    let from = -1;
+    let to = -1;
+    while (!isEqual && reader.at < reader.end) {
+      let order = ofKey.next(reader);
+      const ownerOrder = ofOwner?.next(reader) ?? 0;
+      if (order === 0) order = ownerOrder;
+      if (order > 0) break;
       const length = reader.number();
-      const from = length === 0 ? -1 : reader.at;
+      from = length === 0 ? -1 : reader.at;
       if (length > 1) reader.skip(length - 1);
-      found = { ordinal, isEqual: order === 0, from, to: reader.at };
+      to = reader.at;
+      isEqual = order === 0;
+      ordinal += 1;
     }
-    return found;
+    return to < 0 ? undefined : { ordinal, isEqual, from, to };
   }
 
   /** The body of an item that `floor` found; undefined when it is deleted. */

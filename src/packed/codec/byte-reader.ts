@@ -24,10 +24,26 @@ export class ByteReader {
   }
 
   number(): number {
-    const first = this.byte();
-    if (first < 0x80) return first;
-    let value = first & 0x7f;
-    for (let factor = 0x80; ; factor *= 0x80) {
+    const { at } = this;
+    // Nearly all are of one byte or two, and most reads are of numbers.
+    if (at + 1 < this.end) {
+      const low = this.bytes[at] ?? 0;
+      if (low < 0x80) {
+        this.at = at + 1;
+        return low;
+      }
+      const high = this.bytes[at + 1] ?? 0;
+      if (high < 0x80) {
+        this.at = at + 2;
+        return (low & 0x7f) + high * 0x80;
+      }
+    }
+    return this.longNumber();
+  }
+
+  private longNumber(): number {
+    let value = 0;
+    for (let factor = 1; ; factor *= 0x80) {
       const next = this.byte();
       value += (next & 0x7f) * factor;
       if (!Number.isSafeInteger(value)) throw new Malformed('a number is too large');

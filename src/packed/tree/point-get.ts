@@ -4,7 +4,7 @@ import { firstIndex } from '../../store/binary-search.ts';
 import type { Row } from '../../store/port.ts';
 import type { Block } from '../codec/block.ts';
 import { readRowBody } from '../codec/stored-value.ts';
-import { readingOf } from '../damage.ts';
+import { damageOf } from '../damage.ts';
 import type { Family } from '../families.ts';
 import type { Run, Table } from '../manifest.ts';
 import type { BlockAccess } from './block-access.ts';
@@ -14,43 +14,54 @@ import type { Version } from './version.ts';
 /** A block is needed that is not cached; it was noted. */
 export const MISSING = Symbol('missing');
 
+/** @param isThere an entry has told that the row exists: the last run has it when no other does, and its filter need not be asked */
 export function pointRow(
   { layers, manifest }: Version,
   family: Family,
   key: Key,
   access: BlockAccess,
+  isThere = false,
 ): Row | undefined | typeof MISSING {
   for (const { memtable } of layers) {
     const fresh = memtableRow(memtable, family, key);
     if (fresh) return fresh === DELETED ? undefined : fresh;
   }
-  for (const run of manifest.families[family]) {
-    const found = rowInRun(run, key, access);
+  const runs = manifest.families[family];
+  for (let at = 0; at < runs.length; at += 1) {
+    const table = tableWith(runs[at], key);
+    const found = table && rowInTable(table, key, access, isThere && at === runs.length - 1);
     if (found === DELETED) return undefined;
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function rowInRun(run: Run, key: Key, access: BlockAccess): Row | undefined | typeof MISSING {
-  const table = tableWith(run, key);
-  if (!table) return undefined;
+function rowInTable(
+  table: Table,
+  key: Key,
+  access: BlockAccess,
+  isSure: boolean,
+): Row | undefined | typeof MISSING {
   const index = access.index(table);
   if (!index) return MISSING;
-  if (!index.mayContain(key)) return undefined;
+  if (!isSure && !index.mayContain(key)) return undefined;
   const block = access.block(table, index, index.blockOf(key, ''));
   if (!block) return MISSING;
-  return readingOf(
-    () => `a block of table ${table.first}`,
-    () => rowInBlock(block, key),
-  );
+  try {
+    return rowInBlock(block, key);
+  } catch (cause) {
+    throw damageOf(cause, `a block of table ${table.first}`);
+  }
 }
 
-function tableWith({ tables }: Run, key: Key): Table | undefined {
+function tableWith(run: Run | undefined, key: Key): Table | undefined {
+  const { tables } = run ?? NO_RUN;
   const at = firstIndex(tables.length, (i) => (tables[i]?.high.key ?? key) < key);
   const table = tables[at];
   return table && table.low.key <= key ? table : undefined;
 }
+
+const NO_RUN: Pick<Run, 'tables'> = { tables: [] };
 
 function rowInBlock(block: Block, key: Key): Row | undefined {
   const found = block.floor(key, '');

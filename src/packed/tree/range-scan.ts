@@ -105,7 +105,7 @@ export class RangeScan {
   }
 
   private rowOf(access: BlockAccess, key: Key): Row | undefined | typeof MISSING {
-    return pointRow(this.version, this.rowsFrom, key, access);
+    return pointRow(this.version, this.rowsFrom, key, access, true);
   }
 
   /** The entries alone were few bytes; with their rows they are more than asked for. */
