@@ -106,8 +106,9 @@ export interface ReadTx {
 
 /** Approximate size of a row in memory. */
 export function rowBytes(row: Row): number {
+  const { entries } = row;
   let bytes = ROW_OVERHEAD_BYTES + row.key.length + row.value.length;
-  for (const entry of row.entries) bytes += entry.length;
+  for (let at = 0; at < entries.length; at += 1) bytes += entries[at]?.length ?? 0;
   return bytes;
 }
 

@@ -28,6 +28,7 @@ export class SortedEntries {
   }
 
   get(entry: Key, key: Key): Entry | undefined {
+    if (this.chunks.length === 0) return undefined;
     const { chunk, at } = this.find(entry, key);
     const found = this.chunks[chunk]?.[at];
     return isAt(found, entry, key) ? found : undefined;

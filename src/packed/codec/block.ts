@@ -36,9 +36,16 @@ class PartOrder {
 
   /** Reads the part of the next item. What it shares with the one before has been compared, and is not looked at again. */
   next(reader: ByteReader): number {
-    const shared = reader.number();
-    const count = reader.number();
-    const { bytes, at: from } = reader;
+    const { bytes } = reader;
+    let from = reader.at + 2;
+    let shared = bytes[from - 2] ?? 0x80;
+    let count = bytes[from - 1] ?? 0x80;
+    if ((shared | count) >= 0x80) {
+      shared = reader.number();
+      count = reader.number();
+      from = reader.at;
+    }
+    reader.at = from;
     reader.skip(count);
     // It differs from the text where the one before does.
     if (shared > this.equal) return this.order;
@@ -66,6 +73,8 @@ export class Block {
   private readonly hasOwners: boolean;
   private readonly view: DataView;
   private readonly restartsAt: number;
+  /** The keys that intervals begin with, as far as they have been looked at: texts are compared in one step. */
+  private readonly firstKeys: string[] = [];
 
   /** @throws Malformed */
   constructor(stored: Uint8Array) {
@@ -164,12 +173,24 @@ export class Block {
   }
 
   private compareFirst(interval: number, key: string, owner: string): number {
+    const first = (this.firstKeys[interval] ??= this.readFirst(interval).delimited());
+    if (first !== key) return first < key ? -1 : 1;
+    return this.hasOwners ? this.compareFirstOwner(interval, owner) : 0;
+  }
+
+  private compareFirstOwner(interval: number, owner: string): number {
+    const reader = this.readFirst(interval);
+    reader.skip(reader.number());
+    reader.number();
+    const first = reader.delimited();
+    return first === owner ? 0 : first < owner ? -1 : 1;
+  }
+
+  /** From the first key of an interval on: it shares nothing. */
+  private readFirst(interval: number): ByteReader {
     const reader = new ByteReader(this.bytes, this.restart(interval), this.restartsAt);
     reader.number();
-    const ofKeys = compareNext(reader, key);
-    if (ofKeys !== 0 || !this.hasOwners) return ofKeys;
-    reader.number();
-    return compareNext(reader, owner);
+    return reader;
   }
 }
 
@@ -178,17 +199,4 @@ function nextPart(reader: ByteReader, former: string): string {
   const rest = reader.number();
   if (rest === 0) return shared === former.length ? former : former.slice(0, shared);
   return former.slice(0, shared) + rawText(reader.take(rest));
-}
-
-/** Compares the bytes that come next, behind their length, with a text. */
-function compareNext(reader: ByteReader, text: string): number {
-  const length = reader.number();
-  const { bytes, at } = reader;
-  reader.skip(length);
-  const min = Math.min(length, text.length);
-  for (let i = 0; i < min; i += 1) {
-    const difference = (bytes[at + i] ?? 0) - text.charCodeAt(i);
-    if (difference !== 0) return difference;
-  }
-  return length - text.length;
 }

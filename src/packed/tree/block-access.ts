@@ -72,7 +72,12 @@ export class BlockAccess {
   block(table: Table, index: TableIndex, at: number): Block | undefined {
     const span = index.span(at);
     const first = table.first + span.first;
-    const known = this.held.get(first)?.block ?? this.cache.block(first);
+    const held = this.held.get(first);
+    if (held) {
+      held.run = this.run;
+      return held.block;
+    }
+    const known = this.cache.block(first);
     if (known) this.hold(first, known);
     if (known || this.wanted.has(first) || this.wantedBytes >= ASKED_BYTES_MAX) return known;
     const take = (bytes: Uint8Array): void => {

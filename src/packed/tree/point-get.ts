@@ -1,6 +1,5 @@
 /** One row of a version. */
 import type { Key } from '../../codec/key.ts';
-import { firstIndex } from '../../store/binary-search.ts';
 import type { Row } from '../../store/port.ts';
 import type { Block } from '../codec/block.ts';
 import { readRowBody } from '../codec/stored-value.ts';
@@ -28,7 +27,8 @@ export function pointRow(
   }
   const runs = manifest.families[family];
   for (let at = 0; at < runs.length; at += 1) {
-    const table = tableWith(runs[at], key);
+    const run = runs[at];
+    const table = run && tableWith(run, key);
     const found = table && rowInTable(table, key, access, isThere && at === runs.length - 1);
     if (found === DELETED) return undefined;
     if (found !== undefined) return found;
@@ -54,14 +54,17 @@ function rowInTable(
   }
 }
 
-function tableWith(run: Run | undefined, key: Key): Table | undefined {
-  const { tables } = run ?? NO_RUN;
-  const at = firstIndex(tables.length, (i) => (tables[i]?.high.key ?? key) < key);
+function tableWith({ tables }: Run, key: Key): Table | undefined {
+  let at = 0;
+  let end = tables.length;
+  while (at < end) {
+    const middle = (at + end) >>> 1;
+    if ((tables[middle]?.high.key ?? key) < key) at = middle + 1;
+    else end = middle;
+  }
   const table = tables[at];
   return table && table.low.key <= key ? table : undefined;
 }
-
-const NO_RUN: Pick<Run, 'tables'> = { tables: [] };
 
 function rowInBlock(block: Block, key: Key): Row | undefined {
   const found = block.floor(key, '');

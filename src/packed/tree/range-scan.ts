@@ -1,6 +1,6 @@
 /** One range over all sources of a version, in pieces: it goes on where it was when a block was missing. */
 import { keyOfBytes, sharedTermsPrefix, type Key } from '../../codec/key.ts';
-import { entryBytes, isEntrySpace, type Entry, type Range, type Row } from '../../store/port.ts';
+import { entryBytes, isEntrySpace, rowBytes, type Entry, type Range, type Row } from '../../store/port.ts';
 import { entryFamily, isEntryFamily, rowFamily, type Family } from '../families.ts';
 import type { ItemKey } from '../manifest.ts';
 import type { BlockAccess } from './block-access.ts';
@@ -94,9 +94,8 @@ export class RangeScan {
       const row = this.rowOf(access, entry.key);
       if (row === MISSING) isWhole = false;
       else if (row) {
-        const withRow = { ...entry, row };
-        this.found[at] = withRow;
-        this.bytes += entryBytes(withRow) - entryBytes(entry);
+        this.found[at] = { entry: entry.entry, key: entry.key, row };
+        this.bytes += rowBytes(row);
       }
     }
     if (isWhole) this.filled = this.found.length;
@@ -150,7 +149,9 @@ function leading(cursors: readonly Cursor[], reverse: boolean): Cursor | undefin
 }
 
 /** Moves all that are at this item on. */
-function pass(cursors: readonly Cursor[], { key, owner }: Cursor): void {
+function pass(cursors: readonly Cursor[], first: Cursor): void {
+  if (cursors.length === 1) return first.next();
+  const { key, owner } = first;
   for (const cursor of cursors)
     if (cursor.state === 'item' && cursor.key === key && cursor.owner === owner) cursor.next();
 }
