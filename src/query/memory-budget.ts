@@ -40,6 +40,10 @@ export class MemoryBudget {
    * @throws Refusal `limit_exceeded`, also when the value is too large to be walked
    */
   takeValue(value: Extract<Value, object>): number {
+    if (isRead(value)) {
+      this.take(OTHER);
+      return OTHER;
+    }
     const bytes = this.ownWeight(value);
     this.take(bytes);
     if (this.weightOf(value) > LIMITS.queryBytes) refuseBytes();
@@ -92,6 +96,10 @@ export class MemoryBudget {
     return isKind(value, 'page') ? this.weightOf(value) : OTHER;
   }
 }
+
+/** Of a document whose members were not looked at only the text weighs: no stored one is too large. */
+const isRead = (value: Extract<Value, object>): boolean =>
+  isKind(value, 'document') && value.text !== undefined;
 
 /** Texts with characters beyond Latin-1 take two bytes for each; short ones are not looked at. */
 const isWide = (text: string): boolean => text.length > 256 && BEYOND_LATIN_1.test(text);

@@ -59,24 +59,45 @@ export function builtinPermissions(context: EngineContext, role: BuiltinRole): P
 }
 
 /** Every right of any of them. */
-export function anyOf(sources: readonly Permissions[]): Permissions {
-  return { may: (request) => isAny(sources, (each) => each.may(request)) };
+export const anyOf = (sources: readonly Permissions[]): Permissions => new AnyOf(sources);
+
+class AnyOf implements Permissions {
+  private readonly sources: readonly Permissions[];
+  /** A document of the collection last found to be open to all reads: a page asks for each of its documents. */
+  private open: Ref | undefined = undefined;
+
+  constructor(sources: readonly Permissions[]) {
+    this.sources = sources;
+  }
+
+  may(request: AccessRequest): boolean {
+    const { action } = request;
+    if (action !== 'read' && action !== 'read_entry')
+      return isAny(this.sources, (each) => each.may(request));
+    const { ref } = request;
+    if (this.open?.collection === ref.collection && this.open.database === ref.database) return true;
+    return isAny(this.sources, (each) => {
+      const isRead = each.may(request);
+      if (isRead && each.readsAllBeside?.(ref) === true) this.open = ref;
+      return isRead;
+    });
+  }
 }
 
 /** Whether the test is true for any item. Missing reads are thrown only if it is true for none of the others, and then all at once. */
-export function isAny<T>(items: Iterable<T>, test: (item: T) => boolean): boolean {
-  const needs: Need[] = [];
-  let waits = false;
-  for (const item of items) {
+export function isAny<T>(items: readonly T[], test: (item: T) => boolean): boolean {
+  let needs: Need[] | undefined;
+  // By index: a query asks for each document.
+  for (let at = 0; at < items.length; at += 1) {
     try {
-      if (test(item)) return true;
+      if (test(items[at] as T)) return true;
     } catch (thrown) {
       if (!(thrown instanceof Suspended)) throw thrown;
-      waits = true;
+      needs ??= [];
       needs.push(...thrown.needs);
     }
   }
-  if (waits) throw new Suspended(needs);
+  if (needs) throw new Suspended(needs);
   return false;
 }
 

@@ -77,6 +77,11 @@ class RolePermissions implements Permissions {
     }
   }
 
+  /** The roles of a query are those it began with. */
+  readsAllBeside({ database, collection }: Ref): boolean {
+    return database === this.context.database && this.ruleOf('read', collection) === 'always';
+  }
+
   private mayWrite(request: WriteDeed): boolean {
     switch (request.action) {
       case 'create':

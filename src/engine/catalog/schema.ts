@@ -72,6 +72,8 @@ export class Schema {
   private now: Parts = {};
   private readonly before: Parts = {};
   private covering = new Map<CollectionId, readonly IndexDefinition[]>();
+  /** Those asked for: every document read asks for its own. */
+  private collections = new Map<CollectionId, CollectionDefinition | undefined>();
 
   /**
    * @param present sees this query's own writes: what numbers mean
@@ -89,6 +91,7 @@ export class Schema {
     this.generation += 1;
     this.now = {};
     this.covering = new Map();
+    this.collections = new Map();
   }
 
   /** As committed before this query. Spec: functions 4.3. */
@@ -113,6 +116,14 @@ export class Schema {
 
   /** Native ones too. */
   collection(id: CollectionId): CollectionDefinition | undefined {
+    const known = this.collections.get(id);
+    if (known) return known;
+    const found = this.readCollection(id);
+    this.collections.set(id, found);
+    return found;
+  }
+
+  private readCollection(id: CollectionId): CollectionDefinition | undefined {
     if (!isNative(id)) return this.byId('collections', BigInt(id));
     return nativeName(id) ? nativeCollection(this.database, id) : undefined;
   }

@@ -47,4 +47,9 @@ export type AccessRequest =
 export interface Permissions {
   /** @throws Suspended */
   may(request: AccessRequest): boolean;
+  /**
+   * Of a document that it has just let be read: whether it lets all of that collection be read, whatever is in them and whatever the rest
+   * of the query does.
+   */
+  readsAllBeside?(ref: Ref): boolean;
 }

@@ -46,8 +46,8 @@ export class Meters {
 
   /** A document that the query reads. `what` identifies the read: a second one of the same is free. */
   noteRead(what: string, bytes: number, partitions = 1): void {
-    if (this.read.has(what)) return;
-    this.read.add(what);
+    const { size } = this.read;
+    if (this.read.add(what).size === size) return;
     this.readBytes += bytes;
     this.wholeOps += opsOf(bytes) + partitions - 1;
   }

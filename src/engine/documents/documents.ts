@@ -196,6 +196,7 @@ class ReadDocument implements Document {
   readonly created: boolean;
   readonly ref: Ref;
   readonly ts: Micros | PendingTime;
+  readonly text: string | undefined;
   private readonly context: EngineContext;
   private readonly version: StoredVersion;
   private parsed: ObjectValue | undefined;
@@ -206,17 +207,14 @@ class ReadDocument implements Document {
     this.version = version;
     this.ts = shownTs(context, version.ts);
     this.created = options.created ?? false;
+    // Not a getter: it is asked for whenever the document is weighed.
+    this.text = version.plain && !HIDDEN.has(ref.collection) ? version.body.slice(1, -1) : undefined;
     this.parsed = options.fields && shownFields(context, ref, options.fields);
   }
 
   get fields(): ObjectValue {
     const { context, ref, version } = this;
     return (this.parsed ??= shownFields(context, ref, fieldsOf(context, ref, version)));
-  }
-
-  get text(): string | undefined {
-    const { plain, body } = this.version;
-    return plain && !HIDDEN.has(this.ref.collection) ? body.slice(1, -1) : undefined;
   }
 }
 

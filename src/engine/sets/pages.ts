@@ -16,7 +16,7 @@ import type { Access, SetShape } from './operation.ts';
 import { SetReader } from './operations.ts';
 import { takeTuples } from './set-cursor.ts';
 import type { SetCursor, SetRequest, SetTarget } from './set-cursor.ts';
-import { cursorOf, elementOf, type Tuple } from './tuple.ts';
+import { cursorOf, elementOf, tupleBytes, type Tuple } from './tuple.ts';
 
 /** @throws QueryFailure `permission denied` at `[paginate]`; faults of the cursor at its option */
 export function paginate(
@@ -298,7 +298,7 @@ function shownMeter(
 ): ((tuple: Tuple) => void) | undefined {
   if (!filtered) return undefined;
   const note = meters.openShown();
-  return ({ group, tiebreaker }) => note(group.length + tiebreaker.length);
+  return (tuple) => note(tupleBytes(tuple));
 }
 
 function noteShown(sets: SetReader, access: Access, tuples: readonly Tuple[]): void {

@@ -2,8 +2,8 @@
 import { refBytes } from '../../codec/key.ts';
 import { bytesOf } from '../../codec/ordered-bytes.ts';
 import { encodeReversed, encodeValue } from '../../codec/ordered.ts';
-import { Bytes } from '../../values/value.ts';
-import type { Ref, Value } from '../../values/value.ts';
+import { Bytes, Ref } from '../../values/value.ts';
+import type { Value } from '../../values/value.ts';
 import { isSameRef } from '../catalog/refs.ts';
 
 export interface Tuple {
@@ -121,6 +121,10 @@ export const withSources = (tuple: Tuple, sources: readonly Value[]): Tuple => (
   sources,
 });
 
+/** Bytes of a tuple, as they count when it is shown. */
+export const tupleBytes = (tuple: Tuple): number =>
+  tuple instanceof RefTuple ? REF_TUPLE_BYTES : tuple.group.length + tuple.tiebreaker.length;
+
 /** A member of a set without covered values. Most are never compared, so their bytes are made on demand. */
 export class RefTuple implements Tuple {
   readonly values = undefined;
@@ -141,3 +145,7 @@ export class RefTuple implements Tuple {
     return refBytes(this.ref);
   }
 }
+
+const NO_REF = new Ref(0, 0, 0n);
+/** All are of one length. */
+const REF_TUPLE_BYTES = encodeValue(NO_REF).length + refBytes(NO_REF).length;

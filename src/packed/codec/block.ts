@@ -34,7 +34,10 @@ class PartOrder {
     this.text = text;
   }
 
-  /** Reads the part of the next item. What it shares with the one before has been compared, and is not looked at again. */
+  /**
+   * Reads the part of the next item. What it shares with the one before has been compared, and is not looked at again. The caller looks
+   * whether the item ends where it may.
+   */
   next(reader: ByteReader): number {
     const { bytes } = reader;
     let from = reader.at + 2;
@@ -45,8 +48,7 @@ class PartOrder {
       count = reader.number();
       from = reader.at;
     }
-    reader.at = from;
-    reader.skip(count);
+    reader.at = from + count;
     // It differs from the text where the one before does.
     if (shared > this.equal) return this.order;
     const { text } = this;
@@ -125,11 +127,13 @@ export class Block {
       if (order > 0) break;
       const length = reader.number();
       from = length === 0 ? -1 : reader.at;
-      if (length > 1) reader.skip(length - 1);
+      if (length > 1) reader.at += length - 1;
       to = reader.at;
       isEqual = order === 0;
       ordinal += 1;
     }
+    // Each item begins where the one before ends.
+    if (reader.at > reader.end) throw new Malformed('an item ends too late');
     return to < 0 ? undefined : { ordinal, isEqual, from, to };
   }
 
