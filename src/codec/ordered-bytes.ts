@@ -91,20 +91,39 @@ export function malformed(what: string, at: number): never {
 }
 
 export function readByte(cursor: Cursor): number {
-  const unit = cursor.key.charCodeAt(cursor.at);
-  if (!(unit <= 0xff)) malformed(Number.isNaN(unit) ? 'it ends early' : 'no byte', cursor.at);
+  const byte = byteAt(cursor, cursor.at);
   cursor.at += 1;
-  return unit ^ cursor.mask;
+  return byte;
 }
 
+function byteAt({ key, mask }: Cursor, at: number): number {
+  const unit = key.charCodeAt(at);
+  if (!(unit <= 0xff)) malformed(Number.isNaN(unit) ? 'it ends early' : 'no byte', at);
+  return unit ^ mask;
+}
+
+/** Without a call for each byte: each element of a page has an id. */
 function readEight(cursor: Cursor): void {
-  for (let at = 0; at < 8; at += 1) bytes[at] = readByte(cursor);
+  const { key, at, mask } = cursor;
+  for (let i = 0; i < 8; i += 1) {
+    const unit = key.charCodeAt(at + i);
+    bytes[i] = unit <= 0xff ? unit ^ mask : byteAt(cursor, at + i);
+  }
+  cursor.at = at + 8;
 }
 
 export const readUint16 = (cursor: Cursor): number => (readByte(cursor) << 8) | readByte(cursor);
 
-export const readUint32 = (cursor: Cursor): number =>
-  readUint16(cursor) * 0x1_0000 + readUint16(cursor);
+export function readUint32(cursor: Cursor): number {
+  const { key, at, mask } = cursor;
+  let value = 0;
+  for (let i = at; i < at + 4; i += 1) {
+    const unit = key.charCodeAt(i);
+    value = value * 0x100 + (unit <= 0xff ? unit ^ mask : byteAt(cursor, i));
+  }
+  cursor.at = at + 4;
+  return value;
+}
 
 export function readInt64(cursor: Cursor): bigint {
   readEight(cursor);
