@@ -285,7 +285,7 @@ test('the hub removes files that their documents do not refer to any more, after
   await blobs.put('somebody/elses', new Uint8Array(1));
   expect(await hub.sweep(clock)).toBe(2);
   expect(await hub.manifest(ADMIN, { file: files[2], home: homes[2] })).toMatchObject({ size: 3 });
-  expect(blobs.size).toBe(3);
+  expect(blobs.size).toBe(4);
 });
 
 test('a device removes what no document and no waiting write refers to', async () => {

@@ -25,6 +25,7 @@ import { readRequest, SyncRefused } from '../../protocol/refusals.ts';
 import { callerOfDevice, type CallerHost } from '../rights/device-caller.ts';
 import { ReadRights } from '../rights/read-rights.ts';
 import type { BlobStore } from './blob-store.ts';
+import { Uploads } from './uploads.ts';
 
 export interface FileHubOptions extends CallerHost {
   readonly engine: Pick<Engine, 'transactions'>;
@@ -36,6 +37,7 @@ export interface FileHubOptions extends CallerHost {
 /** Each rejects with `SyncRefused` for whoever may not read the document, and for a file that it does not name. */
 export class FileHub {
   private readonly options: FileHubOptions;
+  private readonly uploads = new Uploads();
 
   constructor(options: FileHubOptions) {
     this.options = options;
@@ -53,26 +55,36 @@ export class FileHub {
         'file_too_large',
         `The file has ${given.size} bytes; this hub takes ${fileBytes} at most.`,
       );
-    const folder = await this.folderOf(secret, named);
+    const stored = await this.storedFor(secret, named);
+    const folder = folderIn(stored);
     await blobs.put(`${folder}manifest`, utf8Bytes(JSON.stringify(given)));
-    return { missing: await this.missingOf(folder, given) };
+    const missing = await this.missingOf(folder, given);
+    if (missing.length === 0) await this.announce(stored);
+    else {
+      this.uploads.begin(folder, missing);
+      await blobs.delete([`${folder}${ANNOUNCED}`]);
+    }
+    return { missing };
   }
 
   /** @throws SyncRefused `file_not_uploaded` before `begin`, `storage_full`, `bad_message` when the bytes are others */
   async write(secret: string, place: unknown, n: number, bytes: Uint8Array): Promise<void> {
     const { blobs, sha256 } = this.options;
-    const folder = await this.folderOf(secret, placeIn(place));
+    const stored = await this.storedFor(secret, placeIn(place));
+    const folder = folderIn(stored);
     const known = await this.manifestIn(folder);
     // A hub that was restored meanwhile has forgotten it: who brings it begins once more.
     if (!known) throw new SyncRefused('file_not_uploaded', 'Nobody has begun to bring this file.');
     if (!isChunkOf(known, n, bytes, sha256))
       throw new SyncRefused('bad_message', `The bytes are not chunk ${n} of the file.`);
     await blobs.put(`${folder}${n}`, bytes);
+    if (!this.uploads.mayComplete(folder, n)) return;
+    if ((await this.missingOf(folder, known)).length === 0) await this.announce(stored);
   }
 
   /** Of a file that is here whole. @throws SyncRefused `file_not_found`, `file_not_uploaded` */
   async manifest(secret: string, place: unknown): Promise<Manifest> {
-    const folder = await this.folderOf(secret, placeIn(place));
+    const folder = folderIn(await this.storedFor(secret, placeIn(place)));
     const known = await this.manifestIn(folder);
     if (known && (await this.missingOf(folder, known)).length === 0) return known;
     throw notUploaded();
@@ -80,7 +92,7 @@ export class FileHub {
 
   /** @throws SyncRefused `file_not_found`, `file_not_uploaded` */
   async read(secret: string, place: unknown, n: number): Promise<Uint8Array> {
-    const folder = await this.folderOf(secret, placeIn(place));
+    const folder = folderIn(await this.storedFor(secret, placeIn(place)));
     const bytes = await this.options.blobs.get(`${folder}${n}`);
     if (!bytes) throw notUploaded();
     return bytes;
@@ -135,8 +147,26 @@ export class FileHub {
     return chunks.map((_, n) => n).filter((n) => !here.has(String(n)));
   }
 
-  /** Where the file of a document is stored. @throws SyncRefused */
-  private folderOf(secret: string, { file, home }: FilePlace): Promise<string> {
+  /**
+   * Tells of a file that is whole, once: its document is written as it is, so the log of changes has it, and whoever pulls the document
+   * knows that its files may have come. Hints, rights, other hubs and devices that were away are met as with any change of it.
+   */
+  private async announce({ ref, file }: StoredFile): Promise<void> {
+    const { blobs, clock, engine } = this.options;
+    const mark = `${folderIn({ ref, file })}${ANNOUNCED}`;
+    if (await blobs.get(mark)) return;
+    await engine.transactions.write(({ writer, head }) => {
+      const row = writer.row({ space: 'documents', key: keyOf(ref) });
+      const isReferred = row !== undefined && String(row.value).includes(file);
+      if (isReferred) writer.put('documents', row);
+      return { value: undefined, ts: Math.max(clock(), head) + 1, keep: isReferred };
+    });
+    // After it: a hub that dies in between announces twice.
+    await blobs.put(mark, new Uint8Array(1));
+  }
+
+  /** What of a document is asked for, by numbers. @throws SyncRefused */
+  private storedFor(secret: string, { file, home }: FilePlace): Promise<StoredFile> {
     const { clock } = this.options;
     const request = { secret, started: clock() };
     return this.inTransaction((input) => {
@@ -152,7 +182,7 @@ export class FileHub {
           'file_not_found',
           'There is no such document for this user, or it does not refer to the file.',
         );
-      return folderIn(ref, file);
+      return { ref, file };
     });
   }
 
@@ -190,7 +220,10 @@ interface StoredFile {
   readonly file: FileName;
 }
 
-const folderIn = ({ database, collection, id }: Ref, file: FileName): string =>
+/** Beside the chunks: devices were told that the file is here. */
+const ANNOUNCED = 'announced';
+
+const folderIn = ({ ref: { database, collection, id }, file }: StoredFile): string =>
   `${database}/${collection}/${id}/${file.slice('file:'.length)}/`;
 
 /** Undefined: somebody else has put it there. */

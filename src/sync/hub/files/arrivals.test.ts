@@ -1,0 +1,251 @@
+/** Devices hear that the file of a document has come to the hub: by a hint, and by the next pull. */
+import { beforeEach, expect, test } from 'vitest';
+import { filesIn } from '../../../codec/file-names.ts';
+import { coll, create, obj, ROOT } from '../../../engine/testing/engine-world.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
+import { createMemoryFiles } from '../../device/files/file-store.ts';
+import { putFile } from '../../device/files/put-file.ts';
+import type { FileName, FilePlace, Manifest } from '../../protocol/files.ts';
+import { isSyncRefusal } from '../../protocol/refusals.ts';
+import { HubWorld, sha256, type Device } from '../../testing/hub-world.ts';
+import { createMemoryBlobs, type BlobStore } from './blob-store.ts';
+import { FileHub, type FileHubOptions } from './file-hub.ts';
+
+const CHUNK = SYNC_LIMITS.fileChunkBytes;
+const NOTES = { documents: coll('notes') };
+
+let world: HubWorld;
+let blobs: BlobStore & { listed: number };
+let hub: FileHub;
+
+function openFileHub(options: Partial<FileHubOptions> = {}): FileHub {
+  return new FileHub({
+    engine: world.engine,
+    blobs,
+    fileBytes: 8 * CHUNK,
+    clock: () => world.now,
+    random: (count) => new Uint8Array(count),
+    sha256,
+    rootSecret: ROOT,
+    ...options,
+  });
+}
+
+beforeEach(async () => {
+  world = await HubWorld.open();
+  for (const name of ['users', 'notes']) await world.ask({ create_collection: obj({ name }) });
+  const memory = createMemoryBlobs(() => world.now / 1000);
+  blobs = Object.assign(memory, {
+    listed: 0,
+    list: ((list) => (prefix: string) => {
+      blobs.listed += 1;
+      return list(prefix);
+    })(memory.list.bind(memory)),
+  });
+  hub = openFileHub();
+});
+
+interface Photo {
+  readonly file: FileName;
+  readonly manifest: Manifest;
+  readonly chunks: readonly Uint8Array[];
+}
+
+async function photo(chunks: number, seed = 1): Promise<Photo> {
+  const bytes = new Uint8Array((chunks - 1) * CHUNK + 10).fill(seed);
+  const store = createMemoryFiles();
+  const file = await putFile(new Blob([bytes]), { store, sha256, nowMs: () => 0 });
+  const record = await store.record(file);
+  if (!record) throw new Error('The file was not put.');
+  const parts = record.manifest.chunks.map((_, n) => bytes.subarray(n * CHUNK, (n + 1) * CHUNK));
+  return { file, manifest: record.manifest, chunks: parts };
+}
+
+async function note(id: string, file: string, data: object = {}): Promise<void> {
+  await world.ask(create({ ref: coll('notes'), id }, { photo: file, ...data }));
+}
+
+const placeOf = ({ file }: Photo, id: string): FilePlace => ({ file, home: ['notes', id] });
+
+async function upload(of: Photo, id: string, at: FileHub = hub): Promise<void> {
+  const { missing } = await at.begin(ROOT, placeOf(of, id), of.manifest);
+  for (const n of missing) await at.write(ROOT, placeOf(of, id), n, chunkOf(of, n));
+}
+
+const chunkOf = ({ chunks }: Photo, n: number): Uint8Array => chunks[n] ?? new Uint8Array();
+
+/** A device that keeps a set, and the hints that it is sent. */
+async function listening(set: unknown, secret = ROOT) {
+  const device = (await world.device(secret)).watch(set);
+  await device.pull();
+  const hints: number[] = [];
+  const opened = await world.sync.subscribe(device.secret, device.id, ({ head }) =>
+    hints.push(head),
+  );
+  if (isSyncRefusal(opened)) throw new Error(opened.description);
+  return { device, hints };
+}
+
+/** The files of the documents that the next pull brings. */
+const pulled = async (device: Device): Promise<readonly string[]> =>
+  (await device.pullOnce()).puts.flatMap(([, , stored]) => filesIn(stored));
+
+async function commitsDuring(work: () => Promise<unknown>): Promise<number> {
+  let commits = 0;
+  const stop = world.engine.onCommit(() => (commits += 1));
+  await work();
+  stop();
+  return commits;
+}
+
+const index = {
+  name: 'notes_by_kind',
+  source: coll('notes'),
+  terms: [obj({ field: ['data', 'kind'] })],
+};
+
+test.each([
+  ['a collection', NOTES],
+  ['an index', { match: { index: 'notes_by_kind' }, terms: 'bird' }],
+  ['a document', { ref: coll('notes'), id: '1' }],
+])('a device that keeps %s is sent a hint when the file is whole, and the document', async (_, set) => {
+  await world.ask({ create_index: obj(index) });
+  const heron = await photo(2);
+  await note('1', heron.file, { kind: 'bird' });
+  const { device, hints } = await listening(set);
+  await hub.begin(ROOT, placeOf(heron, '1'), heron.manifest);
+  await hub.write(ROOT, placeOf(heron, '1'), 0, chunkOf(heron, 0));
+  expect([hints, await pulled(device)]).toEqual([[], []]);
+  await hub.write(ROOT, placeOf(heron, '1'), 1, chunkOf(heron, 1));
+  await expect.poll(() => hints).toHaveLength(1);
+  const [first] = device.documents.values();
+  expect(await pulled(device)).toEqual([heron.file]);
+  // Nothing else has changed.
+  expect([...device.documents.values()]).toEqual([first]);
+  expect(await pulled(device)).toEqual([]);
+});
+
+test('a device that may not read the document is told nothing of it', async () => {
+  const open = { select: ['data', 'open'], from: { get: { var: 'r' } }, default: false };
+  const privileges = obj({
+    resource: coll('notes'),
+    actions: obj({ read: { query: { lambda: 'r', expr: open } } }),
+  });
+  const token = await world.user(1);
+  await world.ask({
+    create_role: obj({
+      name: 'people',
+      membership: [obj({ resource: coll('users') })],
+      privileges: [privileges],
+    }),
+  });
+  const [heron, owl] = [await photo(1, 1), await photo(1, 2)];
+  await note('1', heron.file);
+  await note('2', owl.file, { open: true });
+  const { device } = await listening(NOTES, token);
+  await upload(heron, '1');
+  const answer = await device.pullOnce();
+  expect([answer.puts, answer.leaves]).toEqual([[], []]);
+  await upload(owl, '2');
+  expect(await pulled(device)).toEqual([owl.file]);
+  expect([...device.heardOf].map((name) => name.split('/')[1])).toEqual(['2']);
+});
+
+test('a file is announced once: by one commit, however large it is and however often it is begun', async () => {
+  const large = await photo(6);
+  await note('1', large.file);
+  expect(await commitsDuring(() => upload(large, '1'))).toBe(1);
+  // When it begins, and when the last chunk has come.
+  expect(blobs.listed).toBe(2);
+  const again = async () => {
+    for (let i = 0; i < 20; i++) await upload(large, '1');
+    for (const n of large.chunks.keys())
+      await hub.write(ROOT, placeOf(large, '1'), n, chunkOf(large, n));
+  };
+  expect(await commitsDuring(again)).toBe(0);
+});
+
+test('a file that comes over two hubs is announced by the one that gets its last chunk', async () => {
+  const heron = await photo(4);
+  const other = openFileHub();
+  for (const [id, hubs] of [
+    ['1', [hub, other, hub, other]],
+    ['2', [other, other, other, other]],
+    ['3', [hub, other, other, hub]],
+  ] as const) {
+    await note(id, heron.file);
+    const place = placeOf(heron, id);
+    await hub.begin(ROOT, place, heron.manifest);
+    for (const [n, at] of hubs.entries()) {
+      const isLast = n === hubs.length - 1;
+      const write = () => at.write(ROOT, place, n, chunkOf(heron, n));
+      expect(await commitsDuring(write)).toBe(isLast ? 1 : 0);
+    }
+  }
+});
+
+test('a file whose chunks come in any order is announced when it is whole', async () => {
+  const heron = await photo(4);
+  for (const [id, order] of [
+    ['1', [3, 2, 1, 0]],
+    ['2', [2, 3, 0, 1]],
+  ] as const) {
+    await note(id, heron.file);
+    await hub.begin(ROOT, placeOf(heron, id), heron.manifest);
+    const commits: number[] = [];
+    for (const n of order)
+      commits.push(
+        await commitsDuring(() => hub.write(ROOT, placeOf(heron, id), n, chunkOf(heron, n))),
+      );
+    expect(commits).toEqual([0, 0, 0, 1]);
+  }
+});
+
+test('a hub that stops before it has announced a file does so when the file is begun again', async () => {
+  const heron = await photo(1);
+  await note('1', heron.file);
+  const { transactions } = world.engine;
+  const stopping = openFileHub({
+    engine: {
+      transactions: {
+        ...transactions,
+        read: (...read) => transactions.read(...read),
+        write: () => Promise.reject(new Error('stopped')),
+      },
+    },
+  });
+  await expect(upload(heron, '1', stopping)).rejects.toThrow('stopped');
+  expect(await commitsDuring(() => upload(heron, '1'))).toBe(1);
+});
+
+test('a file that the hub has lost a part of is announced again when it is whole', async () => {
+  const heron = await photo(2);
+  await note('1', heron.file);
+  await upload(heron, '1');
+  const keys: string[] = [];
+  for await (const { key } of blobs.list('')) keys.push(key);
+  await blobs.delete(keys.filter((key) => key.endsWith('/1')));
+  expect(await commitsDuring(() => upload(heron, '1'))).toBe(1);
+});
+
+test('nothing is announced of a document that has changed its photo meanwhile', async () => {
+  const heron = await photo(1);
+  await note('1', heron.file);
+  const { device } = await listening(NOTES);
+  const changing = openFileHub({
+    blobs: {
+      ...blobs,
+      list: (prefix) => blobs.list(prefix),
+      async get(key) {
+        if (key.endsWith('/announced'))
+          await world.ask({
+            update: { ref: coll('notes'), id: '1' },
+            params: obj({ data: obj({ photo: null }) }),
+          });
+        return blobs.get(key);
+      },
+    },
+  });
+  await upload(heron, '1', changing);
+  expect(await pulled(device)).toEqual([]);
+});

@@ -1,0 +1,26 @@
+/** Which chunks were missing when an upload began here: so that not each chunk has the folder listed to see whether the file is whole. */
+
+const REMEMBERED_MAX = 256;
+
+export class Uploads {
+  private readonly missing = new Map<string, Set<number>>();
+
+  begin(folder: string, missing: readonly number[]): void {
+    this.missing.delete(folder);
+    this.missing.set(folder, new Set(missing));
+    for (const oldest of this.missing.keys()) {
+      if (this.missing.size <= REMEMBERED_MAX) break;
+      this.missing.delete(oldest);
+    }
+  }
+
+  /**
+   * Whether the file may be whole with this chunk. Chunks that another hub took are not noted here: whoever sends in ascending order has
+   * sent those below.
+   */
+  mayComplete(folder: string, n: number): boolean {
+    const left = this.missing.get(folder);
+    left?.delete(n);
+    return ![...(left ?? [])].some((each) => each > n);
+  }
+}
