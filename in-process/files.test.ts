@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { adopt } from '../src/adopt/adopt.ts';
 import { q, type Database, type FileRef, type Sync } from '../src/index.ts';
+import type { Network } from '../worker/browser/network.ts';
 import { openDatabase as openFolder } from './node.ts';
 import { createNetwork, openDatabase, openHub, type TestHub, type TestNetwork } from './testing.ts';
 
@@ -58,6 +59,24 @@ async function failure(work: Promise<unknown>): Promise<string> {
     return (error as { code?: string }).code ?? String(error);
   }
   return 'done';
+}
+
+/** A network that counts the requests for files. */
+function countFileRequests(): { readonly network: TestNetwork; readonly requests: () => number } {
+  const network = createNetwork() as TestNetwork & { until: (ended: AbortSignal) => Network };
+  let requests = 0;
+  const until = network.until.bind(network);
+  network.until = (ended) => {
+    const inner = until(ended);
+    return {
+      ...inner,
+      fetch: (input, init) => {
+        if (String(input).includes('/files/')) requests += 1;
+        return inner.fetch(input, init);
+      },
+    };
+  };
+  return { network, requests: () => requests };
 }
 
 describe('alone', () => {
@@ -242,6 +261,120 @@ describe('with a hub', () => {
     expect((await other.db.files.list()).map(({ state }) => state)).toEqual(Array(3).fill('sent'));
     await other.sync.stop();
     for (const photo of photos) expect((await other.db.files.get(photo)).size).toBe(photo.size);
+  });
+
+  describe('of a photo that its device has not sent yet', () => {
+    /** A note whose photo is on a device that is offline, and one that keeps the notes. */
+    async function noteBefore(photoSeed = 1) {
+      const taking = await device({ network });
+      const photo = await taking.db.files.put(photoOf(CHUNK + 5, photoSeed));
+      const { ref } = await hub.client().query(q.Create(notes, { data: { photo } }));
+      const send = () => taking.db.files.send(photo, { of: ref });
+      return { taking, photo, ref, send };
+    }
+
+    test('another device gets it when it comes, without asking in between', async () => {
+      const { photo, ref, send } = await noteBefore();
+      const counted = countFileRequests();
+      const other = await device({ network: counted.network });
+      const got = other.db.files.get(photo, { of: ref, wait: true });
+      await expect.poll(counted.requests).toBe(1);
+      // What else is written does not concern it.
+      await hub.client().query(q.Create('notes', { data: { text: 'another' } }));
+      await other.sync.whenSynced();
+      expect(counted.requests()).toBe(1);
+      await send();
+      expect(await isSame(await got, bytes(CHUNK + 5))).toBe(true);
+      // The manifest again, and two chunks.
+      expect(counted.requests()).toBe(4);
+    });
+
+    test('a device that was away gets it when it is back', async () => {
+      const { photo, ref, send, taking } = await noteBefore();
+      const away = createNetwork();
+      const other = await device({ network: away });
+      const waiting = other.db.files.fetch(photo, { of: ref, wait: true });
+      away.offline();
+      const offline = other.db.files.get(photo, { of: ref, wait: true });
+      await send();
+      await taking.db.files.whenSent();
+      expect(await other.db.files.list()).toEqual([]);
+      away.online();
+      await waiting;
+      expect((await offline).size).toBe(photo.size);
+    });
+
+    test('whoever gives it up hears their own reason, and nothing is asked any more', async () => {
+      const { photo, ref, send, taking } = await noteBefore();
+      const counted = countFileRequests();
+      const other = await device({ network: counted.network });
+      const stop = new AbortController();
+      const { signal } = stop;
+      const got = other.db.files.get(photo, { of: ref, wait: true, signal });
+      await expect.poll(counted.requests).toBe(1);
+      stop.abort(new Error('the view was closed'));
+      await expect(got).rejects.toThrow('the view was closed');
+      await send();
+      await taking.db.files.whenSent();
+      await other.sync.whenSynced();
+      expect(counted.requests()).toBe(1);
+      expect(await failure(other.db.files.fetch(photo, { of: ref }))).toBe('done');
+    });
+
+    test('waiting ends when sync is stopped, the database is closed, or the document is gone', async () => {
+      const { photo, ref } = await noteBefore();
+      const other = await device({});
+      const waiting = () => failure(other.db.files.get(photo, { of: ref, wait: true }));
+      const stopped = waiting();
+      await other.sync.stop();
+      expect(await stopped).toBe('connection_needed');
+      expect(await waiting()).toBe('file_not_uploaded');
+      const third = await device({});
+      await hub.client().query(q.Delete(ref));
+      expect(await failure(third.db.files.get(photo, { of: ref, wait: true }))).toBe('not found');
+      const { ref: next } = await hub.client().query(q.Create(notes, { data: { photo } }));
+      const closed = failure(third.db.files.get(photo, { of: next, wait: true }));
+      await third.db.close();
+      expect(await closed).toMatch(/storage_unavailable|database_closed/);
+    });
+
+    test('a database without a hub does not wait', async () => {
+      const db = await open();
+      const photo = { file: `file:${'0'.repeat(64)}`, size: 1, type: '' };
+      const of = (await hub.client().query(q.Create('notes', { data: {} }))).ref;
+      expect(await failure(db.files.get(photo, { of, wait: true }))).toBe('connection_needed');
+      expect(await failure(db.files.get(photo, { wait: true }))).toBe('not found');
+    });
+
+    test('a user who may not read the note waits for nothing', async () => {
+      await hub
+        .client()
+        .query(q.Create(q.Ref(users, '1'), { credentials: { password: 'secret' } }));
+      const open = q.Query((ref: never) => q.Select(['data', 'open'], q.Get(ref), false) as never);
+      await hub.client().query(
+        q.CreateRole({
+          name: 'people',
+          membership: [{ resource: users }],
+          privileges: [{ resource: notes, actions: { read: open } }],
+        }),
+      );
+      const login = q.Login(q.Ref(users, '1'), { password: 'secret' });
+      const { secret } = (await hub.client().query(login)) as { secret: string };
+      const { photo, ref, send, taking } = await noteBefore();
+      const other = await device({}, secret);
+      expect(await failure(other.db.files.get(photo, { of: ref, wait: true }))).toBe('not found');
+      const mine = await hub
+        .client()
+        .query(q.Create(notes, { data: { photo, open: true } as never }));
+      const waiting = other.db.files.get(photo, { of: mine.ref, wait: true });
+      // The file of the other note is no file of this one.
+      await send();
+      await taking.db.files.whenSent();
+      await other.sync.whenSynced();
+      expect(await other.db.files.list()).toEqual([]);
+      await taking.db.files.send(photo, { of: mine.ref });
+      expect((await waiting).size).toBe(photo.size);
+    });
   });
 
   test('who signs out for good is told of files that have not arrived', async () => {

@@ -11,7 +11,6 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'authentication failed': 'That e-mail address and password do not match an account.',
   'permission denied': 'You do not have permission for this. Log in, or switch to another account.',
   unauthorized: 'This login is no longer valid. Log in again.',
-  file_not_uploaded: 'The photo is not at the hub yet: the device that took it has not sent it.',
   quota_exceeded:
     'This device has no storage left for the database. Saved data is not lost. Free some space, then try again.',
 };

@@ -1,4 +1,4 @@
-/** Photos of notes: each is fetched once, and shown as long as this window is open. */
+/** Photos of notes: each is fetched once, when it has come to the hub, and shown as long as this window is open. */
 import type { FileRef, Ref } from '../../src/index.ts';
 import { h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
@@ -10,10 +10,9 @@ interface PhotoOf {
   readonly photo: FileRef;
 }
 
-const RETRY_MS = 3000;
-
 export class NotePhotos {
   private readonly copy: NoteCopy;
+  private readonly signal: AbortSignal;
   private readonly onChange: () => void;
   private readonly urls = new Map<string, string>();
   private readonly fetching = new Set<string>();
@@ -23,6 +22,7 @@ export class NotePhotos {
   /** @param onChange a photo can be shown, or it is known why not */
   constructor(copy: NoteCopy, signal: AbortSignal, onChange: () => void) {
     this.copy = copy;
+    this.signal = signal;
     this.onChange = onChange;
     const tryAgain = (): void => {
       if (this.reasons.size === 0) return;
@@ -30,10 +30,7 @@ export class NotePhotos {
       onChange();
     };
     copy.sync.addEventListener('state', tryAgain, { signal });
-    // Nobody is told that another device has sent a photo.
-    const timer = setInterval(tryAgain, RETRY_MS);
     signal.addEventListener('abort', () => {
-      clearInterval(timer);
       for (const url of this.urls.values()) URL.revokeObjectURL(url);
     });
   }
@@ -48,21 +45,23 @@ export class NotePhotos {
     return h(
       'small',
       { class: 'hint', 'data-testid': 'photo-state' },
-      reason ?? 'Loading the photo…',
+      reason ?? 'Waiting for the photo…',
     );
   }
 
   private async fetch({ ref, photo }: PhotoOf): Promise<void> {
     if (this.fetching.has(photo.file)) return;
     this.fetching.add(photo.file);
+    const { signal } = this;
     try {
-      const blob = await this.copy.db.files.get(photo, { of: ref });
+      const blob = await this.copy.db.files.get(photo, { of: ref, wait: true, signal });
+      if (signal.aborted) return;
       this.urls.set(photo.file, URL.createObjectURL(blob));
     } catch (error) {
       this.reasons.set(photo.file, explain(error));
     } finally {
       this.fetching.delete(photo.file);
-      this.onChange();
+      if (!signal.aborted) this.onChange();
     }
   }
 }

@@ -13,6 +13,8 @@ export interface FileCall {
   readonly file: string;
   /** A document that refers to it. */
   readonly of: FileHomeData | undefined;
+  /** Until the hub has it and can be reached. */
+  readonly wait?: boolean | undefined;
 }
 
 /**

@@ -47,6 +47,7 @@ async function openBeside(blob: Blob) {
     },
     epoch: () => Promise.resolve(undefined),
     isSyncing: () => true,
+    isInContact: () => true,
     judged: () => Promise.resolve([]),
     tell: () => undefined,
     askToSend: () => undefined,

@@ -5,11 +5,13 @@ import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { FileRecord } from '../../src/sync/device/files/file-store.ts';
 import type { FileTransport } from '../../src/sync/device/files/file-transport.ts';
+import { FileWaits, UNHEARD_MS } from '../../src/sync/device/files/file-waits.ts';
 import { DamagedOnTheWay, fetchFile } from '../../src/sync/device/files/fetch-file.ts';
 import { putFile, usedNow, type FileSource } from '../../src/sync/device/files/put-file.ts';
 import { noteFilesOf, noteHome, sendFiles } from '../../src/sync/device/files/send-files.ts';
 import { sweepFiles } from '../../src/sync/device/files/sweep-files.ts';
 import type { WriteRecord } from '../../src/sync/device/state/outbox-record.ts';
+import { Signal } from '../../src/sync/device/syncer/signal.ts';
 import { RefusedByHub } from '../../src/sync/device/syncer/transport.ts';
 import {
   fileHome,
@@ -21,6 +23,7 @@ import {
 import type { Epoch } from '../../src/sync/protocol/identifiers.ts';
 import { readRequest, SyncRefused } from '../../src/sync/protocol/refusals.ts';
 import { pause } from '../browser/pause.ts';
+import { wait } from '../browser/wait.ts';
 import type { OpenedFiles } from './idb-files.ts';
 
 export interface FilesOptions {
@@ -35,6 +38,8 @@ export interface FilesOptions {
   readonly epoch: () => Promise<Epoch | undefined>;
   /** Nobody has stopped it. */
   readonly isSyncing: () => boolean;
+  /** The hub has answered, and nothing has failed since. */
+  readonly isInContact: () => boolean;
   /** Writes with a verdict that are kept. */
   readonly judged: () => Promise<readonly WriteRecord[]>;
   /** Tells the page, and the other tabs. */
@@ -45,11 +50,12 @@ export interface FilesOptions {
 }
 
 /** After a failure it is tried again, at the latest after so long. */
-const RETRY_MS = [1_000, 5_000, 15_000, 60_000];
+const retryMs = (failures: number): number => [1_000, 5_000, 15_000][failures] ?? 60_000;
 
 export class Files {
   private readonly options: FilesOptions;
   private readonly ended = new AbortController();
+  private readonly waits = new FileWaits(wait);
   private sending: Promise<void> | undefined = undefined;
   private failures = 0;
   private retry: ReturnType<typeof setTimeout> | undefined = undefined;
@@ -65,7 +71,7 @@ export class Files {
   }
 
   /**
-   * @param signal ends fetching; what has come stays
+   * @param signal ends fetching, and waiting; what has come stays
    * @throws Refusal `not found`, `file_not_uploaded`, `connection_needed`, `quota_exceeded`
    */
   async get(call: FileCall, signal?: AbortSignal): Promise<Blob> {
@@ -108,6 +114,16 @@ export class Files {
     await store.remove(name, ({ unsent }) => unsent.length === 0);
     if (await store.record(name))
       throw new Refusal('unsent_writes', `The file ${file} has not reached the hub yet.`);
+  }
+
+  /** The hub may have files that calls wait for. @param files undefined: any, because the hub can be reached again */
+  noteArrivals(files?: readonly string[]): void {
+    this.waits.wake(files);
+  }
+
+  /** Rejects calls that wait for a file, with the reason. */
+  failWaits(reason: Refusal): void {
+    this.waits.fail(reason);
   }
 
   /** How many are on their way. */
@@ -179,9 +195,8 @@ export class Files {
   private sendLater(reason: unknown): void {
     if (this.isEnded) return;
     if (!isOfTheNetwork(reason)) this.options.report(reason);
-    const ms = RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)];
+    this.retry = setTimeout(() => this.sendSoon(), retryMs(this.failures));
     this.failures += 1;
-    this.retry = setTimeout(() => this.sendSoon(), ms);
   }
 
   private async sendNow(): Promise<void> {
@@ -197,7 +212,34 @@ export class Files {
     });
   }
 
-  private async fetched({ file, of }: FileCall, signal?: AbortSignal): Promise<FileRecord> {
+  private async fetched(call: FileCall, signal?: AbortSignal): Promise<FileRecord> {
+    if (!call.wait) return this.fetchedNow(call, signal);
+    const woken = new Signal();
+    const end = (): void => woken.raise();
+    signal?.addEventListener('abort', end);
+    try {
+      return await this.waits.until({
+        file: call.file,
+        woken,
+        ask: () => this.fetchedNow(call, signal),
+        pauseAfter: (reason, failures) =>
+          signal?.aborted ? undefined : this.pauseAfter(reason, failures),
+      });
+    } finally {
+      signal?.removeEventListener('abort', end);
+    }
+  }
+
+  /** Undefined: waiting does not help. */
+  private pauseAfter(reason: unknown, failures: number): number | undefined {
+    const { isSyncing, isInContact } = this.options;
+    if (!isSyncing() || !(reason instanceof Refusal)) return undefined;
+    if (reason.code === 'file_not_uploaded') return UNHEARD_MS;
+    if (reason.code !== 'connection_needed' || isOfNoFiles(reason.cause)) return undefined;
+    return isInContact() ? retryMs(failures) : UNHEARD_MS;
+  }
+
+  private async fetchedNow({ file, of }: FileCall, signal?: AbortSignal): Promise<FileRecord> {
     const name = nameIn(file);
     const here = await this.recordOf(name);
     if (here?.isWhole) return here;
@@ -289,6 +331,9 @@ const HEARD: Readonly<Partial<Record<string, 'not found' | 'file_not_uploaded'>>
   file_not_found: 'not found',
   file_not_uploaded: 'file_not_uploaded',
 };
+
+const isOfNoFiles = (cause: unknown): boolean =>
+  cause instanceof RefusedByHub && cause.refusal.code === 'no_files';
 
 const isOfTheNetwork = (reason: unknown): boolean =>
   [TypeError, DOMException, RefusedByHub, DamagedOnTheWay].some((type) => reason instanceof type);

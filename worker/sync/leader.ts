@@ -1,12 +1,12 @@
 /** What the leading tab does: it alone exchanges messages with the hub, for all tabs. */
 import type { Welcome } from '../../src/sync/protocol/messages.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
-import type { Signal } from '../../src/sync/device/syncer/signal.ts';
 import type { SyncerEvents } from '../../src/sync/device/syncer/syncer-options.ts';
 import { Syncer } from '../../src/sync/device/syncer/syncer.ts';
 import { RetryLater, type Transport } from '../../src/sync/device/syncer/transport.ts';
 import type { Network } from '../browser/network.ts';
 import { random } from '../browser/random.ts';
+import { wait } from '../browser/wait.ts';
 import { explainedHello } from './explained-hello.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { refusedOrigin } from './hub-queries.ts';
@@ -118,15 +118,3 @@ export class Leader {
 
 const isOfTheNetwork = (reason: unknown): boolean =>
   reason instanceof TypeError || reason instanceof DOMException || reason instanceof RetryLater;
-
-const wait = (ms: number, signal: Signal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      forget();
-      resolve();
-    }, ms);
-    const forget = signal.onRaised(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });

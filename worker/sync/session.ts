@@ -55,7 +55,7 @@ export interface SyncSessionOptions {
 /** What files need of the sync of their database. */
 export type SessionOfFiles = Pick<
   FilesOptions,
-  'transport' | 'epoch' | 'isSyncing' | 'judged' | 'tell' | 'askToSend'
+  'transport' | 'epoch' | 'isSyncing' | 'isInContact' | 'judged' | 'tell' | 'askToSend'
 >;
 
 const API_VERSION = '4';
@@ -186,6 +186,7 @@ export class SyncSession {
   /** Rejects everything that waits, with the reason. */
   failWaits(reason: Refusal): void {
     this.waits.fail(reason);
+    this.files.failWaits(reason);
   }
 
   /** Takes part in the election of the tab that syncs, and hears what that one knows. */
@@ -284,6 +285,9 @@ export class SyncSession {
       case 'sync-files':
         if (this.leader.leads) this.files.kick();
         return;
+      case 'sync-arrivals':
+        this.files.noteArrivals(message.files);
+        return;
       case 'sync-login':
         void this.login.reload().then(() => this.leader.kick(), this.options.report);
         return;
@@ -324,6 +328,7 @@ export class SyncSession {
       },
       epoch: async () => (await replica.state())?.epoch,
       isSyncing: () => this.leadership !== undefined,
+      isInContact: () => this.isInContact,
       judged: () => replica.writes(['confirmed', 'amended']),
       tell: (progress) => this.spread({ type: 'sync-file', progress }),
       askToSend: () => {
@@ -392,6 +397,10 @@ export class SyncSession {
           if (record.verdict?.files) void this.files.noteVerdict(record).catch(report).then(tell);
           else tell();
         },
+        onFiles: (files) => {
+          this.files.noteArrivals(files);
+          tabs.tell({ type: 'sync-arrivals', files });
+        },
         onProgress: (progress) =>
           this.spread({ type: 'sync-progress', progress: progressData(progress) }),
         onRound: (since, loaded, isWhole) => {
@@ -417,6 +426,7 @@ export class SyncSession {
     if (message.type === 'sync-state') {
       this.state = message.state;
       this.reason = message.reason;
+      if (message.state === 'live') this.files.noteArrivals();
       // Calls that wait for the first contact are rejected with the reason.
       if (message.state !== 'live' && message.reason !== undefined)
         this.waits.failSchema(new Refusal('connection_needed', message.reason));

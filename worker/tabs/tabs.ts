@@ -20,6 +20,8 @@ export type SyncTabMessage =
   | { readonly type: 'sync-kick' }
   /** There are files to be sent. */
   | { readonly type: 'sync-files' }
+  /** As `SyncerEvents.onFiles`. */
+  | { readonly type: 'sync-arrivals'; readonly files: readonly string[] }
   /** A tab has logged in: the token is in the vault. */
   | { readonly type: 'sync-login' }
   /** A tab asks for the state of sync. */

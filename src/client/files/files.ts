@@ -1,5 +1,5 @@
 import { filesIn } from '../../codec/file-names.ts';
-import type { FileData, FileHomeData, FileProgress } from '../../host/files.ts';
+import type { FileCall, FileData, FileHomeData, FileProgress } from '../../host/files.ts';
 import { UsageError, type QueryError } from '../errors.ts';
 import type { HostCall, Link } from '../connection/link.ts';
 import type { BlobLike } from '../../host/log.ts';
@@ -34,7 +34,12 @@ export interface FileOptions {
 }
 
 export interface FileReadOptions extends FileOptions {
-  /** Ends fetching with its reason. What has come stays, and the next call goes on there. */
+  /**
+   * Waits for a file that the device which has it has not sent yet, and for the hub while it cannot be reached: the call resolves when the
+   * file has come. Only in a database that syncs, and with `of`.
+   */
+  readonly wait?: boolean;
+  /** Ends fetching, and waiting, with its reason. What has come stays, and the next call goes on there. */
   readonly signal?: AbortSignal;
 }
 
@@ -79,7 +84,8 @@ export class Files extends TypedEvents<FilesEvents> {
    * A file, from this device, or from the hub in a copy that is in contact with it.
    * @param file what a document has of it, or its name
    * @throws QueryError `not found` when it is not here and `of` is left out, or the document is not the user's to read;
-   * `file_not_uploaded` when the device that has it has not sent it yet; `connection_needed`, `quota_exceeded`; the reason of the signal
+   * `file_not_uploaded` when the device that has it has not sent it yet, and `connection_needed`, both only without `wait`;
+   * `quota_exceeded`; the reason of the signal
    */
   async get(file: FileRef | string, options: FileReadOptions = {}): Promise<Blob> {
     const call = callOf(file, options);
@@ -170,13 +176,10 @@ export class Files extends TypedEvents<FilesEvents> {
   }
 }
 
-function callOf(
-  file: FileRef | string,
-  { of }: FileOptions,
-): { readonly file: string; readonly of: FileHomeData | undefined } {
+function callOf(file: FileRef | string, { of, wait }: FileReadOptions): FileCall {
   const name: unknown = typeof file === 'string' ? file : (file as Partial<FileRef> | null)?.file;
   if (typeof name !== 'string') throw new UsageError('A file is named by what put() gave.');
-  return { file: name, of: of && homeOf(of) };
+  return { file: name, of: of && homeOf(of), wait };
 }
 
 function homeOf(of: Ref): FileHomeData {

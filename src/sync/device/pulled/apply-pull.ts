@@ -2,9 +2,11 @@
  * Applies a pull: the stored rows become what the hub has confirmed, writes with a verdict leave the view, and pending writes that the
  * changes affect run again. All in one commit, so nothing in between can be seen.
  */
+import { filesIn } from '../../../codec/file-names.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import type { EngineContext } from '../../../engine/context.ts';
 import type { Micros } from '../../../values/value.ts';
+import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Pulled } from '../../protocol/messages.ts';
 import { ChangedKeys } from '../rebase/changed-keys.ts';
 import type { RebaseHost } from '../rebase/replica-transaction.ts';
@@ -38,6 +40,8 @@ export interface Applied {
   readonly bytes: number;
   /** Writes whose verdicts came with it and were new. */
   readonly settled: readonly WriteRecord[];
+  /** Files of documents that came again, or are new: the hub may have them since. Those of a set that is being loaded are left out. */
+  readonly files: readonly string[];
   /** Nothing was changed: it answers a request from another state than the present one. */
   readonly isIgnored: boolean;
 }
@@ -95,6 +99,7 @@ const unchanged = (state: ReplicaState): Applied => ({
   documents: 0,
   bytes: 0,
   settled: [],
+  files: [],
   isIgnored: false,
 });
 
@@ -123,7 +128,7 @@ function applyAll(
   const context = host.contextOf(input);
   if (pulled.schema) putSchema(context, writer, pulled.schema.documents, changed);
   // Another context: the schema may have changed.
-  putConfirmed(host.contextOf(input), writer, pulled.puts, changed, state.cursor);
+  const here = putConfirmed(host.contextOf(input), writer, pulled.puts, changed, state.cursor);
   removeConfirmed(writer, pulled.leaves, changed);
   const sets = setsAfterPull(state, pulled);
   dropParts(writer, partsOf(state.sets), partsOf(sets), changed);
@@ -149,9 +154,14 @@ function applyAll(
       documents,
       bytes,
       settled: outbox.settled.map(publicRecord),
+      files: filesOf(state.sets.every(isLoaded) ? pulled.puts : here),
     },
     ts: Math.max(context.commitTs, pulled.cursor),
     keep: true,
     announced: outbox.announced,
   };
 }
+
+const filesOf = (documents: Pulled['puts']): readonly string[] => [
+  ...new Set(documents.flatMap(([, , stored]) => filesIn(stored))),
+];

@@ -21,6 +21,7 @@ export const documentsIn = (reader: Reader, range: ScanRange): readonly Row[] =>
 
 /**
  * @param since cursor of the copy: what was created later is assumed absent
+ * @returns those that were here, changed or not
  * @throws Suspended
  */
 export function putConfirmed(
@@ -29,7 +30,7 @@ export function putConfirmed(
   documents: readonly PulledDocument[],
   changed: ChangedKeys,
   since: Micros = Infinity,
-): void {
+): readonly PulledDocument[] {
   const before = eachElement(documents, (document) => {
     const address = { space: 'documents', key: keyOfDocument(document) } as const;
     return isCreatedAfter(since, document) ? writer.rowAssumedAbsent(address) : writer.row(address);
@@ -39,6 +40,7 @@ export function putConfirmed(
     const ref = new Ref(ROOT_DATABASE, collection, BigInt(id));
     putVersion(context, writer, { ref, version, before: before[i] }, changed);
   });
+  return documents.filter((_, i) => before[i]);
 }
 
 function isCreatedAfter(since: Micros, [, , stored]: PulledDocument): boolean {

@@ -147,6 +147,25 @@ test('apply() runs pending writes again over what the hub changed', async () => 
   expect(await device.see(byN(11))).toBe(0);
 });
 
+test('apply() names the files of documents that came, changed or not, and none of the pages of a set', async () => {
+  const { hub, device, fence } = await worlds();
+  const files = [1, 2, 3].map((digit) => `file:${String(digit).repeat(64)}`);
+  const params = { object: { data: { object: { n: 2, photo: files[0], more: files } } } };
+  await hub.answer({ create: notes, params });
+  const pulled = await everything(hub.store);
+  expect((await device.replica.apply(fence, pulled)).files).toEqual(files);
+  const seen = await device.see(page);
+  const again = await device.replica.apply(fence, pulled);
+  expect([again.files, again.documents, await device.see(page)]).toEqual([files, 0, seen]);
+  const query = JSON.stringify({ documents: notes });
+  await device.replica.setSets([{ id: query, query }]);
+  const other = { object: { data: { object: { n: 3, photo: `file:${'4'.repeat(64)}` } } } };
+  await hub.answer({ create: notes, params: other });
+  const withPage = await everything(hub.store);
+  expect((await device.replica.apply(fence, withPage)).files).toEqual(files);
+  expect(await device.see(page)).toEqual({ data: [1, 2, 3] });
+});
+
 test('apply() makes up the same ids each time a write runs on other data than when it was made', async () => {
   const { hub, device, fence } = await worlds();
   const isMore = { gt: [{ count: { documents: notes } }, 1] };

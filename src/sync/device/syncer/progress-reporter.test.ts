@@ -20,6 +20,7 @@ test('the time that a load takes yet is told at the pace so far, where it is kno
       events: {
         onState: () => undefined,
         onVerdict: () => undefined,
+        onFiles: () => undefined,
         onProgress: (progress) => told.push(progress),
         onRound: () => undefined,
         onSuperseded: () => undefined,

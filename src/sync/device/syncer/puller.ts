@@ -101,6 +101,7 @@ export class Puller {
     const applied = await replica.apply(this.holder.fence, pulled, asked);
     this.reporter.countBytes(applied.bytes);
     for (const record of applied.settled) events.onVerdict(record);
+    if (applied.files.length > 0) events.onFiles(applied.files);
     return applied;
   }
 }

@@ -22,6 +22,8 @@ export interface ReplicaProgress {
 export interface SyncerEvents {
   onState(state: SyncState, reason: SyncRefusal | undefined): void;
   onVerdict(record: WriteRecord): void;
+  /** The hub may have these files since: documents that refer to them came. */
+  onFiles(files: readonly string[]): void;
   onProgress(progress: ReplicaProgress): void;
   /** These sets, by id, show what the hub had at this time of `wallClock`, ms, or later. `isWhole`: so do all sets. */
   onRound(since: number, loaded: readonly string[], isWhole: boolean): void;

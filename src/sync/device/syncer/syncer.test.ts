@@ -149,6 +149,7 @@ async function begin(takeFence?: (work: () => Promise<number>) => Promise<number
         if (reason) reasons.push(reason.description);
       },
       onVerdict: () => undefined,
+      onFiles: () => undefined,
       onProgress: (each) => progress.push(each),
       onRound: () => undefined,
       onSuperseded: () => undefined,

@@ -108,22 +108,25 @@ test.each([
   ['a collection', NOTES],
   ['an index', { match: { index: 'notes_by_kind' }, terms: 'bird' }],
   ['a document', { ref: coll('notes'), id: '1' }],
-])('a device that keeps %s is sent a hint when the file is whole, and the document', async (_, set) => {
-  await world.ask({ create_index: obj(index) });
-  const heron = await photo(2);
-  await note('1', heron.file, { kind: 'bird' });
-  const { device, hints } = await listening(set);
-  await hub.begin(ROOT, placeOf(heron, '1'), heron.manifest);
-  await hub.write(ROOT, placeOf(heron, '1'), 0, chunkOf(heron, 0));
-  expect([hints, await pulled(device)]).toEqual([[], []]);
-  await hub.write(ROOT, placeOf(heron, '1'), 1, chunkOf(heron, 1));
-  await expect.poll(() => hints).toHaveLength(1);
-  const [first] = device.documents.values();
-  expect(await pulled(device)).toEqual([heron.file]);
-  // Nothing else has changed.
-  expect([...device.documents.values()]).toEqual([first]);
-  expect(await pulled(device)).toEqual([]);
-});
+])(
+  'a device that keeps %s is sent a hint when the file is whole, and the document',
+  async (_, set) => {
+    await world.ask({ create_index: obj(index) });
+    const heron = await photo(2);
+    await note('1', heron.file, { kind: 'bird' });
+    const { device, hints } = await listening(set);
+    await hub.begin(ROOT, placeOf(heron, '1'), heron.manifest);
+    await hub.write(ROOT, placeOf(heron, '1'), 0, chunkOf(heron, 0));
+    expect([hints, await pulled(device)]).toEqual([[], []]);
+    await hub.write(ROOT, placeOf(heron, '1'), 1, chunkOf(heron, 1));
+    await expect.poll(() => hints).toHaveLength(1);
+    const [first] = device.documents.values();
+    expect(await pulled(device)).toEqual([heron.file]);
+    // Nothing else has changed.
+    expect([...device.documents.values()]).toEqual([first]);
+    expect(await pulled(device)).toEqual([]);
+  },
+);
 
 test('a device that may not read the document is told nothing of it', async () => {
   const open = { select: ['data', 'open'], from: { get: { var: 'r' } }, default: false };

@@ -218,6 +218,7 @@ export class SimDevice implements Link {
           onVerdict(record);
           this.cutFile();
         },
+        onFiles: () => undefined,
         onProgress: () => undefined,
         onRound: (since, _, isWhole) => {
           if (isWhole) this.roundAt = since;
