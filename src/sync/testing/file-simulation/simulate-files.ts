@@ -2,6 +2,7 @@
  * Files of several devices and a hub in virtual time, from one seed: photos are taken, their documents change and go, rights change, and
  * devices die, lines break and lie, the hub removes what nothing refers to, and loses what it had to an older copy.
  */
+import type { Engine } from '../../../engine/engine.ts';
 import { coll, create, obj, ROOT } from '../../../engine/testing/engine-world.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { createMemoryFiles, type FileStore } from '../../device/files/file-store.ts';
@@ -21,6 +22,7 @@ import { HubWorld, sha256, type Device } from '../hub-world.ts';
 import { Chance, Clockwork, turn } from '../simulation/clockwork.ts';
 import { Process } from '../simulation/processes.ts';
 import { when } from '../simulation/sim-schema.ts';
+import { WaitingDevice, type WaitingHost } from './waiting.ts';
 
 export const FILE_MUTANTS = [
   'chunks are not checked',
@@ -29,6 +31,9 @@ export const FILE_MUTANTS = [
   'the hub says that it has everything',
   'what is referred to is removed',
   'a restored hub is not asked again',
+  'a file that has become whole is not announced',
+  'hints that are lost are not made up for',
+  'what is heard while the hub is asked is forgotten',
 ] as const;
 export type FileMutant = (typeof FILE_MUTANTS)[number];
 
@@ -42,6 +47,8 @@ const STEPS = 40;
 const PATIENCE_MS = 300_000;
 /** Longer than anything is on its way. */
 const KEPT_MS = 60_000;
+/** In it, whoever waits for a file that has come hears of it: less than `UNHEARD_MS`. */
+const HEARD_MS = 60_000;
 const LOST = new TypeError('lost');
 
 export async function simulateFiles(seed: number, mutant?: FileMutant): Promise<FileOutcome> {
@@ -64,6 +71,7 @@ interface Note {
 class FileDevice {
   store: FileStore = createMemoryFiles();
   process: Process;
+  waiting: WaitingDevice;
   /** Stored: writes without a verdict, and verdicts. */
   outbox: PushItem[] = [];
   verdicts: Verdict[] = [];
@@ -73,12 +81,26 @@ class FileDevice {
   readonly user: number;
   readonly hub: Device;
   private readonly clockwork: Clockwork;
+  private readonly hostOf: (device: FileDevice) => WaitingHost;
 
-  constructor(clockwork: Clockwork, hub: Device, user: number) {
+  constructor(
+    clockwork: Clockwork,
+    hub: Device,
+    user: number,
+    hostOf: (device: FileDevice) => WaitingHost,
+  ) {
     this.clockwork = clockwork;
     this.hub = hub;
     this.user = user;
+    this.hostOf = hostOf;
     this.process = new Process(clockwork, () => undefined);
+    this.waiting = this.beginWaiting();
+  }
+
+  private beginWaiting(): WaitingDevice {
+    const waiting = new WaitingDevice(this.hub, this.process, this.hostOf(this));
+    void waiting.begin();
+    return waiting;
   }
 
   restart(): void {
@@ -86,6 +108,7 @@ class FileDevice {
     this.process = new Process(this.clockwork, () => undefined);
     this.isPushing = false;
     this.isSending = false;
+    this.waiting = this.beginWaiting();
   }
 }
 
@@ -150,10 +173,12 @@ class FileWorld implements FileOutcome {
     const tokens = [await hub.user(1), await hub.user(2)];
     for (const user of [0, 1, 0]) {
       const device = await hub.device(tokens[user]);
-      own.devices.push(new FileDevice(own.clockwork, device, user));
+      own.devices.push(
+        new FileDevice(own.clockwork, device, user, (each) => own.waitingHost(each)),
+      );
     }
     own.files = new FileHub({
-      engine: hub.engine,
+      engine: own.engineOfFiles(),
       blobs: own.blobStore(),
       fileBytes: SYNC_LIMITS.fileBytes,
       clock: () => hub.now,
@@ -170,7 +195,7 @@ class FileWorld implements FileOutcome {
     const { chance } = this;
     const device = chance.pick(this.devices);
     this.work(device);
-    switch (chance.below(12)) {
+    switch (chance.below(14)) {
       case 0:
       case 1:
       case 2:
@@ -194,6 +219,9 @@ class FileWorld implements FileOutcome {
         return undefined;
       case 10:
         return this.restore();
+      case 11:
+      case 12:
+        return device.waiting.waitForSome();
       default:
         this.clockwork.after(chance.next() * KEPT_MS * 2, () => undefined);
         return undefined;
@@ -291,17 +319,54 @@ class FileWorld implements FileOutcome {
   }
 
   private async fetch(device: FileDevice, place: FilePlace): Promise<boolean> {
+    try {
+      await this.fetchOrFail(device, place);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private async fetchOrFail(device: FileDevice, place: FilePlace): Promise<void> {
     const { process } = device;
     const host = { store: passing(device.store, process), sha256, nowMs: () => this.clockwork.now };
     try {
       await fetchFile(place, this.transport(device), host, { epoch: this.hubEpoch });
     } catch (reason) {
       this.expect(reason, 'fetch');
-      return false;
+      throw reason;
     }
     this.count('file fetched');
     await this.checkStored(device, place.file);
-    return true;
+  }
+
+  private waitingHost(device: FileDevice): WaitingHost {
+    const { world, clockwork, chance, mutant } = this;
+    return {
+      world,
+      clockwork,
+      chance,
+      count: (what) => this.count(what),
+      loss: () => this.loss,
+      isForgetful: mutant === 'hints that are lost are not made up for',
+      isDeafWhileAsking: mutant === 'what is heard while the hub is asked is forgotten',
+      onDocument: (id) => this.checkHeard(device, id),
+      fetch: (place) => this.fetchOrFail(device, place),
+    };
+  }
+
+  /** Of a hub that stops now and then, before it has announced a file. */
+  private engineOfFiles(): Pick<Engine, 'transactions'> {
+    const { transactions } = this.world.engine;
+    const write: typeof transactions.write = (body, limits) => {
+      if (this.mutant === 'a file that has become whole is not announced')
+        return transactions.write((input) => ({ ...body(input), keep: false }), limits);
+      if (!this.chance.is(this.loss)) return transactions.write(body, limits);
+      this.count('hub stops before it announces');
+      return Promise.reject(LOST);
+    };
+    const read: typeof transactions.read = (...given) => transactions.read(...given);
+    return { transactions: { ...transactions, read, write } };
   }
 
   // --- the work of a device -------------------------------------------------------------------------
@@ -467,6 +532,25 @@ class FileWorld implements FileOutcome {
     return this.world.now - last < 10_000_000;
   }
 
+  /** F8: a device is sent the documents that its user may read, and no others. */
+  private async checkHeard({ user }: FileDevice, id: string): Promise<void> {
+    const note = await this.noteAtHub(id);
+    const isAllowed = note && (note.open || note.owner === user);
+    if (!isAllowed && !(await this.hasJustChanged(id)))
+      this.problems.push(`F8: user ${user} hears of note ${id}`);
+  }
+
+  /** F7: whoever waits for a file that is at the hub gets it, without asking again and again. */
+  private async checkWaits(): Promise<void> {
+    await this.during(this.clockwork.sleep(HEARD_MS));
+    for (const { waiting, user } of this.devices)
+      for (const { file, home } of waiting.waiting.values()) {
+        const note = await this.noteAtHub(home[1]);
+        if (note?.photo === file && (note.open || note.owner === user))
+          this.problems.push(`F7: user ${user} still waits for the file of note ${home[1]}`);
+      }
+  }
+
   /** F2: what is stored as whole is what was put. */
   private async checkStored({ store }: FileDevice, file: FileName): Promise<void> {
     const record = await store.record(file);
@@ -493,7 +577,7 @@ class FileWorld implements FileOutcome {
   async end(): Promise<void> {
     this.loss = 0;
     this.lies = 0;
-    for (const device of this.devices) device.restart();
+    for (const device of this.devices) if (device.waiting.waiting.size === 0) device.restart();
     const end = this.clockwork.now + PATIENCE_MS;
     while (this.problems.length === 0 && !(await this.isDrained())) {
       if (this.clockwork.now > end) this.problems.push('F3: files are still on their way');
@@ -501,6 +585,7 @@ class FileWorld implements FileOutcome {
       for (let i = 0; i < 20; i++) await this.clockwork.step();
     }
     if (this.problems.length === 0) await this.checkHub();
+    if (this.problems.length === 0) await this.checkWaits();
     if (this.problems.length === 0) await this.checkFetches();
     if (this.problems.length === 0) await this.checkSweeps();
   }
@@ -533,7 +618,7 @@ class FileWorld implements FileOutcome {
       const [, , , hash, part] = key.split('/');
       const content = this.contents.get(`file:${hash}`);
       const n = Number(part);
-      if (!content || part === 'manifest') continue;
+      if (!content || part === 'manifest' || part === 'announced') continue;
       const expected = content.subarray(
         n * CHUNK,
         n * CHUNK + chunkBytesOf({ size: content.length }, n),

@@ -1,0 +1,148 @@
+/** A device of the simulation that keeps the notes it may read, and waits for their files: hints and answers get lost on the way. */
+import { filesIn } from '../../../codec/file-names.ts';
+import { coll } from '../../../engine/testing/engine-world.ts';
+import { FileWaits, UNHEARD_MS } from '../../device/files/file-waits.ts';
+import { Signal } from '../../device/syncer/signal.ts';
+import { RefusedByHub } from '../../device/syncer/transport.ts';
+import type { FileName, FilePlace } from '../../protocol/files.ts';
+import { isSyncRefusal } from '../../protocol/refusals.ts';
+import { accepted, wire, type Device, type HubWorld } from '../hub-world.ts';
+import type { Chance, Clockwork } from '../simulation/clockwork.ts';
+import type { Process } from '../simulation/processes.ts';
+
+const NOTES = { documents: coll('notes') };
+/** Until a device finds that its line is dead. */
+const SILENCE_MS = 35_000;
+const RETRY_MS = 5_000;
+
+export interface WaitingHost {
+  readonly world: HubWorld;
+  readonly clockwork: Clockwork;
+  readonly chance: Chance;
+  readonly count: (what: string) => void;
+  /** How likely something is lost, now. */
+  readonly loss: () => number;
+  /** Planted faults. */
+  readonly isForgetful: boolean;
+  readonly isDeafWhileAsking: boolean;
+  /** A document was sent to the device. */
+  readonly onDocument: (id: string) => Promise<void>;
+  readonly fetch: (place: FilePlace) => Promise<void>;
+}
+
+/** Of one process: what it waits for ends with it. */
+export class WaitingDevice {
+  readonly waiting = new Map<FileName, FilePlace>();
+  private readonly waits: FileWaits;
+  private readonly device: Device;
+  private readonly process: Process;
+  private readonly host: WaitingHost;
+  private readonly asking = new Set<string>();
+  private mustPull = false;
+  private isPulling = false;
+
+  constructor(device: Device, process: Process, host: WaitingHost) {
+    this.device = device;
+    this.process = process;
+    this.host = host;
+    this.waits = new FileWaits((ms, signal) => host.clockwork.wait(ms, signal));
+  }
+
+  /** Listens for hints, and pulls what it lacks. */
+  async begin(): Promise<void> {
+    const { device, process, host } = this;
+    if (device.sets.length === 0) device.watch(NOTES);
+    const line = await host.world.sync.subscribe(device.secret, device.id, () => {
+      if (isSyncRefusal(line)) return;
+      if (process.isAlive) this.hear();
+      else line.close();
+    });
+    void this.pull();
+  }
+
+  /** Waits for the file of a note that is kept here. */
+  waitForSome(): void {
+    const notes = [...this.device.documents].flatMap(([name, stored]) => {
+      const [file] = filesIn(stored) as readonly FileName[];
+      return file && !this.waiting.has(file) ? [{ file, id: name.split('/')[1] ?? '' }] : [];
+    });
+    if (notes.length === 0) return;
+    const { file, id } = this.host.chance.pick(notes);
+    void this.waitFor({ file, home: ['notes', id] });
+  }
+
+  private async waitFor(place: FilePlace): Promise<void> {
+    const { host, waits } = this;
+    const { file } = place;
+    this.waiting.set(file, place);
+    host.count('wait begun');
+    let asked = 0;
+    const ask = async (): Promise<void> => {
+      asked += 1;
+      this.asking.add(file);
+      try {
+        await host.fetch(place);
+      } finally {
+        this.asking.delete(file);
+      }
+    };
+    try {
+      await waits.until({ file, woken: new Signal(), ask, pauseAfter });
+      host.count(asked > 1 ? 'file came to who waited' : 'file was there');
+    } catch {
+      host.count('wait in vain');
+    }
+    this.waiting.delete(file);
+  }
+
+  private hear(): void {
+    const { host } = this;
+    if (!host.chance.is(host.loss())) {
+      void this.pull();
+      return;
+    }
+    host.count('hint lost');
+    if (!host.isForgetful)
+      host.clockwork.after(host.chance.next() * SILENCE_MS, () => void this.pull());
+  }
+
+  private async pull(): Promise<void> {
+    this.mustPull = true;
+    if (this.isPulling) return;
+    this.isPulling = true;
+    while (this.mustPull) {
+      this.mustPull = false;
+      if (!(await this.pullOnce())) this.mustPull = true;
+    }
+    this.isPulling = false;
+  }
+
+  /** False: there is more, or no answer came. */
+  private async pullOnce(): Promise<boolean> {
+    const { device, process, host } = this;
+    const { world, clockwork, chance } = host;
+    await clockwork.sleep(chance.next() * 1000);
+    await process.pass();
+    if (chance.is(host.loss())) return false;
+    const answer = await world.sync.pull(device.secret, wire(device.pullMessage()));
+    await process.pass();
+    if (chance.is(host.loss())) return false;
+    const pulled = accepted(answer);
+    device.take(pulled);
+    for (const [, id] of pulled.puts) await host.onDocument(id);
+    this.wake(pulled.puts.flatMap(([, , stored]) => filesIn(stored)));
+    return !pulled.more && pulled.sets.every(({ loaded }) => loaded.every((at) => at === undefined));
+  }
+
+  private wake(files: readonly string[]): void {
+    const heard = this.host.isDeafWhileAsking
+      ? files.filter((file) => !this.asking.has(file))
+      : files;
+    this.waits.wake(heard);
+  }
+}
+
+function pauseAfter(reason: unknown): number | undefined {
+  if (!(reason instanceof RefusedByHub)) return RETRY_MS;
+  return reason.refusal.code === 'file_not_uploaded' ? UNHEARD_MS : undefined;
+}
