@@ -100,14 +100,16 @@ export class ContextNames implements Names {
     return child && new Ref(database, NATIVE.databases, BigInt(child.id));
   }
 
-  /** As it is now: what this query made has a name already. */
+  /** As it is now: what this query made has a name already, and what it deleted still has one. */
   private nameOf({ database, collection, id }: Ref): string | undefined {
+    const { reader, writer, schema } = this.context;
     if (collection === NATIVE.databases) {
-      const child = databaseById(this.context.reader, Number(id));
+      const number = Number(id);
+      const child = databaseById(reader, number) ?? (writer && databaseById(writer.base, number));
       return child?.parent === database ? child.name : undefined;
     }
     const kind = nativeName(collection);
-    return isSchemaKind(kind) ? this.context.schema(database).byId(kind, id)?.name : undefined;
+    return isSchemaKind(kind) ? schema(database).nameById(kind, id) : undefined;
   }
 
   private collectionText(database: DatabaseId, collection: number): string | undefined {

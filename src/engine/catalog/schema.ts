@@ -104,6 +104,12 @@ export class Schema {
     return this.part(this.now, this.present, kind).byId.get(id);
   }
 
+  /** Its name now, or, if this query has deleted it, before. */
+  nameById(kind: SchemaKind, id: bigint): string | undefined {
+    const found = this.byId(kind, id) ?? this.part(this.before, this.base, kind).byId.get(id);
+    return found?.name;
+  }
+
   /** The one that has this name now, this query's own changes included. */
   namedNow<K extends SchemaKind>(kind: K, name: string): Definitions[K] | undefined {
     return this.part(this.now, this.present, kind).byName.get(name);

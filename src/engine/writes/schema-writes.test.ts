@@ -71,6 +71,27 @@ test('a deleted collection takes its own indexes along; a new one of its name st
   expect(await w.ask({ exists: doc('jars', 1) })).toBe(false);
 });
 
+test('what a query deletes is answered with its ref, as it was before', async () => {
+  const w = await world();
+  await w.ask(index({ name: 'i', source: [coll('jars'), coll('pots')] }));
+  await w.ask({ create_function: obj({ name: 'f', body: lambda('x', 1) }) });
+  await w.ask({ create_role: obj({ name: 'r' }) });
+  await w.ask({ create_database: obj({ name: 'below' }) });
+  await w.ask(create(doc('jars', 1), { a: 1 }));
+  const named = { index: 'i', function: 'f', role: 'r', database: 'below', collection: 'jars' };
+  for (const [kind, name] of Object.entries(named)) {
+    const ref = await w.ask({ [kind]: name });
+    expect(await w.ask({ delete: { [kind]: name } })).toMatchObject({ ref, name });
+    expect(await w.ask({ exists: { [kind]: name } })).toBe(false);
+  }
+  const deletions = [{ get: doc('pots', 1) }, { delete: coll('pots') }];
+  await w.ask(create(doc('pots', 1), { a: 1 }));
+  expect(await w.ask(deletions)).toMatchObject([
+    { ref: { '@ref': { id: '1', collection: { '@ref': { id: 'pots' } } } } },
+    { ref: { '@ref': { id: 'pots' } } },
+  ]);
+});
+
 test('names are those from before the query, numbers those of now', async () => {
   const w = new EngineWorld();
   expect(
