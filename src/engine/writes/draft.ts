@@ -68,8 +68,11 @@ export const refuseType = (
   expected: string,
 ): void => refuse(draft, field, 'invalid type', invalidType(typeName(value), expected));
 
-export const refuseReference = (draft: Draft, field: readonly Step[]): void =>
+/** Unless the member stays as it was stored: what it names may have been deleted since. */
+export function refuseReference(draft: Draft, field: readonly Step[]): void {
+  if (!draft.params.has(String(field[0]))) return;
   refuse(draft, field, 'invalid reference', 'Reference was not found.');
+}
 
 /** The member, unless it is missing or of another type, which is refused. */
 export function required<T extends Value>(

@@ -92,6 +92,34 @@ test('what a query deletes is answered with its ref, as it was before', async ()
   ]);
 });
 
+test('what names something deleted can be changed otherwise, and not name it anew', async () => {
+  const w = await world();
+  const privileges = (names: readonly string[]) =>
+    names.map((name) => obj({ resource: coll(name), actions: obj({ read: true }) }));
+  await w.ask({ create_database: obj({ name: 'below' }) });
+  const key = await w.document({
+    create_key: obj({ role: 'server', database: { database: 'below' } }),
+  });
+  await w.ask(index({ name: 'i', source: [coll('jars'), coll('pots')] }));
+  const membership = [obj({ resource: coll('jars') })];
+  await w.ask({
+    create_role: obj({ name: 'r', privileges: privileges(['jars', 'pots']), membership }),
+  });
+  await w.ask({ delete: coll('jars') });
+  await w.ask({ delete: { database: 'below' } });
+  const change = (target: unknown, params: Record<string, unknown>) =>
+    w.ask({ update: target, params: obj(params) });
+  expect(await change({ index: 'i' }, { name: 'j' })).toMatchObject({ name: 'j' });
+  expect(await change({ role: 'r' }, { name: 's' })).toMatchObject({ name: 's' });
+  const ref = { ref: { keys: null }, id: key.ref['@ref'].id };
+  expect(await change(ref, { data: obj({ a: 1 }) })).toMatchObject({ data: { a: 1 } });
+  const again = { select: 'privileges', from: { get: { role: 's' } } };
+  const update = { update: { role: 's' }, params: obj({ privileges: again }) };
+  expect(await failuresOf(w, update)).toEqual([['privileges.0.resource', 'invalid reference']]);
+  const fewer = { update: { role: 's' }, params: obj({ privileges: privileges(['pots']) }) };
+  expect(await w.ask(fewer)).toMatchObject({ name: 's' });
+});
+
 test('names are those from before the query, numbers those of now', async () => {
   const w = new EngineWorld();
   expect(
