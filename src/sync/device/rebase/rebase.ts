@@ -11,7 +11,7 @@ import type { ReplicaState } from '../state/replica-state.ts';
 import { announcedChanges } from '../view/announced-changes.ts';
 import { HubOnlyFunction } from '../view/impersonation.ts';
 import { digestOfExecution, executeLocally, NO_EFFECTS } from '../view/local-execution.ts';
-import { keptReads, trackReads, type TrackedReads } from '../view/tracked-reads.ts';
+import { keptReads, trackPresent, type TrackedReads } from '../view/tracked-reads.ts';
 import type { ChangedKeys } from './changed-keys.ts';
 import type { ReplicaTransaction } from './replica-transaction.ts';
 
@@ -79,7 +79,7 @@ function rerun(
   { state, input, host }: ReplicaTransaction,
 ): OutboxRecord {
   const reads: TrackedReads = { rows: [], ranges: [] };
-  const tracked = { reader: trackReads(view, reads), reads };
+  const tracked = { reader: trackPresent(view, reads), reads };
   try {
     const run = executeLocally(host.transactions, host.planOf(record, state), input, tracked);
     return {

@@ -2,7 +2,6 @@
  * Runs queries of the copy as the identity of the hub. It may read everything here: the hub sends nothing it may not read. Its writes
  * are checked against its roles as far as the copy allows; where a predicate needs data that is not here, the hub decides later.
  */
-import { Refusal } from '../../../errors.ts';
 import {
   type EngineContext,
   isBuiltinRole,
@@ -23,6 +22,7 @@ import {
 import { Ref } from '../../../values/value.ts';
 import { NATIVE } from '../../../values/native-kinds.ts';
 import type { Actor } from '../../protocol/messages.ts';
+import { noHistory } from './tracked-reads.ts';
 
 /** Thrown where a query calls a function with a role of its own: only the hub can grant that role. */
 export class HubOnlyFunction {
@@ -69,7 +69,7 @@ class ReplicaPermissions implements Permissions {
       case 'read_all_of_index':
         return true;
       case 'history_read':
-        throw new Refusal('history_not_local', NO_HISTORY);
+        throw noHistory();
       case 'call':
         if (deed.function.role !== undefined) throw new HubOnlyFunction(deed.function.name);
         return true;
@@ -78,9 +78,6 @@ class ReplicaPermissions implements Permissions {
     }
   }
 }
-
-const NO_HISTORY =
-  'A copy has no history. Run the query at the hub: `sync.client.query(…, { at: "hub" })`.';
 
 /** The hub has decided the memberships: their predicates may read data that is not here. */
 function writePermissions(context: EngineContext, actor: Actor): Permissions {

@@ -8,7 +8,7 @@ import { outboxAddress, readOutboxRow } from '../state/outbox-row.ts';
 import { outboxRows } from '../state/outbox-rows.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { readState, STATE } from '../state/state-row.ts';
-import { trackReads, type TrackedReads } from './tracked-reads.ts';
+import { trackPresent, trackReads, type TrackedReads } from './tracked-reads.ts';
 
 /** Effects of pending writes up to one of them, cached. Validated against what is stored before each use. */
 interface PendingEffects {
@@ -26,18 +26,26 @@ export class ReplicaView implements View {
 
   over<W extends Writer & { readonly bytes: number }>(writer: W, rowsRead: RowAddress[]) {
     const state = readState(writer.rowAssumedAbsent(STATE));
-    return state ? this.writerOver(writer, state, { rows: rowsRead, ranges: [] }) : writer;
+    if (!state) return writer;
+    requireUnlocked(state);
+    const reads = { rows: rowsRead, ranges: [] };
+    return new Overlay(trackReads(this.shownOver(writer, state), reads));
   }
 
   /** What is written to it is not stored. @param reads gets what is read through it @throws Suspended, Refusal `locked` */
   writerOver(writer: Reader, state: ReplicaState, reads: TrackedReads): Overlay {
-    if (state.isLocked) throw new Refusal('locked', LOCKED);
+    requireUnlocked(state);
     return new Overlay(this.readerOver(writer, state, reads));
   }
 
-  /** @param reads gets what is read through it @throws Suspended */
+  /** The present, as it is shown to the identity of the hub. @param reads gets what is read through it @throws Suspended */
   readerOver(base: Reader, state: ReplicaState, reads: TrackedReads): Reader {
-    return trackReads(this.pendingEffects(base, state).over(base), reads);
+    return trackPresent(this.shownOver(base, state), reads);
+  }
+
+  /** @throws Suspended */
+  private shownOver(base: Reader, state: ReplicaState): Reader {
+    return this.pendingEffects(base, state).over(base);
   }
 
   /** @throws Suspended */
@@ -83,6 +91,10 @@ function add(pending: PendingEffects, row: Row): void {
 function skip(pending: PendingEffects, seq: number): void {
   pending.seq = seq;
   pending.lastRow = undefined;
+}
+
+function requireUnlocked({ isLocked }: ReplicaState): void {
+  if (isLocked) throw new Refusal('locked', LOCKED);
 }
 
 const LOCKED =

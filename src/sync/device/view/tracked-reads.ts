@@ -1,4 +1,5 @@
 /** Notes what a query reads of the data shown. */
+import { Refusal } from '../../../errors.ts';
 import {
   isEntrySpace,
   type Entry,
@@ -25,8 +26,16 @@ export function keptReads({ rows, ranges }: TrackedReads): Reads | 'all' {
   return { rows: own, ranges };
 }
 
+/** What everybody in the database reads. */
 export const trackReads = (base: Reader, reads: TrackedReads): Reader =>
   new TrackingReader(base, reads);
+
+/**
+ * What the identity of the hub reads: a copy without its history would answer for the past as if nothing had been.
+ * @throws Refusal `history_not_local`, when it reads
+ */
+export const trackPresent = (base: Reader, reads: TrackedReads): Reader =>
+  new PresentReader(base, reads);
 
 class TrackingReader implements Reader {
   private readonly base: Reader;
@@ -57,3 +66,16 @@ class TrackingReader implements Reader {
     return this.base.rangeAssumedEmpty(range);
   }
 }
+
+class PresentReader extends TrackingReader {
+  override range(range: Range): readonly Entry[] {
+    if (range.space === 'history') throw noHistory();
+    return super.range(range);
+  }
+}
+
+export const noHistory = (): Refusal =>
+  new Refusal(
+    'history_not_local',
+    'A copy has no history. Run the query at the hub: `sync.client.query(…, { at: "hub" })`.',
+  );
