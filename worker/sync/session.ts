@@ -203,6 +203,8 @@ export class SyncSession {
     this.leadership = undefined;
     leadership?.close();
     await this.leader.end();
+    this.state = 'offline';
+    this.reason = 'Sync was stopped.';
     (await this.file)?.close();
     this.file = undefined;
   }

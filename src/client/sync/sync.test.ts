@@ -6,6 +6,7 @@ import type { SyncState } from '../../states.ts';
 import type { ClientHost } from '../queries/client.ts';
 import type { Files } from '../files/files.ts';
 import type { Link } from '../connection/link.ts';
+import { UsageError } from '../errors.ts';
 import { q } from '../queries/builders.ts';
 import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
 
@@ -71,6 +72,7 @@ test('checkSyncOptions() says which option is wrong', () => {
     [{ url }, 'sets'],
     [{ url, sets: q.Documents(q.Collection('notes')) }, 'sets'],
     [{ url, sets: [], login: half }, 'login'],
+    [{ url, sets: [], login: { ...login, user: undefined } }, 'login'],
   ] as const) {
     const check = (): void => checkSyncOptions(options as Partial<SyncOptions> | undefined);
     expect(check).toThrow(`The option \`${name}\` must be`);
@@ -142,4 +144,65 @@ test('writes.settled() has the verdict that is known, or waits for it with all o
   await Promise.resolve();
   tell({ type: 'sync-verdict', write: judged('0.1') });
   expect((await Promise.all(waiting)).map(({ id }) => id)).toEqual(['0.1', '0.1', '0.1']);
+});
+
+test('a verdict that was made while the sync was stopped settles its write when it goes on', async () => {
+  const { sync } = fakeWorker('live', { stopSync: undefined, writes: [judged('0.1')] });
+  await sync.start(OPTIONS);
+  const { settled } = await sync.client.submit(q.Add(1));
+  const verdicts: string[] = [];
+  sync.addEventListener('verdict', ({ detail }) => verdicts.push(detail.id));
+  await sync.stop();
+  await sync.start(OPTIONS);
+  expect(await settled).toMatchObject({ state: 'confirmed', tsMicros: 7 });
+  expect(verdicts).toEqual(['0.1']);
+});
+
+test('stop() ends in the state offline, and says why', async () => {
+  const { sync } = fakeWorker('live', { stopSync: undefined });
+  await sync.start(OPTIONS);
+  const told: unknown[] = [];
+  sync.addEventListener('state', ({ detail }) => told.push(detail));
+  await sync.stop();
+  expect(sync.state).toBe('offline');
+  expect(told).toEqual([{ state: 'offline', reason: 'Sync was stopped.' }]);
+});
+
+test('writes.resolve() refuses what is none of its choices, and sends nothing', async () => {
+  const { sync, calls } = fakeWorker('live', { resolveWrite: undefined });
+  await sync.start(OPTIONS);
+  for (const wrong of [
+    undefined,
+    null,
+    {},
+    'discard',
+    { discard: false },
+    { retry: 'yes' },
+    { drop: true },
+    { edit: undefined },
+    { discard: true, retry: true },
+  ])
+    await expect(sync.writes.resolve('0.1', wrong as never)).rejects.toBeInstanceOf(UsageError);
+  expect(calls.map(([name]) => name)).toEqual(['sync']);
+  await sync.writes.resolve('0.1', { discard: true });
+  await sync.writes.resolve('0.1', { retry: true });
+  await sync.writes.resolve('0.1', { edit: q.Add(1) });
+  expect(calls.slice(1).map(([name]) => name)).toEqual(Array(3).fill('resolveWrite'));
+});
+
+test.each([
+  ['a bigint', 5n],
+  [
+    'what contains itself',
+    (() => {
+      const self: { self?: unknown } = {};
+      self.self = self;
+      return self;
+    })(),
+  ],
+])('submit() refuses data that JSON cannot hold: %s', async (_, data) => {
+  const { sync, calls } = fakeWorker('live');
+  await sync.start(OPTIONS);
+  await expect(sync.client.submit(q.Add(1), { data })).rejects.toBeInstanceOf(UsageError);
+  expect(calls.map(([name]) => name)).toEqual(['sync']);
 });

@@ -1,6 +1,6 @@
 import type { Files } from '../files/files.ts';
 import type { WorkerMessage } from '../../host/api.ts';
-import type { JudgedData, SubmitReply, SyncProgress } from '../../host/sync.ts';
+import type { JudgedData, SubmitReply, SyncProgress, WriteChoice } from '../../host/sync.ts';
 import type { SyncState, WriteState } from '../../states.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
 import { queryText } from '../queries/query-text.ts';
@@ -96,10 +96,33 @@ export function checkSyncOptions(options: Partial<SyncOptions> | undefined): voi
     ? '`url` must be the http or https URL of a hub'
     : !Array.isArray(sets)
       ? '`sets` must be an array'
-      : login && (typeof login.password !== 'string' || typeof login.key !== 'string')
+      : login && !isLogin(login)
         ? '`login` must be { user, password, key }'
         : undefined;
   if (wrong) throw new UsageError(`The option ${wrong}.`);
+}
+
+const isLogin = ({ user, password, key }: Partial<NonNullable<SyncOptions['login']>>): boolean =>
+  user !== undefined && typeof password === 'string' && typeof key === 'string';
+
+/** @throws UsageError: what is none of the three must not be taken for one of them */
+function choiceOf(resolution: WriteResolution): WriteChoice {
+  const [[name, value] = [], ...others] = Object.entries(Object(resolution));
+  if (others.length === 0) {
+    if (name === 'edit') return { edit: queryText(value as Arg) };
+    if (name === 'discard' && value === true) return { discard: value };
+    if (name === 'retry' && value === true) return { retry: value };
+  }
+  throw new UsageError('resolve() takes { discard: true }, { retry: true } or { edit: query }.');
+}
+
+/** @throws UsageError */
+function jsonOf(data: unknown): string | undefined {
+  try {
+    return JSON.stringify(data);
+  } catch (cause) {
+    throw new UsageError('The option `data` must be something that JSON can hold.', { cause });
+  }
 }
 
 /**
@@ -132,6 +155,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   #secret = '';
   #current: SyncState = 'connecting';
   #hasHeard = false;
+  #mayHaveMissed = false;
   #lost = 0;
   #stopListening: (() => void) | undefined = undefined;
 
@@ -187,7 +211,9 @@ export class Sync extends TypedEvents<SyncEvents> {
   async stop(): Promise<void> {
     this.#stopListening?.();
     this.#stopListening = undefined;
+    this.#mayHaveMissed = true;
     await this.#link.call((host) => host.stopSync());
+    this.#enter('offline', 'Sync was stopped.');
   }
 
   #listen(): () => void {
@@ -241,13 +267,19 @@ export class Sync extends TypedEvents<SyncEvents> {
     this.#lost += missing;
     // What was told meanwhile is newer: it may have come before the answer.
     if (!this.#hasHeard) this.#enter(reply.state, undefined);
+    if (this.#mayHaveMissed) await this.#noteMissed();
   }
 
   async #goOn(): Promise<void> {
     if (!this.#options) return;
+    this.#mayHaveMissed = true;
     await this.#connect(this.#options);
+  }
+
+  /** Verdicts that were told while no worker of this page was there to hear them, or this was stopped. */
+  async #noteMissed(): Promise<void> {
+    this.#mayHaveMissed = false;
     if (this.#settling.size === 0) return;
-    // Verdicts that were told while no worker of this page was there to hear them.
     for (const write of await this.#link.ask((host) => host.writes(undefined)))
       if ('tsMicros' in write && this.#settling.has(write.id)) await this.#noteVerdict(write);
   }
@@ -255,7 +287,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   async #submit(expression: Arg, options: SubmitOptions = {}): Promise<Submitted<never>> {
     const { signal, label, data } = options;
     const query = queryText(expression);
-    const note = { label, data: JSON.stringify(data) };
+    const note = { label, data: jsonOf(data) };
     const reply = await this.#link.call(
       (host, number) =>
         host.submit({
@@ -308,7 +340,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     id: string,
     resolution: WriteResolution,
   ): Promise<Submitted<unknown> | undefined> {
-    const choice = 'edit' in resolution ? { edit: queryText(resolution.edit) } : resolution;
+    const choice = choiceOf(resolution);
     const reply = await this.#link.call((host) => host.resolveWrite(id, choice));
     return reply && this.#submitted(reply);
   }
