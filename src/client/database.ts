@@ -49,6 +49,9 @@ export interface SignOutOptions {
   readonly discardUnsent?: boolean;
 }
 
+const isEmpty = (options: unknown): boolean =>
+  typeof options === 'object' && options !== null && Object.keys(options).length === 0;
+
 export const unsentError = (count: number): QueryError =>
   refusalError(
     'unsent_writes',
@@ -160,11 +163,11 @@ export class Database extends TypedEvents<DatabaseEvents> {
 
   /**
    * Acts with the secret of a key or of a token; without options with the root secret.
-   * @throws UsageError when the secret is there but empty: a user who has logged out must not become the admin
+   * @throws UsageError when options hold no secret: a user who has logged out must not become the admin
    */
   client(options: { readonly secret?: string } = {}): Client {
-    const { secret } = options;
-    if ('secret' in options && (typeof secret !== 'string' || secret === ''))
+    const { secret } = options ?? {};
+    if (!isEmpty(options) && (typeof secret !== 'string' || secret === ''))
       throw new UsageError(
         `client({ secret }) got ${secret === '' ? 'an empty secret' : String(secret)}: pass the secret of a key or a token. Without a user, show the login; db.client() acts as the admin.`,
       );

@@ -1,6 +1,7 @@
 /** A logged-out user does not become the admin, and nobody sees the secret of the database by looking at its objects. */
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
+import { UsageError } from './errors.ts';
 import { openFake } from './testing/fake-worker.ts';
 
 test.each([null, undefined, ''])(
@@ -10,6 +11,14 @@ test.each([null, undefined, ''])(
     expect(() => db.client({ secret } as never)).toThrow('pass the secret of a key or a token');
     expect(() => db.client()).not.toThrow();
     expect(() => db.client({})).not.toThrow();
+  },
+);
+
+test.each([[{ token: 'fnA' }], [{ Secret: 'fnA' }], ['fnA'], [5], [null]])(
+  'client(%j) is refused, not the admin',
+  async (options) => {
+    const { db } = await openFake();
+    expect(() => db.client(options as never)).toThrow(UsageError);
   },
 );
 

@@ -342,6 +342,33 @@ test.each([
   expect(() => q.Create(q.Collection('notes'), params as never)).toThrow(message);
 });
 
+test.each([
+  [
+    'Paginate',
+    () => q.Paginate(q.Documents(q.Collection('notes')), { ts: new Date(0) } as never),
+    'the Date at ts',
+  ],
+  ['Let', () => q.Let({ at: new Date(0) } as never, q.Var('at')), 'the Date at at'],
+  ['Let, of an array', () => q.Let([{ at: new Date(0) }] as never, q.Var('at')), 'the Date at at'],
+  ['Object', () => q.Object({ all: [new Date(0)] } as never), 'the Date at all.0'],
+])('what is no value of FQL is refused by q.%s', (_, build, place) => {
+  expect(build).toThrow(UsageError);
+  expect(build).toThrow(`Cannot encode ${place}: use q.Time`);
+});
+
+test.each([
+  ['a Double of NaN', () => new values.Double(Number.NaN)],
+  ['an infinite Double', () => new values.Double(Infinity)],
+  ['a Double of text', () => new values.Double('1' as never)],
+  ['a FaunaTime of no Date', () => new values.FaunaTime(5 as never)],
+  ['a FaunaTime of nothing', () => new values.FaunaTime(null as never)],
+  ['a FaunaTime of a Date that is none', () => new values.FaunaTime(new Date('x'))],
+  ['a FaunaDate of nothing', () => new values.FaunaDate(undefined as never)],
+  ['a FaunaDate of a Date that is none', () => new values.FaunaDate(new Date('x'))],
+])('%s is refused', (_, make) => {
+  expect(make).toThrow(UsageError);
+});
+
 test('objects without a prototype, bytes and values of FQL are values', () => {
   const bare = Object.assign(Object.create(null) as object, { a: 1 });
   const data = { bare, bytes: new Uint8Array([1]), at: new values.FaunaTime(new Date(0)) };

@@ -18,7 +18,7 @@ export const q: Builders = Object.fromEntries([
     name,
     (...args: readonly unknown[]) => {
       checkArity(name, min, max, args);
-      return build(...args);
+      return refusing(() => build(...args));
     },
   ]),
 ]);
@@ -27,9 +27,11 @@ export const q: Builders = Object.fromEntries([
  * An argument as it goes into a query: plain objects become `{object: …}`, functions become lambdas.
  * @throws UsageError for what is no value of FQL, with its path
  */
-export function wrap(value: unknown): unknown {
+export const wrap = (value: unknown): unknown => refusing(() => wrapped(value));
+
+function refusing<T>(make: () => T): T {
   try {
-    return wrapped(value);
+    return make();
   } catch (cause) {
     if (cause instanceof NoValue) throw cause.asUsageError();
     if (!(cause instanceof RangeError)) throw cause;

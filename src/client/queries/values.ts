@@ -120,6 +120,13 @@ export class SetRef<T = unknown> extends Value<SetRef<T>, unknown> {
   }
 }
 
+/** @throws UsageError for what is neither text nor a Date of a real day */
+function isoText(value: string | Date): string {
+  if (typeof value === 'string') return value;
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+  throw new UsageError(`Neither ISO 8601 text nor a valid Date: ${String(value)}`);
+}
+
 /**
  * An instant, to the nanosecond, as ISO 8601 text in UTC.
  * @example
@@ -128,7 +135,7 @@ export class SetRef<T = unknown> extends Value<SetRef<T>, unknown> {
  */
 export class FaunaTime extends Value<FaunaTime, string> {
   constructor(value: string | Date) {
-    const text = typeof value === 'string' ? value : value.toISOString();
+    const text = isoText(value);
     if (!text.endsWith('Z')) {
       throw new UsageError(`A FaunaTime must be in UTC and end with Z, but got: ${text}`);
     }
@@ -153,7 +160,8 @@ export class FaunaTime extends Value<FaunaTime, string> {
  */
 export class FaunaDate extends Value<FaunaDate, string> {
   constructor(value: string | Date) {
-    super(typeof value === 'string' ? value : value.toISOString().slice(0, 10));
+    const text = isoText(value);
+    super(typeof value === 'string' ? text : text.slice(0, 10));
   }
 
   /** Its midnight in UTC. */
@@ -214,6 +222,12 @@ export class Uuid extends Value<Uuid, string> {
  * console.log(await client.query(q.IsDouble(new Double(1))), await client.query(q.IsDouble(1))); // true false
  */
 export class Double extends Value<number, number> {
+  constructor(value: number) {
+    if (!Number.isFinite(value))
+      throw new UsageError('A Double must be made of a number that is finite.');
+    super(value);
+  }
+
   override toJSON(): unknown {
     doublesSeen.count++;
     return this.value;
