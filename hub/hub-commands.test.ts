@@ -57,6 +57,16 @@ const create = (id: string, n: number) => ({
 const count = { count: { documents: notes } };
 const LONG_MS = 600_000;
 
+test('a file to load that is not there is named, and no store is made', async () => {
+  const made = await folder();
+  const { exited, said } = await runBurrow({
+    args: ['load', join(made, 'missing.gz'), '--data', join(made, 'data')],
+  });
+  expect((await exited).code).toBe(1);
+  expect(said()).toContain('There is no file');
+  expect(await readdir(made)).toEqual([]);
+});
+
 test(
   'a missing store is neither dumped nor moved, nor created by that',
   async () => {

@@ -133,6 +133,8 @@ function addLoad(program: Command, host: ProgramHost): void {
     .command('load <file>')
     .description('fill an empty store from a dump; its data get a new epoch');
   addSettings(load, PLACE).action(async (file: string, flags: Flags) => {
+    // Before a store is made for it.
+    requireFile(file);
     const opening = openHubStore({ at: placeIn(flags, host), say: host.say });
     await withStore(opening, async ({ store, describe }) => {
       const rows = await loadStore(store, file, progress(host, 'loaded'));
@@ -273,8 +275,12 @@ function addImport(program: Command, host: ProgramHost): void {
     );
 }
 
-async function importOneFile(file: string, flags: Flags, host: ProgramHost): Promise<void> {
+function requireFile(file: string): void {
   if (!existsSync(file)) throw new OperationFault(`There is no file ${file}.`);
+}
+
+async function importOneFile(file: string, flags: Flags, host: ProgramHost): Promise<void> {
+  requireFile(file);
   const reports = {
     exporting: () => undefined,
     checking: progress(host, 'checked', 'documents'),
