@@ -156,6 +156,22 @@ test('versions of the past and deleted documents come along when they are asked 
     });
   }));
 
+test.each([{ onClash: 'Replace' }, { onClash: 'merge' }, { format: 'xml' }])(
+  'a choice that does not exist is refused before anything is read: %j',
+  (options) =>
+    using(async (open) => {
+      const [from, to] = [await open(), await open()];
+      await fill(from, { documents: 1 });
+      const file = await packed(from);
+      const before = await linesOfExport(to);
+      await expect(importDatabase(to, file, options as never)).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringContaining('must be one of') as unknown,
+      });
+      expect(await linesOfExport(to)).toEqual(before);
+    }),
+);
+
 test('clashes are told before anything is written; they are refused, skipped or replaced', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];

@@ -94,6 +94,13 @@ interface Target {
   same: number;
 }
 
+/** @throws DataError `invalid_option` */
+function requireOneOf(name: string, given: string, choices: readonly string[]): void {
+  if (choices.includes(given)) return;
+  const sentence = `\`${name}\` must be one of ${choices.join(', ')}, but is ${given}.`;
+  throw new DataError('invalid_option', sentence);
+}
+
 class Import {
   private readonly ask: Ask;
   private readonly source: DataSource;
@@ -121,6 +128,8 @@ class Import {
   }
 
   async run(): Promise<ImportResult> {
+    requireOneOf('onClash', this.onClash, ['refuse', 'skip', 'replace']);
+    requireOneOf('format', this.options.format ?? 'export', ['export', 'jsonl', 'csv']);
     this.present = await readSchema(this.ask, '{"now":null}', 'what may be seen');
     if (canReadTwice(this.source)) await this.check();
     await this.write();
