@@ -4,6 +4,7 @@ import { Refusal } from '../src/errors.ts';
 import type { QueryCall } from '../src/host/query.ts';
 import { HeaderFault, readHeaders } from '../src/http/request-headers.ts';
 import { LIMITS } from '../src/limits.ts';
+import { abortWith } from '../worker/browser/abort-with.ts';
 import { aborted } from '../worker/queries/abortable-calls.ts';
 import { HubLiveQueries } from '../worker/sync/hub-live-queries.ts';
 import { foreign, unreached } from '../worker/sync/hub-queries.ts';
@@ -45,7 +46,7 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       const headers = headersOf(call);
       const ms = (call.timeoutMs ?? LIMITS.queryTimeoutMaxMs) + NETWORK_MS;
       const sent = { method: 'POST', headers, body: call.query };
-      const { response, text } = await send(remote, '/', sent, within(ms, [remote.ended, signal]));
+      const { response, text } = await send(remote, '/', sent, ms, signal);
       if (!ANSWER.test(text)) throw foreign(response, UNKNOWN);
       const metrics = metricsIn(response.headers);
       return { status: response.status, body: text, metrics, isHubs: true };
@@ -53,10 +54,9 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
     async http({ method, path, headers, body }) {
       // A query takes its time; the other routes answer at once.
       const ms = path === '/' ? LIMITS.queryTimeoutMaxMs : 0;
-      const until = within(NETWORK_MS + ms, [remote.ended]);
       const known = { authorization: `Bearer ${remote.secret}`, ...headers };
       const sent = { method, headers: known, ...(body !== undefined && { body }) };
-      const { response, text } = await send(remote, path, sent, until);
+      const { response, text } = await send(remote, path, sent, NETWORK_MS + ms);
       if (!/^\s*\{/.test(text)) throw foreign(response, UNKNOWN);
       return { status: response.status, headers: Object.fromEntries(response.headers), body: text };
     },
@@ -99,18 +99,20 @@ function headersOf({
 }
 
 /** @throws Refusal `connection_needed` */
-async function send(remote: Remote, path: string, sent: Sent, until: Until) {
-  const { signal } = until;
+async function send(remote: Remote, path: string, sent: Sent, ms: number, given?: AbortSignal) {
+  const late = AbortSignal.timeout(ms);
+  const ended = abortWith(remote.ended, given, late);
+  const { signal } = ended;
   try {
     // A redirect would lose the body, or take the secret elsewhere.
     const how = { credentials: 'omit', redirect: 'error', signal } as const;
     const response = await abortableFetch(`${remote.url}${path}`, { ...sent, ...how });
     return { response, text: await response.text() };
   } catch (cause) {
-    if (signal.aborted && !until.isLate()) throw aborted();
+    if (signal.aborted && !late.aborted) throw aborted();
     throw await unreachedHere(remote, LOST, cause);
   } finally {
-    until.clear();
+    ended.abort();
   }
 }
 
@@ -136,36 +138,6 @@ const unreachedHere = async ({ url }: Remote, text: string, cause: unknown): Pro
   typeof location === 'undefined'
     ? new Refusal('connection_needed', text, { cause })
     : unreached({ url, network: globalThis }, text, cause);
-
-interface Until {
-  readonly signal: AbortSignal;
-  /** Whether it was aborted by the time. */
-  isLate(): boolean;
-  clear(): void;
-}
-
-/** Not by `AbortSignal.any`, which Safari 17.0 lacks; a timer that is cleared keeps no script from ending. */
-function within(ms: number, signals: readonly (AbortSignal | undefined)[]): Until {
-  const either = new AbortController();
-  let late = false;
-  const stop = (): void => either.abort();
-  const timer = setTimeout(() => {
-    late = true;
-    stop();
-  }, ms);
-  for (const each of signals) {
-    each?.addEventListener('abort', stop);
-    if (each?.aborted) stop();
-  }
-  return {
-    signal: either.signal,
-    isLate: () => late,
-    clear: () => {
-      clearTimeout(timer);
-      for (const each of signals) each?.removeEventListener('abort', stop);
-    },
-  };
-}
 
 function metricsIn(headers: Headers): QueryMetrics {
   const number = (name: string): number => Number(headers.get(name) ?? 0);

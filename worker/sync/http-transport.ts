@@ -15,6 +15,7 @@ import {
   type RequestName,
   type RequestOf,
 } from '../../src/sync/protocol/messages.ts';
+import { abortWith } from '../browser/abort-with.ts';
 import { HubLine, type LineHost } from './hub-line.ts';
 
 export interface HttpTransportOptions {
@@ -81,24 +82,20 @@ async function postTo<N extends RequestName>(
 ): Promise<HubAnswer<AnswerOf<N>>> {
   const token = options.token();
   if (token === undefined) return NOBODY;
-  const stop = new AbortController();
-  const end = (): void => stop.abort();
-  const late = setTimeout(end, options.deadlineMs);
-  options.signal?.addEventListener('abort', end);
+  const ended = abortWith(options.signal, AbortSignal.timeout(options.deadlineMs));
   try {
     const answer = await options.fetch(`${options.url}/sync/${name}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify(message),
-      signal: stop.signal,
+      signal: ended.signal,
       // With `cache: 'no-store'` the browser would send a CORS preflight before each exchange.
       credentials: 'omit',
     });
     if (answer.ok) return { ok: true, value: ANSWERS[name](await answer.json(), name) };
     return await refusedBy(answer);
   } finally {
-    clearTimeout(late);
-    options.signal?.removeEventListener('abort', end);
+    ended.abort();
   }
 }
 

@@ -2,6 +2,7 @@
 import { createParser } from 'eventsource-parser';
 import { refusalBody } from '../../src/engine/session.ts';
 import { Refusal } from '../../src/errors.ts';
+import { abortWith } from '../browser/abort-with.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import { foreign } from './hub-queries.ts';
@@ -178,15 +179,12 @@ class Stream {
   private async follow(): Promise<Failure | undefined> {
     const lives = [...this.byId.values()];
     const queries = lives.map(({ query, tag }) => ({ query, told: tag }));
-    // Not by `AbortSignal.any`, which Safari 17.0 lacks.
-    const broken = new AbortController();
-    const stop = (): void => broken.abort();
-    this.ended.signal.addEventListener('abort', stop);
+    const broken = abortWith(this.ended.signal);
     try {
       const body = JSON.stringify({ queries });
       const response = await this.options.open(this.secret, body, broken.signal);
       return response.ok && response.body && isEvents(response)
-        ? await this.read(response.body, lives, stop)
+        ? await this.read(response.body, lives, broken)
         : await this.failureOf(response);
     } catch (reason) {
       if (!(reason instanceof Refusal)) return undefined;
@@ -194,8 +192,7 @@ class Stream {
       const isPassing = code === 'connection_needed';
       return { status, body: refusalBody(code, message), retryMs: undefined, isPassing };
     } finally {
-      this.ended.signal.removeEventListener('abort', stop);
-      stop();
+      broken.abort();
     }
   }
 
@@ -210,11 +207,11 @@ class Stream {
     return { status: 503, body: refusalBody(code, message), retryMs, isPassing };
   }
 
-  /** @param stop breaks it off @returns why it was ended by the hub */
+  /** @returns why it was ended by the hub */
   private async read(
     events: ReadableStream<Uint8Array>,
     lives: readonly LiveQuery[],
-    stop: () => void,
+    broken: AbortController,
   ): Promise<Failure | undefined> {
     let ended: Failure | undefined;
     const parser = createParser({
@@ -228,6 +225,7 @@ class Stream {
     });
     const reader = events.getReader();
     const decoder = new TextDecoder();
+    const stop = (): void => broken.abort();
     let silent = setTimeout(stop, SYNC_LIMITS.silenceMs);
     try {
       for (;;) {

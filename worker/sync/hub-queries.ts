@@ -2,6 +2,7 @@
 import type { Metrics, QueryAnswer } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { NO_METRICS } from '../../src/engine/session.ts';
+import { abortWith } from '../browser/abort-with.ts';
 import type { Network } from '../browser/network.ts';
 import { aborted } from '../queries/abortable-calls.ts';
 import type { SyncCall } from '../../src/host/sync.ts';
@@ -125,20 +126,9 @@ const post = (
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' },
     body,
-    signal: within(deadlineMs, signal),
+    signal: abortWith(AbortSignal.timeout(deadlineMs), signal).signal,
     credentials: 'omit',
   });
-
-/** Not by `AbortSignal.any`, which Safari 17.0 lacks. */
-function within(ms: number, signal: AbortSignal | undefined): AbortSignal {
-  const late = AbortSignal.timeout(ms);
-  if (!signal) return late;
-  const either = new AbortController();
-  for (const each of [late, signal])
-    each.addEventListener('abort', () => either.abort(each.reason), { once: true });
-  if (signal.aborted) either.abort(signal.reason);
-  return either.signal;
-}
 
 function metricsIn(headers: Headers): Metrics {
   const number = (name: string) => Number(headers.get(name) ?? 0);
