@@ -10,8 +10,10 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   ...Object.fromEntries(
     Object.entries(QUERIES).map(([name, query]): [string, Attack] => [
       name,
-      (target) =>
-        keepSending(target, QUERIES_AT_ONCE, target.credentials.attacker, JSON.stringify(query())),
+      (target) => {
+        const sender = { secret: target.credentials.attacker };
+        return keepSending(target, Array(QUERIES_AT_ONCE).fill(sender), JSON.stringify(query()));
+      },
     ]),
   ),
   ...CONNECTIONS,

@@ -61,17 +61,20 @@ const count = (into: Record<string, number>, status: number): void => {
   into[status] = (into[status] ?? 0) + 1;
 };
 
-/** As `send`, by so many at a time; the answers by status. */
+export interface Sender {
+  readonly secret: string;
+  readonly localAddress?: string;
+}
+
+/** As `send`, by each of the senders one request at a time; the answers by status. */
 export async function keepSending(
   { port, signal }: Target,
-  atOnce: number,
-  secret: string,
+  senders: readonly Sender[],
   body: string | Buffer,
-  localAddress = ATTACKER,
 ): Promise<Readonly<Record<string, number>>> {
   const statuses: Record<string, number> = {};
   await Promise.all(
-    range(atOnce).map(async () => {
+    senders.map(async ({ secret, localAddress = ATTACKER }) => {
       while (!signal.aborted) {
         const { status } = await send(port, { secret, body, localAddress }).catch(() => ({
           status: 0,
@@ -187,5 +190,9 @@ export const CONNECTIONS: Readonly<Record<string, Attack>> = {
     return { sessions, streams };
   },
   'bodies of 8 MB with a wrong secret': (target) =>
-    keepSending(target, 5, 'no secret at all', Buffer.alloc(8_000_000, ' ')),
+    keepSending(
+      target,
+      Array(5).fill({ secret: 'no secret at all' }),
+      Buffer.alloc(8_000_000, ' '),
+    ),
 };

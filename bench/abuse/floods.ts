@@ -7,19 +7,11 @@ const ADDRESSES = 20;
 
 const flood =
   (query: unknown): Attack =>
-  async (target) => {
-    const body = JSON.stringify(query);
-    const { tenant } = target.credentials;
-    const counts = await Promise.all(
-      range(ADDRESSES).flatMap((i) =>
-        tenant.map((key) => keepSending(target, 1, key, body, `127.0.1.${i + 1}`)),
-      ),
+  (target) => {
+    const senders = range(ADDRESSES).flatMap((i) =>
+      target.credentials.tenant.map((secret) => ({ secret, localAddress: `127.0.1.${i + 1}` })),
     );
-    const statuses: Record<string, number> = {};
-    for (const each of counts)
-      for (const [status, count] of Object.entries(each))
-        statuses[status] = (statuses[status] ?? 0) + count;
-    return statuses;
+    return keepSending(target, senders, JSON.stringify(query));
   };
 
 const adds = { map: { lambda: 'i', expr: { add: [{ var: 'i' }, 1] } }, collection: range(5000) };
