@@ -1,0 +1,29 @@
+import type { DataStep } from './steps.ts';
+
+export interface MigrateOptions {
+  /** Of the schema, from 1: higher than that of the schema before. */
+  readonly version: number;
+  /** Changes of documents, by the version that they lead to. A database that was empty has no need of them. */
+  readonly steps?: Readonly<Record<number, DataStep>>;
+  /** Names of collections that may lose documents or history. */
+  readonly allowLoss?: readonly string[];
+  readonly onProgress?: (progress: MigrationProgress) => void;
+}
+
+export interface MigrationProgress {
+  readonly phase: 'collections' | 'indexes' | 'roles' | 'step' | 'removal';
+  /** The version whose data step it is. */
+  readonly step?: number;
+  /** How many documents the step has passed. */
+  readonly documents?: number;
+}
+
+export function checkOptions({ version, steps }: MigrateOptions): void {
+  const wrong = [version, ...Object.keys(steps ?? {}).map(Number)].find(
+    (each) => !Number.isSafeInteger(each) || each < 1 || each > version,
+  );
+  if (wrong !== undefined)
+    throw new RangeError(
+      `The option \`version\` must be a whole number from 1, and \`steps\` lead to versions up to it, but got ${wrong}.`,
+    );
+}
