@@ -11,7 +11,7 @@ import {
   sourcedMembers,
 } from '../values/object-view.ts';
 import { isSetOp, setOfParts } from '../values/sets.ts';
-import { formatDate, formatTime, parseDate, parseTime } from '../values/time.ts';
+import { parseDate, parseTime } from '../values/time.ts';
 import {
   Bytes,
   isArray,
@@ -28,11 +28,11 @@ import {
   type SetValue,
   type Value,
 } from '../values/value.ts';
-import { decodeBase64, encodeBase64 } from './base64.ts';
+import { decodeBase64 } from './base64.ts';
 import { flat, PIECE_CHARS } from './flat.ts';
 import { parseJson, quote } from './json.ts';
 import { doubleText } from './number-text.ts';
-import { isEscaped } from './wire.ts';
+import { isEscaped, scalarText } from './wire.ts';
 
 export interface StoreContext {
   /** Refs of this database are stored without it. */
@@ -124,13 +124,10 @@ function storeKinded(value: Kinded, context: StoreContext, depth: number): strin
     case 'double':
       return storeDouble(value.value);
     case 'bytes':
-      return `{"@bytes":"${encodeBase64(value.bytes)}"}`;
     case 'time':
-      return `{"@ts":"${formatTime(value)}"}`;
     case 'date':
-      return `{"@date":"${formatDate(value)}"}`;
     case 'uuid':
-      return `{"@uuid":${quote(value.text)}}`;
+      return scalarText(value);
     case 'ref':
       return storeRef(value, context);
     case 'unresolved':

@@ -136,10 +136,11 @@ function renderMembers(object: ObjectValue, context: RenderContext, depth: numbe
   return whole + text;
 }
 
-function renderKinded(value: Kinded, context: RenderContext, depth: number): string | undefined {
+type Scalar = Extract<Kinded, { readonly kind: 'bytes' | 'time' | 'date' | 'uuid' }>;
+
+/** The same on the wire and in a row. */
+export function scalarText(value: Scalar): string {
   switch (value.kind) {
-    case 'double':
-      return wireDouble(value.value);
     case 'bytes':
       return `{"@bytes":"${encodeBase64(value.bytes)}"}`;
     case 'time':
@@ -148,6 +149,20 @@ function renderKinded(value: Kinded, context: RenderContext, depth: number): str
       return `{"@date":"${formatDate(value)}"}`;
     case 'uuid':
       return `{"@uuid":${quote(value.text)}}`;
+    default:
+      return unreachable(value);
+  }
+}
+
+function renderKinded(value: Kinded, context: RenderContext, depth: number): string | undefined {
+  switch (value.kind) {
+    case 'double':
+      return wireDouble(value.value);
+    case 'bytes':
+    case 'time':
+    case 'date':
+    case 'uuid':
+      return scalarText(value);
     case 'ref':
       return renderRef(value, context);
     case 'unresolved':
