@@ -157,6 +157,8 @@ export default defineConfig({
           name: 'node',
           ...patience,
           environment: 'node',
+          // Not one less, as is its default: of two cores one would wait.
+          maxWorkers: '100%',
           include: [
             '{src,worker,hub,hosts,bundlers,in-process,inspector,demo,scripts}/**/*.test.{ts,tsx,mjs}',
           ],
