@@ -2,6 +2,7 @@ import { playwright } from '@vitest/browser-playwright';
 import { compile } from 'svelte/compiler';
 import type { Plugin } from 'vite';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { bundledWorkers } from './scripts/browsers/bundled-workers.mjs';
 import { kinds, type Kind } from './scripts/browsers/kinds.mjs';
 import { hubCommands } from './scripts/browsers/hub-commands.mjs';
 import { systemBrowser } from './scripts/browsers/vitest-provider.mjs';
@@ -87,6 +88,7 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
   plugins: [
     workerFromSource(),
     trimPackages(),
+    bundledWorkers(),
     serviceWorkerBeside(),
     svelteComponents('client'),
     sameCases(),
