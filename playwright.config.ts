@@ -8,6 +8,8 @@ const hasDemo = process.env['BURROW_E2E_DEMO'] !== 'off';
 
 export default defineConfig({
   testDir: 'e2e',
+  // Of its own: what is there is removed at the start, and the examples may be under way.
+  outputDir: 'test-results/e2e',
   testMatch: '**/*.spec.ts',
   // Theirs is another configuration: they need the packed package, not the demo.
   testIgnore: 'examples/**',

@@ -1,15 +1,14 @@
 // `npm test`: every test there is. `npm test -- --node`, `--browser`, `--e2e` or `--examples` runs only those; `--browsers chromium,firefox,webkit`
 // names the browsers, which are all that can be had otherwise. End-to-end tests are driven in Chromium.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { engines, enginesNamed, ensureEngines } from './browsers/engines.mjs';
-import { freePort } from './free-port.mjs';
+import { runStage, settle, totalOf } from './run-stages.mjs';
 import { ensureNode, ensurePackages, ensurePostgres, root, runMain, say } from './setup.mjs';
-
-/** @typedef {{ passed: number; failed: number; skipped: number }} Tally */
+import { inLanes } from './side-by-side.mjs';
+import { endToEndStage, examplesStage, vitestStage } from './test-stages.mjs';
 
 const { values: chosen } = parseArgs({
   options: {
@@ -22,81 +21,8 @@ const { values: chosen } = parseArgs({
 });
 const all = !chosen.node && !chosen.browser && !chosen.e2e && !chosen.examples;
 
-/** @param {string} tool @param {string[]} args @param {Record<string, string>} env */
-const run = (tool, args, env) =>
-  spawnSync(process.execPath, [join(root, 'node_modules', tool), ...args], {
-    cwd: root,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  }).status === 0;
-
-/** What passed only when it was run again. @type {string[]} */
-const unsteady = [];
-
-/** @param {string} path */
-const report = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined);
-
-/** A run that failed without a failed test (a crash, no report), or that ran none, still counts as one failure. @param {boolean} ok @param {Tally} tally @returns {Tally} */
-const honest = (ok, tally) =>
-  (ok && tally.passed > 0) || tally.failed > 0 ? tally : { ...tally, failed: 1 };
-
-/** @param {string} project @param {string[]} files All when none is given. @param {string} folder @param {Record<string, string>} env */
-function runVitestOnce(project, files, folder, env) {
-  const file = join(folder, `${project}-${files.length}.json`);
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  const ok = run('vitest/vitest.mjs', ['run', '--project', project, ...reporters, ...files], env);
-  /** @type {{ numPassedTests?: number; numFailedTests?: number; numPendingTests?: number; testResults?: { name: string; status: string }[] }} */
-  const found = report(file) ?? {};
-  const { numPassedTests = 0, numFailedTests = 0, numPendingTests = 0, testResults = [] } = found;
-  const tally = { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests };
-  const failedFiles = testResults.filter(({ status }) => status === 'failed');
-  return { ok, tally, failedFiles: failedFiles.map(({ name }) => relative(root, name)) };
-}
-
-/**
- * Tests in a real browser depend on its timing, which no seed fixes: up to two files that failed there are run once
- * more, alone. What passed only then is told in the last lines, for it is a defect of the test or of the code.
- *
- * @param {'node' | 'cluster' | 'browsers' | import('./browsers/kinds.mjs').Kind} project @param {string} folder @param {Record<string, string>} env
- */
-function runVitest(project, folder, env) {
-  say(`Running the tests in ${project} (vitest).`);
-  const { ok, tally, failedFiles } = runVitestOnce(project, [], folder, env);
-  const mayRunAgain = project !== 'node' && failedFiles.length > 0 && failedFiles.length <= 2;
-  if (ok || !mayRunAgain) return honest(ok, tally);
-  const names = failedFiles.join(' and ');
-  say(`Running ${names} in ${project} again, alone.`);
-  const again = runVitestOnce(project, failedFiles, folder, env);
-  if (!again.ok) return honest(false, tally);
-  unsteady.push(`${names} in ${project}`);
-  return { ...tally, passed: tally.passed + tally.failed, failed: 0 };
-}
-
-/** @param {string} folder @param {Record<string, string>} env */
-async function runEndToEnd(folder, env) {
-  say('Running the end-to-end tests on the built demo (playwright).');
-  const file = join(folder, 'e2e.json');
-  const ok = run('@playwright/test/cli.js', ['test', '--retries=1', '--reporter=list,json'], {
-    ...env,
-    PLAYWRIGHT_JSON_OUTPUT_NAME: file,
-    BURROW_E2E_PORT: String(await freePort()),
-    BURROW_DEMO_OUT: join(folder, 'demo'),
-  });
-  const { expected = 0, unexpected = 0, flaky = 0, skipped = 0 } = report(file)?.stats ?? {};
-  if (flaky > 0) unsteady.push(`${flaky} end-to-end tests, named above as flaky`);
-  return honest(ok, { passed: expected + flaky, failed: unexpected, skipped });
-}
-
-/** @param {string} folder @param {Record<string, string>} env */
-function runExamples(folder, env) {
-  say('Running the examples: each is installed with the packed package, built and used.');
-  const file = join(folder, 'examples.json');
-  const args = ['test', '--config', 'e2e/examples/playwright.config.ts', '--reporter=list,json'];
-  const ok = run('@playwright/test/cli.js', args, { ...env, PLAYWRIGHT_JSON_OUTPUT_NAME: file });
-  const { expected = 0, unexpected = 0, flaky = 0, skipped = 0 } = report(file)?.stats ?? {};
-  const tally = { passed: expected + flaky, failed: unexpected, skipped };
-  return ok && skipped > 0 ? tally : honest(ok, tally);
-}
+/** Each waits for much of its time: for what a page does, for a browser to start or end, for packages. */
+const BROWSER_STAGES_AT_ONCE = 2;
 
 const endToEndExists = () =>
   existsSync(join(root, 'e2e')) &&
@@ -109,48 +35,64 @@ function readyBrowsers() {
   return ensureEngines(chosen.e2e || chosen.examples ? ['chromium'] : [], false);
 }
 
+/** One after the other: where machines of a cluster do not get to answer in time, they are given up. @param {string} folder */
+function nodeStages(folder) {
+  if (!all && !chosen.node) return [];
+  const programs = { BURROW_POSTGRES_BIN: ensurePostgres() };
+  return [vitestStage('node', folder, programs), vitestStage('cluster', folder, programs)];
+}
+
+/**
+ * After the cluster, whose networks come and go: Chromium gives up requests when one does.
+ * @param {string} folder @param {import('./browsers/engines.mjs').ReadyBrowsers} ready
+ */
+function browserStages(folder, { kinds, chromium }) {
+  const env = { BURROW_CHROMIUM: chromium ?? '' };
+  const hasChromium = chromium !== undefined;
+  const stages = [];
+  // The longest first.
+  if ((all || chosen.e2e) && hasChromium && endToEndExists())
+    stages.push(endToEndStage(folder, env));
+  if (all || chosen.browser) {
+    for (const kind of kinds) stages.push(vitestStage(kind, folder, env));
+    // Driven from outside: restarts, kills, two tabs, quotas.
+    stages.push(vitestStage('browsers', folder, { ...env, BURROW_BROWSERS: kinds.join(',') }));
+  }
+  if ((all || chosen.examples) && hasChromium) stages.push(examplesStage(folder, env));
+  return stages;
+}
+
+/** @param {string} folder @param {import('./browsers/engines.mjs').ReadyBrowsers} ready @returns {Promise<import('./run-stages.mjs').Outcome[]>} */
+async function runStages(folder, ready) {
+  const alone = await inLanes(nodeStages(folder), 1, (stage) => runStage(stage, { isAlone: true }));
+  const stages = browserStages(folder, ready);
+  const isAlone = stages.length === 1;
+  const others = await inLanes(stages, BROWSER_STAGES_AT_ONCE, (stage) =>
+    runStage(stage, { isAlone }),
+  );
+  return [...alone, ...others];
+}
+
 await runMain(async () => {
   ensureNode();
   ensurePackages();
-  const { kinds, chromium, notRun } = await readyBrowsers();
+  const ready = await readyBrowsers();
   const folder = mkdtempSync(join(tmpdir(), 'burrow-test-'));
-  /** @type {Tally[]} */
-  const tallies = [];
+  const notRun = [...ready.notRun];
+  /** @type {readonly import('./run-stages.mjs').Settled[]} */
+  let settled;
   try {
-    if (all || chosen.node) {
-      const programs = { BURROW_POSTGRES_BIN: ensurePostgres() };
-      tallies.push(runVitest('node', folder, programs));
-      // Alone: machines that do not get to answer in time would be given up.
-      tallies.push(runVitest('cluster', folder, programs));
-    }
-    const env = { BURROW_CHROMIUM: chromium ?? '' };
-    if (all || chosen.browser) {
-      for (const kind of kinds) tallies.push(runVitest(kind, folder, env));
-      // Driven from outside: restarts, kills, two tabs, quotas.
-      tallies.push(runVitest('browsers', folder, { ...env, BURROW_BROWSERS: kinds.join(',') }));
-    }
-    if ((all || chosen.e2e) && chromium !== undefined && endToEndExists())
-      tallies.push(await runEndToEnd(folder, env));
-    if ((all || chosen.examples) && chromium !== undefined) {
-      const examples = runExamples(folder, env);
-      tallies.push(examples);
-      if (examples.skipped > 0)
-        notRun.push(`${examples.skipped} examples, because npm cannot reach its registry`);
-    }
+    const outcomes = await runStages(folder, ready);
+    for (const { stage, tally } of outcomes)
+      if (stage.mayBeSkipped && tally.skipped > 0)
+        notRun.push(`${tally.skipped} examples, because npm cannot reach its registry`);
+    settled = await inLanes(outcomes, 1, settle);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  const total = { passed: 0, failed: 0, skipped: 0 };
-  for (const { passed, failed, skipped } of tallies) {
-    total.passed += passed;
-    total.failed += failed;
-    total.skipped += skipped;
-  }
-  if (total.passed + total.failed === 0) {
-    say('No test ran.');
-    total.failed = 1;
-  }
-  for (const names of unsteady) say(`Passed only when run again: ${names}.`);
+  const total = totalOf(settled.map(({ tally }) => tally));
+  for (const names of settled.flatMap(({ unsteady }) => unsteady))
+    say(`Passed only when run again: ${names}.`);
   for (const sentence of notRun) say(`Not run: ${sentence}.`);
   const skippedToo = total.skipped === 0 ? '' : `, ${total.skipped} skipped`;
   console.log(`\n${total.passed} passed, ${total.failed} failed${skippedToo}`);

@@ -1,0 +1,62 @@
+// Runs the parts of `npm test`, and counts what they say.
+import { resolve } from 'node:path';
+import { root, say } from './setup.mjs';
+import { run, secondsSince } from './side-by-side.mjs';
+
+/** @typedef {import('./test-stages.mjs').Stage} Stage */
+/** @typedef {import('./test-stages.mjs').Tally} Tally */
+/** @typedef {import('./test-stages.mjs').StageReport & { stage: Stage; ok: boolean }} Outcome */
+/** `unsteady`: what passed only when it was run again. @typedef {{ tally: Tally; unsteady: readonly string[] }} Settled */
+
+/** @param {Stage} stage @param {{ isAlone: boolean }} how alone, it shows at once what it prints @returns {Promise<Outcome>} */
+export async function runStage(stage, { isAlone }) {
+  say(`Running ${stage.name}.`);
+  const startedMs = performance.now();
+  const program = [resolve(root, stage.program), ...stage.args];
+  const env = { ...process.env, ...(await stage.env()) };
+  const { ok, printed } = await run(process.execPath, program, { env, isShown: isAlone });
+  const report = stage.readReport();
+  const { passed, failed } = report.tally;
+  process.stdout.write(printed);
+  say(`Ended: ${stage.name}: ${passed} passed, ${failed} failed (${secondsSince(startedMs)} s).`);
+  return { stage, ok, ...report };
+}
+
+/** A run that failed without a failed test (a crash, no report), or that ran none, still counts as one failure. @param {Outcome} outcome @returns {Tally} */
+function honest({ stage, ok, tally }) {
+  const hasRun = tally.passed > 0 || (stage.mayBeSkipped === true && tally.skipped > 0);
+  return (ok && hasRun) || tally.failed > 0 ? tally : { ...tally, failed: 1 };
+}
+
+const FILES_AGAIN_MAX = 2;
+
+/**
+ * Tests in a real browser depend on its timing, which no seed fixes: up to two files that failed there are run once
+ * more, alone. What passed only then is told in the last lines, for it is a defect of the test or of the code.
+ *
+ * @param {Outcome} outcome @returns {Promise<Settled>}
+ */
+export async function settle(outcome) {
+  const { stage, ok, tally, failedFiles, unsteady } = outcome;
+  const areFew = failedFiles.length > 0 && failedFiles.length <= FILES_AGAIN_MAX;
+  if (ok || !areFew || stage.again === undefined) return { tally: honest(outcome), unsteady };
+  const again = stage.again(failedFiles);
+  if (!(await runStage(again, { isAlone: true })).ok) return { tally: honest(outcome), unsteady };
+  return {
+    tally: { ...tally, passed: tally.passed + tally.failed, failed: 0 },
+    unsteady: [...unsteady, again.name],
+  };
+}
+
+/** @param {readonly Tally[]} tallies @returns {Tally} */
+export function totalOf(tallies) {
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (const { passed, failed, skipped } of tallies) {
+    total.passed += passed;
+    total.failed += failed;
+    total.skipped += skipped;
+  }
+  if (total.passed + total.failed > 0) return total;
+  say('No test ran.');
+  return { ...total, failed: 1 };
+}

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runStage, settle, totalOf } from './run-stages.mjs';
+
+/** @typedef {import('./test-stages.mjs').Stage} Stage */
+/** @typedef {import('./test-stages.mjs').StageReport} StageReport */
+
+/** @type {string} */
+let folder;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'burrow-stages-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const passed = { tally: { passed: 3, failed: 0, skipped: 1 }, failedFiles: [], unsteady: [] };
+const oneFailed = { ...passed, tally: { passed: 2, failed: 1, skipped: 1 }, failedFiles: ['one'] };
+
+/** @param {number} code that its program ends with @param {StageReport} report @param {Partial<Stage>} more @returns {Stage} */
+function stageOf(code, report, more = {}) {
+  const program = join(folder, `ends-with-${code}.mjs`);
+  writeFileSync(program, `process.exitCode = ${code};`);
+  return {
+    name: 'tests',
+    program,
+    args: [],
+    env: async () => ({}),
+    readReport: () => report,
+    ...more,
+  };
+}
+
+/** @param {Stage} stage */
+const settled = async (stage) => settle(await runStage(stage, { isAlone: false }));
+
+test('settle() counts what the report says', async () => {
+  expect(await settled(stageOf(0, passed))).toEqual({ tally: passed.tally, unsteady: [] });
+  expect(await settled(stageOf(1, oneFailed))).toEqual({ tally: oneFailed.tally, unsteady: [] });
+});
+
+test('settle() counts a failure for a program that failed without a failed test, or ran none', async () => {
+  expect((await settled(stageOf(1, passed))).tally.failed).toBe(1);
+  const none = { ...passed, tally: { passed: 0, failed: 0, skipped: 4 } };
+  expect((await settled(stageOf(0, none))).tally.failed).toBe(1);
+  expect((await settled(stageOf(0, none, { mayBeSkipped: true }))).tally.failed).toBe(0);
+});
+
+test('settle() runs failed files again, and names what passed only then', async () => {
+  /** @param {number} code */
+  const again = (code) => (/** @type {readonly string[]} */ files) =>
+    stageOf(code, passed, { name: `again ${files.join(' and ')}` });
+  expect(await settled(stageOf(1, oneFailed, { again: again(0) }))).toEqual({
+    tally: { passed: 3, failed: 0, skipped: 1 },
+    unsteady: ['again one'],
+  });
+  expect(await settled(stageOf(1, oneFailed, { again: again(2) }))).toEqual({
+    tally: oneFailed.tally,
+    unsteady: [],
+  });
+});
+
+test('settle() runs nothing again when more than two files failed', async () => {
+  const three = { ...oneFailed, failedFiles: ['one', 'two', 'three'] };
+  const again = () => {
+    throw new Error('nothing is run again');
+  };
+  expect((await settled(stageOf(1, three, { again }))).tally).toEqual(three.tally);
+});
+
+test('totalOf() adds tallies, and counts a failure when no test ran', () => {
+  expect(totalOf([passed.tally, oneFailed.tally])).toEqual({ passed: 5, failed: 1, skipped: 2 });
+  expect(totalOf([])).toEqual({ passed: 0, failed: 1, skipped: 0 });
+});
