@@ -1,38 +1,60 @@
 // `npm run check`: everything but the tests. `npm run check -- types lint` runs only those steps.
-import { spawnSync } from 'node:child_process';
-import { ensureNode, ensurePackages, root, runMain, say } from './setup.mjs';
+import { ensureNode, ensurePackages, runMain, say } from './setup.mjs';
+import { inLanes, run, secondsSince } from './side-by-side.mjs';
 
-const steps = /** @type {const} */ ([
-  ['types', 'types'],
-  ['lint', 'lint'],
-  ['format', 'format:check'],
-  ['imports', 'imports'],
-  ['dead code', 'dead-code'],
-  ['build', 'build'],
-  ['size', 'size'],
-  ['package', 'package'],
-  ['site', 'site'],
-  ['audit', 'audit'],
-]);
+/** @typedef {readonly [name: string, script: string]} Step */
+
+/**
+ * One phase after the other, its lanes beside each other: a step may need what an earlier phase made, and nothing that one in another lane changes.
+ * @type {readonly (readonly (readonly Step[])[])[]}
+ */
+const phases = [
+  [
+    [['types', 'types']],
+    [
+      ['lint', 'lint'],
+      ['format', 'format:check'],
+      ['imports', 'imports'],
+      ['dead code', 'dead-code'],
+    ],
+  ],
+  [[['build', 'build']]],
+  [
+    [
+      ['size', 'size'],
+      ['package', 'package'],
+    ],
+    [
+      ['site', 'site'],
+      ['audit', 'audit'],
+    ],
+  ],
+];
+
+/** @param {Step} step @returns {Promise<string>} its line of the summary */
+async function check([name, script]) {
+  const startedMs = performance.now();
+  const { ok, printed } = await run('npm', ['run', '--silent', script]);
+  const seconds = secondsSince(startedMs);
+  say(`Check: ${name} (npm run ${script}), ${seconds} s`);
+  process.stdout.write(printed);
+  if (!ok) process.exitCode = 1;
+  return `${ok ? 'ok    ' : 'FAILED'}  ${name} (${seconds} s)`;
+}
 
 await runMain(async () => {
   ensureNode();
   ensurePackages();
   const wanted = process.argv.slice(2);
+  const isWanted = (/** @type {Step} */ step) =>
+    wanted.length === 0 || step.some((word) => wanted.includes(word));
   /** @type {string[]} */
   const outcomes = [];
-  for (const [name, script] of steps) {
-    if (wanted.length > 0 && !wanted.includes(script) && !wanted.includes(name)) continue;
-    say(`Check: ${name} (npm run ${script})`);
-    const startedMs = performance.now();
-    const { status } = spawnSync('npm', ['run', '--silent', script], {
-      cwd: root,
-      stdio: ['ignore', 'inherit', 'inherit'],
-      shell: process.platform === 'win32',
-    });
-    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-    outcomes.push(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name} (${seconds} s)`);
-    if (status !== 0) process.exitCode = 1;
+  for (const phase of phases) {
+    const ofLanes = await inLanes(phase, phase.length, (lane) =>
+      inLanes(lane.filter(isWanted), 1, check),
+    );
+    outcomes.push(...ofLanes.flat());
   }
   console.log(`\n${outcomes.join('\n')}`);
 });
