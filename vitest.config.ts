@@ -17,6 +17,7 @@ import {
 } from './scripts/bundle.mjs';
 import { chromiumArgs, chromiumPath } from './scripts/chromium.mjs';
 import { guidesAsModules } from './scripts/guides.mjs';
+import { LongFirst } from './scripts/long-first.mjs';
 import { trimPackages } from './scripts/trim-packages.mjs';
 
 /** Of what hangs only: a slow machine fails no test. How long something takes decides none. */
@@ -151,6 +152,7 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         resolve: { alias: packageAlias },
