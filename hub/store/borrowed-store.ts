@@ -17,10 +17,9 @@ const CONNECTIONS_MAX = 2;
 
 /** @throws Refusal `storage_unavailable` */
 export async function openBorrowedStore(access: StoreAccess): Promise<BorrowedStore> {
-  const { tenant } = access;
   if ('port' in access) {
     const database = new BorrowedDatabase(access.port);
-    const store = await openTables(database, tenant);
+    const store = await openTables(database, access.tenant);
     return {
       store: access.folder === undefined ? store : withDiskRoom(store, access.folder),
       announce: (notice) => database.announce(notice),
@@ -30,11 +29,7 @@ export async function openBorrowedStore(access: StoreAccess): Promise<BorrowedSt
       },
     };
   }
-  const opened = await openHubStore({
-    at: access,
-    tenant,
-    connectionsMax: CONNECTIONS_MAX,
-  });
+  const opened = await openHubStore({ at: access, connectionsMax: CONNECTIONS_MAX });
   // The server notifies the others.
   return { store: opened.store, announce: () => undefined, close: () => opened.close() };
 }
