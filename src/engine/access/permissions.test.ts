@@ -1,5 +1,43 @@
 import { expect, test } from 'vitest';
+import { Ref } from '../../values/value.ts';
+import type { IndexDefinition } from '../catalog/definitions.ts';
+import { anyOf } from './permissions.ts';
 import { EngineWorld, coll, create, doc, obj, type Query } from '../testing/engine-world.ts';
+
+test('anyOf() asks for each document, but once for a collection all of which is open', () => {
+  const asked: string[] = [];
+  const open = { readsAllBeside: ({ collection }: Ref) => collection === 1026 };
+  const even = ({ id }: Ref) => id % 2n === 0n;
+  const may = anyOf([
+    { may: () => false },
+    {
+      ...open,
+      may: (request) => {
+        if (!('ref' in request)) return false;
+        const { ref } = request;
+        asked.push(`${request.action} ${ref.collection}/${ref.id}`);
+        return open.readsAllBeside(ref) || even(ref);
+      },
+    },
+  ]);
+  const reads = (collection: number, id: bigint, database = 0) =>
+    may.may({ action: 'read', ref: new Ref(database, collection, id) });
+  expect([1n, 2n, 3n].map((id) => reads(1026, id))).toEqual([true, true, true]);
+  expect(may.may({ action: 'read_entry', ref: new Ref(0, 1026, 4n), index: NO_INDEX })).toBe(true);
+  expect(asked).toEqual(['read 1026/1']);
+  expect([1n, 2n, 3n].map((id) => reads(1027, id))).toEqual([false, true, false]);
+  expect(may.may({ action: 'delete', ref: new Ref(0, 1026, 1n) })).toBe(true);
+  expect(reads(1026, 5n, 1)).toBe(true);
+  expect(asked.slice(1)).toEqual([
+    'read 1027/1',
+    'read 1027/2',
+    'read 1027/3',
+    'delete 1026/1',
+    'read 1026/5',
+  ]);
+});
+
+const NO_INDEX = {} as IndexDefinition;
 
 const DENIED = { code: 'permission denied', status: 403 };
 

@@ -75,7 +75,8 @@ class AnyOf implements Permissions {
     if (action !== 'read' && action !== 'read_entry')
       return isAny(this.sources, (each) => each.may(request));
     const { ref } = request;
-    if (this.open?.collection === ref.collection && this.open.database === ref.database) return true;
+    if (this.open?.collection === ref.collection && this.open.database === ref.database)
+      return true;
     return isAny(this.sources, (each) => {
       const isRead = each.may(request);
       if (isRead && each.readsAllBeside?.(ref) === true) this.open = ref;

@@ -208,7 +208,8 @@ class ReadDocument implements Document {
     this.ts = shownTs(context, version.ts);
     this.created = options.created ?? false;
     // Not a getter: it is asked for whenever the document is weighed.
-    this.text = version.plain && !HIDDEN.has(ref.collection) ? version.body.slice(1, -1) : undefined;
+    this.text =
+      version.plain && !HIDDEN.has(ref.collection) ? version.body.slice(1, -1) : undefined;
     this.parsed = options.fields && shownFields(context, ref, options.fields);
   }
 

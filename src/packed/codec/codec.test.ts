@@ -13,6 +13,7 @@ import { checksum } from './checksum.ts';
 import { joined, PART_BYTES_MAX, partsOf, readPart } from './log-parts.ts';
 import { readRecord, recordBytes } from './log-record.ts';
 import { readManifest, writeManifest } from './manifest-bytes.ts';
+import { sealed } from './sealed.ts';
 import { readRowBody, writeRowBody } from './stored-value.ts';
 import { TableIndex, TableIndexWriter } from './table-index.ts';
 
@@ -22,6 +23,16 @@ test('checksum() is xxHash32', () => {
   expect(of('a')).toBe(0x550d7456);
   expect(of('abc')).toBe(0x32d153ff);
   expect(of('Nobody inspects the spammish repetition')).toBe(0xe2293b2f);
+});
+
+test('checksum() does not depend on where in memory the bytes are', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 100 }), fc.nat(7), (bytes, offset) => {
+      const moved = new Uint8Array(offset + bytes.length + 1);
+      moved.set(bytes, offset);
+      expect(checksum(moved.subarray(offset), bytes.length)).toBe(checksum(bytes));
+    }),
+  );
 });
 
 test('number() keeps every safe integer', () => {
@@ -75,6 +86,53 @@ test('a block gives back its items, and seek() finds the interval of each', () =
       expect(block.floor('', '')).toBeUndefined();
     }),
   );
+});
+
+/** Few letters, and many of them: keys that have much in common, and some that are longer than a byte can tell. */
+const anyAlike = fc
+  .tuple(
+    fc.constantFrom('', 'a'.repeat(126), 'a'.repeat(130)),
+    fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 4 }),
+  )
+  .map(([start, end]) => start + end);
+const anyPlace = fc.record({ key: anyAlike, owner: anyAlike });
+
+test('floor() finds the last item that is not after a place, whatever they have in common', () => {
+  const body = fc.option(fc.uint8Array({ maxLength: 200 }), { nil: undefined });
+  const selector = ({ key, owner }: ItemKey) => `${key} ${owner}`;
+  const someItems = fc.uniqueArray(fc.tuple(anyPlace, body), {
+    selector: ([place]) => selector(place),
+    minLength: 1,
+    maxLength: 60,
+  });
+  fc.assert(
+    fc.property(someItems, fc.array(anyPlace, { maxLength: 20 }), (given, places) => {
+      const items = given
+        .map(([place, bytes]) => ({ ...place, body: bytes }))
+        .toSorted(compareItemKeys);
+      const block = blockOf(1, 7, items);
+      for (const place of [...places, ...items]) {
+        const at = items.findLastIndex((each) => compareItemKeys(each, place) <= 0);
+        const item = items[at];
+        const found = block.floor(place.key, place.owner);
+        expect(found?.ordinal ?? -1).toBe(at);
+        expect(found?.isEqual ?? false).toBe(
+          item !== undefined && selector(item) === selector(place),
+        );
+        expect(found && block.bodyOf(found)).toEqual(item?.body);
+      }
+    }),
+  );
+});
+
+test('floor() finds an item that ends too late malformed', () => {
+  const bytes = blockBytes(0, 7, [{ key: 'a', owner: '', body: new Uint8Array(9) }]);
+  const item = bytes.indexOf(10);
+  const changed = bytes.slice(0, -4);
+  changed[item] = 60;
+  const out = new ByteWriter();
+  out.append(changed);
+  expect(() => new Block(sealed(out)).floor('b', '')).toThrow(Malformed);
 });
 
 test('a block, a part or a table index with a changed byte is malformed', () => {

@@ -1,6 +1,13 @@
 /** One range over all sources of a version, in pieces: it goes on where it was when a block was missing. */
 import { keyOfBytes, sharedTermsPrefix, type Key } from '../../codec/key.ts';
-import { entryBytes, isEntrySpace, rowBytes, type Entry, type Range, type Row } from '../../store/port.ts';
+import {
+  entryBytes,
+  isEntrySpace,
+  rowBytes,
+  type Entry,
+  type Range,
+  type Row,
+} from '../../store/port.ts';
 import { entryFamily, isEntryFamily, rowFamily, type Family } from '../families.ts';
 import type { ItemKey } from '../manifest.ts';
 import type { BlockAccess } from './block-access.ts';
