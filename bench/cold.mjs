@@ -101,7 +101,7 @@ function measureFresh(programs) {
   for (let process = 0; process < rounds * FRESH_PROCESSES; process += 1) {
     programs.forEach((program, side) => {
       /** @type {number[][]} */
-      const [pages = []] = run([], 'first', data, '', program);
+      const [pages = []] = run(['--single-threaded'], 'first', data, '', program);
       pages.forEach((micros, query) => ((sides[side] ??= [])[query] ??= []).push(Number(micros)));
     });
   }
