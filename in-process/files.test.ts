@@ -350,7 +350,7 @@ describe('with a hub', () => {
       await hub
         .client()
         .query(q.Create(q.Ref(users, '1'), { credentials: { password: 'secret' } }));
-      const open = q.Query((ref: never) => q.Select(['data', 'open'], q.Get(ref), false) as never);
+      const open = q.Query((ref) => q.Select(['data', 'open'], q.Get(ref as never), false));
       await hub.client().query(
         q.CreateRole({
           name: 'people',

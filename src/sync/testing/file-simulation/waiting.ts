@@ -131,7 +131,9 @@ export class WaitingDevice {
     device.take(pulled);
     for (const [, id] of pulled.puts) await host.onDocument(id);
     this.wake(pulled.puts.flatMap(([, , stored]) => filesIn(stored)));
-    return !pulled.more && pulled.sets.every(({ loaded }) => loaded.every((at) => at === undefined));
+    return (
+      !pulled.more && pulled.sets.every(({ loaded }) => loaded.every((at) => at === undefined))
+    );
   }
 
   private wake(files: readonly string[]): void {
