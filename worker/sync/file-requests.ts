@@ -8,6 +8,7 @@ import {
   type FilePlace,
 } from '../../src/sync/protocol/files.ts';
 import type { Schema } from '../../src/sync/protocol/schema.ts';
+import { abortWith } from '../browser/abort-with.ts';
 import { refusedBy, retryAfterIn } from './http-transport.ts';
 
 export interface FileRequestsOptions {
@@ -69,25 +70,23 @@ async function askOnce<T>(
   { url, token, fetch, signal }: FileRequestsOptions,
   ...[{ file, home }, rest, body, read]: Request<T>
 ): Promise<HubAnswer<T> | Response> {
-  const stop = new AbortController();
-  const end = (): void => stop.abort();
-  const late = setTimeout(end, DEADLINE_MS);
-  signal.addEventListener('abort', end);
-  if (signal.aborted) end();
+  const ended = abortWith(signal, AbortSignal.timeout(DEADLINE_MS));
+  let isBusy = false;
   try {
     const path = `${file.slice('file:'.length)}${rest}?${documentIn(home)}`;
     const answer = await fetch(`${url}/files/${path}`, {
       method: body === undefined ? 'GET' : 'PUT',
       headers: { authorization: `Bearer ${token}` },
       ...(body !== undefined && { body }),
-      signal: stop.signal,
+      signal: ended.signal,
       credentials: 'omit',
     });
     if (answer.ok) return { ok: true, value: await read(answer) };
-    return BUSY.has(answer.status) ? answer : await refusedBy(answer);
+    isBusy = BUSY.has(answer.status);
+    return isBusy ? answer : await refusedBy(answer);
   } finally {
-    clearTimeout(late);
-    signal.removeEventListener('abort', end);
+    // What such a response says is read later.
+    if (!isBusy) ended.abort();
   }
 }
 
