@@ -1,5 +1,4 @@
 /** The transport of a device: a WebSocket where one can be opened, else JSON over HTTP with hints as server-sent events. */
-import { createParser } from 'eventsource-parser';
 import {
   RetryLater,
   requestsBy,
@@ -17,6 +16,7 @@ import {
 } from '../../src/sync/protocol/messages.ts';
 import { abortWith } from '../browser/abort-with.ts';
 import { HubLine, type LineHost } from './hub-line.ts';
+import { readEvents } from './server-events.ts';
 
 export interface HttpTransportOptions {
   /** URL of the hub, without a slash at the end. */
@@ -166,17 +166,11 @@ async function listen(
     credentials: 'omit',
   });
   if (!answer.ok || !answer.body) return;
-  const parser = createParser({
-    onEvent: ({ event, data }) => {
+  await readEvents(
+    answer.body,
+    ({ event, data }) => {
       if (event === undefined || event === 'poke') onHint(changeHint(JSON.parse(data), 'poke'));
     },
-  });
-  const decoder = new TextDecoder();
-  const reader = answer.body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    onActivity();
-    parser.feed(decoder.decode(value, { stream: true }));
-  }
+    onActivity,
+  );
 }

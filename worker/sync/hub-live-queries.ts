@@ -1,5 +1,4 @@
 /** Live queries of a hub: those that are begun together share one stream of it, and a stream that breaks is opened again. */
-import { createParser } from 'eventsource-parser';
 import { refusalBody } from '../../src/engine/session.ts';
 import { Refusal } from '../../src/errors.ts';
 import { abortWith } from '../browser/abort-with.ts';
@@ -7,6 +6,7 @@ import type { LiveAnswer } from '../queries/live-queries.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import { foreign } from './hub-queries.ts';
 import { retryAfterIn } from './http-transport.ts';
+import { readEvents } from './server-events.ts';
 
 type Tell = (id: number, answer: LiveAnswer) => void;
 
@@ -214,28 +214,25 @@ class Stream {
     broken: AbortController,
   ): Promise<Failure | undefined> {
     let ended: Failure | undefined;
-    const parser = createParser({
-      onEvent: ({ event, data }) => {
-        if (event === 'answer') this.receive(data, lives);
-        else if (event === 'ended') {
-          const { head, body } = parted(data);
-          ended = { status: Number(head), body, retryMs: undefined, isPassing: false };
-        }
-      },
-    });
-    const reader = events.getReader();
-    const decoder = new TextDecoder();
     const stop = (): void => broken.abort();
     let silent = setTimeout(stop, SYNC_LIMITS.silenceMs);
     try {
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done || this.ended.signal.aborted) return ended;
-        clearTimeout(silent);
-        silent = setTimeout(stop, SYNC_LIMITS.silenceMs);
-        this.failures = 0;
-        parser.feed(decoder.decode(value, { stream: true }));
-      }
+      await readEvents(
+        events,
+        ({ event, data }) => {
+          if (event === 'answer') this.receive(data, lives);
+          else if (event === 'ended') {
+            const { head, body } = parted(data);
+            ended = { status: Number(head), body, retryMs: undefined, isPassing: false };
+          }
+        },
+        () => {
+          clearTimeout(silent);
+          silent = setTimeout(stop, SYNC_LIMITS.silenceMs);
+          this.failures = 0;
+        },
+      );
+      return ended;
     } finally {
       clearTimeout(silent);
     }

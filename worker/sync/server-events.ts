@@ -1,0 +1,18 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+
+/** Reads server-sent events until the stream ends. @param onBytes whenever some have come, whole events or not */
+export async function readEvents(
+  stream: ReadableStream<Uint8Array>,
+  onEvent: (event: EventSourceMessage) => void,
+  onBytes: () => void,
+): Promise<void> {
+  const parser = createParser({ onEvent });
+  const decoder = new TextDecoder();
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    onBytes();
+    parser.feed(decoder.decode(value, { stream: true }));
+  }
+}
