@@ -96,7 +96,7 @@ export function hear({ database, streams, port }: Opened, message: PageMessage):
       database.livePlaces.remove(message.id);
       return;
     case 'network':
-      database.sync.noteNetwork(message.change);
+      database.sync.shared.noteNetwork(message.change);
       return;
     case 'pull':
       void streams.pull(message.stream);

@@ -1,0 +1,61 @@
+/** The second copy of unsent writes, as a session uses it: what earlier tabs left is recovered, and the writes of this tab are kept. */
+import { hexOfBytes } from '../../src/codec/hex.ts';
+import type { Replica } from '../../src/sync/device/replica/replica.ts';
+import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
+import { random } from '../browser/random.ts';
+import { forgetKept, OutboxFile, readKept, type KeptWrite } from './outbox-file.ts';
+
+export interface SecondCopyOptions {
+  readonly name: string;
+  readonly replica: Replica;
+  readonly report: (reason: unknown) => void;
+  readonly durability: 'strict' | 'relaxed';
+}
+
+export class SecondCopy {
+  private readonly options: SecondCopyOptions;
+  private file: Promise<OutboxFile | undefined> | undefined = undefined;
+
+  constructor(options: SecondCopyOptions) {
+    this.options = options;
+  }
+
+  /** Restores the unsent writes of a copy that was lost. Returns how many could not be restored. */
+  async takeUp({ device }: ReplicaState): Promise<number> {
+    if (this.file) return 0;
+    const { name, replica, report } = this.options;
+    const kept = (await readKept(name)).filter((write) => write.device === device);
+    const missing = await replica.recover(device, kept);
+    // Their writes are in the store now; files of open tabs stay.
+    await forgetKept(name, device);
+    this.file = OutboxFile.open(name, hexOfBytes(random(8))).catch(
+      (reason: unknown): undefined => void report(reason),
+    );
+    return missing;
+  }
+
+  /** A write of this tab was stored. */
+  async keep(write: KeptWrite): Promise<void> {
+    try {
+      const file = await this.file;
+      file?.keep([write]);
+      if (this.options.durability === 'strict') await file?.flushed();
+    } catch (reason) {
+      // The write itself is stored: only its second copy is missing.
+      this.options.report(reason);
+    }
+  }
+
+  /** A write has its verdict: when all have, none is needed any more. */
+  async noteVerdict(): Promise<void> {
+    const file = await this.file;
+    if (!file) return;
+    const state = await this.options.replica.state();
+    if (state && state.settledSeq >= state.lastSeq) file.clear();
+  }
+
+  async close(): Promise<void> {
+    (await this.file)?.close();
+    this.file = undefined;
+  }
+}

@@ -1,0 +1,209 @@
+/** Sync as the tabs of a copy share it: one of them leads and exchanges messages with the hub, and all know what that one is told. */
+import { Refusal } from '../../src/errors.ts';
+import type { SyncMessage } from '../../src/host/sync.ts';
+import type { Replica } from '../../src/sync/device/replica/replica.ts';
+import type { SyncerEvents } from '../../src/sync/device/syncer/syncer-options.ts';
+import type { Network } from '../browser/network.ts';
+import type { Files } from '../files/files.ts';
+import type { SyncTabMessage, Tabs } from '../tabs/tabs.ts';
+import { lockManager } from '../tabs/web-locks.ts';
+import { Leader } from './leader.ts';
+import { Leadership } from './leadership.ts';
+import type { CopyLogin } from './login.ts';
+import type { SecondCopy } from './second-copy.ts';
+import { judgedData, progressData } from './session-data.ts';
+import type { OfflineLogin } from './verifier.ts';
+import type { Waits } from './waits.ts';
+
+export interface SharedSyncOptions {
+  readonly name: string;
+  readonly replica: Replica;
+  readonly offlineLogin: OfflineLogin;
+  readonly tabs: Tabs;
+  readonly network: Network;
+  readonly clock: () => number;
+  readonly tell: (message: SyncMessage) => void;
+  readonly report: (reason: unknown) => void;
+}
+
+/** The session of this tab. */
+export interface SessionOfTab {
+  readonly url: string;
+  readonly login: CopyLogin;
+  readonly waits: Waits;
+  readonly secondCopy: SecondCopy;
+  readonly files: Files;
+}
+
+/** How sync stands, as the tab that leads has told it last. */
+type Contact = Extract<SyncMessage, { readonly type: 'sync-state' }>;
+
+export class SharedSync {
+  contact: Contact = { type: 'sync-state', state: 'connecting', reason: undefined };
+  private readonly options: SharedSyncOptions;
+  private readonly session: SessionOfTab;
+  private readonly leader: Leader;
+  private leadership: Leadership | undefined = undefined;
+
+  constructor(options: SharedSyncOptions, session: SessionOfTab) {
+    this.options = options;
+    this.session = session;
+    this.leader = new Leader({
+      ...options,
+      url: () => session.url,
+      token: () => session.login.token,
+      onWelcome: ({ passwordSetAt }) => options.offlineLogin.notePassword(passwordSetAt),
+      events: this.events(),
+    });
+  }
+
+  get isJoined(): boolean {
+    return this.leadership !== undefined;
+  }
+
+  /** Takes part in the election of the tab that syncs, and hears what that one knows. */
+  join(): void {
+    const { name, tabs, report } = this.options;
+    tabs.tell({ type: 'sync-ask' });
+    this.leadership ??= new Leadership({
+      name,
+      locks: lockManager(),
+      lead: () => {
+        this.leader.begin();
+        this.session.files.begin().catch(report);
+      },
+      follow: () => void this.leader.end(),
+      beat: () => tabs.tell({ type: 'sync-beat' }),
+    });
+    this.kick();
+  }
+
+  async leave(): Promise<void> {
+    const { leadership } = this;
+    this.leadership = undefined;
+    leadership?.close();
+    await this.leader.end();
+    this.contact = { type: 'sync-state', state: 'offline', reason: 'Sync was stopped.' };
+  }
+
+  /** This tab has logged in. Another one may lead, which still uses the former token. */
+  noteLogin(): void {
+    this.options.tabs.tell({ type: 'sync-login' });
+    // A refusal of the former token says nothing of this one.
+    const { state } = this.contact;
+    if (state === 'needs-login' || state === 'locked')
+      this.take({ type: 'sync-state', state: 'connecting', reason: undefined });
+  }
+
+  /** The network is gone: exchanges that wait for an answer are aborted. */
+  noteNetwork(change: 'online' | 'offline'): void {
+    if (change === 'offline') this.leader.noteOffline();
+    else this.sendFiles();
+    this.kick();
+  }
+
+  /** There is something to send, or the network is back, or the page is visible again. */
+  kick(): void {
+    if (this.leader.leads) this.leader.kick();
+    else this.options.tabs.tell({ type: 'sync-kick' });
+  }
+
+  /** There are files to send. */
+  kickFiles(): void {
+    if (this.leader.leads) this.sendFiles();
+    else this.options.tabs.tell({ type: 'sync-files' });
+  }
+
+  /** Another tab has sent a message. */
+  hear(message: SyncTabMessage): void {
+    const { files, login, waits } = this.session;
+    switch (message.type) {
+      case 'sync-beat':
+        this.leadership?.noteBeat();
+        return;
+      case 'sync-kick':
+        this.leader.kick();
+        return;
+      case 'sync-files':
+        this.sendFiles();
+        return;
+      case 'sync-arrivals':
+        files.noteArrivals(message.files);
+        return;
+      case 'sync-login':
+        void login.reload().then(() => this.leader.kick(), this.options.report);
+        return;
+      case 'sync-ask':
+        if (this.leader.leads) this.tellOthers(this.contact);
+        return;
+      case 'sync-round':
+        this.leadership?.noteBeat();
+        waits.noteRound(message.since, message.loaded, message.isWhole);
+        return;
+      case 'sync-told':
+        this.take(message.message);
+    }
+  }
+
+  /** Tells this tab and the others. */
+  spread(message: SyncMessage): void {
+    this.tellOthers(message);
+    this.take(message);
+  }
+
+  private tellOthers(message: SyncMessage): void {
+    this.options.tabs.tell({ type: 'sync-told', message });
+  }
+
+  private take(message: SyncMessage): void {
+    const { files, secondCopy, waits } = this.session;
+    if (message.type === 'sync-state') {
+      this.contact = message;
+      if (message.state === 'live') files.noteArrivals();
+      // Calls that wait for the first contact are rejected with the reason.
+      if (message.state !== 'live' && message.reason !== undefined)
+        waits.failSchema(new Refusal('connection_needed', message.reason));
+    }
+    if (message.type === 'sync-verdict') {
+      waits.noteVerdict(message.write);
+      void secondCopy.noteVerdict();
+    } else this.options.tell(message);
+  }
+
+  private sendFiles(): void {
+    if (this.leader.leads) this.session.files.kick();
+  }
+
+  /** What the leading tab does about the events of its exchange. */
+  private events(): Omit<SyncerEvents, 'onFault'> {
+    const { session } = this;
+    const { report, tabs } = this.options;
+    return {
+      onState: (state, reason) => {
+        // The token was revoked: offline login on this device ends too.
+        if (state === 'locked') session.login.forget().catch(report);
+        if (state === 'live') session.files.kick();
+        this.spread({ type: 'sync-state', state, reason: reason?.description });
+      },
+      onVerdict: (record) => {
+        const write = judgedData(record);
+        if (!write) return;
+        const tell = (): void => this.spread({ type: 'sync-verdict', write });
+        // Whoever hears of it finds its files among those that are on their way.
+        if (record.verdict?.files) void session.files.noteVerdict(record).catch(report).then(tell);
+        else tell();
+      },
+      onFiles: (files) => {
+        session.files.noteArrivals(files);
+        tabs.tell({ type: 'sync-arrivals', files });
+      },
+      onProgress: (progress) =>
+        this.spread({ type: 'sync-progress', progress: progressData(progress) }),
+      onRound: (since, loaded, isWhole) => {
+        session.waits.noteRound(since, loaded, isWhole);
+        tabs.tell({ type: 'sync-round', since, loaded, isWhole });
+      },
+      onSuperseded: () => this.leadership?.giveUp(),
+    };
+  }
+}
