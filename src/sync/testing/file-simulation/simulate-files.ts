@@ -358,10 +358,10 @@ class FileWorld implements FileOutcome {
   /** Of a hub that stops now and then, before it has announced a file. */
   private engineOfFiles(): Pick<Engine, 'transactions'> {
     const { transactions } = this.world.engine;
-    const write: typeof transactions.write = (body, limits) => {
+    const write: typeof transactions.write = (body) => {
       if (this.mutant === 'a file that has become whole is not announced')
-        return transactions.write((input) => ({ ...body(input), keep: false }), limits);
-      if (!this.chance.is(this.loss)) return transactions.write(body, limits);
+        return transactions.write((input) => ({ ...body(input), keep: false }));
+      if (!this.chance.is(this.loss)) return transactions.write(body);
       this.count('hub stops before it announces');
       return Promise.reject(LOST);
     };
