@@ -102,7 +102,7 @@ function measureFresh(programs) {
     programs.forEach((program, side) => {
       /** @type {number[][]} */
       const [pages = []] = run(['--single-threaded'], 'first', data, '', program);
-      pages.forEach((micros, query) => ((sides[side] ??= [])[query] ??= []).push(Number(micros)));
+      pages.forEach((micros, query) => ((sides[side] ??= [])[query] ??= []).push(micros));
     });
   }
   for (let query = 0; query < 10; query += 1)
