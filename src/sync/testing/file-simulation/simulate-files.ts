@@ -31,9 +31,6 @@ export const FILE_MUTANTS = [
   'the hub says that it has everything',
   'what is referred to is removed',
   'a restored hub is not asked again',
-  'a file that has become whole is not announced',
-  'hints that are lost are not made up for',
-  'what is heard while the hub is asked is forgotten',
 ] as const;
 export type FileMutant = (typeof FILE_MUTANTS)[number];
 
@@ -341,15 +338,13 @@ class FileWorld implements FileOutcome {
   }
 
   private waitingHost(device: FileDevice): WaitingHost {
-    const { world, clockwork, chance, mutant } = this;
+    const { world, clockwork, chance } = this;
     return {
       world,
       clockwork,
       chance,
       count: (what) => this.count(what),
       loss: () => this.loss,
-      isForgetful: mutant === 'hints that are lost are not made up for',
-      isDeafWhileAsking: mutant === 'what is heard while the hub is asked is forgotten',
       onDocument: (id) => this.checkHeard(device, id),
       fetch: (place) => this.fetchOrFail(device, place),
     };
@@ -359,8 +354,6 @@ class FileWorld implements FileOutcome {
   private engineOfFiles(): Pick<Engine, 'transactions'> {
     const { transactions } = this.world.engine;
     const write: typeof transactions.write = (body) => {
-      if (this.mutant === 'a file that has become whole is not announced')
-        return transactions.write((input) => ({ ...body(input), keep: false }));
       if (!this.chance.is(this.loss)) return transactions.write(body);
       this.count('hub stops before it announces');
       return Promise.reject(LOST);

@@ -22,9 +22,6 @@ export interface WaitingHost {
   readonly count: (what: string) => void;
   /** How likely something is lost, now. */
   readonly loss: () => number;
-  /** Planted faults. */
-  readonly isForgetful: boolean;
-  readonly isDeafWhileAsking: boolean;
   /** A document was sent to the device. */
   readonly onDocument: (id: string) => Promise<void>;
   readonly fetch: (place: FilePlace) => Promise<void>;
@@ -37,7 +34,6 @@ export class WaitingDevice {
   private readonly device: Device;
   private readonly process: Process;
   private readonly host: WaitingHost;
-  private readonly asking = new Set<string>();
   private mustPull = false;
   private isPulling = false;
 
@@ -77,14 +73,9 @@ export class WaitingDevice {
     this.waiting.set(file, place);
     host.count('wait begun');
     let asked = 0;
-    const ask = async (): Promise<void> => {
+    const ask = (): Promise<void> => {
       asked += 1;
-      this.asking.add(file);
-      try {
-        await host.fetch(place);
-      } finally {
-        this.asking.delete(file);
-      }
+      return host.fetch(place);
     };
     try {
       await waits.until({ file, woken: new Signal(), ask, pauseAfter });
@@ -102,8 +93,7 @@ export class WaitingDevice {
       return;
     }
     host.count('hint lost');
-    if (!host.isForgetful)
-      host.clockwork.after(host.chance.next() * SILENCE_MS, () => void this.pull());
+    host.clockwork.after(host.chance.next() * SILENCE_MS, () => void this.pull());
   }
 
   private async pull(): Promise<void> {
@@ -130,17 +120,10 @@ export class WaitingDevice {
     const pulled = accepted(answer);
     device.take(pulled);
     for (const [, id] of pulled.puts) await host.onDocument(id);
-    this.wake(pulled.puts.flatMap(([, , stored]) => filesIn(stored)));
+    this.waits.wake(pulled.puts.flatMap(([, , stored]) => filesIn(stored)));
     return (
       !pulled.more && pulled.sets.every(({ loaded }) => loaded.every((at) => at === undefined))
     );
-  }
-
-  private wake(files: readonly string[]): void {
-    const heard = this.host.isDeafWhileAsking
-      ? files.filter((file) => !this.asking.has(file))
-      : files;
-    this.waits.wake(heard);
   }
 }
 
