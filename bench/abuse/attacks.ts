@@ -1,4 +1,5 @@
 /** All attacks on a hub, by name. */
+import { range } from '../../src/engine/testing/large-values.ts';
 import { CONNECTIONS, keepSending, type Attack } from './connections.ts';
 import { FLOODS } from './floods.ts';
 import { QUERIES } from './queries.ts';
@@ -11,8 +12,8 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     Object.entries(QUERIES).map(([name, query]): [string, Attack] => [
       name,
       (target) => {
-        const sender = { secret: target.credentials.attacker };
-        return keepSending(target, Array(QUERIES_AT_ONCE).fill(sender), JSON.stringify(query()));
+        const senders = range(QUERIES_AT_ONCE).map(() => ({ secret: target.credentials.attacker }));
+        return keepSending(target, senders, JSON.stringify(query()));
       },
     ]),
   ),

@@ -192,7 +192,7 @@ export const CONNECTIONS: Readonly<Record<string, Attack>> = {
   'bodies of 8 MB with a wrong secret': (target) =>
     keepSending(
       target,
-      Array(5).fill({ secret: 'no secret at all' }),
+      range(5).map(() => ({ secret: 'no secret at all' })),
       Buffer.alloc(8_000_000, ' '),
     ),
 };

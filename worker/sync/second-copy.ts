@@ -28,9 +28,10 @@ export class SecondCopy {
     const missing = await replica.recover(device, kept);
     // Their writes are in the store now; files of open tabs stay.
     await forgetKept(name, device);
-    this.file = OutboxFile.open(name, hexOfBytes(random(8))).catch(
-      (reason: unknown): undefined => void report(reason),
-    );
+    this.file = OutboxFile.open(name, hexOfBytes(random(8))).catch((reason: unknown) => {
+      report(reason);
+      return undefined;
+    });
     return missing;
   }
 
