@@ -1,0 +1,61 @@
+/** What commands of `burrow` share: their host, options and reports. */
+import { existsSync } from 'node:fs';
+import { InvalidArgumentError, Option } from 'commander';
+import { OperationFault } from '../operations/fill-store.ts';
+import { baseUrl, SettingsFault, type Parse } from '../settings/option-values.ts';
+
+export interface ProgramHost {
+  /** Prints a line for the operator. */
+  readonly say: (sentence: string) => void;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Registers what ends the process in order. */
+  readonly onStop: (stop: () => Promise<void>) => void;
+}
+
+export type Flags = Readonly<Record<string, unknown>>;
+
+/** For options that hold no secret: commander quotes the value when it is invalid. */
+export const argParser =
+  <T>(parse: Parse<T>) =>
+  (text: string): T => {
+    try {
+      return parse(text);
+    } catch (reason) {
+      throw reason instanceof SettingsFault ? new InvalidArgumentError(reason.message) : reason;
+    }
+  };
+
+export const urlOption = (): Option =>
+  new Option('--url <url>', 'URL of a running hub [BURROW_URL]')
+    .argParser(argParser(baseUrl))
+    .default('http://127.0.0.1:8443')
+    .env('BURROW_URL');
+
+export const secretOption = (): Option =>
+  new Option('--secret <secret>', 'admin or server key of the database [BURROW_SECRET]')
+    .env('BURROW_SECRET')
+    .makeOptionMandatory();
+
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+/** @throws OperationFault */
+export function requireFile(file: string): void {
+  if (!existsSync(file)) throw new OperationFault(`There is no file ${file}.`);
+}
+
+const PROGRESS_MS = 1000;
+
+/** Reports once a second. */
+export function progress(
+  { say }: ProgramHost,
+  done: string,
+  what = 'rows',
+): (count: number) => void {
+  let reportedMs = performance.now();
+  return (count) => {
+    if (performance.now() - reportedMs < PROGRESS_MS) return;
+    reportedMs = performance.now();
+    say(`${count} ${what} ${done}.`);
+  };
+}

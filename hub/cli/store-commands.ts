@@ -1,0 +1,102 @@
+/** `burrow dump`, `load` and `move`: all data of a hub that does not run. */
+import type { Command } from 'commander';
+import { dumpStore, loadStore } from '../operations/dump.ts';
+import { moveStore } from '../operations/move.ts';
+import {
+  postgresUrl,
+  SettingsFault,
+  TENANT_DEFAULT,
+  tenantName,
+} from '../settings/option-values.ts';
+import { addSettings, parsed, readSettings } from '../settings/read-settings.ts';
+import { openHubStore, storePlaceOf, type HubStore, type StorePlace } from '../store/open-store.ts';
+import { progress, requireFile, type Flags, type ProgramHost } from './command-parts.ts';
+
+export function addDump(program: Command, host: ProgramHost): void {
+  const dump = program.command('dump <file>').description('write all data of a hub to a file');
+  addSettings(dump, PLACE).action(async (file: string, flags: Flags) => {
+    const opening = openHubStore({
+      at: placeIn(flags, host),
+      mustExist: true,
+      isReadOnly: true,
+      say: host.say,
+    });
+    await withStore(opening, async ({ store, describe }) => {
+      const rows = await dumpStore(store, file, () => new Date(), progress(host, 'dumped'));
+      host.say(`Dumped ${rows} rows of ${describe} to ${file}.`);
+    });
+  });
+}
+
+export function addLoad(program: Command, host: ProgramHost): void {
+  const load = program
+    .command('load <file>')
+    .description('fill an empty store from a dump; its data get a new epoch');
+  addSettings(load, PLACE).action(async (file: string, flags: Flags) => {
+    // Before a store is made for it.
+    requireFile(file);
+    const opening = openHubStore({ at: placeIn(flags, host), say: host.say });
+    await withStore(opening, async ({ store, describe }) => {
+      const rows = await loadStore(store, file, progress(host, 'loaded'));
+      host.say(`Loaded ${rows} rows into ${describe}.`);
+    });
+  });
+}
+
+export function addMove(program: Command, host: ProgramHost): void {
+  program
+    .command('move')
+    .description('copy the data of a stopped hub to another store and verify the copy')
+    .requiredOption('--from <location>', 'folder or postgres:// URL')
+    .requiredOption('--to <location>', 'folder or postgres:// URL; must be empty')
+    .option('--from-tenant <name>', 'tenant to copy, of a PostgreSQL database', TENANT_DEFAULT)
+    .option('--to-tenant <name>', 'tenant to make, in a PostgreSQL database', TENANT_DEFAULT)
+    .action(async (flags: Flags) => {
+      const from = placeOfMove(flags, 'from');
+      const to = placeOfMove(flags, 'to');
+      const { say } = host;
+      await withStore(openHubStore({ at: from, mustExist: true, say }), (source) =>
+        withStore(openHubStore({ at: to, say }), async (target) => {
+          const on = { copied: progress(host, 'copied'), verified: progress(host, 'verified') };
+          const { rows, sha256 } = await moveStore(
+            source.store,
+            target.store,
+            target.describe,
+            (task, count) => on[task](count),
+          );
+          say(
+            `Copied ${rows} rows from ${source.describe} to ${target.describe} and verified them.`,
+          );
+          say(`SHA-256 of both: ${sha256}`);
+        }),
+      );
+    });
+}
+
+const PLACE = ['data', 'postgres', 'tenant'] as const;
+
+const placeIn = (flags: Flags, { environment }: ProgramHost): StorePlace =>
+  storePlaceOf(readSettings(flags, environment));
+
+function placeOfMove(flags: Flags, end: 'from' | 'to'): StorePlace {
+  const where = String(flags[end]);
+  const tenant = parsed(tenantName, String(flags[`${end}Tenant`]), `--${end}-tenant`);
+  if (where.includes('://')) return { postgres: parsed(postgresUrl, where, `--${end}`), tenant };
+  if (tenant !== TENANT_DEFAULT)
+    throw new SettingsFault(
+      `--${end}-tenant needs a postgres:// URL: a folder holds the data of one hub.`,
+    );
+  return { data: where };
+}
+
+async function withStore(
+  opening: Promise<HubStore>,
+  work: (opened: HubStore) => Promise<void>,
+): Promise<void> {
+  const opened = await opening;
+  try {
+    await work(opened);
+  } finally {
+    await opened.close();
+  }
+}
