@@ -20,6 +20,38 @@ export interface Gauges {
   readonly logRecords: () => { readonly recorded: number; readonly lost: number };
 }
 
+/** Name, help and value of those without labels. */
+const GAUGES: readonly (readonly [string, string, (gauges: Gauges) => number])[] = [
+  ['burrow_sockets', 'Open connections.', (g) => g.sockets()],
+  ['burrow_requests_under_way', 'Requests in progress.', (g) => g.requests()],
+  ['burrow_streams', 'Open event streams.', (g) => g.streams()],
+  ['burrow_passwords_waiting', 'Passwords waiting to be hashed.', (g) => g.passwordsWaiting()],
+  [
+    'burrow_long_queries',
+    'Queries executed by threads of their own now.',
+    (g) => g.longQueries().running,
+  ],
+  [
+    'burrow_long_queries_waiting',
+    'Queries waiting for such a thread.',
+    (g) => g.longQueries().waiting,
+  ],
+  [
+    'burrow_database_round_trips',
+    'Batches of statements sent to the database since start.',
+    (g) => g.roundTrips(),
+  ],
+  ['burrow_body_bytes', 'Bytes of request bodies in memory.', (g) => g.bodyBytes()],
+  ['burrow_answer_bytes', 'Bytes of long answers not yet read.', (g) => g.answerBytes()],
+  ['burrow_live_queries', 'Live queries of scripts and pages.', (g) => g.liveQueries()],
+  ['burrow_log_records', 'Query log records since start.', (g) => g.logRecords().recorded],
+  [
+    'burrow_log_records_lost',
+    'Query log records that could not be stored.',
+    (g) => g.logRecords().lost,
+  ],
+];
+
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Children by labels. */
@@ -59,40 +91,17 @@ export class HubMetrics {
       labelNames: ['why'],
       registers,
     });
-    const addGauge = (name: string, help: string, value: () => number): Gauge =>
-      new Gauge({
-        name,
-        help,
-        registers,
-        collect() {
-          this.set(value());
-        },
-      });
-    addGauge('burrow_sockets', 'Open connections.', gauges.sockets);
-    addGauge('burrow_requests_under_way', 'Requests in progress.', gauges.requests);
-    addGauge('burrow_streams', 'Open event streams.', gauges.streams);
-    addGauge(
-      'burrow_passwords_waiting',
-      'Passwords waiting to be hashed.',
-      gauges.passwordsWaiting,
-    );
-    addGauge(
-      'burrow_long_queries',
-      'Queries executed by threads of their own now.',
-      () => gauges.longQueries().running,
-    );
-    addGauge(
-      'burrow_long_queries_waiting',
-      'Queries waiting for such a thread.',
-      () => gauges.longQueries().waiting,
-    );
-    addGauge(
-      'burrow_database_round_trips',
-      'Batches of statements sent to the database since start.',
-      gauges.roundTrips,
-    );
-    addGauge('burrow_body_bytes', 'Bytes of request bodies in memory.', gauges.bodyBytes);
-    addGauge('burrow_answer_bytes', 'Bytes of long answers not yet read.', gauges.answerBytes);
+    for (const [name, help, value] of GAUGES)
+      this.registry.registerMetric(
+        new Gauge({
+          name,
+          help,
+          registers: [],
+          collect() {
+            this.set(value(gauges));
+          },
+        }),
+      );
     const heldBack = new Gauge({
       name: 'burrow_held_back',
       help: 'Requests and streams refused since start (limit turn: made to wait for those of others), of those held back most: an address, the document of a token or key, a database.',
@@ -104,17 +113,6 @@ export class HubMetrics {
       },
     });
     this.registry.registerMetric(heldBack);
-    addGauge('burrow_live_queries', 'Live queries of scripts and pages.', gauges.liveQueries);
-    addGauge(
-      'burrow_log_records',
-      'Query log records since start.',
-      () => gauges.logRecords().recorded,
-    );
-    addGauge(
-      'burrow_log_records_lost',
-      'Query log records that could not be stored.',
-      () => gauges.logRecords().lost,
-    );
   }
 
   countResponse(route: string, status: number, seconds: number): void {
