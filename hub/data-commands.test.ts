@@ -1,35 +1,18 @@
 /** `burrow export` and `burrow import` as processes, and the same files in a database of the page. */
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openDatabase } from '../in-process/testing.ts';
 import { importDatabase } from '../src/data/import.ts';
 import { fill, linesOfExport, packed } from '../src/data/testing/kit.ts';
-import {
-  makeFolder,
-  ROOT_SECRET,
-  removeTestHub,
-  runBurrow,
-  startHub,
-  type HubProcess,
-} from './testing/hub-process.ts';
+import { ROOT_SECRET, runBurrow } from './testing/hub-process.ts';
+import { hubProcesses } from './testing/hub-processes.ts';
 
-const folders: string[] = [];
-const hubs: HubProcess[] = [];
-afterAll(async () => {
-  for (const hub of hubs) {
-    hub.child.kill('SIGKILL');
-    await hub.exited;
-  }
-  for (const each of folders) await rm(each, { recursive: true, force: true });
-  await removeTestHub();
-});
+const { folder: makeFolder, open } = hubProcesses();
 
 test('a file goes from a page to a hub and back', { timeout: 600_000 }, async () => {
   const folder = await makeFolder();
-  folders.push(folder);
-  const hub = await startHub({ args: ['--data', 'memory:'] });
-  hubs.push(hub);
+  const hub = await open({ args: ['--data', 'memory:'] });
   const to = ['--url', hub.url, '--secret', ROOT_SECRET];
   const burrow = async (...args: string[]) => {
     const { exited, said } = await runBurrow({ args: [...args, ...to] });

@@ -1,34 +1,12 @@
 /** A hub that stands still: its clients wait, and another one on the same database goes on. Promises S1, L8. */
-import { readFile, rm } from 'node:fs/promises';
-import { afterAll, afterEach, expect, test } from 'vitest';
-import {
-  makeFolder,
-  removeTestHub,
-  startHub,
-  type HubProcess,
-  type ProcessOptions,
-} from './testing/hub-process.ts';
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import type { HubProcess } from './testing/hub-process.ts';
+import { hubProcesses } from './testing/hub-processes.ts';
 import { sharedPostgres } from './testing/hub-stores.ts';
 
 const postgres = sharedPostgres();
-const hubs: HubProcess[] = [];
-const folders: string[] = [];
-
-async function open(options: ProcessOptions): Promise<HubProcess> {
-  const hub = await startHub(options);
-  hubs.push(hub);
-  return hub;
-}
-afterEach(async () => {
-  for (const { child, exited } of hubs.splice(0)) {
-    child.kill('SIGKILL');
-    await exited;
-  }
-});
-afterAll(async () => {
-  for (const each of folders) await rm(each, { recursive: true, force: true });
-  await removeTestHub();
-});
+const { folder, open } = hubProcesses();
 
 const counter = { ref: { collection: 'counters' }, id: '1' };
 const count = { select: ['data', 'n'], from: { get: counter } };
@@ -114,8 +92,7 @@ test('a hub that is frozen in the middle of a commit holds the others up for a b
 });
 
 test('clients of a hub that is frozen are answered when it goes on', async () => {
-  const data = await makeFolder();
-  folders.push(data);
+  const data = await folder();
   const hub = await open({ args: ['--data', data] });
   await makeCounter(hub);
   const before = send(hub, 20);

@@ -1,42 +1,14 @@
 /** The commands of `burrow` as processes, from a folder to PostgreSQL; and two hub processes over one PostgreSQL. */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sharedPostgres } from './testing/hub-stores.ts';
-import {
-  makeFolder,
-  ROOT_SECRET,
-  removeTestHub,
-  runBurrow,
-  startHub,
-  type HubProcess,
-} from './testing/hub-process.ts';
+import { ROOT_SECRET, runBurrow, type HubProcess } from './testing/hub-process.ts';
+import { hubProcesses } from './testing/hub-processes.ts';
 
 const postgres = sharedPostgres();
-const hubs: HubProcess[] = [];
-const folders: string[] = [];
-afterEach(async () => {
-  for (const hub of hubs.splice(0)) {
-    hub.child.kill('SIGKILL');
-    await hub.exited;
-  }
-});
-afterAll(async () => {
-  for (const each of folders) await rm(each, { recursive: true, force: true });
-  await removeTestHub();
-});
-
-async function folder(): Promise<string> {
-  const made = await makeFolder();
-  folders.push(made);
-  return made;
-}
-
-async function hubOn(...args: string[]): Promise<HubProcess> {
-  const hub = await startHub({ args });
-  hubs.push(hub);
-  return hub;
-}
+const { folder, open } = hubProcesses();
+const hubOn = (...args: string[]) => open({ args });
 
 async function stop(hub: HubProcess): Promise<void> {
   hub.child.kill('SIGTERM');
@@ -202,7 +174,7 @@ test(
       `[figures] another process's commit is reported after ${middle.toFixed(0)} ms (median), ${times[9]?.toFixed(0)} ms at most`,
     );
     expect(middle).toBeLessThan(1000);
-    for (const hub of hubs) hub.child.kill('SIGKILL');
+    for (const hub of [here, there]) hub.child.kill('SIGKILL');
     await reading;
   },
   LONG_MS,

@@ -1,29 +1,14 @@
 /** `burrow schema diff`, `burrow schema apply` and `burrow types` as processes, the first two of modules as an app has them. */
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { root } from '../scripts/setup.mjs';
-import {
-  makeFolder,
-  ROOT_SECRET,
-  removeTestHub,
-  runBurrow,
-  startHub,
-  type HubProcess,
-} from './testing/hub-process.ts';
+import { ROOT_SECRET, runBurrow } from './testing/hub-process.ts';
+import { hubProcesses } from './testing/hub-processes.ts';
 
-const folders: string[] = [];
-const hubs: HubProcess[] = [];
-afterAll(async () => {
-  for (const hub of hubs) {
-    hub.child.kill('SIGKILL');
-    await hub.exited;
-  }
-  for (const each of folders) await rm(each, { recursive: true, force: true });
-  await removeTestHub();
-});
+const { folder: makeFolder, open } = hubProcesses();
 
 /** The package as the modules import it. */
 async function placePackage(folder: string): Promise<string> {
@@ -46,10 +31,8 @@ test(
   { timeout: 600_000 },
   async () => {
     const folder = await makeFolder();
-    folders.push(folder);
     const from = await placePackage(folder);
-    const hub = await startHub({ args: ['--data', 'memory:'] });
-    hubs.push(hub);
+    const hub = await open({ args: ['--data', 'memory:'] });
     const to = ['--url', hub.url, '--secret', ROOT_SECRET];
     const burrow = async (...args: string[]) => {
       const { exited, said } = await runBurrow({ args: ['schema', ...args, ...to] });

@@ -1,0 +1,42 @@
+/** Hubs as processes, and folders for their data, of the tests of one file: ended after each test, and removed after all. */
+import { rm } from 'node:fs/promises';
+import { afterAll, afterEach } from 'vitest';
+import {
+  makeFolder,
+  removeTestHub,
+  startHub,
+  type HubProcess,
+  type ProcessOptions,
+} from './hub-process.ts';
+
+export interface HubProcesses {
+  readonly open: (options: ProcessOptions) => Promise<HubProcess>;
+  readonly folder: () => Promise<string>;
+}
+
+export function hubProcesses(): HubProcesses {
+  const hubs: HubProcess[] = [];
+  const folders: string[] = [];
+  afterEach(async () => {
+    for (const { child, exited } of hubs.splice(0)) {
+      child.kill('SIGKILL');
+      await exited;
+    }
+  });
+  afterAll(async () => {
+    for (const each of folders) await rm(each, { recursive: true, force: true });
+    await removeTestHub();
+  });
+  return {
+    async open(options) {
+      const hub = await startHub(options);
+      hubs.push(hub);
+      return hub;
+    },
+    async folder() {
+      const folder = await makeFolder();
+      folders.push(folder);
+      return folder;
+    },
+  };
+}
