@@ -1,10 +1,38 @@
 /** The hub as a process: start, stop, kill, overload. Faults F20, F21, F30; threats T14; promises V2, V3. */
+import { rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { expect, test } from 'vitest';
-import { ROOT_SECRET, runBurrow } from './testing/hub-process.ts';
-import { hubProcesses } from './testing/hub-processes.ts';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import {
+  makeFolder,
+  ROOT_SECRET,
+  removeTestHub,
+  runBurrow,
+  startHub,
+  type HubProcess,
+  type ProcessOptions,
+} from './testing/hub-process.ts';
 
-const { folder, open } = hubProcesses();
+let hub: HubProcess | undefined;
+const folders: string[] = [];
+
+async function open(options: ProcessOptions): Promise<HubProcess> {
+  hub = await startHub(options);
+  return hub;
+}
+async function folder(): Promise<string> {
+  const made = await makeFolder();
+  folders.push(made);
+  return made;
+}
+afterEach(async () => {
+  hub?.child.kill('SIGKILL');
+  await hub?.exited;
+  hub = undefined;
+});
+afterAll(async () => {
+  for (const each of folders) await rm(each, { recursive: true, force: true });
+  await removeTestHub();
+});
 
 const notes = { create_collection: { object: { name: 'notes' } } };
 const create = (id: string) => ({
