@@ -71,7 +71,8 @@ function countFileRequests(): { readonly network: TestNetwork; readonly requests
     return {
       ...inner,
       fetch: (input, init) => {
-        if (String(input).includes('/files/')) requests += 1;
+        const url = input instanceof Request ? input.url : input.toString();
+        if (url.includes('/files/')) requests += 1;
         return inner.fetch(input, init);
       },
     };

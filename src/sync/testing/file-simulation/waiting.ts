@@ -59,7 +59,7 @@ export class WaitingDevice {
   /** Waits for the file of a note that is kept here. */
   waitForSome(): void {
     const notes = [...this.device.documents].flatMap(([name, stored]) => {
-      const [file] = filesIn(stored) as readonly FileName[];
+      const [file] = filesIn(stored);
       return file && !this.waiting.has(file) ? [{ file, id: name.split('/')[1] ?? '' }] : [];
     });
     if (notes.length === 0) return;
