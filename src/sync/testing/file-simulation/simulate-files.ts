@@ -9,6 +9,7 @@ import { createMemoryFiles, type FileStore } from '../../device/files/file-store
 import type { FileTransport } from '../../device/files/file-transport.ts';
 import { DamagedOnTheWay, fetchFile } from '../../device/files/fetch-file.ts';
 import { putFile } from '../../device/files/put-file.ts';
+import { UNHEARD_MS } from '../../device/files/file-waits.ts';
 import { noteFilesOf, sendFiles } from '../../device/files/send-files.ts';
 import { sweepFiles } from '../../device/files/sweep-files.ts';
 import { RefusedByHub, type HubAnswer } from '../../device/syncer/transport.ts';
@@ -31,6 +32,8 @@ export const FILE_MUTANTS = [
   'the hub says that it has everything',
   'what is referred to is removed',
   'a restored hub is not asked again',
+  'a file that has become whole is not announced',
+  'what is heard while the hub is asked is forgotten',
 ] as const;
 export type FileMutant = (typeof FILE_MUTANTS)[number];
 
@@ -44,7 +47,7 @@ const STEPS = 40;
 const PATIENCE_MS = 300_000;
 /** Longer than anything is on its way. */
 const KEPT_MS = 60_000;
-/** In it, whoever waits for a file that has come hears of it: less than `UNHEARD_MS`. */
+/** In it, whoever waits for a file that was announced hears of it: less than `UNHEARD_MS`. */
 const HEARD_MS = 60_000;
 const LOST = new TypeError('lost');
 
@@ -251,9 +254,11 @@ class FileWorld implements FileOutcome {
   private async put(device: FileDevice): Promise<FileName> {
     const { chance } = this;
     // Few different ones: two notes may refer to the same.
-    const kind = chance.below(6);
-    const size = kind < 4 ? 10 + kind : CHUNK + kind;
-    const bytes = new Uint8Array(size).fill(kind + 1);
+    const kind = chance.below(9);
+    // Of the others no device has any before it is sent.
+    const isOneOfFew = kind < 6;
+    const size = isOneOfFew && kind >= 4 ? CHUNK + kind : 10 + kind;
+    const bytes = new Uint8Array(size).fill(isOneOfFew ? kind + 1 : 100 + this.contents.size);
     const { process } = device;
     const file = await putFile(new Blob([bytes]), {
       store: passing(device.store, process),
@@ -338,7 +343,7 @@ class FileWorld implements FileOutcome {
   }
 
   private waitingHost(device: FileDevice): WaitingHost {
-    const { world, clockwork, chance } = this;
+    const { world, clockwork, chance, mutant } = this;
     return {
       world,
       clockwork,
@@ -347,6 +352,8 @@ class FileWorld implements FileOutcome {
       loss: () => this.loss,
       onDocument: (id) => this.checkHeard(device, id),
       fetch: (place) => this.fetchOrFail(device, place),
+      onUnheard: (place) => this.checkUnheard(device, place),
+      isDeafWhileAsking: mutant === 'what is heard while the hub is asked is forgotten',
     };
   }
 
@@ -354,6 +361,8 @@ class FileWorld implements FileOutcome {
   private engineOfFiles(): Pick<Engine, 'transactions'> {
     const { transactions } = this.world.engine;
     const write: typeof transactions.write = (body) => {
+      if (this.mutant === 'a file that has become whole is not announced')
+        return transactions.write((input) => ({ ...body(input), keep: false }));
       if (!this.chance.is(this.loss)) return transactions.write(body);
       this.count('hub stops before it announces');
       return Promise.reject(LOST);
@@ -387,6 +396,7 @@ class FileWorld implements FileOutcome {
       const told = this.mutant === 'verdicts name no files' ? { ...verdict, files: [] } : verdict;
       device.verdicts.push(told);
       device.outbox.shift();
+      void device.waiting.pull();
       this.count(`verdict ${verdict.state}`);
       await process.pass();
       await noteFilesOf(told, passing(device.store, process));
@@ -533,9 +543,18 @@ class FileWorld implements FileOutcome {
       this.problems.push(`F8: user ${user} hears of note ${id}`);
   }
 
-  /** F7: whoever waits for a file that is at the hub gets it, without asking again and again. */
+  /** F7: whoever waits for a file hears of it when it was announced, and need not ask again and again. */
+  private checkUnheard({ user }: FileDevice, { file, home: [, id] }: FilePlace): void {
+    const hash = file.slice('file:'.length);
+    const mark = [...this.blobs].find(([key]) => key.endsWith(`/${id}/${hash}/announced`));
+    this.count('file came without being heard of');
+    if (mark && this.clockwork.now - mark[1].putMs > HEARD_MS)
+      this.problems.push(`F7: user ${user} has not heard of the file of note ${id}`);
+  }
+
+  /** F7: and gets it. */
   private async checkWaits(): Promise<void> {
-    await this.during(this.clockwork.sleep(HEARD_MS));
+    await this.during(this.clockwork.sleep(UNHEARD_MS + HEARD_MS));
     for (const { waiting, user } of this.devices)
       for (const { file, home } of waiting.waiting.values()) {
         const note = await this.noteAtHub(home[1]);
@@ -570,7 +589,10 @@ class FileWorld implements FileOutcome {
   async end(): Promise<void> {
     this.loss = 0;
     this.lies = 0;
-    for (const device of this.devices) if (device.waiting.waiting.size === 0) device.restart();
+    for (const device of this.devices) {
+      if (device.waiting.waiting.size === 0) device.restart();
+      for (let i = 0; i < 3; i++) device.waiting.waitForSome();
+    }
     const end = this.clockwork.now + PATIENCE_MS;
     while (this.problems.length === 0 && !(await this.isDrained())) {
       if (this.clockwork.now > end) this.problems.push('F3: files are still on their way');

@@ -25,12 +25,18 @@ export interface WaitingHost {
   /** A document was sent to the device. */
   readonly onDocument: (id: string) => Promise<void>;
   readonly fetch: (place: FilePlace) => Promise<void>;
+  /** A wait has ended because it asked again after `UNHEARD_MS`, not because anything was heard. */
+  readonly onUnheard: (place: FilePlace) => void;
+  /** Planted: what is heard while the hub is asked is forgotten. */
+  readonly isDeafWhileAsking: boolean;
 }
 
 /** Of one process: what it waits for ends with it. */
 export class WaitingDevice {
   readonly waiting = new Map<FileName, FilePlace>();
   private readonly waits: FileWaits;
+  /** Of waits that have last asked because nothing was heard for so long. */
+  private readonly unheard = new WeakSet<Signal>();
   private readonly device: Device;
   private readonly process: Process;
   private readonly host: WaitingHost;
@@ -41,7 +47,7 @@ export class WaitingDevice {
     this.device = device;
     this.process = process;
     this.host = host;
-    this.waits = new FileWaits((ms, signal) => host.clockwork.wait(ms, signal));
+    this.waits = new FileWaits((ms, signal) => this.pause(ms, signal));
   }
 
   /** Listens for hints, and pulls what it lacks. */
@@ -73,17 +79,30 @@ export class WaitingDevice {
     this.waiting.set(file, place);
     host.count('wait begun');
     let asked = 0;
-    const ask = (): Promise<void> => {
+    const woken = new Signal();
+    const ask = async (): Promise<void> => {
       asked += 1;
-      return host.fetch(place);
+      try {
+        await host.fetch(place);
+      } finally {
+        if (host.isDeafWhileAsking) woken.lower();
+      }
     };
     try {
-      await waits.until({ file, woken: new Signal(), ask, pauseAfter });
+      await waits.until({ file, woken, ask, pauseAfter });
       host.count(asked > 1 ? 'file came to who waited' : 'file was there');
+      if (this.unheard.has(woken)) host.onUnheard(place);
     } catch {
       host.count('wait in vain');
     }
     this.waiting.delete(file);
+  }
+
+  private async pause(ms: number, signal: Signal): Promise<void> {
+    await this.host.clockwork.wait(ms, signal);
+    await this.process.pass();
+    if (ms === UNHEARD_MS && !signal.isRaised) this.unheard.add(signal);
+    else this.unheard.delete(signal);
   }
 
   private hear(): void {
@@ -96,7 +115,8 @@ export class WaitingDevice {
     host.clockwork.after(host.chance.next() * SILENCE_MS, () => void this.pull());
   }
 
-  private async pull(): Promise<void> {
+  /** As every device does when it has pushed: until then it is sent no hints. */
+  async pull(): Promise<void> {
     this.mustPull = true;
     if (this.isPulling) return;
     this.isPulling = true;
