@@ -221,7 +221,10 @@ export class Files {
       return await this.waits.until({
         file: call.file,
         woken,
-        ask: () => this.fetchedNow(call, signal),
+        ask: async () => {
+          signal?.throwIfAborted();
+          return this.fetchedNow(call, signal);
+        },
         pauseAfter: (reason, failures) =>
           signal?.aborted ? undefined : this.pauseAfter(reason, failures),
       });
