@@ -1,14 +1,11 @@
 /** A page of many entries: CPU of what the worker does for it, and of what the page does. Run by entries.mjs. */
-import { createHash } from 'node:crypto';
-import { createEngine } from '../src/engine/engine.ts';
 import { decodeWire } from '../src/client/queries/decode.ts';
-import { PackedStore } from '../src/packed/packed-store.ts';
-import { createMemoryMedium, MediumData } from '../src/packed/testing/memory-medium.ts';
+import { MediumData } from '../src/packed/testing/memory-medium.ts';
+import { openPackedEngine } from './cold/packed-engine.ts';
 import { makeDocs } from './page/documents.ts';
 
 const DOCUMENTS = Number(process.argv[2]);
 const ROUNDS = 7;
-const ROOT = 'root-secret';
 
 const cpu = (): number => {
   const { user, system } = process.cpuUsage();
@@ -18,39 +15,8 @@ const cpu = (): number => {
 const data = new MediumData();
 
 async function openEngine() {
-  const store = new PackedStore({
-    medium: createMemoryMedium(data),
-    pause: () => Promise.resolve(),
-    onFailure: (reason) => {
-      throw reason;
-    },
-    aloneTerm: () => 1,
-  });
-  await store.open();
-  let seed = 0;
-  const engine = createEngine({
-    store,
-    clock: () => Date.now() * 1000,
-    random: (count) => new Uint8Array(count).map(() => (seed += 1) % 256),
-    sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
-    passwords: { hash: () => Promise.resolve(''), verify: () => Promise.resolve(false) },
-    hashCost: 10,
-    durability: 'relaxed',
-    rootSecret: ROOT,
-    regionGroup: 'local',
-    pause: () => Promise.resolve(),
-  });
-  const ask = async (query: unknown) => {
-    const answer = await engine.query({
-      secret: ROOT,
-      query: JSON.stringify(query),
-      apiVersion: '4',
-      allows: 'write',
-    });
-    if (answer.status > 201) throw new Error(answer.body);
-    return answer;
-  };
-  return { store, ask };
+  const { store, ask } = await openPackedEngine(data);
+  return { store, ask: (query: unknown) => ask(JSON.stringify(query)) };
 }
 
 const collection = { collection: 'docs' };

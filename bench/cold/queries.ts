@@ -1,17 +1,14 @@
 /** Single queries over a packed store in memory. Bundled by cold.mjs, for the engine of each checkout. */
-import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
-import { createEngine } from '../../src/engine/engine.ts';
-import { PackedStore } from '../../src/packed/packed-store.ts';
-import { createMemoryMedium, MediumData } from '../../src/packed/testing/memory-medium.ts';
+import { MediumData } from '../../src/packed/testing/memory-medium.ts';
 import { cityOf, idOf, makeDocs } from '../page/documents.ts';
+import { openPackedEngine, ROOT } from './packed-engine.ts';
 
 const DOCUMENTS = 6000;
 /** Of about 100 documents each. */
 const CITIES = 60;
 const SIZE = 64;
-const ROOT = 'root-secret';
 const ROLE = `${ROOT}:@role/reader`;
 const GUARDED = `${ROOT}:@role/guarded`;
 
@@ -23,35 +20,8 @@ const cpu = (): number => {
 // --- the database -----------------------------------------------------------------------------------
 
 async function openEngine(data: MediumData) {
-  const store = new PackedStore({
-    medium: createMemoryMedium(data),
-    pause: () => Promise.resolve(),
-    onFailure: (reason) => {
-      throw reason;
-    },
-    aloneTerm: () => 1,
-  });
-  await store.open();
-  let seed = 0;
-  const engine = createEngine({
-    store,
-    clock: () => Date.now() * 1000,
-    random: (count) => new Uint8Array(count).map(() => (seed += 1) % 256),
-    sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
-    passwords: { hash: () => Promise.resolve(''), verify: () => Promise.resolve(false) },
-    hashCost: 10,
-    durability: 'relaxed',
-    rootSecret: ROOT,
-    regionGroup: 'local',
-    pause: () => Promise.resolve(),
-    lease: { term: () => 1, isForGood: true },
-  });
-  const ask = async (text: string, secret = ROOT): Promise<string> => {
-    const answer = await engine.query({ secret, query: text, apiVersion: '4', allows: 'write' });
-    if (answer.status > 201) throw new Error(answer.body);
-    return answer.body;
-  };
-  return { store, ask };
+  const { store, ask } = await openPackedEngine(data);
+  return { store, ask: async (text: string, secret = ROOT) => (await ask(text, secret)).body };
 }
 
 type Opened = Awaited<ReturnType<typeof openEngine>>;
