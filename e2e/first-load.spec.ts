@@ -75,7 +75,8 @@ test(`a first load that is killed ${KILLS} times goes on where it was, and can b
   profile,
   hub,
 }) => {
-  test.setTimeout(120_000 + NOTES * 4);
+  // Of what hangs only.
+  test.setTimeout(300_000 + NOTES * 4);
   await fill(hub);
   const secret = await hub.token('alice@example.org');
   const reached: number[] = [0];

@@ -8,16 +8,15 @@ import { run, secondsSince } from './side-by-side.mjs';
 /** @typedef {import('./test-stages.mjs').StageReport & { stage: Stage; ok: boolean }} Outcome */
 /** `unsteady`: what passed only when it was run again. @typedef {{ tally: Tally; unsteady: readonly string[] }} Settled */
 
-/** @param {Stage} stage @param {{ isAlone: boolean }} how alone, it shows at once what it prints @returns {Promise<Outcome>} */
-export async function runStage(stage, { isAlone }) {
+/** @param {Stage} stage @returns {Promise<Outcome>} */
+export async function runStage(stage) {
   say(`Running ${stage.name}.`);
   const startedMs = performance.now();
   const program = [resolve(root, stage.program), ...stage.args];
   const env = { ...process.env, ...(await stage.env()) };
-  const { ok, printed } = await run(process.execPath, program, { env, isShown: isAlone });
+  const { ok } = await run(process.execPath, program, { env, isShown: true });
   const report = stage.readReport();
   const { passed, failed } = report.tally;
-  process.stdout.write(printed);
   say(`Ended: ${stage.name}: ${passed} passed, ${failed} failed (${secondsSince(startedMs)} s).`);
   return { stage, ok, ...report };
 }
@@ -41,7 +40,7 @@ export async function settle(outcome) {
   const areFew = failedFiles.length > 0 && failedFiles.length <= FILES_AGAIN_MAX;
   if (ok || !areFew || stage.again === undefined) return { tally: honest(outcome), unsteady };
   const again = stage.again(failedFiles);
-  if (!(await runStage(again, { isAlone: true })).ok) return { tally: honest(outcome), unsteady };
+  if (!(await runStage(again)).ok) return { tally: honest(outcome), unsteady };
   return {
     tally: { ...tally, passed: tally.passed + tally.failed, failed: 0 },
     unsteady: [...unsteady, again.name],

@@ -30,7 +30,7 @@ function stageOf(code, report, more = {}) {
 }
 
 /** @param {Stage} stage */
-const settled = async (stage) => settle(await runStage(stage, { isAlone: false }));
+const settled = async (stage) => settle(await runStage(stage));
 
 test('settle() counts what the report says', async () => {
   expect(await settled(stageOf(0, passed))).toEqual({ tally: passed.tally, unsteady: [] });

@@ -21,9 +21,6 @@ const { values: chosen } = parseArgs({
 });
 const all = !chosen.node && !chosen.browser && !chosen.e2e && !chosen.examples;
 
-/** Each waits for much of its time: for what a page does, for a browser to start or end, for packages. */
-const BROWSER_STAGES_AT_ONCE = 2;
-
 const endToEndExists = () =>
   existsSync(join(root, 'e2e')) &&
   readdirSync(join(root, 'e2e')).some((name) => name.endsWith('.spec.ts'));
@@ -35,7 +32,7 @@ function readyBrowsers() {
   return ensureEngines(chosen.e2e || chosen.examples ? ['chromium'] : [], false);
 }
 
-/** One after the other: where machines of a cluster do not get to answer in time, they are given up. @param {string} folder */
+/** @param {string} folder */
 function nodeStages(folder) {
   if (!all && !chosen.node) return [];
   const programs = { BURROW_POSTGRES_BIN: ensurePostgres() };
@@ -50,27 +47,15 @@ function browserStages(folder, { kinds, chromium }) {
   const env = { BURROW_CHROMIUM: chromium ?? '' };
   const hasChromium = chromium !== undefined;
   const stages = [];
-  // The longest first.
-  if ((all || chosen.e2e) && hasChromium && endToEndExists())
-    stages.push(endToEndStage(folder, env));
   if (all || chosen.browser) {
     for (const kind of kinds) stages.push(vitestStage(kind, folder, env));
     // Driven from outside: restarts, kills, two tabs, quotas.
     stages.push(vitestStage('browsers', folder, { ...env, BURROW_BROWSERS: kinds.join(',') }));
   }
+  if ((all || chosen.e2e) && hasChromium && endToEndExists())
+    stages.push(endToEndStage(folder, env));
   if ((all || chosen.examples) && hasChromium) stages.push(examplesStage(folder, env));
   return stages;
-}
-
-/** @param {string} folder @param {import('./browsers/engines.mjs').ReadyBrowsers} ready @returns {Promise<import('./run-stages.mjs').Outcome[]>} */
-async function runStages(folder, ready) {
-  const alone = await inLanes(nodeStages(folder), 1, (stage) => runStage(stage, { isAlone: true }));
-  const stages = browserStages(folder, ready);
-  const isAlone = stages.length === 1;
-  const others = await inLanes(stages, BROWSER_STAGES_AT_ONCE, (stage) =>
-    runStage(stage, { isAlone }),
-  );
-  return [...alone, ...others];
 }
 
 await runMain(async () => {
@@ -82,7 +67,9 @@ await runMain(async () => {
   /** @type {readonly import('./run-stages.mjs').Settled[]} */
   let settled;
   try {
-    const outcomes = await runStages(folder, ready);
+    // One after the other: each uses all cores, and two at once are no faster and late for their limits.
+    const stages = [...nodeStages(folder), ...browserStages(folder, ready)];
+    const outcomes = await inLanes(stages, 1, runStage);
     for (const { stage, tally } of outcomes)
       if (stage.mayBeSkipped && tally.skipped > 0)
         notRun.push(`${tally.skipped} examples, because npm cannot reach its registry`);
