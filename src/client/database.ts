@@ -15,6 +15,7 @@ import { lockedError, type Link, type LinkTarget } from './connection/link.ts';
 import type { LossReport } from './connection/loss-report.ts';
 import { unlockCall, type Login } from './login.ts';
 import { Logs } from './logs/logs.ts';
+import { requireKnown } from './read-options.ts';
 import { answerOffers } from './connection/service-offers.ts';
 import { Streams } from './live/streams.ts';
 import { Subscriptions } from './live/subscriptions.ts';
@@ -48,6 +49,8 @@ export interface SignOutOptions {
   readonly forget?: boolean;
   readonly discardUnsent?: boolean;
 }
+
+const SIGN_OUT_OPTIONS = ['forget', 'discardUnsent'] satisfies (keyof SignOutOptions)[];
 
 const isEmpty = (options: unknown): boolean =>
   typeof options === 'object' && options !== null && Object.keys(options).length === 0;
@@ -128,7 +131,9 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * writes that no hub has seen yet
    * @throws UnsentWrites
    */
-  async signOut({ forget = false, discardUnsent = false }: SignOutOptions = {}): Promise<void> {
+  async signOut(options: SignOutOptions = {}): Promise<void> {
+    requireKnown(options, SIGN_OUT_OPTIONS);
+    const { forget = false, discardUnsent = false } = options;
     if (!forget) return this.#link.lock();
     const unsent = discardUnsent ? 0 : await this.#link.call((host) => host.unsent());
     if (unsent > 0) throw unsentError(unsent);

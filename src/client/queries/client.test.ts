@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { NotFound, openDatabase, q, Ref } from '../../index.ts';
+import { NotFound, openDatabase, q, Ref, UsageError } from '../../index.ts';
 import { FakeWorker, METRICS, openFake, type FakeAnswers } from '../testing/fake-worker.ts';
 
 /** Answers what it was asked, as text. */
@@ -26,6 +26,24 @@ test('query() sends wire JSON with the secret of the client and its options', as
     timeoutMs: 5,
     traceparent: '00-1',
   });
+  await db.close();
+});
+
+test('an option that does not exist is refused: what it wished for would not be done', async () => {
+  const { db } = await openFake(repeat);
+  const client = db.client();
+  const secret = { secret: 'alice' } as object;
+  await expect(client.query(1, secret)).rejects.toThrow(
+    'There is no option `secret`, but: at, signal, timeoutMs, tags, traceparent.',
+  );
+  await expect(
+    client.paginate([], {}, secret)[Symbol.asyncIterator]().next(),
+  ).rejects.toBeInstanceOf(UsageError);
+  expect(() => client.subscribe(1, { next: () => undefined }, secret)).toThrow(UsageError);
+  await expect(db.signOut({ forgot: true } as object)).rejects.toThrow(
+    'There is no option `forgot`, but: forget, discardUnsent.',
+  );
+  expect(db.isLocked).toBe(false);
   await db.close();
 });
 

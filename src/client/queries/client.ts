@@ -4,6 +4,7 @@ import { BUILDER_ROWS } from './builder-table.ts';
 import { q } from './builders.ts';
 import { decodeWire } from './decode.ts';
 import { queryText } from './query-text.ts';
+import { requireKnown } from '../read-options.ts';
 import { queryError, UsageError, type BurrowError, type WireError } from '../errors.ts';
 import { pagesOf, type PageHelper } from './page-helper.ts';
 import type { Arg, Evaluated } from './types/arguments.ts';
@@ -79,6 +80,14 @@ export interface ClientHost {
   ): () => void;
 }
 
+const SUBSCRIBE_OPTIONS = ['at', 'signal'] satisfies (keyof SubscribeOptions)[];
+const QUERY_OPTIONS = [
+  ...SUBSCRIBE_OPTIONS,
+  'timeoutMs',
+  'tags',
+  'traceparent',
+] satisfies (keyof QueryOptions)[];
+
 /** Acts on the database with one secret. */
 class QueryClient {
   private readonly host: ClientHost;
@@ -111,6 +120,7 @@ class QueryClient {
     expression: Arg,
     options: QueryOptions = {},
   ): Promise<WithMetrics<unknown>> {
+    requireKnown(options, QUERY_OPTIONS);
     const reply = await this.host.query(this.secret(), queryText(expression), options);
     const { metrics, missing: partial = [], isHubs } = reply;
     return { value: await valueOf(reply), metrics, partial, from: isHubs ? 'hub' : 'device' };
@@ -159,8 +169,10 @@ class QueryClient {
   subscribe(
     expression: Arg,
     observer: Observer<unknown>,
-    { at, signal }: SubscribeOptions = {},
+    options: SubscribeOptions = {},
   ): () => void {
+    requireKnown(options, SUBSCRIBE_OPTIONS);
+    const { at, signal } = options;
     if (typeof (observer as Partial<typeof observer> | undefined)?.next !== 'function')
       throw new UsageError('subscribe() takes { next, error }.');
     if (signal?.aborted) return () => undefined;

@@ -190,6 +190,17 @@ test('writes.resolve() refuses what is none of its choices, and sends nothing', 
   expect(calls.slice(1).map(([name]) => name)).toEqual(Array(3).fill('resolveWrite'));
 });
 
+test('sync() and submit() refuse an option that does not exist, and send nothing', async () => {
+  const { sync, calls } = fakeWorker('live');
+  expect(() => checkSyncOptions({ ...OPTIONS, token: 'x' } as typeof OPTIONS)).toThrow(
+    'There is no option `token`, but: url, secret, login, sets.',
+  );
+  await sync.start(OPTIONS);
+  const wrong = { timeoutMs: 5 } as object;
+  await expect(sync.client.submit(q.Add(1), wrong)).rejects.toBeInstanceOf(UsageError);
+  expect(calls.map(([name]) => name)).toEqual(['sync']);
+});
+
 test.each([
   ['a bigint', 5n],
   [

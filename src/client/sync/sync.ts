@@ -5,6 +5,7 @@ import type { SyncState, WriteState } from '../../states.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
 import { queryText } from '../queries/query-text.ts';
 import { refusalError, UsageError } from '../errors.ts';
+import { requireKnown } from '../read-options.ts';
 import type { Link } from '../connection/link.ts';
 import { TypedEvents } from '../typed-events.ts';
 import {
@@ -89,9 +90,14 @@ export type WriteResolution =
 const EARLY_MAX = 1000;
 const NETWORK_CHANGES = ['online', 'offline'] as const;
 
+const SYNC_OPTIONS = ['url', 'secret', 'login', 'sets'] satisfies (keyof SyncOptions)[];
+const SUBMIT_OPTIONS = ['signal', 'label', 'data'] satisfies (keyof SubmitOptions)[];
+
 /** @throws UsageError */
 export function checkSyncOptions(options: Partial<SyncOptions> | undefined): void {
-  const { url, sets, login } = options ?? {};
+  const given = options ?? {};
+  requireKnown(given, SYNC_OPTIONS);
+  const { url, sets, login } = given;
   const wrong = !/^https?:/.test(String(url))
     ? '`url` must be the http or https URL of a hub'
     : !Array.isArray(sets)
@@ -285,6 +291,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   }
 
   async #submit(expression: Arg, options: SubmitOptions = {}): Promise<Submitted<never>> {
+    requireKnown(options, SUBMIT_OPTIONS);
     const { signal, label, data } = options;
     const query = queryText(expression);
     const note = { label, data: jsonOf(data) };
