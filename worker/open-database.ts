@@ -17,6 +17,7 @@ import { joinTabs, type JoinedTabs, type TabsHandlers } from './opening/join-tab
 import { openCopy, type OpenCopy } from './opening/open-copy.ts';
 import { openEngine, rootSecretOf } from './opening/open-engine.ts';
 import { openLogs, type OpenLogs } from './opening/open-logs.ts';
+import { beginWarmUp } from './opening/warm-up.ts';
 import { startEvaluator } from './queries/evaluator-messages.ts';
 import { LiveQueries, type LiveOptions } from './queries/live-queries.ts';
 import { LongQueriesBeside } from './queries/long-queries.ts';
@@ -68,23 +69,23 @@ export async function openDatabase(
   const { isLocked, stored } = found;
   const base = { name, settings, store: stored.store, isLocked, clock, report: reportWork };
   const rootSecret = rootSecretOf(options.rootSecret, isLocked);
-  const beside =
-    // A service worker cannot start workers.
-    isLocked || !isShared || typeof Worker === 'undefined'
-      ? undefined
-      : new LongQueriesBeside({
-          start: startEvaluator,
-          evaluator: () => ({
-            name,
-            settings,
-            birth: stored.birth,
-            aliveLock: options.aliveLock,
-            rootHash: hashOfRootSecret(rootSecret, sha256),
-          }),
-          executeHere: (request, isSynced) =>
-            isSynced ? copy.read(request) : local.withoutTurns.query(request),
-          clock,
-        });
+  // A service worker cannot start workers.
+  const isOfPage = !isLocked && isShared && typeof Worker !== 'undefined';
+  const beside = isOfPage
+    ? new LongQueriesBeside({
+        start: startEvaluator,
+        evaluator: () => ({
+          name,
+          settings,
+          birth: stored.birth,
+          aliveLock: options.aliveLock,
+          rootHash: hashOfRootSecret(rootSecret, sha256),
+        }),
+        executeHere: (request, isSynced) =>
+          isSynced ? copy.read(request) : local.withoutTurns.query(request),
+        clock,
+      })
+    : undefined;
   const local = openEngine({
     ...storage,
     ...base,
@@ -118,11 +119,15 @@ export async function openDatabase(
     jobs.start();
     void logs.exports.work();
   }
+  const stopWarmUp = isOfPage
+    ? beginWarmUp({ engine: local.withoutTurns, rootSecret, report: reportWork })
+    : undefined;
 
   const watch = new QueryWatch(logs.log, clock);
   const http = httpHost(copy.engine, logs, { ...joined, watch }, clock);
   const close = async () => {
     isClosing = true;
+    stopWarmUp?.();
     jobs.close();
     beside?.close();
     await copy.sync.stop();

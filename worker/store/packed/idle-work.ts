@@ -4,6 +4,7 @@
  */
 import { Refusal } from '../../../src/errors.ts';
 import type { PackedStore } from '../../../src/packed/packed-store.ts';
+import { deviceMemory, isSmallDevice, savesData } from '../../browser/device.ts';
 import { pause } from '../../browser/pause.ts';
 
 const IDLE_MS = 2_000;
@@ -11,10 +12,8 @@ const IDLE_MS = 2_000;
 const SWEEP_AFTER_MS = 30_000;
 /** The first queries of an app come at once. */
 const WARM_AFTER_MS = 500;
-/** Where the device has little memory (in GB). */
-const SMALL_DEVICE = 2;
 const SMALL_DEVICE_BYTES = 8 * 1024 * 1024;
-/** Browsers tell 8 GB at most; those that tell nothing count as less. */
+/** Those that tell nothing count as less. */
 const LARGE_DEVICE = 8;
 const LARGE_DEVICE_BYTES = 88 * 1024 * 1024;
 
@@ -89,21 +88,12 @@ export class IdleWork {
   }
 }
 
-interface Device {
-  readonly connection?: { readonly saveData?: boolean };
-  /** In GB. */
-  readonly deviceMemory?: number;
-}
-
 /** Of blocks in memory. Undefined: as many as the store has by itself. */
-export function cachedBytesMax(): number | undefined {
-  const { deviceMemory = 0 } = navigator as Device;
-  return deviceMemory >= LARGE_DEVICE ? LARGE_DEVICE_BYTES : undefined;
-}
+export const cachedBytesMax = (): number | undefined =>
+  (deviceMemory() ?? 0) >= LARGE_DEVICE ? LARGE_DEVICE_BYTES : undefined;
 
 /** Of blocks in memory before anybody asks for them. */
 function warmedBytesMax(): number {
-  const { connection, deviceMemory = Infinity } = navigator as Device;
-  if (connection?.saveData === true) return 0;
-  return deviceMemory <= SMALL_DEVICE ? SMALL_DEVICE_BYTES : Infinity;
+  if (savesData()) return 0;
+  return isSmallDevice() ? SMALL_DEVICE_BYTES : Infinity;
 }
