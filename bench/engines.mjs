@@ -1,6 +1,6 @@
-// `npm run bench:engines`: bulk creates (W2), single creates (W3) and two writers (W9) in Chromium, Firefox and WebKit, on disk.
+// `npm run bench:engines`: rows of `npm run bench` in Chromium, Firefox and WebKit, on disk; the table goes to results/ENGINES.md.
 // --browsers chromium,firefox,webkit-storage  --rounds 3  --n 5000  --before FOLDER (another checkout, measured in the same rounds)
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -22,14 +22,10 @@ const kinds = /** @type {import('../scripts/browsers/kinds.mjs').Kind[]} */ (
   values.browsers.split(',')
 );
 
-/**
- * @typedef {Omit<import('./page/main.ts').Bench, 'run'> & {
- *   run(workload: 'fill', options: object): Promise<{ ms: number }>;
- *   run(workload: 'insert', options: object): Promise<{ p50: number }>;
- * }} Bench
- */
-/** @typedef {{ W2: number; W3: number; W9: number; isExact: boolean }} Result */
+/** ms for each row; `isExact`: no transfer was lost or done twice. */
+/** @typedef {{ rows: Record<string, number>; isExact: boolean }} Result */
 /** @typedef {Result | { error: string }} Report */
+/** @typedef {{ p50: number }} Times */
 
 /** What runs in the browser: frames stand for tabs, so that each engine is driven the same way. */
 async function drive() {
@@ -43,15 +39,39 @@ async function drive() {
     frame.src = `${page}?contender=${contender}`;
     document.body.append(frame);
     await new Promise((loaded) => frame.addEventListener('load', loaded));
-    const { bench } = /** @type {Window & { bench: Bench }} */ (frame.contentWindow);
+    const { bench } = /** @type {Window & { bench: import('./page/main.ts').Bench }} */ (
+      frame.contentWindow
+    );
     await bench.open(database);
     return { bench, end: async () => (await bench.close(), frame.remove()) };
   };
-  const alone = await openFrame('db');
   const options = { documents, seed, batch: 1000, count: 500 };
-  const fill = await alone.bench.run('fill', options);
-  const insert = await alone.bench.run('insert', options);
-  await alone.end();
+  /** @type {Record<string, number>} */
+  const rows = {};
+  const { bench, end } = await openFrame('db');
+  const run = async (/** @type {string} */ name, more = {}) =>
+    /** @type {{ ms: number; perCreate: number } & Times} */ (
+      await bench.run(name, { ...options, ...more })
+    );
+  rows['W2'] = (await run('fill')).ms;
+  rows['W3'] = (await run('insert')).p50;
+  rows['W15'] = (await run('together', { count: 640 })).perCreate;
+  rows['W8'] = (await run('increment')).p50;
+  rows['W10'] = (await run('updateMany', { count: 1000 })).ms;
+  await end();
+  for (const [row, workload] of [
+    ['W4', 'get'],
+    ['W5', 'byCity'],
+    ['W6', 'pages'],
+  ]) {
+    const reader = await openFrame('db');
+    const times = /** @type {{ cold: Times; warm: Times }} */ (
+      await reader.bench.run(workload, { ...options, count: workload === 'pages' ? 50 : 500 })
+    );
+    rows[`${row} cold`] = times.cold.p50;
+    rows[`${row} warm`] = times.warm.p50;
+    await reader.end();
+  }
   const first = await openFrame('accounts');
   await first.bench.openAccounts();
   const second = await openFrame('accounts');
@@ -63,12 +83,12 @@ async function drive() {
   ]);
   const ms = performance.now() - started;
   const left = await first.bench.balances();
-  const done = halves.reduce((sum, half) => sum + half.done, 0);
+  rows['W9'] = ms / halves.reduce((sum, half) => sum + half.done, 0);
   const isExact = left.every(
     (/** @type {number} */ balance, /** @type {number} */ at) =>
       balance === halves.reduce((sum, half) => sum + (half.moved[at] ?? 0), 1000),
   );
-  return { W2: fill.ms, W3: insert.p50, W9: ms / done, isExact };
+  return { rows, isExact };
 }
 
 const DRIVER = `<!doctype html><meta charset="utf-8"><body><script type="module">
@@ -157,17 +177,34 @@ for (const driver of drivers.values()) driver.close();
 
 /** @param {readonly number[]} all */
 const median = (all) => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
-const ROWS = /** @type {const} */ (['W2', 'W3', 'W9']);
-console.log('\nTime against hand-written rows in a worker, medians of ratios within a round:\n');
-console.log('| browser | contender | W2 | W3 | W9 |\n|---|---|---|---|---|');
-for (const kind of kinds) {
-  const floor = measured.get(`${kind} ${FLOOR}`) ?? [];
-  for (const { name } of slots.slice(1)) {
-    const own = measured.get(`${kind} ${name}`) ?? [];
-    const ratios = ROWS.map((row) =>
-      median(own.map((each, i) => each[row] / (floor[i]?.[row] ?? Number.NaN))).toFixed(2),
+/** @param {string} kind @param {string} name */
+const roundsOf = (kind, name) => measured.get(`${kind} ${name}`) ?? [];
+const columns = kinds.flatMap((kind) => slots.slice(1).map(({ name }) => ({ kind, name })));
+const rows = Object.keys(roundsOf(kinds[0] ?? '', FLOOR)[0]?.rows ?? {}).map((row) => [
+  row,
+  ...columns.map(({ kind, name }) => {
+    const floor = roundsOf(kind, FLOOR);
+    const ratios = roundsOf(kind, name).map(
+      (own, round) => (own.rows[row] ?? Number.NaN) / (floor[round]?.rows[row] ?? Number.NaN),
     );
-    console.log(`| ${kind} | ${name} | ${ratios.join(' | ')} |`);
-  }
-}
+    return median(ratios).toFixed(2);
+  }),
+]);
+const exact = columns.map(({ kind, name }) =>
+  roundsOf(kind, name).every(({ isExact }) => isExact) ? 'yes' : '**no**',
+);
+const line = (/** @type {readonly string[]} */ cells) => `| ${cells.join(' | ')} |`;
+const report = `# Rows in each browser engine
+
+${new Date().toISOString()}, ${documents.toLocaleString('en-US')} documents, relaxed, ${values.rounds} interleaved rounds. Time against
+hand-written rows in a worker of the same browser: below 1 Burrow is faster. Medians of the ratios
+within a round. Written by \`npm run bench:engines\`; the rows are described in docs/benchmarks.md.
+
+${line(['', ...columns.map(({ kind, name }) => (name === 'burrow' ? kind : `${kind}, ${name}`))])}
+${line(['---', ...columns.map(() => '---')])}
+${rows.map(line).join('\n')}
+${line(['W9 exact', ...exact])}
+`;
+console.log(`\n${report}`);
+writeFileSync(join(benchRoot, 'results/ENGINES.md'), report);
 process.exit();
