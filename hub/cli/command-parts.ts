@@ -26,13 +26,13 @@ export const argParser =
   };
 
 export const urlOption = (): Option =>
-  new Option('--url <url>', 'URL of a running hub [BURROW_URL]')
+  new Option('--url <url>', 'URL of a running hub')
     .argParser(argParser(baseUrl))
     .default('http://127.0.0.1:8443')
     .env('BURROW_URL');
 
 export const secretOption = (): Option =>
-  new Option('--secret <secret>', 'admin or server key of the database [BURROW_SECRET]')
+  new Option('--secret <secret>', 'admin or server key of the database')
     .env('BURROW_SECRET')
     .makeOptionMandatory();
 

@@ -23,7 +23,7 @@ export function addKey(program: Command, { say }: ProgramHost): void {
     .option('--make-database', 'create missing databases of the path', false)
     .addOption(urlOption())
     .addOption(
-      new Option('--root-secret <secret>', 'root secret of the hub [BURROW_ROOT_SECRET]')
+      new Option('--root-secret <secret>', 'root secret of the hub')
         .env('BURROW_ROOT_SECRET')
         .makeOptionMandatory(),
     )

@@ -1,6 +1,5 @@
 /** `burrow export` and `burrow import` of one file: the format of `burrowdb/data`, from and into a database of a running hub. */
 import { createReadStream, createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
@@ -10,6 +9,7 @@ import { exportDatabase, type DataProgress } from '../../src/data/export.ts';
 import { importDatabase, type ImportOptions, type ImportResult } from '../../src/data/import.ts';
 import type { OnClash } from '../../src/data/write-batches.ts';
 import { OperationFault } from './fill-store.ts';
+import { wholeFile } from './whole-file.ts';
 
 export interface DataRequest {
   readonly url: string;
@@ -30,17 +30,16 @@ const hubAt = (url: string): DataDatabase => ({
   },
 });
 
-/** The file has its name only when it is complete. */
 export async function exportToFile(
   request: DataRequest & { readonly history: boolean },
 ): Promise<void> {
   const { url, file, ...options } = request;
-  const partial = `${file}.partial`;
-  await told(async () => {
-    const stream = exportDatabase(hubAt(url), options) as NodeStream<Uint8Array>;
-    await pipeline(Readable.fromWeb(stream), createWriteStream(partial));
-    await rename(partial, file);
-  });
+  await told(() =>
+    wholeFile(file, (path) => {
+      const stream = exportDatabase(hubAt(url), options) as NodeStream<Uint8Array>;
+      return pipeline(Readable.fromWeb(stream), createWriteStream(path));
+    }),
+  );
 }
 
 export interface FileImport extends DataRequest {

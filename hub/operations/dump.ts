@@ -1,46 +1,56 @@
 /** Backup: all rows of one snapshot as gzipped lines, between a header and a trailer with their count and digest. */
 import { createReadStream, createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { finished } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Store } from '../../src/store/port.ts';
 import { newEpoch } from '../store/hub-rows.ts';
 import { OperationFault, StoreFiller } from './fill-store.ts';
 import { lineOf, readAllRows, rowIn, Tally, tallyOf } from './stored-rows.ts';
+import { wholeFile } from './whole-file.ts';
 
 export const DUMP_VERSION = 1;
 
 type Progress = (rows: number) => void;
 
-/** The file has its name only when it is complete. */
-export async function dumpStore(
+export const dumpStore = (
   store: Store,
   file: string,
   now: () => Date,
   onProgress: Progress,
+): Promise<number> => wholeFile(file, (path) => writeDump(store, path, now, onProgress));
+
+async function writeDump(
+  store: Store,
+  path: string,
+  now: () => Date,
+  onProgress: Progress,
 ): Promise<number> {
   const gzip = createGzip();
-  const partial = `${file}.partial`;
-  const ended = finished(gzip.pipe(createWriteStream(partial)));
+  const ended = pipeline(gzip, createWriteStream(path));
   // A failed write rejects where it is awaited; this promise is awaited at the end.
   ended.catch((reason: unknown) => gzip.destroy(reason as Error));
-  const header = { format: 'burrow-dump', version: DUMP_VERSION, made: now().toISOString() };
-  await writeLine(gzip, JSON.stringify(header));
-  const tally = new Tally();
-  await readAllRows(store, async (rows) => {
-    const lines = rows.map(lineOf);
-    for (const line of lines) tally.add(line);
-    if (lines.length > 0) await writeLine(gzip, lines.join('\n'));
-    onProgress(tally.rows);
-  });
-  const total = tally.end();
-  await writeLine(gzip, JSON.stringify({ end: total }));
-  gzip.end();
-  await ended;
-  await rename(partial, file);
-  return total.rows;
+  try {
+    const header = { format: 'burrow-dump', version: DUMP_VERSION, made: now().toISOString() };
+    await writeLine(gzip, JSON.stringify(header));
+    const tally = new Tally();
+    await readAllRows(store, async (rows) => {
+      const lines = rows.map(lineOf);
+      for (const line of lines) tally.add(line);
+      if (lines.length > 0) await writeLine(gzip, lines.join('\n'));
+      onProgress(tally.rows);
+    });
+    const total = tally.end();
+    await writeLine(gzip, JSON.stringify({ end: total }));
+    gzip.end();
+    await ended;
+    return total.rows;
+  } catch (reason) {
+    gzip.destroy();
+    await ended.catch(() => undefined);
+    throw reason;
+  }
 }
 
 function writeLine(stream: Writable, line: string): Promise<void> {
