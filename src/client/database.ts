@@ -15,7 +15,7 @@ import { lockedError, type Link, type LinkTarget } from './connection/link.ts';
 import type { LossReport } from './connection/loss-report.ts';
 import { unlockCall, type Login } from './login.ts';
 import { Logs } from './logs/logs.ts';
-import { requireKnown } from './read-options.ts';
+import { requireKnown } from './known-options.ts';
 import { answerOffers } from './connection/service-offers.ts';
 import { Streams } from './live/streams.ts';
 import { Subscriptions } from './live/subscriptions.ts';

@@ -13,16 +13,6 @@ export const readOptions = <Table extends OptionTable>(
   // The one cast: TypeScript cannot relate the rows of a loop to their types.
   readTable(table, given, '', pathsIn(table)) as OptionValues<Table>;
 
-/**
- * Of calls that have no table: a name that means nothing would be a wish that is silently not granted.
- * @throws UsageError
- */
-export function requireKnown(given: object, known: readonly string[]): void {
-  for (const name of Object.keys(given))
-    if (!known.includes(name))
-      throw new UsageError(`There is no option \`${name}\`, but: ${known.join(', ')}.`);
-}
-
 function readTable(
   table: OptionTable,
   given: object,

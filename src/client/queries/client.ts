@@ -4,7 +4,7 @@ import { BUILDER_ROWS } from './builder-table.ts';
 import { q } from './builders.ts';
 import { decodeWire } from './decode.ts';
 import { queryText } from './query-text.ts';
-import { requireKnown } from '../read-options.ts';
+import { requireKnown } from '../known-options.ts';
 import { queryError, UsageError, type BurrowError, type WireError } from '../errors.ts';
 import { pagesOf, type PageHelper } from './page-helper.ts';
 import type { Arg, Evaluated } from './types/arguments.ts';

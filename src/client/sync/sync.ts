@@ -5,7 +5,7 @@ import type { SyncState, WriteState } from '../../states.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
 import { queryText } from '../queries/query-text.ts';
 import { refusalError, UsageError } from '../errors.ts';
-import { requireKnown } from '../read-options.ts';
+import { requireKnown } from '../known-options.ts';
 import type { Link } from '../connection/link.ts';
 import { TypedEvents } from '../typed-events.ts';
 import {
