@@ -8,6 +8,7 @@ declare global {
   }
   const openDatabase: typeof burrow.openDatabase;
   const forgetDatabase: typeof burrow.forgetDatabase;
+  const salvageDatabase: typeof burrow.salvageDatabase;
   const listDatabases: typeof burrow.listDatabases;
   const q: typeof burrow.q;
   /** Opened before. */

@@ -81,6 +81,7 @@ export function plainHost(
     close,
     destroy: close,
     forget: close,
+    salvage: refuse,
     unsent: () => replyOf(async () => 0),
     lock: refuse,
     unlock: refuse,

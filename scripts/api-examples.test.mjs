@@ -51,7 +51,13 @@ const run = /** @type {Record<string, object>} */ ({
 });
 
 /** Not run, because Node has no IndexedDB: databases of a page. The other entries need a component, an element, a bundler or a folder. */
-const OF_PAGES = new Set(['openDatabase', 'forgetDatabase', 'listDatabases', 'Unsupported']);
+const OF_PAGES = new Set([
+  'openDatabase',
+  'forgetDatabase',
+  'salvageDatabase',
+  'listDatabases',
+  'Unsupported',
+]);
 
 /** @typedef {{ entry: string; name: string; code: string }} Example */
 

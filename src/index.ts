@@ -28,6 +28,11 @@ export {
 export { queryText } from './client/queries/query-text.ts';
 export { openDatabase } from './client/open.ts';
 export { forgetDatabase, type ForgetOptions } from './client/forget-database.ts';
+export {
+  salvageDatabase,
+  type SalvageOptions,
+  type SalvageResult,
+} from './client/salvage-database.ts';
 export { listDatabases } from './client/stored-names.ts';
 export {
   Bytes,

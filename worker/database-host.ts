@@ -1,5 +1,5 @@
 /** The one database of a worker: from opening to closing, locked or not. */
-import type { Reply, PageMessage, WorkerMessage } from '../src/host/api.ts';
+import type { PageMessage, Reply, SalvageReply, WorkerMessage } from '../src/host/api.ts';
 import type { OpenOptions, OpenReply, UnlockCall, UnlockReply } from '../src/host/open.ts';
 import type { HttpCall, HttpReply } from '../src/host/query.ts';
 import { Refusal } from '../src/errors.ts';
@@ -153,6 +153,29 @@ export class DatabaseHost {
     });
   }
 
+  salvage(from: string, into: string): Promise<Reply<SalvageReply>> {
+    return replyOf(async () => {
+      this.requireNew();
+      const { openStore, salvage } = this.storage;
+      if (!salvage) throw new Refusal('storage_unavailable', NO_SALVAGE);
+      const request = { name: into, aliveLock: `burrow:salvage:${into}`, settings: NEW_STORE };
+      const handlers = { onClosed: () => undefined, aloneTerm: () => undefined };
+      const made = await openStore(request, handlers);
+      if (!made.isNew) {
+        await made.store.close();
+        throw new Refusal('storage_unavailable', `${JSON.stringify(into)} exists: name a new one.`);
+      }
+      try {
+        const salvaged = await salvage(from, made.store);
+        await made.store.close();
+        return salvaged;
+      } catch (reason) {
+        await made.destroy();
+        throw reason;
+      }
+    });
+  }
+
   /** Locked or not. */
   private requireOpened(): Opened {
     const opened = openedIn(this.state);
@@ -212,6 +235,10 @@ export class DatabaseHost {
 const closed = (): Refusal => new Refusal('storage_unavailable', 'The database was closed.');
 const unlocked = (): Refusal =>
   new Refusal('storage_unavailable', 'The database was unlocked and is being reopened.');
+
+const NO_SALVAGE = 'What is stored here is whole or not there: nothing can be salvaged.';
+/** Of what is made; whatever the damaged one was opened with. */
+const NEW_STORE = { store: 'packed' } as const;
 
 const openedIn = (state: State): Opened | undefined =>
   state.kind === 'open' || state.kind === 'locked' ? state.opened : undefined;

@@ -54,6 +54,7 @@ export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
     close: () => host.close(),
     destroy: () => host.destroy(),
     forget: (name) => host.forget(name),
+    salvage: (from, into) => host.salvage(from, into),
   };
   return Object.freeze(Object.assign(Object.create(null) as object, api));
 }

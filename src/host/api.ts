@@ -30,6 +30,11 @@ export type Reply<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: RefusalData };
 
+export interface SalvageReply {
+  readonly rows: number;
+  readonly damaged: readonly string[];
+}
+
 /** `Port` is `MessagePort`, a word that this room does not have. */
 export interface HostApi<Port> {
   open(options: OpenOptions, port: Port): Promise<Reply<OpenReply>>;
@@ -77,6 +82,8 @@ export interface HostApi<Port> {
   destroy(): Promise<Reply<void>>;
   /** Deletes what is stored under a name that this worker has not opened. */
   forget(name: string): Promise<Reply<void>>;
+  /** Brings what can be read of a damaged database, which nobody has open, into a new one. */
+  salvage(from: string, into: string): Promise<Reply<SalvageReply>>;
 }
 
 /** From the page, through the port. */

@@ -4,7 +4,7 @@ import type { QueryReply } from './query.ts';
 import type { Settings } from './settings.ts';
 
 /** Raised when anything below changes: a page and a worker of different builds refuse each other. */
-export const PROTOCOL = 12;
+export const PROTOCOL = 13;
 
 /** What the worker answers to `HELLO`, once it can be called. */
 export interface Ready {

@@ -26,7 +26,7 @@ export interface SalvagedRows {
  * @param damaged is told what cannot be read
  */
 export async function* salvage(
-  medium: Medium,
+  medium: Pick<Medium, 'look'>,
   damaged: (what: string) => void,
 ): AsyncGenerator<SalvagedRows> {
   const told = new Set<string>();
@@ -90,7 +90,7 @@ function orderOf({ first }: IdRange, { newest }: Block, ranks: Ranks | undefined
 const BLOCKS_AT_A_TIME = 16;
 
 class SpaceWalk {
-  private readonly medium: Medium;
+  private readonly medium: Pick<Medium, 'look'>;
   private readonly places: readonly Place[];
   /** In the order of their keys. */
   private readonly logged: readonly (readonly [Key, Version])[];
@@ -99,7 +99,7 @@ class SpaceWalk {
   private readonly pending: Map<Key, Version> = new Map();
 
   constructor(
-    medium: Medium,
+    medium: Pick<Medium, 'look'>,
     places: readonly Place[],
     logged: ReadonlyMap<Key, Version>,
     tell: (what: string) => void,

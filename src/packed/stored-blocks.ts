@@ -17,7 +17,7 @@ const PARTS_AT_A_TIME = 64;
 
 /** @param damaged is told of parts that no block consists of */
 export async function* storedBlocks(
-  medium: Medium,
+  medium: Pick<Medium, 'look'>,
   damaged: (what: string) => void,
 ): AsyncGenerator<WholeBlock> {
   const parts = new BlockParts(damaged);

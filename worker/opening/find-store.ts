@@ -1,5 +1,7 @@
 /** The store that a database is opened over. */
+import type { SalvageReply } from '../../src/host/api.ts';
 import type { OpenOptions } from '../../src/host/open.ts';
+import type { Store } from '../../src/store/port.ts';
 import { readLock } from '../lock/lock.ts';
 import type { StoredDatabase, StoreHandlers, StoreRequest } from '../store/stored-database.ts';
 import type { Network } from '../browser/network.ts';
@@ -26,6 +28,8 @@ export interface DatabaseStorage extends Surroundings {
   readonly openStore: (request: StoreRequest, handlers: StoreHandlers) => Promise<StoredDatabase>;
   /** Deletes what is stored under a name, and is open in no tab. */
   readonly destroyStore: (name: string) => Promise<void>;
+  /** Brings what can be read of a damaged database into a store; absent: there is no layout here that could be damaged in part. */
+  readonly salvage?: (from: string, into: Store) => Promise<SalvageReply>;
   /** Other workers can open the same. */
   readonly isShared: boolean;
 }

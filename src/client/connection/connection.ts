@@ -102,13 +102,13 @@ export class Connection {
     }
   }
 
-  /** @param worker loaded; terminated when it has deleted what is stored under `name` */
-  static async forget(worker: Worker, name: string): Promise<void> {
+  /** One call of what no database need be open for. @param worker loaded; terminated when it has answered */
+  static async once<T>(worker: Worker, run: (host: RemoteHost) => Promise<Reply<T>>): Promise<T> {
     const none = (): void => undefined;
     const { port1 } = new MessageChannel();
     const connection = new Connection(worker, port1, { onMessage: none, onLost: none });
     try {
-      await connection.call((host) => host.forget(name));
+      return await connection.call(run);
     } finally {
       connection.end(new Error('The worker is no longer needed.'));
     }

@@ -1,4 +1,4 @@
-import type { HostApi, PageMessage, Reply, WorkerMessage } from '../../host/api.ts';
+import type { HostApi, PageMessage, Reply, SalvageReply, WorkerMessage } from '../../host/api.ts';
 import type { UnlockCall, UnlockReply } from '../../host/open.ts';
 import type { Settings } from '../../host/settings.ts';
 import type { Persistence } from '../../states.ts';
@@ -414,7 +414,16 @@ export class Link {
 
 /** Deletes what is stored under a name that this page has not opened. */
 export async function forgetStored(name: string, start: LinkOptions['start']): Promise<void> {
-  await Connection.forget(await startWorker(start), name);
+  await Connection.once(await startWorker(start), (host) => host.forget(name));
+}
+
+/** Brings what can be read of a damaged database into a new one. */
+export async function salvageStored(
+  from: string,
+  into: string,
+  start: LinkOptions['start'],
+): Promise<SalvageReply> {
+  return Connection.once(await startWorker(start), (host) => host.salvage(from, into));
 }
 
 const leftError = (): QueryError =>

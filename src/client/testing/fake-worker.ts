@@ -80,6 +80,7 @@ export class FakeWorker extends EventTarget {
       lock: done,
       unlock: () => missing,
       forget: done,
+      salvage: () => missing,
       sync: () => missing,
       submit: () => missing,
       syncWait: done,

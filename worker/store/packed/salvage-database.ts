@@ -1,0 +1,113 @@
+/**
+ * Brings what can be read of a damaged database into a new one. The damaged one is read as it is, whatever is wrong with its log, its
+ * manifest or its stamps, and nothing of it is changed.
+ */
+import { Refusal } from '../../../src/errors.ts';
+import { COPIED } from '../../../src/packed/copy-rows.ts';
+import type { BlockRange, Medium } from '../../../src/packed/medium.ts';
+import { salvage, type SalvagedRows } from '../../../src/packed/salvage.ts';
+import { HOT_SPACES, type Store } from '../../../src/store/port.ts';
+import { refusalOf } from '../idb-failure.ts';
+
+export interface Salvaged {
+  /** Rows that were brought out: documents, their history, schema objects, and what sync keeps. */
+  readonly rows: number;
+  /** What could not be read: blocks and log records, by number. */
+  readonly damaged: readonly string[];
+}
+
+/** @throws Refusal `not found`, `storage_unavailable` */
+export async function salvageDatabase(name: string, into: Store): Promise<Salvaged> {
+  const idb = await openAsItIs(name);
+  try {
+    if (!STORES.every((store) => idb.objectStoreNames.contains(store))) throw isOfRows(name);
+    const damaged: string[] = [];
+    let rows = 0;
+    for await (const found of salvage(mediumOf(idb), (what) => damaged.push(what))) {
+      await put(into, found);
+      rows += found.rows.length;
+    }
+    return { rows, damaged };
+  } finally {
+    idb.close();
+  }
+}
+
+const STORES = ['commits', 'blocks'];
+
+/** In the version that it has: it need not be one that this code would open. */
+function openAsItIs(name: string): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open(name);
+    let isThere = true;
+    request.addEventListener('upgradeneeded', () => {
+      // Opening it would make it.
+      isThere = false;
+      request.transaction?.abort();
+    });
+    request.addEventListener('success', () => {
+      const idb = request.result;
+      idb.addEventListener('versionchange', () => idb.close());
+      resolve(idb);
+    });
+    request.addEventListener('error', () =>
+      reject(isThere ? refusalOf(request.error) : notThere(name)),
+    );
+  });
+}
+
+/** For reading: a walk looks, and does nothing else. */
+function mediumOf(idb: IDBDatabase): Pick<Medium, 'look'> {
+  const read = <T>(store: string, range: IDBKeyRange, limit?: number): Promise<T[]> =>
+    new Promise((resolve, reject) => {
+      const request = idb.transaction(store).objectStore(store).getAll(range, limit);
+      request.addEventListener('success', () => resolve(request.result as T[]));
+      request.addEventListener('error', () => reject(refusalOf(request.error)));
+    });
+  const blocks = async ({ first, last, limit }: BlockRange) => {
+    const range = IDBKeyRange.bound(Math.max(first, FIRST), last);
+    const found = await read<{ i: number; v: unknown }>('blocks', range, limit);
+    return found.map(({ i, v }) => ({ id: i, bytes: bytesOf(v) }));
+  };
+  return {
+    async look(after, ranges) {
+      const parts =
+        after === undefined
+          ? []
+          : await read<{ n: number; v: unknown }>(
+              'commits',
+              IDBKeyRange.lowerBound(Math.max(after + 1, FIRST)),
+            );
+      const log = parts.map(({ n, v }) => ({ number: n, bytes: bytesOf(v) }));
+      const found = [];
+      for (const range of ranges) found.push(await blocks(range));
+      return { log, blocks: found };
+    },
+  };
+}
+
+/** Below it lies the stamp. */
+const FIRST = 1;
+
+const bytesOf = (value: unknown): Uint8Array =>
+  value instanceof Uint8Array ? value : new Uint8Array();
+
+async function put(into: Store, { space, rows }: SalvagedRows): Promise<void> {
+  // Not the note of a move into this layout that was cut off.
+  const puts = rows
+    .filter(({ key }) => space !== COPIED.space || key !== COPIED.key)
+    .map((row) => ({ space, row }));
+  await into.write(async (tx) => tx.apply({ puts, deletes: [] }), {
+    spaces: HOT_SPACES,
+    durability: 'strict',
+  });
+}
+
+const notThere = (name: string): Refusal =>
+  new Refusal('not found', `No database is stored on this device as ${JSON.stringify(name)}.`);
+
+const isOfRows = (name: string): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    `${JSON.stringify(name)} is stored as rows, which need no salvage: open it.`,
+  );
