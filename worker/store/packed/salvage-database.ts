@@ -18,6 +18,9 @@ export interface Salvaged {
 
 /** @throws Refusal `not found`, `storage_unavailable` */
 export async function salvageDatabase(name: string, into: Store): Promise<Salvaged> {
+  const { databases } = indexedDB as Partial<IDBFactory>;
+  const known = await databases?.call(indexedDB);
+  if (known?.every((each) => each.name !== name)) throw notThere(name);
   const idb = await openAsItIs(name);
   try {
     if (!STORES.every((store) => idb.objectStoreNames.contains(store))) throw isOfRows(name);
@@ -41,7 +44,7 @@ function openAsItIs(name: string): Promise<IDBDatabase> {
     const request = indexedDB.open(name);
     let isThere = true;
     request.addEventListener('upgradeneeded', () => {
-      // Opening it would make it.
+      // Opening it would make it. WebKit lists it all the same, so it is looked for first where that can be asked.
       isThere = false;
       request.transaction?.abort();
     });
