@@ -3,21 +3,15 @@
  * manifest or its stamps, and nothing of it is changed.
  */
 import { Refusal } from '../../../src/errors.ts';
+import type { SalvageReply } from '../../../src/host/api.ts';
 import { COPIED } from '../../../src/packed/copy-rows.ts';
 import type { BlockRange, Medium } from '../../../src/packed/medium.ts';
 import { salvage, type SalvagedRows } from '../../../src/packed/salvage.ts';
 import { HOT_SPACES, type Store } from '../../../src/store/port.ts';
 import { refusalOf } from '../idb-failure.ts';
 
-export interface Salvaged {
-  /** Rows that were brought out: documents, their history, schema objects, and what sync keeps. */
-  readonly rows: number;
-  /** What could not be read: blocks and log records, by number. */
-  readonly damaged: readonly string[];
-}
-
 /** @throws Refusal `not found`, `storage_unavailable` */
-export async function salvageDatabase(name: string, into: Store): Promise<Salvaged> {
+export async function salvageDatabase(name: string, into: Store): Promise<SalvageReply> {
   const { databases } = indexedDB as Partial<IDBFactory>;
   const known = await databases?.call(indexedDB);
   if (known?.every((each) => each.name !== name)) throw notThere(name);
