@@ -1,8 +1,11 @@
 // Figures that no contender beside Burrow has.
 import { openBrowser, processesOf } from './browser.mjs';
+import { workerMemory } from './profiler.mjs';
 import { openTab } from './tabs.mjs';
 
 const GROW_STEPS = 20;
+/** Creates one by one, beside flushes and merges of the large database. */
+const BESIDE_MS = 30_000;
 
 /** @param {import('./slots.mjs').Slot} slot */
 export async function runExtras({ url, big, step }) {
@@ -30,7 +33,7 @@ export async function runExtras({ url, big, step }) {
   await large.close();
 }
 
-/** Rate, longest commit and read, and memory while a database grows, and after reads all over it. @param {import('./slots.mjs').Slot} slot */
+/** Rate, longest commit, create and read, and memory while a database grows, and after reads all over it. @param {import('./slots.mjs').Slot} slot */
 export async function runGrowth({ url, documents, step }) {
   const browser = await openBrowser('burrow-growth', { fresh: true });
   const count = Math.ceil(documents / GROW_STEPS / 1000) * 1000;
@@ -43,22 +46,26 @@ export async function runGrowth({ url, documents, step }) {
         .map(({ residentMb }) => residentMb),
     );
   await step('growth', async () => {
+    await tab.call('openGrowth');
+    const emptyMb = await workerMemory(tab.page);
     const samples = [];
     for (let from = 0; from < documents; from += count) {
       const started = performance.now();
-      const { commitMs, readMs } = await tab.call('grow', { from, count });
+      const longest = await tab.call('grow', { from, count });
       const seconds = (performance.now() - started) / 1000;
       samples.push({
         documents: from + count,
         perSecond: count / seconds,
-        commitMs,
-        readMs,
+        ...longest,
         rendererMb: rendererMb(),
       });
       console.log(`  ${JSON.stringify(samples.at(-1))}`);
     }
+    const filledMb = await workerMemory(tab.page);
+    const beside = await tab.call('createBeside', { from: documents, ms: BESIDE_MS });
     const reads = await tab.call('roam', { documents });
-    return { samples, reads, afterReadsMb: rendererMb() };
+    const readMb = await workerMemory(tab.page);
+    return { samples, beside, reads, workerMb: { emptyMb, filledMb, readMb } };
   });
   await browser.close();
   browser.forget();

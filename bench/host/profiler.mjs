@@ -6,13 +6,30 @@ import { sleep } from './tabs.mjs';
  * @param {import('playwright').Page} page @param {() => Promise<T>} work
  */
 export async function profileWorker(page, work) {
-  const worker = await attach(page);
-  await worker('Profiler.enable');
-  await worker('Profiler.setSamplingInterval', { interval: 200 });
-  await worker('Profiler.start');
+  const { send, detach } = await attach(page);
+  await send('Profiler.enable');
+  await send('Profiler.setSamplingInterval', { interval: 200 });
+  await send('Profiler.start');
   const times = await work();
-  const { profile } = await worker('Profiler.stop');
+  const { profile } = await send('Profiler.stop');
+  await detach();
   return { times, profile, ...sums(profile) };
+}
+
+/**
+ * MB that the page's worker keeps when its garbage is collected: objects, what the browser keeps for them, and buffers.
+ * @param {import('playwright').Page} page @returns {Promise<number>}
+ */
+export async function workerMemory(page) {
+  const { send, detach } = await attach(page);
+  await send('HeapProfiler.collectGarbage');
+  const {
+    usedSize,
+    embedderHeapUsedSize = 0,
+    backingStorageSize = 0,
+  } = await send('Runtime.getHeapUsage');
+  await detach();
+  return (usedSize + embedderHeapUsedSize + backingStorageSize) / 1024 / 1024;
 }
 
 /**
@@ -42,7 +59,7 @@ async function attach(page) {
   const [sessionId] = workers;
   if (sessionId === undefined) throw new Error('The page has no worker.');
   let last = 0;
-  return async (/** @type {string} */ method, params = {}) => {
+  const send = async (/** @type {string} */ method, params = {}) => {
     const id = ++last;
     const answered = new Promise((resolve) => {
       waiting.set(id, resolve);
@@ -53,6 +70,7 @@ async function attach(page) {
     if (error) throw new Error(`${method}: ${error.message}`);
     return result;
   };
+  return { send, detach: () => session.detach() };
 }
 
 /** ms by function, with and without what it calls. @param {any} profile */

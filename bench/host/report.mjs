@@ -136,12 +136,12 @@ function extras(measured) {
     );
   }
   if (growth) {
-    const { samples, afterReadsMb, reads } = growth;
+    const { samples, beside, reads, workerMb } = growth;
     const [first, last] = [samples[0], samples.at(-1)];
-    const longest = (/** @type {'commitMs' | 'readMs'} */ of) =>
+    const longest = (/** @type {'commitMs' | 'createMs' | 'readMs'} */ of) =>
       short(Math.max(...samples.map((/** @type {any} */ sample) => sample[of])));
     said.push(
-      `- Growing to ${short(last.documents)} documents, packed: ${short(first.perSecond)} docs/s at first, ${short(last.perSecond)} at the end; the longest commit of 1,000 ${longest('commitMs')} ms, the longest \`Get\` beside them ${longest('readMs')} ms; the renderer's memory ${short(first.rendererMb)} MB at ${short(first.documents)} documents, ${short(last.rendererMb)} MB at the end, ${short(afterReadsMb)} MB after reads all over it (get ${short(reads.get)} ms, 64 of a match ${short(reads.city)} ms).`,
+      `- Growing to ${short(last.documents)} documents, packed: ${short(first.perSecond)} docs/s at first, ${short(last.perSecond)} at the end; the longest commit of 1,000 ${longest('commitMs')} ms, of one document beside them ${longest('createMs')} ms, the longest \`Get\` ${longest('readMs')} ms; then ${short(beside.creates)} creates one by one, eight at once, beside flushes and merges: the longest ${short(beside.createMs)} ms, the longest \`Get\` ${short(beside.readMs)} ms; memory of the worker, without garbage: ${short(workerMb.emptyMb)} MB empty, ${short(workerMb.filledMb)} MB filled, ${short(workerMb.readMb)} MB after reads all over it (get ${short(reads.get)} ms, 64 of a match ${short(reads.city)} ms).`,
     );
   }
   return said.length > 0 ? ['## Beside the workloads', said.join('\n')] : [];

@@ -102,36 +102,67 @@ async function measureRefs(documents: number) {
 }
 
 const large = new BurrowContender({ durability: 'relaxed', store: 'packed' });
-/** Between two reads beside the commits. */
-const READ_EVERY_MS = 10;
+/** Between two reads, or two creates, beside the commits. */
+const BESIDE_MS = 10;
 
-/** Adds documents to the database that grows, in queries of 1,000, beside reads of those before: the longest of both. */
+/** Empty. */
+const openGrowth = (): Promise<void> => large.open('growth');
+
+/** Adds documents in queries of 1,000, beside creates of one and reads of those before: the longest of each. */
 async function grow({ from, count }: { readonly from: number; readonly count: number }) {
-  if (from === 0) await large.open('growth');
   const docs = makeDocs({ count, from, cities: 2000 });
-  const roll = dice(from + 1);
   const filling = { isOver: false };
-  let readMs = 0;
-  const readBeside = async (): Promise<void> => {
-    if (from === 0) return;
-    while (!filling.isOver) {
-      const began = performance.now();
-      const id = idOf(draw(roll, from));
-      if ((await large.get(id))?.id !== id) throw new Error(`Wrong answer: get ${id}.`);
-      readMs = Math.max(readMs, performance.now() - began);
-      await sleep(READ_EVERY_MS);
-    }
-  };
-  const reading = readBeside();
+  const reads = longestUntil(filling, readOf(from));
+  const creates = longestUntil(filling, () => large.insertMany(docs.splice(0, 1)));
   let commitMs = 0;
-  for (let at = 0; at < count; at += 1000) {
+  while (docs.length > 0) {
     const began = performance.now();
-    await large.insertMany(docs.slice(at, at + 1000));
+    await large.insertMany(docs.splice(0, 1000));
     commitMs = Math.max(commitMs, performance.now() - began);
   }
   filling.isOver = true;
-  await reading;
-  return { commitMs, readMs };
+  return { commitMs, createMs: await creates, readMs: await reads };
+}
+
+const CREATES_AT_ONCE = 8;
+
+/** Creates of one document, some at once, beside reads, so that the database is flushed and merged all the time: the longest of each. */
+async function createBeside({ from, ms }: { readonly from: number; readonly ms: number }) {
+  const creating = { isOver: false };
+  const reads = longestUntil(creating, readOf(from));
+  let next = from;
+  const create = (): Promise<void> =>
+    large.insertMany(makeDocs({ count: 1, from: next++, cities: 2000 }));
+  const creates = Array.from({ length: CREATES_AT_ONCE }, () => longestUntil(creating, create, 0));
+  await sleep(ms);
+  creating.isOver = true;
+  const createMs = Math.max(...(await Promise.all(creates)));
+  return { creates: next - from, createMs, readMs: await reads };
+}
+
+/** Of one of the first documents. */
+function readOf(documents: number): () => Promise<void> {
+  const roll = dice(documents + 1);
+  return async () => {
+    const id = idOf(draw(roll, documents));
+    if (documents > 0 && (await large.get(id))?.id !== id)
+      throw new Error(`Wrong answer: get ${id}.`);
+  };
+}
+
+async function longestUntil(
+  end: { readonly isOver: boolean },
+  work: () => Promise<void>,
+  pauseMs = BESIDE_MS,
+): Promise<number> {
+  let longest = 0;
+  while (!end.isOver) {
+    const began = performance.now();
+    await work();
+    longest = Math.max(longest, performance.now() - began);
+    if (pauseMs > 0) await sleep(pauseMs);
+  }
+  return longest;
 }
 
 /** Reads all over the large database, so that every cache of the worker is full. */
@@ -149,7 +180,9 @@ const bench = {
   measureReadsBesideLogins,
   measureRefs,
   measureRolePages,
+  openGrowth,
   grow,
+  createBeside,
   roam,
 };
 Object.assign(window, { bench });

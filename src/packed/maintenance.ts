@@ -1,4 +1,6 @@
 /** Flushes and merges, beside the transactions and never in their way. */
+import { ALL_FAMILIES } from './families.ts';
+import type { Manifest } from './manifest.ts';
 import { flush, type MaintenanceContext } from './tree/flush.ts';
 import { mergeOnce } from './tree/merge.ts';
 import { sweep } from './tree/sweep.ts';
@@ -10,22 +12,34 @@ export interface MaintenanceOptions extends MaintenanceContext {
   readonly onFailure: (reason: unknown) => void;
 }
 
-/** Writers wait when the memtable has grown to so many times what it should be. */
+/** Writers wait when the memtable has grown to so many times what it should be; */
 const BEHIND = 4;
+/** and before that a little after each write, once it has grown to so many times that, */
+const FLUSHES_LATE = 1.5;
+/** or once so many times as many young runs as are merged together wait for it. */
+const MERGES_LATE = 2;
 /** When there is nothing else to do, it is flushed when it is so full. */
 const WORTH_IT = 1 / 16;
 
 export class Maintenance {
   private readonly options: MaintenanceOptions;
   private running: Promise<void> | undefined = undefined;
-  /** Writers that wait for room. */
+  /** Writers that wait for the next slice. */
   private waiting: (() => void)[] = [];
+  /** Slices that are to be done before somebody writes again. */
+  private debt = 0;
   private isStopped = false;
   private mustFlush = false;
   private mustSweep = false;
 
   constructor(options: MaintenanceOptions) {
     this.options = options;
+  }
+
+  /** A transaction has brought so many bytes into the memtable. */
+  noteWritten(bytes: number): void {
+    this.debt += (Math.max(0, bytes) / this.options.limits.putBytes) * this.lateness();
+    this.begin();
   }
 
   /** Begins what is due. */
@@ -35,6 +49,7 @@ export class Maintenance {
       .catch(this.options.onFailure)
       .finally(() => {
         this.running = undefined;
+        this.debt = 0;
         this.letGoOn();
       });
   }
@@ -69,35 +84,64 @@ export class Maintenance {
     await this.running;
   }
 
-  /** Resolves when there is room in the memtable, or nobody makes any. */
+  /**
+   * Resolves when there is room in the memtable, or nobody makes any. Who writes more than can be flushed and merged meanwhile is
+   * held up a little at each write, by what was written, rather than for long at one of them.
+   */
   async room(): Promise<void> {
-    while (this.running && this.isFull(BEHIND))
+    while (this.running && (this.debt >= 1 || this.isFull(BEHIND)))
       await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
+  /** Slices for each `putBytes` that are written: 0 while flushes and merges keep up. */
+  private lateness(): number {
+    const { tree, limits } = this.options;
+    const runs = youngRuns(tree.version.manifest) / limits.runsPerLevel;
+    return Math.max(0, this.fullness() - FLUSHES_LATE, runs - MERGES_LATE);
+  }
+
   private async run(): Promise<void> {
-    await this.options.exclusively(async () => {
+    const { exclusively, tree } = this.options;
+    await exclusively(async () => {
       let isBusy = true;
       while (isBusy && !this.isStopped) {
         isBusy = await this.step();
-        await this.options.tree.loadIndexes();
-        this.letGoOn();
-        await this.options.pause();
+        await tree.loadIndexes();
+        await this.pause();
       }
     });
   }
 
   /** Returns false when nothing was left to do. */
   private async step(): Promise<boolean> {
-    if (this.mustFlush || this.isFull(1)) {
-      this.mustFlush = false;
-      await flush(this.options);
+    const { options } = this;
+    const hasFlushed = this.mustFlush || this.isFull(1);
+    if (hasFlushed) await this.flushNow();
+    if (this.mustSweep) {
+      this.mustSweep = false;
+      await sweep(options);
       return true;
     }
-    if (!this.mustSweep) return mergeOnce(this.options);
-    this.mustSweep = false;
-    await sweep(this.options);
-    return true;
+    // After each flush, or runs would pile up under who writes without a rest.
+    const hasMerged = await mergeOnce({ ...options, pause: () => this.pauseOfMerge() });
+    return hasFlushed || hasMerged;
+  }
+
+  private async flushNow(): Promise<void> {
+    this.mustFlush = false;
+    await flush({ ...this.options, pause: () => this.pause() });
+  }
+
+  /** A merge takes long: nobody waits for its end to have room. */
+  private async pauseOfMerge(): Promise<void> {
+    await this.pause();
+    if (this.isFull(1) && !this.isStopped) await this.flushNow();
+  }
+
+  private async pause(): Promise<void> {
+    this.debt = Math.max(0, this.debt - 1);
+    this.letGoOn();
+    await this.options.pause();
   }
 
   private letGoOn(): void {
@@ -111,6 +155,11 @@ export class Maintenance {
   }
 
   private isFull(times: number): boolean {
+    return this.fullness() > times;
+  }
+
+  /** Of the memtable: 1 when it is to be flushed. */
+  private fullness(): number {
     const { tree, limits } = this.options;
     let bytes = 0;
     let commits = 0;
@@ -118,6 +167,15 @@ export class Maintenance {
       bytes += layer.memtable.bytes;
       commits += layer.commits.length;
     }
-    return bytes > times * limits.memtableBytesMax || commits > times * limits.commitsMax;
+    return Math.max(bytes / limits.memtableBytesMax, commits / limits.commitsMax);
   }
 }
+
+/** Of the family that has most: runs that were flushed and wait to be merged. */
+const youngRuns = ({ families }: Manifest): number =>
+  Math.max(
+    ...ALL_FAMILIES.map(
+      (family) =>
+        families[family].filter(({ level, isMerging }) => level === 0 && !isMerging).length,
+    ),
+  );

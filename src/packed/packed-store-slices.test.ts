@@ -79,6 +79,37 @@ test('a store that grows puts at most four bytes for each that is live', async (
   expect(medium.take().putBytes / live).toBeLessThan(4);
 });
 
+test('who writes without a rest waits a little at each write, and never for a whole merge', async () => {
+  const data = new MediumData();
+  const limits = {
+    memtableBytesMax: 40_000,
+    tableBytes: 20_000,
+    rowBlockBytes: 1000,
+    blockBytes: 1000,
+    putBytes: 4000,
+    sliceItems: 20,
+  };
+  let pauses = 0;
+  const pause = async (): Promise<void> => {
+    pauses += 1;
+  };
+  const store = await openPacked(data, limits, { pause, aloneTerm: () => 1 });
+  const total = 20_000;
+  let longest = 0;
+  let runs = 0;
+  for (let begun = 0; begun < total; begun += 50) {
+    const rows = sequence(50).map((i) => row(fixed(begun + i), [entryOf(begun + i, total)]));
+    const before = pauses;
+    await put(store, 'documents', rows);
+    longest = Math.max(longest, pauses - before);
+    runs = Math.max(runs, store.manifest.families[1].length);
+  }
+  // All were flushed once and most of the entries merged, twenty items a slice.
+  expect(pauses).toBeGreaterThan((2 * total) / limits.sliceItems);
+  expect(longest).toBeLessThan(60);
+  expect(runs).toBeLessThan(40);
+});
+
 test('a few changes of many rows that came in order do not write all of them anew', async () => {
   const data = new MediumData();
   const medium = new CountingMedium(createMemoryMedium(data));
@@ -104,3 +135,6 @@ test('a few changes of many rows that came in order do not write all of them ane
   }
   expect(medium.take().putBytes).toBeLessThan(live / 4);
 });
+
+/** Those of rows that follow each other lie far apart. */
+const entryOf = (i: number, total: number): string => `e${fixed((i * 7919) % total)}`;

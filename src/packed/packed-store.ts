@@ -117,12 +117,13 @@ export class PackedStore implements Store {
     this.foreground.begin();
     try {
       await this.maintenance.room();
-      const result = await this.turns.run(async () => {
+      return await this.turns.run(async () => {
         this.requireOpen();
-        return this.commit(body, { spaces, durability });
+        const { memtables } = this.memory;
+        const result = await this.commit(body, { spaces, durability });
+        this.maintenance.noteWritten(this.memory.memtables - memtables);
+        return result;
       });
-      this.maintenance.begin();
-      return result;
     } finally {
       this.foreground.end();
     }

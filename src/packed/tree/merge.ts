@@ -12,11 +12,14 @@ import { TableWriter } from './table-writer.ts';
 /** Carries one plan out. Returns false when there is nothing to merge, or another tab has merged meanwhile. */
 export async function mergeOnce(context: MaintenanceContext): Promise<boolean> {
   const { tree, limits } = context;
+  let next: { readonly family: Family; readonly plan: MergePlan } | undefined;
   for (const family of ALL_FAMILIES) {
     const plan = pickMerge(tree.version.manifest.families[family], limits);
-    if (plan) return unlessGone(context, () => merge(context, family, plan));
+    if (plan && plan.urgency > (next?.plan.urgency ?? 0)) next = { family, plan };
   }
-  return false;
+  if (!next) return false;
+  const { family, plan } = next;
+  return unlessGone(context, () => merge(context, family, plan));
 }
 
 /** Another tab may have merged the same tables, and deleted them. */

@@ -13,13 +13,20 @@ export interface MergePlan {
   readonly group: { readonly from: number; readonly to: number };
   /** Nothing older may have what it deletes: deletions need not be kept. */
   readonly dropsDeletions: boolean;
+  /** Runs of the level that is merged, each of which a read has to look at. */
+  readonly urgency: number;
 }
 
 /** Undefined: there is nothing to merge. */
 export function pickMerge(runs: Runs, limits: PackedLimits): MergePlan | undefined {
-  const group = groupToMerge(runs, limits.runsPerLevel);
-  if (group) return planOf(runs, group);
-  return smallTables(runs, limits);
+  let most: MergePlan | undefined;
+  // Of as many the oldest, whose runs are large.
+  for (const level of levelsOf(runs)) {
+    const group = groupOf(runs, level, limits.runsPerLevel);
+    if (group && lengthOf(level) >= (most?.urgency ?? 0))
+      most = planOf(runs, group, lengthOf(level));
+  }
+  return most ?? smallTables(runs, limits);
 }
 
 interface Group {
@@ -27,32 +34,33 @@ interface Group {
   readonly to: number;
 }
 
-/** Adjacent runs of one level: those that are being merged, or enough to begin. */
-function groupToMerge(runs: Runs, runsPerLevel: number): Group | undefined {
-  const groups = groupsOf(runs);
-  const begun = groups.filter(({ from, to }) => from < to && runs[from]?.isMerging);
-  const ready = groups.filter(
-    ({ from, to }) => !runs[from]?.isMerging && to - from + 1 >= runsPerLevel,
-  );
-  // Old runs are large: theirs goes on unless too many young ones wait, of which each read has to look at every one.
-  const isPressed = ready.some(({ from, to }) => to - from + 1 >= 2 * runsPerLevel);
-  return (isPressed ? ready[0] : begun.at(-1)) ?? begun[0] ?? ready[0];
+/** Of runs that piled up: more would make a merge that takes long before its first table is there. */
+const LEVELS_AT_ONCE = 2;
+
+const lengthOf = ({ from, to }: Group): number => to - from + 1;
+
+/** Adjacent runs of one level. */
+function levelsOf(runs: Runs): readonly Group[] {
+  const levels: Group[] = [];
+  for (const [at, { level }] of runs.entries()) {
+    const last = levels.at(-1);
+    if (last && runs[last.to]?.level === level) levels[levels.length - 1] = { ...last, to: at };
+    else levels.push({ from: at, to: at });
+  }
+  return levels;
 }
 
-function groupsOf(runs: Runs): Group[] {
-  const groups: Group[] = [];
-  for (const [at, run] of runs.entries()) {
-    const last = groups.at(-1);
-    const former = last && runs[last.to];
-    const isSame = former?.level === run.level && former.isMerging === run.isMerging;
-    if (last && isSame) groups[groups.length - 1] = { from: last.from, to: at };
-    else groups.push({ from: at, to: at });
-  }
-  return groups;
+/** Of a level what is being merged; else the oldest, if there are enough to begin. */
+function groupOf(runs: Runs, { from, to }: Group, runsPerLevel: number): Group | undefined {
+  const isMerging = runs.slice(from, to + 1).map((run) => run.isMerging);
+  const begun = { from: from + isMerging.indexOf(true), to: from + isMerging.lastIndexOf(true) };
+  if (begun.from < begun.to) return begun;
+  if (to - from + 1 < runsPerLevel) return undefined;
+  return { from: Math.max(from, to + 1 - LEVELS_AT_ONCE * runsPerLevel), to };
 }
 
 /** A table of the newest, with what it overlaps in older ones, and what that overlaps in turn. */
-function planOf(runs: Runs, group: Group): MergePlan {
+function planOf(runs: Runs, group: Group, urgency: number): MergePlan {
   const inputs: (readonly Table[])[] = runs.map(() => []);
   const first = runs[group.from]?.tables[0];
   if (first) inputs[group.from] = [first];
@@ -68,6 +76,7 @@ function planOf(runs: Runs, group: Group): MergePlan {
     target: group.to,
     group,
     dropsDeletions: range !== undefined && isLowest(runs, group.to, range),
+    urgency,
   };
 }
 
@@ -102,7 +111,7 @@ function smallTables(runs: Runs, limits: PackedLimits): MergePlan | undefined {
     if (!first || !last) continue;
     const inputs = runs.map((_, i) => (i === at ? found : []));
     const dropsDeletions = isLowest(runs, at, { low: first.low, high: last.high });
-    return { runs, inputs, target: at, group: { from: at, to: at }, dropsDeletions };
+    return { runs, inputs, target: at, group: { from: at, to: at }, dropsDeletions, urgency: 1 };
   }
   return undefined;
 }
