@@ -28,11 +28,7 @@ export {
 export { queryText } from './client/queries/query-text.ts';
 export { openDatabase } from './client/open.ts';
 export { forgetDatabase, type ForgetOptions } from './client/forget-database.ts';
-export {
-  salvageDatabase,
-  type SalvageOptions,
-  type SalvageResult,
-} from './client/salvage-database.ts';
+export { salvageDatabase, type SalvageOptions } from './client/salvage-database.ts';
 export { listDatabases } from './client/stored-names.ts';
 export {
   Bytes,
@@ -114,6 +110,7 @@ export type {
 } from './client/queries/types/schema.ts';
 export type { StoredDatabase } from './client/stored-names.ts';
 export type { ResultOf } from './client/queries/values.ts';
+export type { SalvageResult } from './host/api.ts';
 export type { AnswerPlace } from './host/query.ts';
 export type { SetError, SyncProgress } from './host/sync.ts';
 export type { RoleAction } from './values/role-actions.ts';

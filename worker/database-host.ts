@@ -1,5 +1,5 @@
 /** The one database of a worker: from opening to closing, locked or not. */
-import type { PageMessage, Reply, SalvageReply, WorkerMessage } from '../src/host/api.ts';
+import type { PageMessage, Reply, SalvageResult, WorkerMessage } from '../src/host/api.ts';
 import type { OpenOptions, OpenReply, UnlockCall, UnlockReply } from '../src/host/open.ts';
 import type { HttpCall, HttpReply } from '../src/host/query.ts';
 import { Refusal } from '../src/errors.ts';
@@ -153,7 +153,7 @@ export class DatabaseHost {
     });
   }
 
-  salvage(from: string, into: string): Promise<Reply<SalvageReply>> {
+  salvage(from: string, into: string): Promise<Reply<SalvageResult>> {
     return replyOf(async () => {
       this.requireNew();
       const { openStore, salvage } = this.storage;

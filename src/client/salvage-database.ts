@@ -1,3 +1,4 @@
+import type { SalvageResult } from '../host/api.ts';
 import { optional, text, type Option } from '../host/options.ts';
 import { salvageStored } from './connection/link.ts';
 import { OPTIONS } from './options.ts';
@@ -10,14 +11,6 @@ export interface SalvageOptions {
   /** Whose both are, as it was opened. */
   readonly identity?: string;
   readonly worker?: () => Worker;
-}
-
-/** What was brought out, and what could not be. */
-export interface SalvageResult {
-  /** Documents, former versions of them, schema objects, and what sync keeps. */
-  readonly rows: number;
-  /** Blocks and log records that cannot be read, by number: `block 4294967296`. */
-  readonly damaged: readonly string[];
 }
 
 const SALVAGE_OPTIONS = {

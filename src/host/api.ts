@@ -30,8 +30,11 @@ export type Reply<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: RefusalData };
 
-export interface SalvageReply {
+/** What was brought out, and what could not be. */
+export interface SalvageResult {
+  /** Documents, former versions of them, schema objects, and what sync keeps. */
   readonly rows: number;
+  /** Blocks and log records that cannot be read, by number: `block 4294967296`. */
   readonly damaged: readonly string[];
 }
 
@@ -83,7 +86,7 @@ export interface HostApi<Port> {
   /** Deletes what is stored under a name that this worker has not opened. */
   forget(name: string): Promise<Reply<void>>;
   /** Brings what can be read of a damaged database, which nobody has open, into a new one. */
-  salvage(from: string, into: string): Promise<Reply<SalvageReply>>;
+  salvage(from: string, into: string): Promise<Reply<SalvageResult>>;
 }
 
 /** From the page, through the port. */

@@ -1,5 +1,5 @@
 /** The store that a database is opened over. */
-import type { SalvageReply } from '../../src/host/api.ts';
+import type { SalvageResult } from '../../src/host/api.ts';
 import type { OpenOptions } from '../../src/host/open.ts';
 import type { Store } from '../../src/store/port.ts';
 import { readLock } from '../lock/lock.ts';
@@ -29,7 +29,7 @@ export interface DatabaseStorage extends Surroundings {
   /** Deletes what is stored under a name, and is open in no tab. */
   readonly destroyStore: (name: string) => Promise<void>;
   /** Brings what can be read of a damaged database into a store; absent: there is no layout here that could be damaged in part. */
-  readonly salvage?: (from: string, into: Store) => Promise<SalvageReply>;
+  readonly salvage?: (from: string, into: Store) => Promise<SalvageResult>;
   /** Other workers can open the same. */
   readonly isShared: boolean;
 }

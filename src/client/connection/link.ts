@@ -1,4 +1,4 @@
-import type { HostApi, PageMessage, Reply, SalvageReply, WorkerMessage } from '../../host/api.ts';
+import type { HostApi, PageMessage, Reply, SalvageResult, WorkerMessage } from '../../host/api.ts';
 import type { UnlockCall, UnlockReply } from '../../host/open.ts';
 import type { Settings } from '../../host/settings.ts';
 import type { Persistence } from '../../states.ts';
@@ -422,7 +422,7 @@ export async function salvageStored(
   from: string,
   into: string,
   start: LinkOptions['start'],
-): Promise<SalvageReply> {
+): Promise<SalvageResult> {
   return Connection.once(await startWorker(start), (host) => host.salvage(from, into));
 }
 

@@ -3,7 +3,7 @@
  * manifest or its stamps, and nothing of it is changed.
  */
 import { Refusal } from '../../../src/errors.ts';
-import type { SalvageReply } from '../../../src/host/api.ts';
+import type { SalvageResult } from '../../../src/host/api.ts';
 import { COPIED } from '../../../src/packed/copy-rows.ts';
 import type { BlockRange, Medium } from '../../../src/packed/medium.ts';
 import { salvage, type SalvagedRows } from '../../../src/packed/salvage.ts';
@@ -11,7 +11,7 @@ import { HOT_SPACES, type Store } from '../../../src/store/port.ts';
 import { refusalOf } from '../idb-failure.ts';
 
 /** @throws Refusal `not found`, `storage_unavailable` */
-export async function salvageDatabase(name: string, into: Store): Promise<SalvageReply> {
+export async function salvageDatabase(name: string, into: Store): Promise<SalvageResult> {
   const { databases } = indexedDB as Partial<IDBFactory>;
   const known = await databases?.call(indexedDB);
   if (known?.every((each) => each.name !== name)) throw notThere(name);
