@@ -30,9 +30,15 @@ export const NOT_UNIQUE = worded((name) => `${name} is not unique.`, 'document')
 
 export const DATA_NOT_VALID = worded((name) => `${name} data is not valid.`, 'document');
 
-/** @param kind `collection`, `index`… */
-export const undefinedRef = (kind: string, name: string): FaultText =>
-  worded((named) => `Ref refers to undefined ${named} '${name}'`, kind);
+/**
+ * @param kind `collection`, `index`…
+ * @param name undefined: that of a stored ref to what was deleted since. Its number means nothing outside.
+ */
+export const undefinedRef = (kind: string, name: string | undefined): FaultText =>
+  worded(
+    (named) => `Ref refers to undefined ${named}${name === undefined ? '' : ` '${name}'`}`,
+    kind,
+  );
 
 /** Both are names of types. */
 export const typeExpected = (expected: string, provided: string): FaultText =>

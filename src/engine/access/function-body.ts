@@ -43,7 +43,10 @@ function functionMeant(
         ? context.schema(nameOrRef.database).byId('functions', nameOrRef.id)
         : undefined;
   if (found) return found;
-  const name = typeof nameOrRef === 'string' ? nameOrRef : String(nameOrRef.id);
+  const name =
+    typeof nameOrRef === 'string'
+      ? nameOrRef
+      : context.schema(nameOrRef.database).nameById('functions', nameOrRef.id);
   const position = positionOf(path, 'call');
   return fail('invalid ref', position, undefinedRef('function', name));
 }

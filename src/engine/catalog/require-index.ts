@@ -18,7 +18,10 @@ export function requireIndex(
     typeof nameOrRef === 'string' ? names.ref('indexes', nameOrRef, undefined) : nameOrRef;
   const index = isKind(ref, 'ref') ? schema(ref.database).index(ref) : undefined;
   if (!index) {
-    const name = typeof nameOrRef === 'string' ? nameOrRef : String(nameOrRef.id);
+    const name =
+      typeof nameOrRef === 'string'
+        ? nameOrRef
+        : schema(nameOrRef.database).nameById('indexes', nameOrRef.id);
     return fail('invalid ref', position, undefinedRef('index', name));
   }
   if (index.active) return index.ref;

@@ -90,8 +90,10 @@ function requirePast(
   requireOwn(context, ref, positionOf(path, verb));
   requireReadableRefs(context, params, path);
   requirePresent(time, form);
-  if (!context.schema(context.database).collection(ref.collection)) {
-    failNoCollection(String(ref.collection), positionOf(path, verb));
+  const schema = context.schema(context.database);
+  if (!schema.collection(ref.collection)) {
+    const name = schema.nameById('collections', BigInt(ref.collection));
+    failNoCollection(name, positionOf(path, verb));
   }
   if (typeof ts !== 'number') return context.commitTs;
   if (verb === 'insert' && ts > context.snapshot) failWriteTime(form);

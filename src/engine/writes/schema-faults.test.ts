@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EngineWorld, coll, obj } from '../testing/engine-world.ts';
+import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
 
 const body = { query: { lambda: 'x', expr: 1 } };
 
@@ -135,4 +135,57 @@ test('delete of schema objects frees their names at once, and is final', async (
     code: 'invalid argument',
     position: ['delete'],
   });
+});
+
+test('a fault about a schema object that this query deleted says its name, never its number', async () => {
+  const after = async (deleted: unknown, use: unknown) =>
+    (await (await world()).fault({ do: [{ delete: deleted }, use] })).description;
+  expect(await after(coll('jars'), { create: coll('jars') })).toBe(
+    "Ref refers to undefined collection 'jars'",
+  );
+  const event = { ts: { time: '2026-01-01T00:00:00Z' }, action: 'create' };
+  expect(await after(coll('jars'), { insert: doc('jars', 1), ...event, params: obj({}) })).toBe(
+    "Ref refers to undefined collection 'jars'",
+  );
+  expect(await after(coll('jars'), { remove: doc('jars', 1), ...event })).toBe(
+    "Ref refers to undefined collection 'jars'",
+  );
+  expect(await after({ index: 'all' }, { paginate: { match: { index: 'all' } } })).toBe(
+    "Ref refers to undefined index 'all'",
+  );
+  expect(await after({ function: 'f' }, { call: { function: 'f' } })).toBe(
+    "Ref refers to undefined function 'f'",
+  );
+});
+
+test('a fault about a stored ref whose schema object is gone says no name, for the ref renders as nothing', async () => {
+  const w = await world();
+  const kept = {
+    collection: coll('jars'),
+    document: doc('jars', 1),
+    index: { index: 'all' },
+    set: { match: { index: 'all' } },
+    function: { function: 'f' },
+  };
+  await w.ask(create(doc('pots', 1), kept));
+  await w.ask({
+    do: [{ delete: { index: 'all' } }, { delete: coll('jars') }, { delete: { function: 'f' } }],
+  });
+  const stored = (name: keyof typeof kept) => ({
+    select: ['data', name],
+    from: { get: doc('pots', 1) },
+  });
+  const of = async (query: unknown) => (await w.fault(query)).description;
+  const event = { ts: { time: '2026-01-01T00:00:00Z' }, action: 'create' };
+  for (const use of [
+    { create: stored('collection') },
+    { create: stored('document') },
+    { insert: stored('document'), ...event, params: obj({}) },
+    { remove: stored('document'), ...event },
+  ]) {
+    expect(await of(use)).toBe('Ref refers to undefined collection');
+  }
+  expect(await of({ match: stored('index') })).toBe('Ref refers to undefined index');
+  expect(await of({ paginate: stored('set') })).toBe('Ref refers to undefined index');
+  expect(await of({ call: stored('function') })).toBe('Ref refers to undefined function');
 });

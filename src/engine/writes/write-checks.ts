@@ -42,5 +42,5 @@ export function requirePossible(
   kindOf(collection).requirePossible?.(context, position);
 }
 
-export const failNoCollection = (name: string, position: Position): never =>
+export const failNoCollection = (name: string | undefined, position: Position): never =>
   fail('invalid ref', position, undefinedRef('collection', name));

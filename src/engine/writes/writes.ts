@@ -197,7 +197,9 @@ function targetOf(
   requireOwn(context, target, position);
   const isCollection = target.collection === NATIVE.collections;
   const collection = isCollection ? Number(target.id) : target.collection;
-  if (!schema.collection(collection)) return failNoCollection(String(collection), position);
+  if (!schema.collection(collection)) {
+    return failNoCollection(schema.nameById('collections', BigInt(collection)), position);
+  }
   if (isCollection) return { collection, id: undefined };
   // Schema objects are numbered by us: a ref to one is a ref to one that is there.
   if (SCHEMA_COLLECTIONS.has(collection)) return failExists(target, position);

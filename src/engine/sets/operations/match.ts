@@ -77,7 +77,11 @@ export const match: SetOperation<MatchSet> = {
 /** A stored set may outlive its index. */
 const indexOf = (ref: Ref, { schema, reading }: Sets): IndexDefinition =>
   schema(ref.database).index(ref) ??
-  fail('invalid ref', positionOf(reading.path, reading.key), undefinedRef('index', String(ref.id)));
+  fail(
+    'invalid ref',
+    positionOf(reading.path, reading.key),
+    undefinedRef('index', schema(ref.database).nameById('indexes', ref.id)),
+  );
 
 /** A page of an index at a past time is complete only if the history of all its collections reaches back that far. */
 function requireIndexRetained(context: EngineContext, index: IndexDefinition, past: Micros): void {
