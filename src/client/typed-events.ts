@@ -1,25 +1,20 @@
 type EventTypes<Events> = { readonly [K in keyof Events]: Event };
 
-/** An event target whose listeners know what comes: `Events` is a type of event by its name. */
+type Listener<E extends Event> =
+  | ((event: E) => void)
+  | { readonly handleEvent: (event: E) => void }
+  | null;
+
+/** An event target that tells these events and no others: `Events` is a type of event by its name. */
 export interface TypedEvents<Events extends EventTypes<Events>> extends EventTarget {
   addEventListener<K extends keyof Events & string>(
     type: K,
-    listener: (event: Events[K]) => void,
-    options?: AddEventListenerOptions | boolean,
-  ): void;
-  addEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject | null,
+    listener: Listener<Events[K]>,
     options?: AddEventListenerOptions | boolean,
   ): void;
   removeEventListener<K extends keyof Events & string>(
     type: K,
-    listener: (event: Events[K]) => void,
-    options?: EventListenerOptions | boolean,
-  ): void;
-  removeEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject | null,
+    listener: Listener<Events[K]>,
     options?: EventListenerOptions | boolean,
   ): void;
 }

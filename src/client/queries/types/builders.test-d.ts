@@ -101,6 +101,19 @@ export async function listeners(): Promise<void> {
   db.removeEventListener('progress', listen);
   // @ts-expect-error Whoever listens to progress cannot listen to the lock.
   db.removeEventListener('locked', listen);
+  db.addEventListener('progress', { handleEvent: listen });
+  for (const type of ['closed', 'locked'] as const) db.addEventListener(type, () => undefined);
+  const end = (): void => undefined;
+  // @ts-expect-error It is `closed`: nothing would ever be heard.
+  db.addEventListener('close', end);
+  // @ts-expect-error Nor can anybody stop listening to it.
+  db.removeEventListener('close', end);
+  // @ts-expect-error The object's listener knows what comes, as a function does.
+  db.addEventListener('locked', { handleEvent: listen });
+  // @ts-expect-error Files tell `progress` only.
+  db.files.addEventListener('done', () => undefined);
+  const target: EventTarget = db;
+  void target;
 }
 
 export function schema(): void {
