@@ -1,5 +1,5 @@
 /** Reads exports: checks that nothing of them is missing or changed. */
-import { parseJson, type JsonObject } from '../codec/json.ts';
+import { JsonError, parseJson, type JsonObject } from '../codec/json.ts';
 import { DataError } from './data-error.ts';
 import { LinesDigest } from './digest.ts';
 import { readHeader, trailerIn, type ExportTrailer } from './format.ts';
@@ -40,7 +40,11 @@ export function objectIn(text: string, line: number): JsonObject {
     const json = parseJson(text);
     if (isObject(json)) return json;
   } catch (cause) {
-    throw new DataError('invalid_line', 'It is not JSON, or nests too deep.', { line, cause });
+    const isTooBig = cause instanceof JsonError && cause.reason === 'integer range';
+    const sentence = isTooBig
+      ? 'It holds an integer that does not fit into 64 bits.'
+      : 'It is not JSON, or nests too deep.';
+    throw new DataError('invalid_line', sentence, { line, cause });
   }
   throw new DataError('invalid_line', 'It is not a JSON object.', { line });
 }

@@ -171,6 +171,20 @@ test('importDatabase() takes JSON lines: data alone with computed ids, by a memb
     await expect(importDatabase(database, blobOf('{"a":1}', '[1]'), options)).rejects.toMatchObject(
       { code: 'invalid_line', line: 2 },
     );
+    for (const [line, says] of [
+      ['{"n":9223372036854775808}', 'It holds an integer that does not fit into 64 bits.'],
+      ['{"n":-9223372036854775809}', 'It holds an integer that does not fit into 64 bits.'],
+      [
+        '{"n":123456789012345678901234567890}',
+        'It holds an integer that does not fit into 64 bits.',
+      ],
+      ['{"n":', 'It is not JSON, or nests too deep.'],
+    ] as const) {
+      await expect(importDatabase(database, blobOf(line), options)).rejects.toMatchObject({
+        code: 'invalid_line',
+        message: `Line 1: ${says}`,
+      });
+    }
 
     const documents = (await linesOfExport(database)).filter((line) => line.startsWith('{"ref"'));
     const to = await openDatabase();
