@@ -1,5 +1,5 @@
 // `npm run bench:cluster [-- --seconds 8 --rounds 3 --folder <folder>]`: commits and reads per second through 1, 2 and 3 hubs of ops/cluster,
-// in 1 and in 10 databases, in turns; then commits through hubs of which each is a tenant with data of its own. All share the processors of this machine: CPU per request says what more machines would give.
+// in 1, 10 and 100 databases, in turns; then commits through hubs of which each is a tenant with data of its own. All share the processors of this machine: CPU per request says what more machines would give.
 // Commits come from as many clients however many hubs there are; reads from as many for each hub, as when hubs are added for a crowd.
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { medianOf } from './host/results.mjs';
 
 const CLIENTS = 32;
 const HUB_COUNTS = [1, 2, 3];
-const DATABASE_COUNTS = [1, 10];
+const DATABASE_COUNTS = [1, 10, 100];
 const READ_SHARE = 0.9;
 const CLOCK_TICKS_PER_S = 100;
 

@@ -88,8 +88,9 @@ export class HeadTracker {
     }
     const asked = { ...plan, rows: [HEAD, ...plan.rows] };
     const term = this.term();
+    const { head: begunAt = 0 } = this.cache;
     const found = await tx.fetch(asked.rows, asked.ranges, this.fetchBytes);
-    const head = this.moveTo(found.rows[0], term);
+    const head = this.moveTo(found.rows[0], term, begunAt);
     const reader = this.readerAt(head);
     reader.keep(asked, found);
     return { head, reader };
@@ -118,12 +119,17 @@ export class HeadTracker {
   /**
    * The cache forgets what was changed by the commits it missed; everything, when that is unknown.
    * @param term of the lease, before the row was read
+   * @param begunAt the cached commit then
    */
-  moveTo(row: Row | undefined, term: number | undefined): Micros {
+  moveTo(row: Row | undefined, term: number | undefined, begunAt = Infinity): Micros {
     const { cache, pending } = this;
+    const seen =
+      this.seen && this.seen.row?.value === row?.value ? this.seen : { row, head: readHead(row) };
+    const { head } = seen;
+    // Another transaction has shown a later commit meanwhile. What is cached is right at that one.
+    if (head.ts >= begunAt && head.ts < (cache.head ?? 0)) return head.ts;
+    this.seen = seen;
     this.seenIn = term;
-    if (!this.seen || this.seen.row?.value !== row?.value) this.seen = { row, head: readHead(row) };
-    const { head } = this.seen;
     if (head.ts === cache.head) return head.ts;
     const isOwn = pending !== undefined && pending.head.value === row?.value;
     const missed = isOwn

@@ -68,6 +68,43 @@ test('write() of two engines on one store loses nothing: a commit between sends 
   expect(value).toBe(400 + 100);
 });
 
+test('read() of a snapshot that another read has overtaken leaves the cache as it is', async () => {
+  const memory = createMemoryStore();
+  const [tab, other] = [transactorOn(memory), transactorOn(memory)];
+  await other.write(adding(1, 1));
+  let release = (): void => undefined;
+  const late = new Promise<void>((resolve) => (release = resolve));
+  let isHeld = true;
+  let rows = 0;
+  const reader = transactorOn({
+    ...memory,
+    read: (body, options) =>
+      memory.read(
+        (tx) =>
+          body({
+            fetch: async (...asked) => {
+              const holds = isHeld;
+              isHeld = false;
+              const found = await tx.fetch(...asked);
+              rows += asked[0].length;
+              if (holds) await late;
+              return found;
+            },
+          }),
+        options,
+      ),
+  });
+  const overtaken = reader.read(reading(1));
+  await tab.write(adding(2, 5));
+  expect((await reader.read(reading(2))).value).toBe(5);
+  release();
+  expect((await overtaken).value).toBe(1);
+  rows = 0;
+  expect((await reader.read(reading(2))).value).toBe(5);
+  // The head alone: what it points to is cached.
+  expect(rows).toBe(1);
+});
+
 test('write() that waits behind another process takes along what came meanwhile', async () => {
   const memory = createMemoryStore();
   let turn = Promise.resolve();
