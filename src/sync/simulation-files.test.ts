@@ -1,6 +1,7 @@
 /** Files in virtual time: seeds that are always tried, and faults planted on purpose. */
 import { expect, test } from 'vitest';
-import { FILE_MUTANTS, simulateFiles } from './testing/file-simulation/simulate-files.ts';
+import { FILE_MUTANTS } from './testing/file-simulation/file-run.ts';
+import { simulateFiles } from './testing/file-simulation/simulate-files.ts';
 
 const SEEDS = 300;
 const MINUTE = 60_000;

@@ -1,0 +1,172 @@
+/** What must hold of files, while they are on their way and in the end. */
+import { ROOT } from '../../../engine/testing/engine-world.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
+import { createMemoryFiles } from '../../device/files/file-store.ts';
+import { UNHEARD_MS } from '../../device/files/file-waits.ts';
+import { sweepFiles } from '../../device/files/sweep-files.ts';
+import { chunkBytesOf, type FileName, type FilePlace } from '../../protocol/files.ts';
+import type { Store } from '../../../store/port.ts';
+import type { FileDevice, Note } from './file-device.ts';
+import { mayRead, type FileHubWorld } from './file-hub-world.ts';
+import { KEPT_MS, type FileRun } from './file-run.ts';
+
+const CHUNK = SYNC_LIMITS.fileChunkBytes;
+/** In it, whoever waits for a file that was announced hears of it: less than `UNHEARD_MS`. */
+const HEARD_MS = 60_000;
+
+/** What was done, as far as it must show in the end. */
+export interface Deeds {
+  readonly devices: readonly FileDevice[];
+  readonly notes: readonly Note[];
+  /** What each file is. */
+  readonly contents: ReadonlyMap<FileName, Uint8Array>;
+}
+
+export class FileJudge {
+  private readonly run: FileRun;
+  private readonly hub: FileHubWorld;
+  private readonly deeds: Deeds;
+
+  constructor(run: FileRun, hub: FileHubWorld, deeds: Deeds) {
+    this.run = run;
+    this.hub = hub;
+    this.deeds = deeds;
+  }
+
+  /** F1: whoever gets a chunk may read the document, which refers to the file. */
+  async checkRight(device: FileDevice, { file, home: [, id] }: FilePlace): Promise<void> {
+    const note = await this.hub.note(id);
+    const isAllowed = note && mayRead(note, device.user) && note.photo === file;
+    if (!isAllowed && !(await this.hub.hasJustChanged(id)))
+      this.run.problems.push(`F1: user ${device.user} got a file of note ${id}`);
+  }
+
+  /** F8: a device is sent the documents that its user may read, and no others. */
+  async checkHeard({ user }: FileDevice, id: string): Promise<void> {
+    const note = await this.hub.note(id);
+    const isAllowed = note && mayRead(note, user);
+    if (!isAllowed && !(await this.hub.hasJustChanged(id)))
+      this.run.problems.push(`F8: user ${user} hears of note ${id}`);
+  }
+
+  /** F7: whoever waits for a file hears of it when it was announced, and need not ask again and again. */
+  checkUnheard({ user }: FileDevice, { file, home: [, id] }: FilePlace): void {
+    const hash = file.slice('file:'.length);
+    const mark = [...this.hub.blobs].find(([key]) => key.endsWith(`/${id}/${hash}/announced`));
+    this.run.count('file came without being heard of');
+    if (mark && this.run.clockwork.now - mark[1].putMs > HEARD_MS)
+      this.run.problems.push(`F7: user ${user} has not heard of the file of note ${id}`);
+  }
+
+  /** F7: and gets it. */
+  private async checkWaits(): Promise<void> {
+    await this.run.during(this.run.clockwork.sleep(UNHEARD_MS + HEARD_MS));
+    for (const { waiting, user } of this.deeds.devices)
+      for (const { file, home } of waiting.waiting.values()) {
+        const note = await this.hub.note(home[1]);
+        if (note?.photo === file && mayRead(note, user))
+          this.run.problems.push(`F7: user ${user} still waits for the file of note ${home[1]}`);
+      }
+  }
+
+  /** F2: what is stored as whole is what was put. */
+  async checkStored({ store }: FileDevice, file: FileName): Promise<void> {
+    const record = await store.record(file);
+    if (!record?.isWhole) return;
+    const parts: Uint8Array[] = [];
+    for (const n of record.manifest.chunks.keys())
+      parts.push((await store.chunk(file, n)) ?? new Uint8Array());
+    if (!Buffer.concat(parts).equals(this.deeds.contents.get(file) ?? new Uint8Array()))
+      this.run.problems.push(`F2: a device has other bytes of ${file}`);
+  }
+
+  /** All that must hold once nothing is on its way. @param fetch by a device, whether it succeeds */
+  async checkEnd(fetch: (device: FileDevice, place: FilePlace) => Promise<boolean>): Promise<void> {
+    const { problems } = this.run;
+    if (problems.length === 0) await this.checkHub();
+    if (problems.length === 0) await this.checkWaits();
+    if (problems.length === 0) await this.checkFetches(fetch);
+    if (problems.length === 0) await this.checkSweeps();
+  }
+
+  /** F4: the hub has the file of each note, and nothing else than was put. */
+  private async checkHub(): Promise<void> {
+    for (const { id } of this.deeds.notes) {
+      const note = await this.hub.note(id);
+      if (!note?.photo) continue;
+      this.run.count('file arrived');
+      await this.run
+        .during(this.hub.files.manifest(ROOT, { file: note.photo, home: ['notes', id] }))
+        .catch(() => this.run.problems.push(`F4: the hub lacks the file of note ${id}`));
+    }
+    for (const [key, { bytes }] of this.hub.blobs) {
+      const [, , , hash, part] = key.split('/');
+      const content = this.deeds.contents.get(`file:${hash}`);
+      const n = Number(part);
+      if (!content || part === 'manifest' || part === 'announced') continue;
+      const expected = content.subarray(
+        n * CHUNK,
+        n * CHUNK + chunkBytesOf({ size: content.length }, n),
+      );
+      if (!Buffer.from(bytes).equals(expected))
+        this.run.problems.push(`F4: ${key} has other bytes`);
+    }
+  }
+
+  /** F5: whoever may read a note gets its file; nobody else does. */
+  private async checkFetches(
+    fetch: (device: FileDevice, place: FilePlace) => Promise<boolean>,
+  ): Promise<void> {
+    const [, other] = this.deeds.devices;
+    if (!other) return;
+    other.store = createMemoryFiles();
+    for (const { id } of this.deeds.notes) {
+      const note = await this.hub.note(id);
+      if (!note?.photo || (await other.store.record(note.photo))?.isWhole) continue;
+      const place = { file: note.photo, home: ['notes', id] } as const;
+      const isFetched = await this.run.during(fetch(other, place));
+      if (isFetched !== mayRead(note, other.user))
+        this.run.problems.push(`F5: fetched ${isFetched} of note ${id}: ${JSON.stringify(note)}`);
+    }
+  }
+
+  /** F6: after a while nothing is left of what nobody refers to, and all of the rest. */
+  private async checkSweeps(): Promise<void> {
+    const wanted = new Set<string>();
+    for (const { id } of this.deeds.notes) {
+      const note = await this.hub.note(id);
+      if (note?.photo) wanted.add(`${id} ${note.photo}`);
+    }
+    await this.run.during(this.run.clockwork.sleep(2 * KEPT_MS));
+    await this.run.during(this.hub.sweep());
+    const left = new Set(
+      [...this.hub.blobs.keys()].map((key) => {
+        const [, , id, hash] = key.split('/');
+        return `${id} file:${hash}`;
+      }),
+    );
+    const isSame = left.size === wanted.size && [...left].every((each) => wanted.has(each));
+    if (!isSame) this.run.problems.push(`F6: the hub has ${left.size} files, not ${wanted.size}`);
+    const named = new Set([...wanted].map((each) => each.split(' ')[1]));
+    for (const { store } of this.deeds.devices) {
+      const removed = await sweepFiles(this.run.clockwork.now - KEPT_MS, {
+        database: documentsOf(this.hub.world.store),
+        store,
+        nowMs: () => this.run.clockwork.now,
+        pause: () => Promise.resolve(),
+      });
+      if (removed > 0) this.run.count('device removes files');
+      for (const { file } of await store.records())
+        if (!named.has(file)) this.run.problems.push(`F6: a device still has ${file}`);
+    }
+  }
+}
+
+/** What a device with nothing unsent would hold: verdicts of the hub name files too. */
+const documentsOf = (store: Store): Store => ({
+  ...store,
+  read: (body, options) =>
+    options?.spaces?.includes('sync')
+      ? body({ fetch: () => Promise.resolve({ rows: [], ranges: [] }) })
+      : store.read(body, options),
+});
