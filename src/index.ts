@@ -110,8 +110,8 @@ export type {
 } from './client/queries/types/schema.ts';
 export type { StoredDatabase } from './client/stored-names.ts';
 export type { ResultOf } from './client/queries/values.ts';
-export type { SalvageResult } from './host/api.ts';
 export type { AnswerPlace } from './host/query.ts';
+export type { SalvageResult } from './host/salvage.ts';
 export type { SetError, SyncProgress } from './host/sync.ts';
 export type { RoleAction } from './values/role-actions.ts';
 export type { PendingState, Persistence, SyncState, VerdictState, WriteState } from './states.ts';

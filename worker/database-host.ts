@@ -1,7 +1,8 @@
 /** The one database of a worker: from opening to closing, locked or not. */
-import type { PageMessage, Reply, SalvageResult, WorkerMessage } from '../src/host/api.ts';
+import type { PageMessage, Reply, WorkerMessage } from '../src/host/api.ts';
 import type { OpenOptions, OpenReply, UnlockCall, UnlockReply } from '../src/host/open.ts';
 import type { HttpCall, HttpReply } from '../src/host/query.ts';
+import type { SalvageResult } from '../src/host/salvage.ts';
 import { Refusal } from '../src/errors.ts';
 import { probePersistence } from './browser/persistence.ts';
 import { answerHttp, hear, lockedAnswer, lossData, type Opened } from './host-calls.ts';

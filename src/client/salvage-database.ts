@@ -1,4 +1,4 @@
-import type { SalvageResult } from '../host/api.ts';
+import type { SalvageResult } from '../host/salvage.ts';
 import { optional, text, type Option } from '../host/options.ts';
 import { salvageStored } from './connection/link.ts';
 import { OPTIONS } from './options.ts';

@@ -9,6 +9,7 @@ import type { FileCall, FileData } from './files.ts';
 import type { BlobLike, LogFile } from './log.ts';
 import type { OpenOptions, OpenReply, UnlockCall, UnlockReply } from './open.ts';
 import type { HttpCall, HttpReply, LivePlace, QueryCall, QueryReply } from './query.ts';
+import type { SalvageResult } from './salvage.ts';
 import type {
   JudgedData,
   SubmitCall,
@@ -29,14 +30,6 @@ export interface RefusalData {
 export type Reply<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: RefusalData };
-
-/** What was brought out, and what could not be. */
-export interface SalvageResult {
-  /** Documents, former versions of them, schema objects, and what sync keeps. */
-  readonly rows: number;
-  /** Blocks and log records that cannot be read, by number: `block 4294967296`. */
-  readonly damaged: readonly string[];
-}
 
 /** `Port` is `MessagePort`, a word that this room does not have. */
 export interface HostApi<Port> {

@@ -1,5 +1,5 @@
 /** The store that a database is opened over. */
-import type { SalvageResult } from '../../src/host/api.ts';
+import type { SalvageResult } from '../../src/host/salvage.ts';
 import type { OpenOptions } from '../../src/host/open.ts';
 import type { Store } from '../../src/store/port.ts';
 import { readLock } from '../lock/lock.ts';

@@ -1,5 +1,6 @@
-import type { HostApi, PageMessage, Reply, SalvageResult, WorkerMessage } from '../../host/api.ts';
+import type { HostApi, PageMessage, Reply, WorkerMessage } from '../../host/api.ts';
 import type { UnlockCall, UnlockReply } from '../../host/open.ts';
+import type { SalvageResult } from '../../host/salvage.ts';
 import type { Settings } from '../../host/settings.ts';
 import type { Persistence } from '../../states.ts';
 import { Connection } from './connection.ts';

@@ -3,7 +3,7 @@
  * manifest or its stamps, and nothing of it is changed.
  */
 import { Refusal } from '../../../src/errors.ts';
-import type { SalvageResult } from '../../../src/host/api.ts';
+import type { SalvageResult } from '../../../src/host/salvage.ts';
 import { COPIED } from '../../../src/packed/copy-rows.ts';
 import type { BlockRange, Medium } from '../../../src/packed/medium.ts';
 import { salvage, type SalvagedRows } from '../../../src/packed/salvage.ts';
