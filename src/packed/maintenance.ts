@@ -4,6 +4,7 @@ import type { Manifest } from './manifest.ts';
 import { flush, type MaintenanceContext } from './tree/flush.ts';
 import { mergeOnce } from './tree/merge.ts';
 import { sweep } from './tree/sweep.ts';
+import { memtableBytes } from './tree/version.ts';
 
 export interface MaintenanceOptions extends MaintenanceContext {
   /** Runs it if no other tab is at it; a lock that only saves work. */
@@ -161,12 +162,8 @@ export class Maintenance {
   /** Of the memtable: 1 when it is to be flushed. */
   private fullness(): number {
     const { tree, limits } = this.options;
-    let bytes = 0;
-    let commits = 0;
-    for (const layer of tree.version.layers) {
-      bytes += layer.memtable.bytes;
-      commits += layer.commits.length;
-    }
+    const commits = tree.version.layers.reduce((sum, layer) => sum + layer.commits.length, 0);
+    const bytes = memtableBytes(tree.version);
     return Math.max(bytes / limits.memtableBytesMax, commits / limits.commitsMax);
   }
 }

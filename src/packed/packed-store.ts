@@ -22,7 +22,7 @@ import { Flips } from './tree/flip.ts';
 import { SnapshotTx } from './tree/snapshot-tx.ts';
 import { Tree, type Appended } from './tree/tree.ts';
 import { warm } from './tree/warm.ts';
-import type { Version } from './tree/version.ts';
+import { memtableBytes, type Version } from './tree/version.ts';
 import { Turns } from '../store/turns.ts';
 import { verifyEntries, verifyTree } from './verify.ts';
 
@@ -119,9 +119,9 @@ export class PackedStore implements Store {
       await this.maintenance.room();
       return await this.turns.run(async () => {
         this.requireOpen();
-        const { memtables } = this.memory;
+        const before = memtableBytes(this.tree.version);
         const result = await this.commit(body, { spaces, durability });
-        this.maintenance.noteWritten(this.memory.memtables - memtables);
+        this.maintenance.noteWritten(memtableBytes(this.tree.version) - before);
         return result;
       });
     } finally {
@@ -189,8 +189,11 @@ export class PackedStore implements Store {
   /** Bytes in memory. */
   get memory(): PackedMemory {
     const { cache, version } = this.tree;
-    const memtables = version.layers.reduce((sum, { memtable }) => sum + memtable.bytes, 0);
-    return { blocks: cache.blockBytes, indexes: cache.indexBytes, memtables };
+    return {
+      blocks: cache.blockBytes,
+      indexes: cache.indexBytes,
+      memtables: memtableBytes(version),
+    };
   }
 
   /** Resolves when no flush and no merge is under way. */

@@ -17,6 +17,10 @@ export interface Version {
   readonly layers: readonly Layer[];
 }
 
+/** About so many bytes of memory. */
+export const memtableBytes = ({ layers }: Version): number =>
+  layers.reduce((sum, { memtable }) => sum + memtable.bytes, 0);
+
 /** A memtable and what it is made of. */
 export interface Layer {
   readonly memtable: Memtable;
