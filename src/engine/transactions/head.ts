@@ -11,7 +11,7 @@ import type { Micros } from '../../values/value.ts';
 
 export const HEAD: RowAddress = { space: 'meta', key: metaKey('head') };
 
-/** Keys are written after one letter of their space. */
+/** Keys are written after one letter of their space, and without what each begins with like the one before it. */
 interface TailCommit {
   readonly previous: Micros;
   readonly ts: Micros;
@@ -32,17 +32,23 @@ export interface Head {
   readonly tail: readonly TailCommit[];
 }
 
+/** As the row holds it. What was kept as `tail` had whole keys: hubs of both versions that share a store do not read each other's. */
+interface StoredHead extends Pick<Head, 'ts' | 'last'> {
+  readonly by: string;
+  readonly latest?: Head['tail'];
+}
+
 const NO_COMMIT: Head = { ts: 0, tail: [] };
 
-/** A commit that changed more is left out of the tail: who missed it forgets everything. */
-const TAIL_KEYS_MAX = 24;
+/** Of all commits of a tail together: it is written and read with every commit. Who missed one that is left out forgets everything. */
+const TAIL_KEYS_MAX = 96;
 const TAIL_COMMITS_MAX = 8;
 
 export function readHead(row: Row | undefined): Head {
   if (typeof row?.value !== 'string') return NO_COMMIT;
   // Only this file writes it.
-  const { ts, last, tail = [] } = JSON.parse(row.value) as Partial<Head>;
-  return { ts: ts ?? 0, last, tail };
+  const { ts, last, latest = [] } = JSON.parse(row.value) as Partial<StoredHead>;
+  return { ts: ts ?? 0, last, tail: latest };
 }
 
 export const headOf = (row: Row | undefined): Micros => readHead(row).ts;
@@ -50,10 +56,10 @@ export const headOf = (row: Row | undefined): Micros => readHead(row).ts;
 /** @param before the tail of the head that this one follows; undefined: no other engine will read it */
 export function headRow(changes: Changes, by: string, before: Head['tail'] | undefined): Row {
   const { ts } = changes;
-  const tail = before && [...before, ...tailOf(changes)].slice(-TAIL_COMMITS_MAX);
+  const tail = before && tailOf([...before, inTail(changes)]);
   const last: LastCommit = { previous: changes.previous, versions: versionsIn(changes) };
-  const value = JSON.stringify(tail && tail.length > 0 ? { ts, by, last, tail } : { ts, by, last });
-  return { key: HEAD.key, entries: [], value };
+  const head: StoredHead = { ts, by, last, ...(tail && tail.length > 0 && { latest: tail }) };
+  return { key: HEAD.key, entries: [], value: JSON.stringify(head) };
 }
 
 function versionsIn({ previous, ts, rows }: Changes): number {
@@ -70,10 +76,23 @@ export function isOfCommit({ value }: Row, previous: Micros, ts: Micros): boolea
   return made > previous && made <= ts;
 }
 
-const tailOf = ({ previous, ts, rows, entries }: Changes): readonly TailCommit[] =>
-  rows.length + entries.length > TAIL_KEYS_MAX
-    ? []
-    : [{ previous, ts, rows: rows.map(lettered), entries: entries.map(lettered) }];
+const inTail = ({ previous, ts, rows, entries }: Changes): TailCommit => ({
+  previous,
+  ts,
+  rows: abridged(rows.map(lettered)),
+  entries: abridged(entries.map(lettered)),
+});
+
+/** The latest of these commits, as many as there is room for. */
+function tailOf(commits: readonly TailCommit[]): readonly TailCommit[] {
+  let keys = 0;
+  const latest = commits.slice(-TAIL_COMMITS_MAX);
+  const tooOld = latest.findLastIndex(({ rows, entries }) => {
+    keys += rows.length + entries.length;
+    return keys > TAIL_KEYS_MAX;
+  });
+  return latest.slice(tooOld + 1);
+}
 
 /** The commits from `from` to the head, oldest first; undefined when the tail does not reach back so far. */
 export function commitsSince(from: Micros, { ts, tail }: Head): readonly Changes[] | undefined {
@@ -86,9 +105,31 @@ export function commitsSince(from: Micros, { ts, tail }: Head): readonly Changes
 const changesIn = ({ previous, ts, rows, entries }: TailCommit): Changes => ({
   previous,
   ts,
-  rows: rows.map((each) => ({ ...addressIn(each), row: 'unknown' })),
-  entries: entries.map((each) => addressIn(each) as EntryAddress),
+  rows: whole(rows).map((each) => ({ ...addressIn(each), row: 'unknown' })),
+  entries: whole(entries).map((each) => addressIn(each) as EntryAddress),
 });
+
+/** Code of the character that stands for nothing shared; those after it count up, one byte each. */
+const SHARED_NONE = 0x23;
+const SHARED_MAX = 0x5b - SHARED_NONE;
+
+/** Each after a character that counts what it shares with the one before: keys of one collection differ in their last few bytes. */
+const abridged = (texts: readonly string[]): readonly string[] =>
+  texts.map((text, i) => {
+    const before = texts[i - 1] ?? '';
+    let shared = 0;
+    while (shared < SHARED_MAX && shared < before.length && text[shared] === before[shared])
+      shared++;
+    return String.fromCharCode(SHARED_NONE + shared) + text.slice(shared);
+  });
+
+function whole(texts: readonly string[]): readonly string[] {
+  let before = '';
+  return texts.map((text) => {
+    before = before.slice(0, text.charCodeAt(0) - SHARED_NONE) + text.slice(1);
+    return before;
+  });
+}
 
 /** Only rows with entries have them. */
 interface EntryAddress {

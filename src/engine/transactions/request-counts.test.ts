@@ -123,3 +123,23 @@ test('a hundred documents with ids of their own are looked for tokens and passwo
   await requestsOf(createAll(1000));
   expect((await requestsOf(createAll(2000))).ranges).toBeLessThanOrEqual(2);
 });
+
+test('what another engine commits in large groups does not make this one forget everything', async () => {
+  const { store, requests } = countingStore();
+  const engine = createTestEngine({ store });
+  const other = createTestEngine({ store });
+  await outcome(engine, { create_collection: obj({ name: 'people' }) });
+  const all = range(10).map((n) => create(doc('people', n + 1), { n }));
+  await outcome(engine, { do: [...all, 0] });
+  await outcome(engine, tenGets);
+  const group = (from: number) => range(40).map((n) => create(doc('people', from + n), { n }));
+  await outcome(other, { do: [...group(1000), 0] });
+  Object.assign(requests, { transactions: 0, fetches: 0, ranges: 0 });
+  expect(await outcome(engine, tenGets)).toHaveProperty('resource');
+  expect(requests).toMatchObject({ transactions: 1, fetches: 1 });
+  // More than the head row has room for.
+  const changed = { update: doc('people', 1), params: obj({ data: obj({ n: -1 }) }) };
+  await outcome(other, { do: [changed, ...group(2000), ...group(3000), ...group(4000), 0] });
+  const first = { select: ['data', 'n'], from: { get: doc('people', 1) } };
+  expect(await outcome(engine, first)).toEqual({ resource: -1 });
+});
