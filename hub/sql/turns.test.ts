@@ -11,7 +11,7 @@ import { LentDatabase, type FromLender } from './lent-database.ts';
 import { openPglite, startThread } from './pglite-database.ts';
 import { PgDatabase } from './pg-database.ts';
 import type { SqlDatabase, SqlResult, Statement } from './sql-client.ts';
-import { TURN_BYTES, TURN_ROWS } from './turns.ts';
+import { nextTurn, TURN_BYTES, TURN_ROWS } from './turns.ts';
 
 const server = sharedPostgres();
 
@@ -142,4 +142,11 @@ test.each([
   turns.stop();
   expect(turns.count).toBe(expected);
   expect(found.rows.map((row) => row?.value)).toEqual(keys.map((_, n) => `{"n":${n}}`));
+});
+
+test('of several that wait for the next turn, one goes on in each', async () => {
+  const turns = countTurns();
+  const wentOn = await Promise.all([1, 2, 3, 4].map(() => nextTurn().then(() => turns.count)));
+  turns.stop();
+  expect(new Set(wentOn).size).toBe(4);
 });
