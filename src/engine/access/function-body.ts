@@ -1,6 +1,4 @@
 /** Stored functions: which one is called, and with which permissions. Spec: functions 4.6, auth 3.3. */
-import { fail } from '../../errors.ts';
-import { undefinedRef } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { Lambda, Ref, Value } from '../../values/value.ts';
 import { isBuiltinRole, type Caller } from '../context/caller.ts';
@@ -8,6 +6,7 @@ import { permissionsOf } from './caller-permissions.ts';
 import type { Permissions } from '../context/access-request.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { FunctionDefinition } from '../catalog/definitions.ts';
+import { failUndefined } from '../catalog/fail-undefined.ts';
 import { failDenied } from '../documents/documents.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
@@ -42,13 +41,7 @@ function functionMeant(
       : nameOrRef.collection === NATIVE.functions
         ? context.schema(nameOrRef.database).byId('functions', nameOrRef.id)
         : undefined;
-  if (found) return found;
-  const name =
-    typeof nameOrRef === 'string'
-      ? nameOrRef
-      : context.schema(nameOrRef.database).nameById('functions', nameOrRef.id);
-  const position = positionOf(path, 'call');
-  return fail('invalid ref', position, undefinedRef('function', name));
+  return found ?? failUndefined(context, 'functions', nameOrRef, positionOf(path, 'call'));
 }
 
 function permissionsOfRole(

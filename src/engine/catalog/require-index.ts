@@ -1,9 +1,9 @@
 /** The index that a query names, ready to be read. */
 import { fail } from '../../errors.ts';
-import { undefinedRef } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { Names } from '../../query/session.ts';
 import { isKind, type DatabaseId, type Ref } from '../../values/value.ts';
+import { failUndefined } from './fail-undefined.ts';
 import type { Schema } from './schema.ts';
 
 /** @throws QueryFailure `invalid ref`, `instance not found` */
@@ -17,13 +17,7 @@ export function requireIndex(
   const ref =
     typeof nameOrRef === 'string' ? names.ref('indexes', nameOrRef, undefined) : nameOrRef;
   const index = isKind(ref, 'ref') ? schema(ref.database).index(ref) : undefined;
-  if (!index) {
-    const name =
-      typeof nameOrRef === 'string'
-        ? nameOrRef
-        : schema(nameOrRef.database).nameById('indexes', nameOrRef.id);
-    return fail('invalid ref', position, undefinedRef('index', name));
-  }
+  if (!index) return failUndefined({ schema }, 'indexes', nameOrRef, position);
   if (index.active) return index.ref;
   const text = `Index '${index.name}' is not active.`;
   return fail('instance not found', position, text, { status: 400 });

@@ -14,7 +14,7 @@ import { plainObject } from '../documents/stored-values.ts';
 import { requireReadableRefs } from './params.ts';
 import { checkedFields } from './save.ts';
 import {
-  failNoCollection,
+  requireCollection,
   failWriteTime,
   requireOwn,
   requirePossible,
@@ -90,11 +90,7 @@ function requirePast(
   requireOwn(context, ref, positionOf(path, verb));
   requireReadableRefs(context, params, path);
   requirePresent(time, form);
-  const schema = context.schema(context.database);
-  if (!schema.collection(ref.collection)) {
-    const name = schema.nameById('collections', BigInt(ref.collection));
-    failNoCollection(name, positionOf(path, verb));
-  }
+  requireCollection(context, ref.collection, positionOf(path, verb));
   if (typeof ts !== 'number') return context.commitTs;
   if (verb === 'insert' && ts > context.snapshot) failWriteTime(form);
   return ts;

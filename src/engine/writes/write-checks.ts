@@ -1,9 +1,9 @@
 /** What each write checks, and where its faults are reported. */
 import { fail, type Step } from '../../errors.ts';
-import { undefinedRef } from '../../fault-texts.ts';
 import type { ReadTime } from '../../query/session.ts';
 import type { CollectionId, Ref } from '../../values/value.ts';
 import type { AccessRequest } from '../context/access-request.ts';
+import { failUndefined } from '../catalog/fail-undefined.ts';
 import type { EngineContext } from '../context/context.ts';
 import { failDenied } from '../documents/documents.ts';
 import { kindOf } from './kinds.ts';
@@ -42,5 +42,13 @@ export function requirePossible(
   kindOf(collection).requirePossible?.(context, position);
 }
 
-export const failNoCollection = (name: string | undefined, position: Position): never =>
-  fail('invalid ref', position, undefinedRef('collection', name));
+/** @throws QueryFailure `invalid ref` */
+export function requireCollection(
+  context: EngineContext,
+  collection: CollectionId,
+  position: Position,
+): void {
+  const { database } = context;
+  if (context.schema(database).collection(collection)) return;
+  failUndefined(context, 'collections', { database, id: BigInt(collection) }, position);
+}

@@ -31,13 +31,14 @@ import { insertVersion, removeVersionAt } from './history-writes.ts';
 import { kindOf } from './kinds.ts';
 import { moveDatabase } from './move-database.ts';
 import { requireReadableRefs } from './params.ts';
+import { failUndefined } from '../catalog/fail-undefined.ts';
 import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
 import { failExists, saveDocument } from './save.ts';
 import { patchedObject } from '../../values/object-changes.ts';
 import { plainObject } from '../documents/stored-values.ts';
 import { endDocument } from '../documents/write-version.ts';
 import {
-  failNoCollection,
+  requireCollection,
   requireOwn,
   requirePossible,
   requirePresent,
@@ -189,17 +190,15 @@ function targetOf(
   target: Ref | string,
   position: Position,
 ): { readonly collection: CollectionId; readonly id: bigint | undefined } {
-  const schema = context.schema(context.database);
   if (typeof target === 'string') {
-    const found = schema.byName('collections', target);
-    return found ? { collection: found.id, id: undefined } : failNoCollection(target, position);
+    const found = context.schema(context.database).byName('collections', target);
+    if (!found) return failUndefined(context, 'collections', target, position);
+    return { collection: found.id, id: undefined };
   }
   requireOwn(context, target, position);
   const isCollection = target.collection === NATIVE.collections;
   const collection = isCollection ? Number(target.id) : target.collection;
-  if (!schema.collection(collection)) {
-    return failNoCollection(schema.nameById('collections', BigInt(collection)), position);
-  }
+  requireCollection(context, collection, position);
   if (isCollection) return { collection, id: undefined };
   // Schema objects are numbered by us: a ref to one is a ref to one that is there.
   if (SCHEMA_COLLECTIONS.has(collection)) return failExists(target, position);

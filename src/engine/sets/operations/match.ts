@@ -1,13 +1,12 @@
 /** `match`: the entries of an index with exactly these terms. Spec: sets 3, 4, 6. */
 import { decodeHistoryEntry } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
-import { fail } from '../../../errors.ts';
-import { undefinedRef } from '../../../fault-texts.ts';
 import { positionOf } from '../../../query/query-path.ts';
 import type { Entry } from '../../../store/port.ts';
 import type { SetParts } from '../../../values/set-parts.ts';
 import type { Micros, Ref, SetOf } from '../../../values/value.ts';
 import type { IndexDefinition, IndexField } from '../../catalog/definitions.ts';
+import { failUndefined } from '../../catalog/fail-undefined.ts';
 import type { EngineContext } from '../../context/context.ts';
 import { requireRetained } from '../../documents/documents.ts';
 import { changeAt, type Change } from '../changes.ts';
@@ -77,11 +76,7 @@ export const match: SetOperation<MatchSet> = {
 /** A stored set may outlive its index. */
 const indexOf = (ref: Ref, { schema, reading }: Sets): IndexDefinition =>
   schema(ref.database).index(ref) ??
-  fail(
-    'invalid ref',
-    positionOf(reading.path, reading.key),
-    undefinedRef('index', schema(ref.database).nameById('indexes', ref.id)),
-  );
+  failUndefined({ schema }, 'indexes', ref, positionOf(reading.path, reading.key));
 
 /** A page of an index at a past time is complete only if the history of all its collections reaches back that far. */
 function requireIndexRetained(context: EngineContext, index: IndexDefinition, past: Micros): void {
