@@ -36,6 +36,14 @@ test('a file goes from a page to a hub and back', { timeout: 600_000 }, async ()
   await importDatabase(back, new Blob([new Uint8Array(await readFile(out))]));
   expect(await linesOfExport(back)).toEqual(await linesOfExport(from));
 
+  const lines = join(folder, 'from-hub.jsonl');
+  await burrow('export', lines);
+  expect((await burrow('import', lines)).said).toMatch(/0 imported, 602 exist already/);
+  expect(await burrow('import', lines, '--collection', 'users')).toMatchObject({
+    code: 1,
+    said: expect.stringContaining('is an export, which names its collections') as unknown,
+  });
+
   const table = join(folder, 'people.csv');
   await writeFile(table, 'no:int,email\n5,b@c\nx,d@e\n');
   const named = ['--collection', 'users', '--id', 'no'];

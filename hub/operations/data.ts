@@ -6,7 +6,9 @@ import type { ReadableStream as NodeStream } from 'node:stream/web';
 import type { DataDatabase } from '../../src/data/ask.ts';
 import { DataError } from '../../src/data/data-error.ts';
 import { exportDatabase, type DataProgress } from '../../src/data/export.ts';
+import { isExport } from '../../src/data/format.ts';
 import { importDatabase, type ImportOptions, type ImportResult } from '../../src/data/import.ts';
+import { linesOf } from '../../src/data/lines.ts';
 import type { OnClash } from '../../src/data/write-batches.ts';
 import { OperationFault } from './fill-store.ts';
 import { wholeFile } from './whole-file.ts';
@@ -49,17 +51,30 @@ export interface FileImport extends DataRequest {
   readonly id: string | undefined;
 }
 
-/** The name of the file says what is in it. */
+/** An export is told by its first line, other files by their names. */
 export function importFile(request: FileImport): Promise<ImportResult> {
   const { url, file } = request;
   const open = () =>
     Readable.toWeb(createReadStream(file)) as unknown as ReadableStream<Uint8Array>;
-  return told(() => importDatabase(hubAt(url), open, optionsFor(request)));
+  return told(async () => {
+    const options = optionsFor(request, await beginsAsExport(open));
+    return importDatabase(hubAt(url), open, options);
+  });
 }
 
-function optionsFor(request: FileImport): ImportOptions {
+async function beginsAsExport(open: () => ReadableStream<Uint8Array>): Promise<boolean> {
+  for await (const { text } of linesOf(open, undefined)) return isExport(text);
+  return false;
+}
+
+function optionsFor(request: FileImport, isOfExport: boolean): ImportOptions {
   const { file, secret, onClash, onProgress, collection, id } = request;
   const common = { secret, onClash, onProgress };
+  if (isOfExport) {
+    if (collection === undefined && id === undefined) return common;
+    const sentence = `${file} is an export, which names its collections: leave out --collection and --id.`;
+    throw new OperationFault(sentence);
+  }
   const [, ending] = /\.(jsonl|ndjson|csv)(?:\.gz)?$/.exec(file) ?? [];
   if (ending === undefined) return common;
   if (collection === undefined)

@@ -45,6 +45,9 @@ const collectionJson = ({ name, documents }: ExportedCollection): JsonObject =>
     ...(documents === undefined ? [] : [['documents', documents] as const]),
   ]);
 
+/** Whether a source that begins with this line is an export. */
+export const isExport = (line: string): boolean => jsonIn(line)?.get('format') === FORMAT;
+
 /** @throws DataError */
 export function readHeader(line: string): ExportHeader {
   const json = jsonIn(line);

@@ -1,6 +1,7 @@
 /** Reads JSON lines: documents of one collection, plain or as `Get` answers them. */
 import type { JsonObject } from '../codec/json.ts';
 import { DataError } from './data-error.ts';
+import { isExport } from './format.ts';
 import { dataParams, documentIdIn, idOfLine, type DocumentItem, type Item } from './items.ts';
 import type { Line } from './lines.ts';
 import { documentIn, objectIn } from './read-export.ts';
@@ -18,12 +19,16 @@ export async function* jsonLinesItems(
 ): AsyncGenerator<Item> {
   for await (const line of lines) {
     if (line.text.trim() === '') continue;
+    if (line.number === 1 && isExport(line.text)) throw new DataError('invalid_option', EXPORT);
     const json = objectIn(line.text, line.number);
     yield isDocument(json)
       ? ownDocument(documentIn(json, line.number), options)
       : await rowItem(json, line, options);
   }
 }
+
+const EXPORT =
+  'The source is an export of a database, with schema and documents: leave out `format`, `collection` and `id`.';
 
 const DOCUMENT_MEMBERS = new Set(['ref', 'ts', 'data', 'ttl']);
 

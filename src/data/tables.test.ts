@@ -143,6 +143,17 @@ test.each([
     }),
 );
 
+test('an export is not taken for JSON lines of documents', () =>
+  withPeople(async (database) => {
+    const source = await packed(database);
+    const options = { format: 'jsonl', collection: 'people' } as const;
+    await expect(importDatabase(database, source, options)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('is an export of a database') as unknown,
+    });
+    expect(await database.client().query(q.Count(q.Documents(q.Collection('people'))))).toBe(0);
+  }));
+
 test('importDatabase() takes JSON lines: data alone with computed ids, by a member, or documents', () =>
   withPeople(async (database) => {
     const client = database.client();
