@@ -54,6 +54,17 @@ export const baseUrl: Parse<string> = (text) => {
   return isBase ? text.replace(/\/+$/, '') : refuse('a URL like https://hub.example', text);
 };
 
+/** A URL of something else would make a folder of that name. Not quoted: it may hold a password. */
+export const folder: Parse<string> = (text) => {
+  if (text.includes('://')) throw new SettingsFault('expected a folder, got a URL');
+  return anyText(text);
+};
+
+export const folderOrBucket: Parse<string> = (text) => {
+  if (!text.includes('://') || /^https?:\/\//.test(text)) return anyText(text);
+  throw new SettingsFault('expected a folder, or the URL of a bucket like https://host/bucket');
+};
+
 /** Not quoted when it is invalid: it may hold a password. */
 export const postgresUrl: Parse<string> = (text) => {
   if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text;

@@ -42,6 +42,11 @@ test('readSettings() takes a flag before a variable, a variable before the file,
 test.each([
   [{ BURROW_PORT: 'x' }, "Invalid BURROW_PORT: expected a whole number from 0 to 65535, got 'x'."],
   [{ BURROW_POSTGRES: 'mysql://x' }, 'Invalid BURROW_POSTGRES: expected a URL like postgres://'],
+  [
+    { BURROW_DATA: 'postgres://host/database' },
+    'Invalid BURROW_DATA: expected a folder, got a URL.',
+  ],
+  [{ BURROW_FILES: 's3://photos' }, 'or the URL of a bucket like https://host/bucket'],
   [{ BURROW_ROOT_SECRET: 'short' }, 'expected at least 24'],
   [{ BURROW_ROOT_SECRET: 'with:colon:is:a:scope:of:a:secret' }, 'expected at least 24'],
   [{ BURROW_CORS: 'https://a.example/path' }, 'expected origins like'],

@@ -5,6 +5,8 @@ import { LOG_DEFAULTS } from '../../src/logs/query-log.ts';
 import {
   anyText,
   baseUrl,
+  folder,
+  folderOrBucket,
   integer,
   list,
   oneOf,
@@ -70,7 +72,7 @@ export const SETTINGS = {
   data: required(
     '--data <folder>',
     'folder of the embedded PGlite; memory: keeps nothing',
-    anyText,
+    folder,
     './burrow-data',
   ),
   postgres: optional('--postgres <url>', 'PostgreSQL to use instead of the folder', postgresUrl),
@@ -83,7 +85,7 @@ export const SETTINGS = {
   files: optional(
     '--files <where>',
     'folder, or URL of an S3 bucket, for files that documents refer to; in the folder of the data if it is left out',
-    anyText,
+    folderOrBucket,
   ),
   fileBytes: bound('--file-bytes <number>', 'largest file in bytes', 100 * 1024 * 1024, {
     max: SYNC_LIMITS.fileBytes,
