@@ -106,11 +106,21 @@ function ofRef(ref: Ref, step: string, session: LiteralSession): Found {
   switch (step) {
     case 'id':
       return idOf(ref, session);
+    case 'database':
+      return databaseOf(ref, session);
+    default:
+      return lastingPartOf(ref, step);
+  }
+}
+
+/** What a ref consists of, whatever schema objects and databases are called: its collection, and the id of a document. */
+export function lastingPartOf(ref: Ref, step: string): Found {
+  switch (step) {
+    case 'id':
+      return isNamed(ref) ? undefined : String(ref.id);
     case 'collection':
     case 'class':
       return isNativeCollectionRef(ref) ? undefined : collectionRefOf(ref);
-    case 'database':
-      return databaseOf(ref, session);
     default:
       return undefined;
   }

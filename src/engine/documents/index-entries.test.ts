@@ -90,6 +90,30 @@ test('indexEntries() walks paths: arrays fan out, numbers pick', () => {
   for (const [each, expected] of cases) expect(entriesOf(values(each), data)).toEqual(expected);
 });
 
+test('indexEntries() walks into refs, as select does: to an id, and to a collection', () => {
+  const friends = object({ friends: [new Ref(DATABASE, 1025, 7n), new Ref(DATABASE, 1024, 8n)] });
+  const other = new Ref(DATABASE, 1, 1025n);
+  const at = (...steps: readonly string[]): Value => new Map([['field', steps]]);
+  const cases: readonly (readonly [Value, unknown[]])[] = [
+    [at('ref', 'id'), [['5']]],
+    [at('ref', 'collection'), [[COLLECTION]]],
+    [at('class'), [[COLLECTION]]],
+    [path('friends', 'id'), [['7'], ['8']]],
+    [path('friends', 0, 'id'), [['7']]],
+    [path('friends', 'class'), [[other], [COLLECTION]]],
+    [path('friends', 'database'), []],
+    [path('friends', 'id', 'id'), []],
+  ];
+  for (const [each, expected] of cases) {
+    expect(entriesOf(values(each), friends)).toEqual(expected);
+    expect(entriesOf({ terms: [each] }, friends)).toHaveLength(expected.length);
+  }
+});
+
+test('indexEntries() has no names of schema objects: they change, and documents do not', () => {
+  expect(entriesOf(values(path('of', 'id')), object({ of: COLLECTION }))).toEqual([]);
+});
+
 test('indexEntries() takes arrays and objects whole when mva is false', () => {
   const whole = new Map<string, Value>([
     ['field', ['data', 'v']],

@@ -1,6 +1,8 @@
 /** The scalars that a term or a value of an index takes from a document. Spec: sets 2.2. */
 import { casefold } from '../../query/functions/casefold.ts';
+import { lastingPartOf } from '../../query/navigate.ts';
 import { QueryFailure } from '../../errors.ts';
+import { collectionRefOf } from '../../values/object-view.ts';
 import { isArray, isKind, isKinded, isObject } from '../../values/value.ts';
 import type { Document, Lambda, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
 import type { IndexField, IndexSource } from '../catalog/definitions.ts';
@@ -63,7 +65,16 @@ function startOf(
   ts: Micros | null,
 ): Value | undefined {
   const first = path[0] ?? '';
-  return first === 'ref' ? ref : first === 'ts' ? ts : fields.get(String(first));
+  switch (first) {
+    case 'ref':
+      return ref;
+    case 'ts':
+      return ts;
+    case 'class':
+      return collectionRefOf(ref);
+    default:
+      return fields.get(String(first));
+  }
 }
 
 const fold = (value: Value): Value => (typeof value === 'string' ? casefold(value) : value);
@@ -92,7 +103,9 @@ function valueAt(start: Value, path: readonly (string | number)[]): Value | unde
 
 function stepInto(value: Value, step: string | number): Value | undefined {
   if (isArray(value)) return typeof step === 'number' ? value[step] : undefined;
-  return typeof step === 'string' && isObject(value) ? value.get(step) : undefined;
+  if (typeof step !== 'string') return undefined;
+  if (isObject(value)) return value.get(step);
+  return isKind(value, 'ref') ? lastingPartOf(value, step) : undefined;
 }
 
 function spread(
