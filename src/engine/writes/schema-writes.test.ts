@@ -161,6 +161,20 @@ test('an index is answered with its members in order, inactive, and is active fo
   expect(await w.page({ paginate: { match: { index: 'a' }, terms: 5 } })).toHaveLength(1);
 });
 
+test('an index has 8 partitions where all documents have the same terms', async () => {
+  const w = await world();
+  const partitions = async (name: string, terms: unknown) => {
+    const params = { name, source: coll('jars'), terms };
+    return w.ask({ select: 'partitions', from: index(params) });
+  };
+  expect(await partitions('none', null)).toBe(8);
+  expect(await partitions('empty', [])).toBe(8);
+  expect(await partitions('class', obj({ field: 'class' }))).toBe(8);
+  expect(await partitions('classes', [obj({ field: ['class'] })])).toBe(8);
+  expect(await partitions('kind', [obj({ field: ['data', 'class'] })])).toBe(1);
+  expect(await partitions('both', [obj({ field: ['class'] }), field('data', 'a')])).toBe(1);
+});
+
 test('sources of indexes are checked', async () => {
   const w = await world();
   const source = (given: unknown) => failuresOf(w, index({ name: 'i', source: given }));

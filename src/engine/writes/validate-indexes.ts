@@ -84,17 +84,24 @@ function setDefault(draft: Draft, name: string, value: boolean): void {
 
 const PARTITIONS_MAX = 8;
 
+/** What the documents of a collection have in common: one term tuple holds them all. */
+function isOneForAll({ fields }: Draft): boolean {
+  const [term, ...others] = oneOrMany(fields.get('terms'));
+  return term === undefined || (others.length === 0 && isOfClass(term));
+}
+
+function isOfClass(term: Value): boolean {
+  const steps = isObject(term) && !term.has('binding') ? oneOrMany(term.get('field')) : [];
+  return steps.length === 1 && steps[0] === 'class';
+}
+
 /** Of our storage they mean nothing; they are shown, and counted in `readOps`, as in the original. */
-const hasTerms = ({ fields }: Draft): boolean => {
-  const terms = fields.get('terms') ?? null;
-  return isArray(terms) ? terms.length > 0 : terms !== null;
-};
 
 function checkPartitions(draft: Draft): void {
   const given = checkInteger(draft, 'partitions');
   if (given === undefined) {
     if (!draft.fields.has('partitions')) {
-      const usual = hasTerms(draft) ? 1 : PARTITIONS_MAX;
+      const usual = isOneForAll(draft) ? PARTITIONS_MAX : 1;
       draft.fields.set('partitions', draft.previous?.get('partitions') ?? usual);
     }
   } else if (given < 1 || given > PARTITIONS_MAX) {
