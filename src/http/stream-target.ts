@@ -3,8 +3,8 @@ import { parseJson, stringifyJson, type Json } from '../codec/json.ts';
 import { typeName } from '../values/type-name.ts';
 
 export type StreamTarget =
-  /** Wire JSON of the document's ref, and of its collection's. */
-  | { readonly of: 'document'; readonly ref: string; readonly collection: string }
+  /** Wire JSON of the document's ref. */
+  | { readonly of: 'document'; readonly ref: string }
   /** `index` and `terms` are members of its events. */
   | { readonly of: 'set'; readonly index: Json; readonly terms: Json };
 
@@ -18,6 +18,12 @@ export function streamTarget(body: string): StreamTarget | undefined {
     documentTarget(resource) ??
     (resource.has('ts') ? documentTarget(resource.get('ref')) : undefined)
   );
+}
+
+/** Wire JSON of the ref that the value is: one to something that does not exist is rendered like any other. */
+export function refOf(body: string): string | undefined {
+  const resource = member(parseJson(body), 'resource');
+  return member(resource, '@ref') === undefined ? undefined : stringifyJson(resource ?? null);
 }
 
 /** Why the value cannot be followed. Programs compare the text for values that are neither refs nor sets. */
@@ -59,7 +65,7 @@ function documentTarget(json: Json | undefined): StreamTarget | undefined {
   const collection = member(ref, 'collection') ?? member(ref, 'class');
   if (json === undefined || collection === undefined || !isUserCollection(collection))
     return undefined;
-  return { of: 'document', ref: stringifyJson(json), collection: stringifyJson(collection) };
+  return { of: 'document', ref: stringifyJson(json) };
 }
 
 /** Native collections have no collection of their own in their refs. */

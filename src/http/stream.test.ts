@@ -169,6 +169,8 @@ test.each([
   [{ collection: 'notes' }, '/stream', 'invalid argument'],
   [{ collections: null }, '/stream', 'invalid argument'],
   [{ ref: { collection: 'nope' }, id: '1' }, '/stream', 'invalid ref'],
+  [{ collection: 'nope' }, '/stream', 'invalid ref'],
+  [{ index: 'nope' }, '/stream', 'invalid ref'],
   [{ create: { collection: 'notes' } }, '/stream', 'invalid expression'],
   [NOTE, '/stream?fields=action,colour', 'invalid url parameter'],
 ])('%j at %s is refused: %s', async (wire, path, code) => {

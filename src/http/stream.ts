@@ -10,7 +10,7 @@ import { answerText, refuseUnauthorized, type HttpResponse } from './message.ts'
 import { Commits } from './stream-commits.ts';
 import { STREAM_FIELDS, type StreamField } from './stream-events.ts';
 import { Follower } from './stream-follow.ts';
-import { streamTarget, unfitFor, type StreamTarget } from './stream-target.ts';
+import { refOf, streamTarget, unfitFor, type StreamTarget } from './stream-target.ts';
 
 export async function answerStream(
   call: ReceivedRequest,
@@ -81,17 +81,15 @@ async function refusalOf(
   target: StreamTarget | undefined,
   opening: QueryAnswer,
 ): Promise<QueryAnswer | undefined> {
-  if (!target) return withError(opening, 'invalid argument', unfitFor(opening.body));
-  if (target.of === 'set') return undefined;
-  // A ref into a missing collection is rendered like any other.
-  const answer = await host.engine.query({
-    secret,
-    query: `{"documents":${target.collection}}`,
-    apiVersion: options.apiVersion,
-    allows: 'read',
-  });
-  const [fault] = answer.faults ?? [];
-  return fault && withError(opening, fault.code, fault.description);
+  const ref = refOf(opening.body);
+  if (ref !== undefined) {
+    const query = `{"singleton":${ref}}`;
+    const { apiVersion } = options;
+    const answer = await host.engine.query({ secret, query, apiVersion, allows: 'read' });
+    const [fault] = answer.faults ?? [];
+    if (fault) return withError(opening, fault.code, fault.description);
+  }
+  return target ? undefined : withError(opening, 'invalid argument', unfitFor(opening.body));
 }
 
 const withError = (opening: QueryAnswer, code: string, description: string): QueryAnswer => ({
