@@ -18,3 +18,26 @@ test('the time of what a query writes is written in texts and lambdas as it will
   expect(shown).toContain(`"ts":${time}`);
   expect(await w.ask({ call: 'when' })).toBe(time);
 });
+
+test('the time of what a query writes is stored in sets as it will be', async () => {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'notes' }) });
+  const terms = [{ field: ['data', 'at'] }].map(obj);
+  await w.ask({ create_index: obj({ name: 'by_time', source: coll('notes'), terms }) });
+  const [made, ts] = [{ var: 'made' }, { select: 'ts', from: { var: 'made' } }];
+  const match = { match: { index: 'by_time' }, terms: [ts] };
+  const sets = [
+    match,
+    { match: { index: 'by_time' }, terms: [[made]] },
+    { range: { documents: coll('notes') }, from: [ts], to: [] },
+    { events: { union: [match, { distinct: match }] } },
+  ];
+  const kept = (await w.ask({
+    let: [{ made: create(coll('notes')) }],
+    in: { select: ['data', 'sets'], from: create(coll('notes'), { sets }) },
+  })) as unknown[];
+  const time = await w.ask({ select: 'ts', from: { get: { documents: coll('notes') } } });
+  expect(JSON.stringify(kept).split(String(time))).toHaveLength(6);
+  const stored = { get: { reverse: { documents: coll('notes') } } };
+  expect(await w.ask({ select: ['data', 'sets'], from: stored })).toEqual(kept);
+});
