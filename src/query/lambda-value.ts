@@ -4,7 +4,8 @@ import { renderValue } from '../codec/wire.ts';
 import { assert } from '../errors.ts';
 import { Suspended } from '../store/reader.ts';
 import { membersOf } from '../values/object-view.ts';
-import { isArray } from '../values/value.ts';
+import { partOf, partsOfOp } from '../values/sets.ts';
+import { isArray, isKind } from '../values/value.ts';
 import type { Lambda, Value } from '../values/value.ts';
 import type { Effect } from './effect.ts';
 import { frameAbove, type Frame } from './frame.ts';
@@ -82,8 +83,9 @@ function frozen(
   return `"lambda":${pattern},"expr":{"let":${object},"in":${expression}}`;
 }
 
-/** Wire text of an expression that gives `value` again. */
+/** Wire text of an expression that gives `value` again; null in place of a ref or set with something in it that is gone. */
 function expressionText(value: Value, session: NamesSession): string {
+  if (isKind(value, 'set') && !isThere(value, session)) return 'null';
   if (isArray(value)) return `[${value.map((item) => expressionText(item, session)).join(',')}]`;
   const members = membersOf(value);
   if (!members) return renderValue(value, session);
@@ -94,6 +96,14 @@ function expressionText(value: Value, session: NamesSession): string {
     texts.push(`${quote(key)}:${expressionText(member, session)}`);
   }
   return `{"object":${escaped(`{${texts.join(',')}}`, isTagged)}}`;
+}
+
+/** The text of a set without a part of it would be no set, or another one. */
+function isThere(value: Value, session: NamesSession): boolean {
+  if (isArray(value)) return value.every((item) => isThere(item, session));
+  if (isKind(value, 'ref')) return session.names.refToWire(value) !== undefined;
+  if (!isKind(value, 'set')) return true;
+  return partsOfOp(value.op).every(([name]) => isThere(partOf(value, name), session));
 }
 
 const escaped = (object: string, isTagged: boolean): string =>

@@ -63,6 +63,37 @@ test('a stored ref whose collection is gone renders as nothing', async () => {
   expect(await w.ask({ select: ['data', 'gone'], from: { get: doc('pots', 1) } })).toBe(null);
 });
 
+test('sets of what is gone are null in the lambdas that hold them, as refs are', async () => {
+  const w = new EngineWorld();
+  for (const name of ['jars', 'kept']) await w.ask({ create_collection: obj({ name }) });
+  await w.ask({ create_index: obj({ name: 'all', source: coll('jars') }) });
+  await w.ask({ create_index: obj({ name: 'kept_all', source: coll('kept') }) });
+  const documents = { documents: coll('jars') };
+  const held = {
+    ref: doc('jars', 1),
+    documents,
+    match: { match: { index: 'all' } },
+    term: { match: { index: 'kept_all' }, terms: [doc('jars', 1)] },
+    union: { union: [documents, { documents: coll('kept') }] },
+    kept: { documents: coll('kept') },
+  };
+  await w.ask(create(doc('kept', 1), held));
+  await w.ask({ delete: coll('jars') });
+  const names = Object.keys(held);
+  const lambdas = names.map((name) => ({
+    let: [{ held: { select: ['data', name], from: { get: doc('kept', 1) } } }],
+    in: { query: { lambda: '_', expr: { var: 'held' } } },
+  }));
+  for (const [n, body] of lambdas.entries()) {
+    await w.ask(create(doc('kept', 10 + n), { body }));
+    await w.ask({ create_function: obj({ name: names[n], body }) });
+  }
+  const answers = await w.ask(names.map((name) => ({ call: name })));
+  expect(answers).toEqual([null, null, null, null, null, expect.anything()]);
+  for (const n of names.keys()) await w.ask({ get: doc('kept', 10 + n) });
+  expect(await w.engine.verify()).toEqual([]);
+});
+
 test('nested databases are named from the query downwards', async () => {
   const w = new EngineWorld();
   await w.ask({ create_database: obj({ name: 'a' }) });
