@@ -117,6 +117,17 @@ test.each<readonly [string, EntrySpace, number, (row: Row) => Row | undefined, R
     (row) => ({ ...row, entries: ['x' as Key] }),
     /cannot be read/,
   ],
+  [
+    'holds a lambda that is no query',
+    'documents',
+    -1,
+    (row) => {
+      const lambda = { '@query': { v: '4', w: '"lambda":"_","expr":{"@set":{}}' } };
+      const body = JSON.stringify({ data: { n: lambda } });
+      return { ...row, value: packVersion({ ...unpackVersion(String(row.value)), body }) };
+    },
+    /cannot be read: Invalid set\.$/m,
+  ],
   ['is followed by nothing', 'documents', -1, () => undefined, /without a successor/],
   [
     'is present, and dates an entry wrongly',

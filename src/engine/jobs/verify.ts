@@ -11,6 +11,7 @@ import {
   LOWEST_KEY,
 } from '../../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
+import { QueryFailure } from '../../errors.ts';
 import { eachElement } from '../../query/collect-needs.ts';
 import type { EntrySpace, Row, Store } from '../../store/port.ts';
 import { Suspended } from '../../store/reader.ts';
@@ -190,8 +191,15 @@ function unlessUnreadable(name: string, look: () => readonly string[]): readonly
     return look();
   } catch (reason) {
     if (reason instanceof Suspended) throw reason;
-    return [`${name} cannot be read: ${reason instanceof Error ? reason.message : String(reason)}`];
+    return [`${name} cannot be read: ${textOf(reason)}`];
   }
+}
+
+/** A lambda that is no query of the language fails as a query would. */
+function textOf(reason: unknown): string {
+  if (reason instanceof QueryFailure)
+    return reason.faults.map(({ description }) => description).join(' ');
+  return reason instanceof Error ? reason.message : String(reason);
 }
 
 const laterThanHead = (name: string, ts: Micros, head: Micros): string =>
