@@ -107,6 +107,12 @@ test('parseJson() keeps int64 and double apart', () => {
   for (const [text, value] of cases) expect(parseJson(text)).toStrictEqual(value);
 });
 
+test('stringifyJson() writes numbers too large for a double as such', () => {
+  const text = stringifyJson(parseJson('[1e400,-1e400]'));
+  expect(JSON.parse(text)).toEqual([Infinity, -Infinity]);
+  expect(parseJson(text)).toEqual([Infinity, -Infinity]);
+});
+
 test('parseJson() refuses integers outside int64, however long', () => {
   for (const text of ['9223372036854775808', '-9223372036854775809', '1'.repeat(100_000)]) {
     expect(() => parseJson(`[${text}]`)).toThrow(

@@ -365,13 +365,19 @@ export function stringifyJson(json: Json): string {
     case 'string':
       return quote(json);
     case 'number':
-      return Number.isInteger(json) ? String(json) : doubleText(json);
+      return Number.isInteger(json) ? String(json) : numberText(json);
     case 'bigint':
     case 'boolean':
       return String(json);
     default:
       return stringifyContainer(json);
   }
+}
+
+/** Infinity is what a number too large for a double is read as. */
+function numberText(value: number): string {
+  if (value === Infinity) return '1E999';
+  return value === -Infinity ? '-1E999' : doubleText(value);
 }
 
 function stringifyContainer(json: null | Double | readonly Json[] | JsonObject): string {
