@@ -49,6 +49,8 @@ const nowMs = (): number => performance.now();
 export class Acceptor {
   private readonly options: AcceptorOptions;
   private readonly http1: Http1;
+  /** For connections that have offered an upgrade to something else: without a listener for upgrades, Node serves such requests. */
+  private readonly http1Only: Http1;
   private readonly http2: Http2Server;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
@@ -56,7 +58,6 @@ export class Acceptor {
   private readonly sessions = new Set<ServerHttp2Session>();
   /** By connection: requests over HTTP/1.1 that wait for the response to one before. */
   private readonly pipelined = new WeakMap<Socket, number>();
-  private readonly declined = new WeakSet<Socket>();
   private readonly longHeads: (() => void)[] = [];
   /** By address. */
   private readonly misuses = new TokenBuckets(
@@ -68,6 +69,10 @@ export class Acceptor {
   constructor(options: AcceptorOptions) {
     this.options = options;
     this.http1 = this.createHttp1();
+    this.http1.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
+      this.takeUpgrade(request, socket, head),
+    );
+    this.http1Only = this.createHttp1();
     this.http2 = this.createHttp2();
     this.server = this.createServer();
     this.server.on('connection', (socket) => this.admit(socket));
@@ -90,20 +95,26 @@ export class Acceptor {
   /** Accepts no new connection; those that are open end with what is in flight on them. */
   drain(): void {
     this.server.close();
-    this.http1.closeIdleConnections();
+    this.closeIdle();
     for (const session of this.sessions) session.close();
   }
 
   /** Ends every connection, whatever is in flight. */
   destroy(): void {
-    this.http1.closeIdleConnections();
+    this.closeIdle();
     for (const socket of this.sockets) socket.destroy();
-    // Stops the timer that looks for late connections.
+    // Stops the timers that look for late connections.
     this.http1.close();
+    this.http1Only.close();
+  }
+
+  private closeIdle(): void {
+    this.http1.closeIdleConnections();
+    this.http1Only.closeIdleConnections();
   }
 
   private createHttp1(): Http1 {
-    const { settings, onWebSocket } = this.options;
+    const { settings } = this.options;
     const server = createHttp1(
       {
         // One number for both: the request guard checks each by itself.
@@ -116,12 +127,6 @@ export class Acceptor {
       (request, response) => this.takeHttp1(request, response),
     );
     server.on('clientError', respondToProtocolError);
-    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-      // Some clients, in Java for one, offer h2c with their first request, and stay with HTTP/1.1 when it is declined.
-      if (request.headers.upgrade?.toLowerCase() === 'websocket')
-        onWebSocket(request, socket, head);
-      else this.declineUpgrade(request, socket, head);
-    });
     // It starts the timer for late connections when it listens, and this one is handed its connections.
     server.emit('listening');
     return server;
@@ -151,21 +156,21 @@ export class Acceptor {
     onRequest(request, response);
   }
 
-  /** Serves the request, and those after it, as if it had not offered an upgrade. */
+  private takeUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    if (request.headers.upgrade?.toLowerCase() === 'websocket')
+      this.options.onWebSocket(request, socket, head);
+    else this.declineUpgrade(request, socket, head);
+  }
+
+  /** Serves the request, and those after it, as if they offered no upgrade: clients in Java offer h2c with each. */
   private declineUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    // Once may be meant well.
-    if (this.declined.has(socket)) {
-      this.endMisused(socket, socket.remoteAddress);
-      return;
-    }
-    this.declined.add(socket);
     const { method, url, rawHeaders } = request;
     const lines = [`${method} ${url} HTTP/1.1`];
     for (let at = 0; at < rawHeaders.length; at += 2)
-      if (rawHeaders[at]?.toLowerCase() !== 'upgrade')
-        lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
-    socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
-    this.http1.emit('connection', socket);
+      lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+    const start = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+    unshiftInPieces(socket, Buffer.concat([start, head]));
+    this.http1Only.emit('connection', socket);
   }
 
   private createHttp2(): Http2Server {

@@ -1,4 +1,4 @@
-import { request as http1 } from 'node:http';
+import { Agent, request as http1 } from 'node:http';
 import { connect as http2 } from 'node:http2';
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
@@ -76,6 +76,32 @@ test('who offers to go over to HTTP/2 on a cleartext port is answered in HTTP/1.
   const answer = await overSocket(url, ['POST / HTTP/1.1', key, ...offer], '{"add":[1,2]}');
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(answer).toContain('{"resource":3}');
+});
+
+test('who offers it with each request, as clients in Java do, is answered on one connection', async () => {
+  const { url, secret } = await open();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const authorization = `Bearer ${secret}`;
+  const offer = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMA' };
+  const ports = new Set<number | undefined>();
+  const ask = (method: string, path: string, body: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const headers = { ...offer, authorization };
+      const asked = http1(`${url}${path}`, { method, agent, headers }, (response) => {
+        ports.add(response.socket.localPort);
+        let text = '';
+        response.setEncoding('utf8').on('data', (part: string) => (text += part));
+        response.on('end', () => resolve(text));
+      });
+      asked.on('error', reject);
+      asked.end(body);
+    });
+  for (let n = 0; n < 20; n += 1) {
+    expect(await ask('POST', '/', `{"add":[${n},1]}`)).toBe(`{"resource":${n + 1}}`);
+    expect(await ask('GET', '/ping', '')).toContain('is OK');
+  }
+  expect(ports.size).toBe(1);
+  agent.destroy();
 });
 
 test('a body that is not UTF-8 is not JSON', async () => {
