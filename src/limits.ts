@@ -34,7 +34,7 @@ export const HUB_LIMITS = {
   waitingPerCredential: 400,
   /** Requests of one connection over HTTP/1.1 that wait for the response to one before. */
   pipelined: 32,
-  /** Streams of one HTTP/2 session that its client may reset: so many at once, then so many a second. */
+  /** Streams of one HTTP/2 session that its client may reset before there is a response: so many at once, then so many a second. */
   resetsAtOnce: 100,
   resetsPerSecond: 10,
   /** Part of the heap that may be in use when a request comes. */

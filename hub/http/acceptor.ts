@@ -295,10 +295,10 @@ export class Acceptor {
       // No more may be open at once: these were begun to be reset.
       if (begunInTurn > settings.streamsPerSession) return end();
       session.setTimeout(settings.sessionIdleMs);
-      // A reset by the client is no failure of the hub. Many of them are: each costs what its request began.
+      // A reset by the client is no failure of the hub. Many before there is a response are: each costs what its request began.
       stream.on('error', () => undefined);
       stream.once('aborted', () => {
-        if (resets.take('') !== undefined) end();
+        if (!stream.headersSent && resets.take('') !== undefined) end();
       });
       stream.once('close', () => {
         open -= 1;
