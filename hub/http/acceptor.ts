@@ -10,6 +10,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import {
+  constants,
   createServer as createHttp2,
   type Http2Server,
   type Http2ServerRequest,
@@ -210,7 +211,10 @@ export class Acceptor {
   private endMisused(connection: Socket | ServerHttp2Session, address: string | undefined): void {
     if (connection.destroyed) return;
     this.misuses.take(address ?? '');
-    connection.destroy();
+    // Without a code Node's client closes its other streams without an error: whoever awaits one waits for ever.
+    if ('goaway' in connection)
+      connection.destroy(new Error('Misused.'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    else connection.destroy();
   }
 
   private admit(socket: Socket): void {
