@@ -202,7 +202,10 @@ export class Database extends TypedEvents<DatabaseEvents> {
     await this.#end('close');
   }
 
-  /** Closes the database and deletes all that it holds on this device. */
+  /**
+   * Closes the database and deletes all that it holds on this device.
+   * @throws DatabaseClosed when it was closed before: then nothing is deleted, and `forgetDatabase()` does it
+   */
   async destroy(): Promise<void> {
     await this.#end('destroy');
   }

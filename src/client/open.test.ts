@@ -163,6 +163,38 @@ test('close() lets running queries answer, and refuses later ones', async () => 
   await expect(db.verify()).rejects.toBeInstanceOf(DatabaseClosed);
 });
 
+test('close() called twice resolves both times when the worker has let go', async () => {
+  let finish = (): void => undefined;
+  const promise = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const { db } = await openFake({
+    close: async () => {
+      await promise;
+      return { ok: true, value: undefined };
+    },
+  });
+  const ended: string[] = [];
+  const first = db.close().then(() => ended.push('first'));
+  const second = db.close().then(() => ended.push('second'));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(ended).toEqual([]);
+  finish();
+  await Promise.all([first, second]);
+});
+
+test('destroy() of a database that was closed says that it deletes nothing; destroyed twice is destroyed', async () => {
+  const { db } = await openFake();
+  await db.close();
+  await expect(db.destroy()).rejects.toBeInstanceOf(DatabaseClosed);
+  const forgotten = db.signOut({ forget: true, discardUnsent: true });
+  await expect(forgotten).rejects.toBeInstanceOf(DatabaseClosed);
+
+  const { db: other } = await openFake();
+  await Promise.all([other.destroy(), other.destroy()]);
+  await other.destroy();
+});
+
 test('a database that the worker lets go of says so and refuses calls', async () => {
   const { db, fake } = await openFake();
   const pending = db.client().query(1);

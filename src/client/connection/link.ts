@@ -51,6 +51,9 @@ export class Link {
   /** Whether a worker was connected when the page was left. */
   #mustResume = false;
   #closed: Error | undefined = undefined;
+  /** Of the first `close()`. */
+  #ending: Promise<void> | undefined = undefined;
+  #isDestroyed = false;
   /** Private, so that no console and no error reporter shows it. */
   #secret = '';
   #birth: string | undefined = undefined;
@@ -233,8 +236,16 @@ export class Link {
   }
 
   /** Refuses calls from now on, lets the worker finish, and terminates it. */
-  async close(how: 'close' | 'destroy', deadlineMs = CLOSE_MS): Promise<void> {
-    if (this.#closed) return;
+  async close(how: 'close' | 'destroy'): Promise<void> {
+    const isDestroy = how === 'destroy';
+    if (!this.#closed) {
+      this.#isDestroyed = isDestroy;
+      this.#ending = this.#end(how);
+    } else if (isDestroy && !this.#isDestroyed) throw this.#closed;
+    await this.#ending;
+  }
+
+  async #end(how: 'close' | 'destroy'): Promise<void> {
     const connecting =
       this.#current ?? (how === 'destroy' && !this.isPageKept ? this.connect() : undefined);
     const reason = new DatabaseClosed(
@@ -244,7 +255,7 @@ export class Link {
     const { signal } = this.#page;
     try {
       const connection = await connecting?.catch(() => undefined);
-      if (connection) await this.#closeConnection(connection, how, reason, deadlineMs);
+      if (connection) await this.#closeConnection(connection, how, reason);
       // A database that cannot be opened can still be deleted.
       else if (how === 'destroy') await this.#forget();
       await this.#retiring;
@@ -261,9 +272,8 @@ export class Link {
     connection: Connection,
     how: 'close' | 'destroy',
     reason: Error,
-    deadlineMs: number,
   ): Promise<void> {
-    const late = setTimeout(() => connection.end(reason), deadlineMs);
+    const late = setTimeout(() => connection.end(reason), CLOSE_MS);
     try {
       await connection.call((host) => host[how]());
       connection.noteClosed();
