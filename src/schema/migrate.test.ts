@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../in-process/testing.ts';
 import { q, type Database, type Expr } from '../index.ts';
 import { defineSchema } from './define-schema.ts';
+import type { CollectionDefinition } from './document-types.ts';
 import { migrate, planMigration, type SchemaTarget } from './migrate.ts';
 import { SchemaRefused } from './refusal.ts';
 
@@ -56,6 +57,17 @@ const second = defineSchema({
     },
   },
 });
+
+/** Fails after so many queries: a migration that does not end would keep the test from ending. */
+function boundedTo(queries: number): SchemaTarget {
+  let left = queries;
+  const client = db.client();
+  const query = (expression: Expr): Promise<unknown> => {
+    if (left-- > 0) return client.query(expression);
+    throw new Error(`It has not ended after ${queries} queries.`);
+  };
+  return { client: () => ({ query }) };
+}
 
 const fill = async (count: number): Promise<void> => {
   for (let id = 1; id <= count; id++)
@@ -224,6 +236,42 @@ test.each([
   const refusal = await refusalOf(migrate(db, shorter, { version: 2 }));
   expect(refusal.code).toBe('data_loss');
   expect(refusal.message).toContain(`this loses ${loss}`);
+});
+
+test('migrate() comes to an end with members that are stored as nothing, or not at all', async () => {
+  const foreign: object = { description: 'of another library' };
+  const schema = defineSchema({
+    collections: {
+      open: { permissions: {} },
+      plain: { data: {} },
+      bare: { data: { note: null } },
+      other: foreign,
+    },
+  });
+  await migrate(boundedTo(20), schema, { version: 1 });
+  expect(await migrate(boundedTo(20), schema, { version: 1 })).toMatchObject({ changes: [] });
+});
+
+test('permissions and data of an object become those of the schema: what it leaves out goes', async () => {
+  const at = (
+    permissions: CollectionDefinition['permissions'] & object,
+    data: CollectionDefinition['data'] & object,
+    version: number,
+  ) =>
+    migrate(boundedTo(20), defineSchema({ collections: { notes: { permissions, data } } }), {
+      version,
+    });
+  const members = () =>
+    ask(
+      q.Let({ it: q.Get(notes) }, (it) =>
+        q.Merge(q.Select('permissions', it, {}), q.Select('data', it, {})),
+      ),
+    );
+  await at({ read: 'public' }, { team: { lead: 'Ada', size: 2 } }, 1);
+  await at({ write: 'public' }, { team: { lead: 'Ben' } }, 2);
+  expect(await members()).toEqual({ write: 'public', team: { lead: 'Ben' } });
+  await at({}, { room: 1 }, 3);
+  expect(await members()).toEqual({ room: 1 });
 });
 
 test('a version that is no number is refused', async () => {

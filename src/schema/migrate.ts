@@ -10,6 +10,7 @@ import { differing, STRUCTURE } from './normal-form.ts';
 import { SchemaRefused } from './refusal.ts';
 import {
   createRecordCollection,
+  isObject,
   nextName,
   readState,
   RECORD,
@@ -208,13 +209,23 @@ function saved(state: State, kind: ObjectKind): readonly Expr[] {
     const stored = state.stored[kind].get(name);
     if (!stored) return [CREATE[kind]({ ...wanted, name })];
     const members = differing(kind, wanted, stored);
-    return members.length === 0 ? [] : [q.Update(refOf[kind](name), only(wanted, members))];
+    return members.length === 0 ? [] : [q.Update(refOf[kind](name), only(members, wanted, stored))];
   });
 }
 
-/** Null removes what a schema leaves out. */
-const only = (params: Params, members: readonly string[]): Params =>
-  Object.fromEntries(members.map((member) => [member, params[member] ?? null]));
+const only = (members: readonly string[], wanted: Params, stored: Params): Params =>
+  Object.fromEntries(members.map((member) => [member, inPlace(wanted[member], stored[member])]));
+
+/** `Update` merges objects: null removes what a schema leaves out. */
+function inPlace(wanted: unknown, stored: unknown): unknown {
+  if (!isPlain(wanted) || !isPlain(stored)) return wanted ?? null;
+  const members = new Set([...Object.keys(stored), ...Object.keys(wanted)]);
+  return Object.fromEntries(
+    [...members].map((member) => [member, inPlace(wanted[member], stored[member])]),
+  );
+}
+
+const isPlain = (value: unknown): value is Params => isObject(value) && !('_isFaunaExpr' in value);
 
 /** Indexes, those that are built anew beside the old, and functions. */
 function objects(state: State): Next | undefined {
@@ -233,7 +244,7 @@ function objects(state: State): Next | undefined {
     );
     return rebuilt.has(name) || members.length === 0
       ? []
-      : [q.Update(q.Index(name), only(wanted, members))];
+      : [q.Update(q.Index(name), only(members, wanted, stored))];
   });
   const changes = [...indexes, ...saved(state, 'functions')];
   if (changes.length === 0) return undefined;

@@ -16,6 +16,17 @@ const DEFAULTS: Readonly<Record<Kind, Params>> = {
   roles: { privileges: [], membership: [] },
 };
 
+/** Members beside those: what is in neither list is dropped where an object is written, as in the original. */
+const OPTIONAL: Readonly<Record<Kind, readonly string[]>> = {
+  collections: ['data'],
+  indexes: ['data', 'partitions'],
+  functions: ['data'],
+  roles: ['data'],
+};
+
+const isStored = (kind: Kind, member: string): boolean =>
+  Object.hasOwn(DEFAULTS[kind], member) || OPTIONAL[kind].includes(member);
+
 /** What an index is made of: it cannot be changed. */
 export const STRUCTURE: readonly string[] = ['source', 'terms', 'values', 'partitions'];
 
@@ -30,13 +41,17 @@ export const completed = (kind: Kind, params: Params): Params => ({
 /** Members of which the forms differ. @param wanted evaluated by the database, as `stored` is */
 export const differing = (kind: Kind, wanted: Params, stored: Params): readonly string[] =>
   Object.keys(wanted).filter(
-    (member) => formOf(kind, member, wanted[member]) !== formOf(kind, member, stored[member]),
+    (member) =>
+      isStored(kind, member) &&
+      formOf(kind, member, wanted[member]) !== formOf(kind, member, stored[member]),
   );
 
 function formOf(kind: Kind, member: string, value: unknown): string {
   const given = value ?? DEFAULTS[kind][member] ?? null;
   const plain: unknown = JSON.parse(JSON.stringify(given));
-  return JSON.stringify(sorted(MEMBERS[member]?.(plain) ?? plain, new Map()));
+  const form = JSON.stringify(sorted(MEMBERS[member]?.(plain) ?? plain, new Map()));
+  // An object without members is stored as none.
+  return form === '{}' ? 'null' : form;
 }
 
 const MEMBERS: Readonly<Record<string, (plain: unknown) => unknown>> = {
