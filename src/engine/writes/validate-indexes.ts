@@ -96,7 +96,6 @@ function isOfClass(term: Value): boolean {
 }
 
 /** Of our storage they mean nothing; they are shown, and counted in `readOps`, as in the original. */
-
 function checkPartitions(draft: Draft): void {
   const given = checkInteger(draft, 'partitions');
   if (given === undefined) {
