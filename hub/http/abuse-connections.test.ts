@@ -87,8 +87,8 @@ test('some pipelined requests are answered, in their order', async () => {
   expect(answersIn(heard)).toBe(9);
 });
 
-test('a connection that offers to go over to HTTP/2 again and again before it reads a response is closed', async () => {
-  hub = await openTestHub({ settings: { keepAliveMs: 100 } });
+test('a connection that offers to go over to HTTP/2 again and again is closed', async () => {
+  hub = await openTestHub();
   const offer =
     'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n';
   expect(answersIn(await flood(hub.port, offer.repeat(5_000)))).toBeLessThanOrEqual(1);

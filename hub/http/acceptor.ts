@@ -50,8 +50,6 @@ const nowMs = (): number => performance.now();
 export class Acceptor {
   private readonly options: AcceptorOptions;
   private readonly http1: Http1;
-  /** For connections that have offered an upgrade to something else: without a listener for upgrades, Node serves such requests. */
-  private readonly http1Only: Http1;
   private readonly http2: Http2Server;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
@@ -59,6 +57,8 @@ export class Acceptor {
   private readonly sessions = new Set<ServerHttp2Session>();
   /** By connection: requests over HTTP/1.1 that wait for the response to one before. */
   private readonly pipelined = new WeakMap<Socket, number>();
+  /** Connections whose offer of an upgrade was declined, until that request is answered. */
+  private readonly declined = new WeakSet<Socket>();
   private readonly longHeads: (() => void)[] = [];
   /** By address. */
   private readonly misuses = new TokenBuckets(
@@ -70,10 +70,6 @@ export class Acceptor {
   constructor(options: AcceptorOptions) {
     this.options = options;
     this.http1 = this.createHttp1();
-    this.http1.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
-      this.takeUpgrade(request, socket, head),
-    );
-    this.http1Only = this.createHttp1();
     this.http2 = this.createHttp2();
     this.server = this.createServer();
     this.server.on('connection', (socket) => this.admit(socket));
@@ -96,26 +92,20 @@ export class Acceptor {
   /** Accepts no new connection; those that are open end with what is in flight on them. */
   drain(): void {
     this.server.close();
-    this.closeIdle();
+    this.http1.closeIdleConnections();
     for (const session of this.sessions) session.close();
   }
 
   /** Ends every connection, whatever is in flight. */
   destroy(): void {
-    this.closeIdle();
-    for (const socket of this.sockets) socket.destroy();
-    // Stops the timers that look for late connections.
-    this.http1.close();
-    this.http1Only.close();
-  }
-
-  private closeIdle(): void {
     this.http1.closeIdleConnections();
-    this.http1Only.closeIdleConnections();
+    for (const socket of this.sockets) socket.destroy();
+    // Stops the timer that looks for late connections.
+    this.http1.close();
   }
 
   private createHttp1(): Http1 {
-    const { settings } = this.options;
+    const { settings, onWebSocket } = this.options;
     const server = createHttp1(
       {
         // One number for both: the request guard checks each by itself.
@@ -128,6 +118,11 @@ export class Acceptor {
       (request, response) => this.takeHttp1(request, response),
     );
     server.on('clientError', respondToProtocolError);
+    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      if (request.headers.upgrade?.toLowerCase() === 'websocket')
+        onWebSocket(request, socket, head);
+      else this.declineUpgrade(request, socket, head);
+    });
     // It starts the timer for late connections when it listens, and this one is handed its connections.
     server.emit('listening');
     return server;
@@ -137,6 +132,7 @@ export class Acceptor {
   private takeHttp1(request: IncomingMessage, response: ServerResponse): void {
     const { settings, onRequest } = this.options;
     const { socket } = request;
+    if (this.declined.has(socket)) response.once('close', () => this.declined.delete(socket));
     // Only a response whose turn has not come is without it.
     if (response.socket === null) {
       const count = (this.pipelined.get(socket) ?? 0) + 1;
@@ -157,21 +153,21 @@ export class Acceptor {
     onRequest(request, response);
   }
 
-  private takeUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    if (request.headers.upgrade?.toLowerCase() === 'websocket')
-      this.options.onWebSocket(request, socket, head);
-    else this.declineUpgrade(request, socket, head);
-  }
-
-  /** Serves the request, and those after it, as if they offered no upgrade: clients in Java offer h2c with each. */
+  /** Serves the request as if it had not offered an upgrade: clients in Java offer h2c with each, one after the other. */
   private declineUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    if (this.declined.has(socket)) {
+      this.endMisused(socket, socket.remoteAddress);
+      return;
+    }
+    this.declined.add(socket);
     const { method, url, rawHeaders } = request;
     const lines = [`${method} ${url} HTTP/1.1`];
     for (let at = 0; at < rawHeaders.length; at += 2)
-      lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+      if (rawHeaders[at]?.toLowerCase() !== 'upgrade')
+        lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
     const start = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
     unshiftInPieces(socket, Buffer.concat([start, head]));
-    this.http1Only.emit('connection', socket);
+    this.http1.emit('connection', socket);
   }
 
   private createHttp2(): Http2Server {

@@ -104,6 +104,21 @@ test('who offers it with each request, as clients in Java do, is answered on one
   agent.destroy();
 });
 
+test('a request behind one that offers to go over to HTTP/2 is answered too', async () => {
+  const { port, secret } = await open();
+  const offer = 'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: h2c';
+  const head = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}`;
+  const next = `${head}\r\nconnection: close\r\ncontent-length: 13\r\n\r\n{"add":[1,2`;
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  socket.write(`${offer}\r\n\r\n${next}`);
+  let answers = '';
+  for await (const part of socket) {
+    if (answers === '') socket.write(']}');
+    answers += String(part);
+  }
+  expect(answers).toMatch(/is OK[^]*\{"resource":3\}/);
+});
+
 test('a body that is not UTF-8 is not JSON', async () => {
   const { url, secret, query } = await open();
   const key = `Authorization: Bearer ${secret}`;
