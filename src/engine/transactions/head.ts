@@ -7,6 +7,7 @@ import { versionTs } from '../../codec/row.ts';
 import type { Changes } from '../../store/snapshot-cache.ts';
 import { isEntrySpace } from '../../store/port.ts';
 import type { EntrySpace, Row, RowAddress, TrackedSpace } from '../../store/port.ts';
+import { sharedLength } from '../../values/shared-length.ts';
 import type { Micros } from '../../values/value.ts';
 
 export const HEAD: RowAddress = { space: 'meta', key: metaKey('head') };
@@ -116,10 +117,7 @@ const SHARED_MAX = 0x5b - SHARED_NONE;
 /** Each after a character that counts what it shares with the one before: keys of one collection differ in their last few bytes. */
 const abridged = (texts: readonly string[]): readonly string[] =>
   texts.map((text, i) => {
-    const before = texts[i - 1] ?? '';
-    let shared = 0;
-    while (shared < SHARED_MAX && shared < before.length && text[shared] === before[shared])
-      shared++;
+    const shared = Math.min(SHARED_MAX, sharedLength(texts[i - 1] ?? '', text));
     return String.fromCharCode(SHARED_NONE + shared) + text.slice(shared);
   });
 

@@ -5,7 +5,7 @@
 import { isEntryFamily, type Family } from '../families.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { sealed } from './sealed.ts';
-import { sharedLength } from './stored-value.ts';
+import { sharedLength } from '../../values/shared-length.ts';
 
 export const BLOCK_FORMAT = 1;
 export const INTERVAL_ITEMS = 16;

@@ -5,6 +5,7 @@ import { utf8Text } from '../../codec/utf8.ts';
 import type { Row } from '../../store/port.ts';
 import { ByteReader, Malformed } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
+import { sharedLength } from '../../values/shared-length.ts';
 
 /** How a value is stored. A used number never gets another meaning. */
 const KIND = { utf8: 0, utf16: 1, bytes: 2 } as const;
@@ -37,14 +38,6 @@ export function readRowBody(key: Key, bytes: Uint8Array): Row {
     entries.push(keyOfBytes(former));
   }
   return { key, entries, value: readValue(reader.byte(), bytes.subarray(reader.at)) };
-}
-
-/** How many characters two texts begin with alike. */
-export function sharedLength(a: string, b: string): number {
-  const max = Math.min(a.length, b.length);
-  let at = 0;
-  while (at < max && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
-  return at;
 }
 
 function writeText(out: ByteWriter, text: string): void {

@@ -2,7 +2,7 @@
 import { termsPrefixOf, type Key } from '../../codec/key.ts';
 import { bloomHash } from '../codec/bloom.ts';
 import { BlockWriter } from '../codec/block-writer.ts';
-import { sharedLength } from '../codec/stored-value.ts';
+import { sharedLength } from '../../values/shared-length.ts';
 import { TableIndexWriter } from '../codec/table-index.ts';
 import { isEntryFamily, type Family } from '../families.ts';
 import type { PackedLimits } from '../limits.ts';

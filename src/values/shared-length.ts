@@ -1,0 +1,7 @@
+/** How many characters two texts begin with alike. */
+export function sharedLength(a: string, b: string): number {
+  const max = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < max && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
+  return at;
+}
