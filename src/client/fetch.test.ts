@@ -251,11 +251,12 @@ test('db.logs.createUrl() waits for the file and makes a URL of this page', asyn
 });
 
 test('db.fetch of the log routes answers a URL that can be fetched', async () => {
+  const expires = new Date(Date.now() + 60_000).toISOString();
   const record = (id: string) => ({
     request_id: id,
     state: 'Complete',
     presigned_url: `burrow-file:${id}/4`,
-    presigned_url_expiration_time: new Date(Date.now() + 60_000).toISOString(),
+    presigned_url_expiration_time: expires,
     version: 4,
   });
   const body = { value: '{"resource":1}' };
