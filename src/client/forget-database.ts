@@ -1,6 +1,7 @@
 import { flag, option, optional, text, type Option } from '../host/options.ts';
 import { SETTINGS } from '../host/settings.ts';
-import { forgetStored, Link, type LinkOptions } from './connection/link.ts';
+import { Link, type LinkOptions } from './connection/link.ts';
+import { forgetStored } from './connection/stored-calls.ts';
 import { unsentError } from './database.ts';
 import { OPTIONS } from './options.ts';
 import { readOptions } from './read-options.ts';

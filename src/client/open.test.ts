@@ -164,23 +164,18 @@ test('close() lets running queries answer, and refuses later ones', async () => 
 });
 
 test('close() called twice resolves both times when the worker has let go', async () => {
-  let finish = (): void => undefined;
-  const promise = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
+  const ended: string[] = [];
   const { db } = await openFake({
     close: async () => {
-      await promise;
+      await new Promise((resolve) => setImmediate(resolve));
+      ended.push('let go');
       return { ok: true, value: undefined };
     },
   });
-  const ended: string[] = [];
   const first = db.close().then(() => ended.push('first'));
   const second = db.close().then(() => ended.push('second'));
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(ended).toEqual([]);
-  finish();
   await Promise.all([first, second]);
+  expect(ended).toEqual(['let go', 'first', 'second']);
 });
 
 test('destroy() of a database that was closed says that it deletes nothing; destroyed twice is destroyed', async () => {

@@ -1,6 +1,6 @@
 import type { SalvageResult } from '../host/salvage.ts';
 import { optional, text, type Option } from '../host/options.ts';
-import { salvageStored } from './connection/link.ts';
+import { salvageStored } from './connection/stored-calls.ts';
 import { OPTIONS } from './options.ts';
 import { readOptions } from './read-options.ts';
 import { checkName, storedName } from './stored-names.ts';

@@ -1,6 +1,5 @@
 import type { HostApi, PageMessage, Reply, WorkerMessage } from '../../host/api.ts';
 import type { UnlockCall, UnlockReply } from '../../host/open.ts';
-import type { SalvageResult } from '../../host/salvage.ts';
 import type { Settings } from '../../host/settings.ts';
 import type { Persistence } from '../../states.ts';
 import { Connection } from './connection.ts';
@@ -9,6 +8,7 @@ import { lossReport, type LossReport } from './loss-report.ts';
 import { ALIVE } from './noted-ends.ts';
 import { isLeft, PageCache } from './page-cache.ts';
 import { startWorker } from './start-worker.ts';
+import { forgetStored } from './stored-calls.ts';
 import type { Remote } from 'comlink';
 
 /** How often the database may be locked or unlocked during one call before the call fails. */
@@ -37,6 +37,8 @@ export interface LinkListener {
 
 const CLOSE_MS = 10_000;
 
+type Ending = 'close' | 'destroy';
+
 type Host = Remote<HostApi<MessagePort>>;
 export type HostCall<T> = (host: Host, number?: number) => Promise<Reply<T>>;
 
@@ -52,8 +54,7 @@ export class Link {
   #mustResume = false;
   #closed: Error | undefined = undefined;
   /** Of the first `close()`. */
-  #ending: Promise<void> | undefined = undefined;
-  #isDestroyed = false;
+  #ending: { readonly how: Ending; readonly done: Promise<void> } | undefined = undefined;
   /** Private, so that no console and no error reporter shows it. */
   #secret = '';
   #birth: string | undefined = undefined;
@@ -236,16 +237,13 @@ export class Link {
   }
 
   /** Refuses calls from now on, lets the worker finish, and terminates it. */
-  async close(how: 'close' | 'destroy'): Promise<void> {
-    const isDestroy = how === 'destroy';
-    if (!this.#closed) {
-      this.#isDestroyed = isDestroy;
-      this.#ending = this.#end(how);
-    } else if (isDestroy && !this.#isDestroyed) throw this.#closed;
-    await this.#ending;
+  async close(how: Ending): Promise<void> {
+    if (!this.#closed) this.#ending = { how, done: this.#end(how) };
+    else if (how === 'destroy' && this.#ending?.how !== how) throw this.#closed;
+    await this.#ending?.done;
   }
 
-  async #end(how: 'close' | 'destroy'): Promise<void> {
+  async #end(how: Ending): Promise<void> {
     const connecting =
       this.#current ?? (how === 'destroy' && !this.isPageKept ? this.connect() : undefined);
     const reason = new DatabaseClosed(
@@ -268,11 +266,7 @@ export class Link {
     }
   }
 
-  async #closeConnection(
-    connection: Connection,
-    how: 'close' | 'destroy',
-    reason: Error,
-  ): Promise<void> {
+  async #closeConnection(connection: Connection, how: Ending, reason: Error): Promise<void> {
     const late = setTimeout(() => connection.end(reason), CLOSE_MS);
     try {
       await connection.call((host) => host[how]());
@@ -421,20 +415,6 @@ export class Link {
     for (const listener of this.#listeners) listener.onMessage?.({ type: 'closed', description });
     return reason;
   }
-}
-
-/** Deletes what is stored under a name that this page has not opened. */
-export async function forgetStored(name: string, start: LinkOptions['start']): Promise<void> {
-  await Connection.once(await startWorker(start), (host) => host.forget(name));
-}
-
-/** Brings what can be read of a damaged database into a new one. */
-export async function salvageStored(
-  from: string,
-  into: string,
-  start: LinkOptions['start'],
-): Promise<SalvageResult> {
-  return Connection.once(await startWorker(start), (host) => host.salvage(from, into));
 }
 
 const leftError = (): QueryError =>
