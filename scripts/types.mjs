@@ -1,26 +1,19 @@
 // `npm run types`: each room under its own libraries, so no room can use a global its host lacks.
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from './setup.mjs';
+import { inLanes, run } from './side-by-side.mjs';
 
-const rooms = ['engine', 'page', 'worker', 'hub', 'in-process', 'demo', 'tests', 'tools'];
+/** The longest first, so that none is left alone at the end. */
+const rooms = ['tests', 'tools', 'page', 'worker', 'in-process', 'engine', 'hub', 'demo'];
 
 /** tsc ends with this when a room has no file yet: nothing to check is no failure. */
 const NO_INPUTS = 'error TS18003';
 
-for (const room of rooms) {
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    [
-      join(root, 'node_modules/typescript/bin/tsc'),
-      '-p',
-      `tsconfig.${room}.json`,
-      '--pretty',
-      'false',
-    ],
-    { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  if (status === 0 || stdout.startsWith(NO_INPUTS)) continue;
-  console.error(`types of ${room}:\n${stdout}`);
+await inLanes(rooms, 2, async (room) => {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const args = [tsc, '-p', `tsconfig.${room}.json`, '--pretty', 'false'];
+  const { ok, printed } = await run(process.execPath, args);
+  if (ok || printed.startsWith(NO_INPUTS)) return;
+  console.error(`types of ${room}:\n${printed}`);
   process.exitCode = 1;
-}
+});
