@@ -150,25 +150,32 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
   },
 });
 
+const nodeProject = (
+  name: string,
+  rooms: string,
+  isolate: boolean,
+): TestProjectInlineConfiguration => ({
+  resolve: { alias: packageAlias },
+  plugins: [svelteComponents('server'), sameCases(), guidesAsModules()],
+  test: {
+    name,
+    ...patience,
+    environment: 'node',
+    isolate,
+    // Not one less, as is its default: of two cores one would wait.
+    maxWorkers: '100%',
+    include: [`${rooms}/**/*.test.{ts,tsx,mjs}`],
+    exclude: ['**/*.browser.test.ts', ...elsewhere],
+  },
+});
+
 export default defineConfig({
   test: {
     sequence: { sequencer: LongFirst },
     projects: [
-      {
-        resolve: { alias: packageAlias },
-        plugins: [svelteComponents('server'), sameCases(), guidesAsModules()],
-        test: {
-          name: 'node',
-          ...patience,
-          environment: 'node',
-          // Not one less, as is its default: of two cores one would wait.
-          maxWorkers: '100%',
-          include: [
-            '{src,worker,hub,hosts,bundlers,in-process,inspector,demo,scripts}/**/*.test.{ts,tsx,mjs}',
-          ],
-          exclude: ['**/*.browser.test.ts', ...elsewhere],
-        },
-      },
+      // Most files: they start no program, so they share processes, and each module is loaded once in each.
+      nodeProject('node', '{src,worker,hosts,inspector,demo}', false),
+      nodeProject('programs', '{hub,in-process,bundlers,scripts}', true),
       {
         test: {
           name: 'cluster',

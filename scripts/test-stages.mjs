@@ -23,13 +23,14 @@ import { root } from './setup.mjs';
 const readJson = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {});
 
 /**
- * @param {'node' | 'cluster' | 'browsers' | import('./browsers/kinds.mjs').Kind} project
+ * @param {'node' | 'programs' | 'cluster' | 'browsers' | import('./browsers/kinds.mjs').Kind} project
  * @param {string} folder of its report @param {Record<string, string>} env @param {readonly string[]} files all when none is given @returns {Stage}
  */
 export function vitestStage(project, folder, env, files = []) {
   const file = join(folder, `${project}-${files.length}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  const mayRunAgain = project !== 'node' && files.length === 0;
+  const inNode = project === 'node' || project === 'programs';
+  const mayRunAgain = !inNode && files.length === 0;
   return {
     name: `${files.length === 0 ? 'the tests' : files.join(' and ')} in ${project} (vitest)`,
     program: 'node_modules/vitest/vitest.mjs',

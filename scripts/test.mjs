@@ -36,7 +36,8 @@ function readyBrowsers() {
 function nodeStages(folder) {
   if (!all && !chosen.node) return [];
   const programs = { BURROW_POSTGRES_BIN: ensurePostgres() };
-  return [vitestStage('node', folder, programs), vitestStage('cluster', folder, programs)];
+  const projects = /** @type {const} */ (['node', 'programs', 'cluster']);
+  return projects.map((project) => vitestStage(project, folder, programs));
 }
 
 /**
