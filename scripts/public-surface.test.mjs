@@ -1,5 +1,5 @@
 // What an app can import, as declarations. A change here is a change for those who use Burrow: run
-// `npx vitest run --project node scripts/public-surface.test.mjs --update`, look at the difference, and tell it in CHANGELOG.md.
+// `npx vitest run --project programs scripts/public-surface.test.mjs --update`, look at the difference, and tell it in CHANGELOG.md.
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
