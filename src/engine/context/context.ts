@@ -15,6 +15,8 @@ export interface Inputs {
   /** One that nobody has brought along with the query. */
   readonly newOwnId: () => bigint;
   readonly randomBytes: (count: number) => Uint8Array;
+  /** Of a write that may be executed again elsewhere: the token in use may be another one there. */
+  readonly refuseLogout?: () => never;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
   /** The audience that tokens of identity providers name for the root database. */
   readonly rootAudience: string | undefined;

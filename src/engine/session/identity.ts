@@ -58,13 +58,11 @@ export class CallerIdentity implements Logins {
   logout(all: boolean): boolean {
     const { context } = this;
     const { identity, isToken, document } = context.caller;
-    if (all) {
-      if (!identity) return false;
+    if (all ? !identity : !isToken) return false;
+    context.inputs.refuseLogout?.();
+    if (all && identity)
       for (const token of tokensOf(context, identity)) endDocument(context, token);
-      return true;
-    }
-    if (!isToken || !document) return false;
-    if (liveVersion(context, document, 'present')) endDocument(context, document);
+    else if (document && liveVersion(context, document, 'present')) endDocument(context, document);
     return true;
   }
 

@@ -1,4 +1,4 @@
-/** A password, key or token would be another one where the query is run again, and has no place in an outbox: neither side makes one for a write. */
+/** A password, key or token would be another one where the query is run again, and has no place in an outbox: neither side makes one for a write, or ends one. */
 import type { QueryPlan } from '../../engine/session.ts';
 
 /** @param refuse throws what the query fails with */
@@ -12,6 +12,7 @@ export function withoutSecrets(plan: QueryPlan, refuse: () => never): QueryPlan 
         hash: refuse,
         verify: refuse,
         randomBytes: refuse,
+        refuseLogout: refuse,
       }),
       get madeIds() {
         return inputs.madeIds;

@@ -5,6 +5,7 @@ import { createMemoryStore } from '../../../store/memory.ts';
 import { when } from '../../testing/simulation/sim-schema.ts';
 import { derivedIds } from '../../protocol/digest.ts';
 import {
+  ADMIN,
   DeviceWorld,
   everything,
   sha256,
@@ -97,6 +98,25 @@ test('submit() refuses what makes a secret, and keeps nothing of it', async () =
   };
   await expect(device.submit(login)).rejects.toThrow('needs a connection');
   expect(await device.replica.writes()).toEqual([]);
+});
+
+test('Logout() needs the hub where the copy is that of a user: the token is there', async () => {
+  const { hub, device, fence } = await worlds();
+  for (const logout of [false, true])
+    expect(await device.submit({ logout })).toEqual(expect.any(String));
+  const actor = { ...ADMIN, identity: [1024, '1'] as const };
+  await device.replica.apply(fence, await everything(hub.store, { actor }));
+  for (const logout of [false, true]) {
+    await expect(device.submit({ do: [create(2), { logout }] })).rejects.toThrow('connection');
+    const request = {
+      query: JSON.stringify({ logout }),
+      apiVersion: '4',
+      allows: 'write',
+    } as const;
+    const answer = await device.replica.query({ ...request, secret: undefined });
+    expect(answer.status).toBe(503);
+  }
+  expect(await device.replica.writes()).toHaveLength(2);
 });
 
 test('the root client reads the data shown, and may not write', async () => {

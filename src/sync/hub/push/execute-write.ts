@@ -37,7 +37,7 @@ export const NO_EFFECTS: WriteSet = { puts: [], deletes: [] };
 export const nextCommitTime = ({ started }: QueryPlan, { head }: BodyInput): Micros =>
   Math.max(started, head) + 1;
 
-/** Ends the execution of a query that asks for a password, login, key or token. */
+/** Ends the execution of a query that asks for a password, login, logout, key or token. */
 class MakesSecret extends Error {}
 
 export function refuseSecrets(): never {
@@ -171,6 +171,6 @@ export class WriteFailed extends Error {
 }
 
 const NEEDS_CONNECTION =
-  'Queries with passwords, logins, keys or tokens cannot be synced. Run them at the hub directly.';
+  'Queries with passwords, logins, logouts, keys or tokens cannot be synced. Run them at the hub directly.';
 const TAKES_TOO_MUCH = 'The write takes more memory or time than a write may: its thread ended.';
 const ALWAYS_FAILS = 'The hub failed on this write on every attempt.';

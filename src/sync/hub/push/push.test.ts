@@ -322,6 +322,20 @@ test('P1 passwords, logins, keys and tokens are refused in a push', async () => 
   expect(await count(world)).toBe(0);
 });
 
+test('P1 a logout in a push is refused: a login since then keeps its token', async () => {
+  const { world } = await open();
+  const device = await world.device(await world.user(1));
+  const { verdicts } = await device.push(
+    device.item({ query: { logout: false } }),
+    device.item({ query: { logout: true } }),
+  );
+  for (const { state, body } of verdicts) {
+    expect(state).toBe('refused');
+    expect(body).toContain('connection_needed');
+  }
+  expect(await world.ask({ logout: false }, { secret: device.secret })).toBe(true);
+});
+
 test('T19 Now() of a write is not after the hub, and never goes back', async () => {
   const { world, device } = await open();
   const stored = (id: number) => create(doc('things', id), { at: { now: null } });
