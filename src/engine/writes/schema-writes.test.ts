@@ -113,9 +113,9 @@ test('what names something deleted can be changed otherwise, and not name it ane
   expect(await change({ role: 'r' }, { name: 's' })).toMatchObject({ name: 's' });
   const ref = { ref: { keys: null }, id: key.ref['@ref'].id };
   expect(await change(ref, { data: obj({ a: 1 }) })).toMatchObject({ data: { a: 1 } });
-  const again = { select: 'privileges', from: { get: { role: 's' } } };
-  const update = { update: { role: 's' }, params: obj({ privileges: again }) };
-  expect(await failuresOf(w, update)).toEqual([['privileges.0.resource', 'invalid reference']]);
+  const anew = [...privileges(['pots']), obj({ actions: obj({ write: true }) })];
+  const update = { update: { role: 's' }, params: obj({ privileges: anew }) };
+  expect(await failuresOf(w, update)).toEqual([['privileges.1.resource', 'value required']]);
   const fewer = { update: { role: 's' }, params: obj({ privileges: privileges(['pots']) }) };
   expect(await w.ask(fewer)).toMatchObject({ name: 's' });
 });

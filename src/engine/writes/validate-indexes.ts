@@ -19,6 +19,7 @@ import {
   type Kind,
 } from './draft.ts';
 import { checkPermissions } from './check-permissions.ts';
+import { isThere, storedAs } from './given-back.ts';
 import { refuseMisspelt } from './misspelt.ts';
 import { isSameStored } from '../documents/stored-values.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
@@ -134,6 +135,11 @@ function checkSource(draft: Draft): void {
     refuseMissing(draft, ['source']);
     return;
   }
+  const stored = storedAs(draft.context, given, [draft.previous?.get('source') ?? null]);
+  if (stored !== undefined) {
+    draft.fields.set('source', stored);
+    return;
+  }
   const members = oneOrMany(given).map((each, i) =>
     isObject(each)
       ? checkSourceObject(draft, each, i, isArray(given) ? ['source', i] : ['source'])
@@ -176,7 +182,7 @@ function checkCollection(draft: Draft, value: Value): Value {
     refuseType(draft, ['source'], value, 'Collection Ref');
   } else if (value.id === BigInt(NATIVE.databases)) {
     refuseReference(draft, ['source']);
-  } else if (!draft.context.schema(value.database).collection(Number(value.id))) {
+  } else if (!isThere(draft.context, value)) {
     refuseReference(draft, ['source']);
   }
   return value;

@@ -1,4 +1,5 @@
 /** Roles. Spec: auth 3.1. */
+import { oneOrMany } from '../catalog/definitions.ts';
 import { requireRoleUnused } from './role-uses.ts';
 import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { Lambda, ObjectValue, Ref, Value } from '../../values/value.ts';
@@ -14,6 +15,7 @@ import {
   type Draft,
   type Kind,
 } from './draft.ts';
+import { isThere, storedAs } from './given-back.ts';
 import { refuseMisspelt } from './misspelt.ts';
 import { noteUnappliedPermissions } from './unapplied-permissions.ts';
 import { isRoleAction, ROLE_ACTIONS } from '../../values/role-actions.ts';
@@ -55,7 +57,10 @@ type Check = (
 function replaceEach(draft: Draft, name: string, check: Check): void {
   const given = draft.fields.get(name);
   if (given === undefined) return;
+  const stored = oneOrMany(draft.previous?.get(name));
   const checked = eachOf(given, [name]).map(([each, field]): Value => {
+    const kept = storedAs(draft.context, each, stored);
+    if (kept !== undefined) return kept;
     if (isObject(each)) return check(draft, each, field, !isArray(given));
     refuseType(draft, field, each, 'Map');
     return each;
@@ -121,7 +126,7 @@ function checkResource(
   if (resource === undefined) refuseMissing(draft, path);
   else if (!isKind(resource, 'ref') || !isAllowed(resource)) {
     refuseType(draft, path, resource, 'Ref');
-  } else if (!isThere(draft, resource)) refuseReference(draft, path);
+  } else if (!isThere(draft.context, resource)) refuseReference(draft, path);
   return resource;
 }
 
@@ -131,18 +136,6 @@ const isProtectable = ({ collection }: Ref): boolean =>
   collection === NATIVE.functions;
 
 const isUserCollection = ({ collection }: Ref): boolean => collection === NATIVE.collections;
-
-function isThere({ context }: Draft, ref: Ref): boolean {
-  const schema = context.schema(ref.database);
-  switch (ref.collection) {
-    case NATIVE.collections:
-      return schema.collection(Number(ref.id)) !== undefined;
-    case NATIVE.indexes:
-      return schema.byId('indexes', ref.id) !== undefined;
-    default:
-      return schema.byId('functions', ref.id) !== undefined;
-  }
-}
 
 /** A lone `_` takes any number of arguments. */
 function checkArity(
