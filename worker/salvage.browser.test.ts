@@ -127,6 +127,21 @@ test('of a database with a damaged block all other documents come out, and the b
   await rescued.close();
 });
 
+test('documents whose collection has lost its name come out under its number', async () => {
+  const [name, into] = [named(), named()];
+  await filled(name);
+  await damage(name, 'blocks', (all) =>
+    all.filter(({ v }) => (v?.length ?? 0) > 12 * 1024).slice(0, 1),
+  );
+  expect((await salvageDatabase(name, { into })).renamed).toEqual(['salvaged_1024']);
+  const rescued = await openDatabase(into);
+  const client = rescued.client();
+  await client.query(q.Update(q.Collection('salvaged_1024'), { name: 'notes' }));
+  expect((await notesOf(rescued)).length).toBeGreaterThan(DOCUMENTS - 200);
+  expect(await rescued.verify()).toEqual([]);
+  await rescued.close();
+});
+
 test('one that does not open for a damaged log comes out from its blocks', async () => {
   const [name, into] = [named(), named()];
   await filled(name);

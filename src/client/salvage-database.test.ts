@@ -11,7 +11,7 @@ function setUp() {
     const fake = new FakeWorker({
       salvage: (from, into) => {
         asked.push([from, into]);
-        return Promise.resolve({ ok: true, value: { rows: 3, damaged: ['block 7'] } });
+        return Promise.resolve({ ok: true, value: { rows: 3, damaged: ['block 7'], renamed: [] } });
       },
     });
     workers.push(fake);
@@ -23,7 +23,7 @@ function setUp() {
 test('salvageDatabase() has a worker bring it into another, of the same identity, and ends it', async () => {
   const { asked, workers, worker } = setUp();
   const found = await salvageDatabase('notes', { into: 'rescued', worker });
-  expect(found).toEqual({ rows: 3, damaged: ['block 7'] });
+  expect(found).toEqual({ rows: 3, damaged: ['block 7'], renamed: [] });
   const identity = 'alice@example.org';
   await salvageDatabase('notes', { into: 'rescued', identity, worker });
   expect(asked).toEqual([

@@ -22,7 +22,8 @@ const SALVAGE_OPTIONS = {
 /**
  * Brings all that can be read of a damaged database into a new one, and changes nothing of the damaged one. For `local_data_loss`: when a
  * database does not open, or `verify()` names what is damaged. No tab may have it open meanwhile. Documents that were changed or deleted
- * shortly before may come out in an older version. Query log, exports and files of documents are not among it.
+ * shortly before may come out in an older version. Query log, exports and files of documents are not among it. Collections
+ * whose name was damaged have another, `salvaged_1024`; other schema objects that were damaged are missing.
  * @throws UsageError when an option is invalid or does not exist
  * @throws NotFound when nothing is stored under the name
  * @throws UnavailableError when something is stored under the name `into`

@@ -1,4 +1,5 @@
 /** Door of the room `documents`: documents and their rows. */
 export { fieldsOf, isExpired, keyOf, liveVersion } from './documents/documents.ts';
+export { SEQUENCES } from './documents/id-sequences.ts';
 export { bodyOf } from './documents/stored-values.ts';
 export { allEntries, userEntries } from './documents/version-rows.ts';

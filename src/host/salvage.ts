@@ -6,4 +6,6 @@ export interface SalvageResult {
   readonly rows: number;
   /** Blocks and log records that cannot be read, by number: `block 4294967296`. */
   readonly damaged: readonly string[];
+  /** Collections and databases whose own name cannot be read, by the name that they have now: `salvaged_1024`. */
+  readonly renamed: readonly string[];
 }

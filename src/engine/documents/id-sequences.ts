@@ -10,7 +10,7 @@ import { writerOf } from './version-rows.ts';
 import { NATIVE, nativeKind } from '../../values/native-kinds.ts';
 
 /** A collection without a name: its ids are the numbers of native collections, its documents hold the last id given there. */
-const SEQUENCES: CollectionId = 0;
+export const SEQUENCES: CollectionId = 0;
 
 /** The next number in a native collection. Databases are numbered over the whole store. */
 export function nextInSequence(

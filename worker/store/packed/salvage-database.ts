@@ -9,6 +9,7 @@ import type { BlockRange, Medium } from '../../../src/packed/medium.ts';
 import { salvage, type SalvagedRows } from '../../../src/packed/salvage.ts';
 import { HOT_SPACES, type Store } from '../../../src/store/port.ts';
 import { refusalOf } from '../idb-failure.ts';
+import { LostSchema } from './lost-schema.ts';
 
 /** @throws Refusal `not found`, `storage_unavailable` */
 export async function salvageDatabase(name: string, into: Store): Promise<SalvageResult> {
@@ -19,12 +20,17 @@ export async function salvageDatabase(name: string, into: Store): Promise<Salvag
   try {
     if (!STORES.every((store) => idb.objectStoreNames.contains(store))) throw isOfRows(name);
     const damaged: string[] = [];
+    const lost = new LostSchema();
     let rows = 0;
     for await (const found of salvage(mediumOf(idb), (what) => damaged.push(what))) {
       await put(into, found);
+      lost.note(found);
       rows += found.rows.length;
     }
-    return { rows, damaged };
+    if (damaged.length === 0) return { rows, damaged, renamed: [] };
+    const anew = lost.namedAnew();
+    await put(into, { space: 'documents', rows: anew.rows });
+    return { rows, damaged, renamed: anew.names };
   } finally {
     idb.close();
   }

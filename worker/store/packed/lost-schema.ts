@@ -1,0 +1,120 @@
+/**
+ * What of a schema could not be read. Documents that no collection names are shown by nothing, and are collected like those of a deleted
+ * one; a number that is given twice joins what does not belong together. So what has lost its name gets one, and no number comes again.
+ */
+import {
+  databaseOf,
+  decodeDocumentKey,
+  decodeHistoryKey,
+  documentKey,
+  numberOf,
+  type DocumentAddress,
+} from '../../../src/codec/key.ts';
+import { packVersion, unpackVersion } from '../../../src/codec/row.ts';
+import { globalIdText } from '../../../src/engine/access.ts';
+import { ROOT_DATABASE } from '../../../src/engine/catalog.ts';
+import { allEntries, bodyOf, SEQUENCES } from '../../../src/engine/documents.ts';
+import type { SalvagedRows } from '../../../src/packed/salvage.ts';
+import type { Row } from '../../../src/store/port.ts';
+import { isNative, NATIVE, nativeKind, nativeNumbers } from '../../../src/values/native-kinds.ts';
+import { Ref, type DatabaseId, type Value } from '../../../src/values/value.ts';
+
+/** As many numbers at most were given to what is not seen any more. */
+const UNSEEN = 1000;
+const NUMBERED = [...nativeNumbers((kind) => kind.isNamed)];
+
+export class LostSchema {
+  /** Numbers of schema objects that have a definition, or were deleted. */
+  private readonly known = new Set<string>();
+  private readonly databases = new Set<DatabaseId>([ROOT_DATABASE]);
+  /** Collections that have documents. */
+  private readonly filled = new Map<string, Ref>();
+  /** The highest number of each kind, in each database. */
+  private readonly highest = new Map<string, number>();
+
+  note({ space, rows }: SalvagedRows): void {
+    if (space === 'documents') for (const row of rows) this.noteDocument(row);
+    if (space === 'history')
+      for (const { key, value } of rows)
+        if (unpackVersion(String(value)).action === 'delete') this.noteKnown(decodeHistoryKey(key));
+  }
+
+  /** Definitions of what has none, with their names, and counters beyond all numbers that may have been given. */
+  namedAnew(): { readonly rows: readonly Row[]; readonly names: readonly string[] } {
+    const [, ...databases] = [...this.databases].map((id) =>
+      definitionOf(ROOT_DATABASE, NATIVE.databases, id),
+    );
+    const nameless = [...databases, ...this.filled.values()].filter(
+      (ref) => !this.known.has(nameOf(ref)),
+    );
+    const named = nameless.map((ref) => {
+      const name = `salvaged_${ref.id}`;
+      const isDatabase = ref.collection === NATIVE.databases;
+      const row = rowOf(ref, isDatabase ? { name, global_id: globalIdText(ref.id) } : { name });
+      return { name, row };
+    });
+    return {
+      rows: [...named.map(({ row }) => row), ...this.counters()],
+      names: named.map(({ name }) => name),
+    };
+  }
+
+  private noteDocument({ key, entries, value }: Row): void {
+    const address = decodeDocumentKey(key);
+    const { database, collection, id } = address;
+    this.databases.add(database);
+    this.noteNumber(ROOT_DATABASE, NATIVE.databases, database);
+    if (collection === SEQUENCES) {
+      const { body } = unpackVersion(String(value));
+      const { last } = JSON.parse(body) as { readonly last: number };
+      this.noteNumber(database, Number(id), last);
+    } else if (isNative(collection)) {
+      this.noteKnown(address);
+      this.noteNumber(database, collection, Number(id));
+    } else {
+      const ref = definitionOf(database, NATIVE.collections, collection);
+      this.filled.set(nameOf(ref), ref);
+      this.noteNumber(database, NATIVE.collections, collection);
+    }
+    for (const entry of entries)
+      this.noteNumber(databaseOf(entry), NATIVE.indexes, numberOf(entry));
+  }
+
+  /** A database is known wherever it is. */
+  private noteKnown({ database, collection, id }: DocumentAddress): void {
+    const home = collection === NATIVE.databases ? ROOT_DATABASE : database;
+    this.known.add(nameOf({ database: home, collection, id }));
+  }
+
+  private noteNumber(database: DatabaseId, kind: number, number: number): void {
+    const name = `${database}/${kind}`;
+    this.highest.set(name, Math.max(number, this.highest.get(name) ?? 0));
+  }
+
+  private counters(): Row[] {
+    return [...this.databases].flatMap((database) =>
+      NUMBERED.map((kind) => {
+        const first = nativeKind(kind)?.firstNumber ?? 1;
+        const last = Math.max(first, this.highest.get(`${database}/${kind}`) ?? 0) + UNSEEN;
+        return rowOf(definitionOf(database, SEQUENCES, kind), { last });
+      }),
+    );
+  }
+}
+
+/** As if it had always been there. */
+function rowOf(ref: Ref, members: Readonly<Record<string, Value>>): Row {
+  const fields = new Map(Object.entries(members));
+  const version = { ts: 1, action: 'create', ttl: undefined, added: undefined } as const;
+  return {
+    key: documentKey(ref.database, ref.collection, ref.id),
+    entries: allEntries(ref, fields, undefined, []),
+    value: packVersion({ ...version, ...bodyOf(fields, ref.database) }),
+  };
+}
+
+const definitionOf = (database: DatabaseId, kind: number, number: number): Ref =>
+  new Ref(database, kind, BigInt(number));
+
+const nameOf = ({ database, collection, id }: DocumentAddress): string =>
+  `${database}/${collection}/${id}`;
