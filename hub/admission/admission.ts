@@ -4,7 +4,7 @@ import { getHeapStatistics } from 'node:v8';
 import { secretOf } from '../../src/http/authorization.ts';
 import { HeldBack, type Limit } from '../monitoring/held-back.ts';
 import type { HubSettings } from '../settings/settings.ts';
-import { parseSecret } from '../../src/engine/access.ts';
+import { looksLikeToken, parseSecret } from '../../src/engine/access.ts';
 import { AnswerMemory } from './answer-memory.ts';
 import { Lanes } from './lanes.ts';
 import { Counts, TokenBuckets } from './token-buckets.ts';
@@ -125,7 +125,7 @@ export function credentialOf(header: string | undefined, address: string): Crede
   const secret = secretOf(header)?.split(':')[0];
   if (secret === undefined) return { name: `address ${address}`, isToken: false, who: address };
   const name = hash('sha256', secret, 'base64');
-  const isToken = /^fn[EF]/.test(secret);
+  const isToken = looksLikeToken(secret);
   const parsed = parseSecret(secret);
   const who = parsed ? `${parsed.kind} ${parsed.id}` : address;
   return { name: isToken ? name : `${name} ${address}`, isToken, who };

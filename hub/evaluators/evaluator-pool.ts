@@ -10,6 +10,7 @@ import type {
   QueryAnswer,
   QueryRequest,
 } from '../../src/engine/host.ts';
+import { looksLikeToken } from '../../src/engine/access.ts';
 import { timedOut } from '../../src/engine/context.ts';
 import { assert, Refusal } from '../../src/errors.ts';
 import { LIMITS } from '../../src/limits.ts';
@@ -301,14 +302,12 @@ const send = ({ worker }: Evaluator, message: ToEvaluator): void => worker.postM
 /** A token is one person's, wherever its queries and pushes come from; a key may be everybody's: its holder counts by address too. */
 function nameOf({ secret = '', address = '' }: Credential): string {
   const [plain = ''] = secret.split(':', 1);
-  const name = TOKEN.test(plain) ? plain : `${plain} ${address}`;
+  const name = looksLikeToken(plain) ? plain : `${plain} ${address}`;
   return name.length > NAME_CHARS_MAX ? hash('sha256', name, 'base64') : name;
 }
 
 /** Longer ones, such as signed tokens of others, are kept as hashes: so many names are remembered. */
 const NAME_CHARS_MAX = 128;
-
-const TOKEN = /^fn[EF]/;
 
 const timeoutMsOf = ({ request }: Task): number =>
   request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs;

@@ -13,6 +13,7 @@ export {
   globalIdText,
   hashOfRootSecret,
   isSameText,
+  looksLikeToken,
   parseSecret,
   secretHash,
 } from './access/secrets.ts';

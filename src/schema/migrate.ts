@@ -19,7 +19,7 @@ import {
   type SchemaRecord,
   type State,
 } from './state.ts';
-import { pieceOf, type DataStep } from './steps.ts';
+import { isExpression, pieceOf, type DataStep } from './steps.ts';
 
 /** A database of the page, of `burrowdb/testing`, or a hub by `connect()`. */
 export interface SchemaTarget {
@@ -225,7 +225,7 @@ function inPlace(wanted: unknown, stored: unknown): unknown {
   );
 }
 
-const isPlain = (value: unknown): value is Params => isObject(value) && !('_isFaunaExpr' in value);
+const isPlain = (value: unknown): value is Params => isObject(value) && !isExpression(value);
 
 /** Indexes, those that are built anew beside the old, and functions. */
 function objects(state: State): Next | undefined {

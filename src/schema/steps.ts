@@ -56,7 +56,7 @@ export function pieceOf(step: DataStep, at: number, record: SchemaRecord): Expr 
   return q.If(q.Exists(q.Collection(collection)), piece, q.Do(done, true));
 }
 
-const isExpression = (step: DataStep): step is Expr => '_isFaunaExpr' in step;
+export const isExpression = (value: object): value is Expr => '_isFaunaExpr' in value;
 
 /** Whatever a builder takes. */
 const wrapped = (value: unknown): Expr => q.Do(value as Expr);

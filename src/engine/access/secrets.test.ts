@@ -4,6 +4,7 @@ import {
   globalIdNumber,
   globalIdText,
   isSameText,
+  looksLikeToken,
   parseSecret,
   secretText,
   type Secret,
@@ -21,6 +22,7 @@ test('parseSecret() gives back what secretText() was given', () => {
       const text = secretText(secret);
       expect(text).toMatch(isKey ? /^fn[AB][\w-]{37}$/ : /^fn[EF][\w-]{48}$/);
       expect(parseSecret(text)).toEqual(secret);
+      expect(looksLikeToken(text)).toBe(!isKey);
     }),
   );
 });

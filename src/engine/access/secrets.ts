@@ -41,6 +41,9 @@ export function parseSecret(text: string): Secret | undefined {
   return undefined;
 }
 
+/** The text of a token, by how it begins: a guess that costs nothing. */
+export const looksLikeToken = (secret: string): boolean => /^fn[EF]/.test(secret);
+
 function int64Bytes(value: bigint): number[] {
   const view = new DataView(new ArrayBuffer(8));
   view.setBigInt64(0, value);
