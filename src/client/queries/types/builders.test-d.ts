@@ -112,6 +112,11 @@ export async function listeners(): Promise<void> {
   db.addEventListener('locked', { handleEvent: listen });
   // @ts-expect-error Files tell `progress` only.
   db.files.addEventListener('done', () => undefined);
+  const sync = await db.sync({ url: 'https://hub.example', sets: [] });
+  // @ts-expect-error The database tells that it is closed, not its sync.
+  sync.addEventListener('closed', end);
+  // @ts-expect-error And its sync in which state it is.
+  db.addEventListener('state', end);
   const target: EventTarget = db;
   void target;
 }
