@@ -20,7 +20,15 @@ const faults = (query: unknown): readonly string[] => faultsOf(JSON.stringify(qu
 test('parseQuery() refuses an empty body and what is no JSON', () => {
   expect(faultsOf(' \n')).toEqual(['[] No query provided.']);
   expect(faultsOf('{"add":')).toEqual(['[] Request body is not valid JSON.']);
-  expect(faultsOf('9223372036854775808')).toEqual(['[] Request body is not valid JSON.']);
+});
+
+test('parseQuery() says which integer is beyond 64 bits', () => {
+  for (const number of ['9223372036854775808', '-9223372036854775809', '1' + '0'.repeat(400)]) {
+    expect(faultsOf(`{"add":[1,${number}]}`)).toEqual([
+      '[] Request body is not valid JSON: the integer at 10 is beyond 64 bits.',
+    ]);
+  }
+  expect(faultsOf('{"add":[1,9223372036854775807,9223372036854775808.0]}')).toEqual([]);
 });
 
 test('parseQuery() lists the keys of an unknown form as written', () => {

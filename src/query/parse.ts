@@ -112,9 +112,10 @@ function jsonOf<T>(read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    return error.reason === 'depth'
-      ? refuseNesting()
-      : fail('invalid expression', [], 'Request body is not valid JSON.');
+    if (error.reason === 'depth') return refuseNesting();
+    const more =
+      error.reason === 'syntax' ? '' : `: the integer at ${error.offset} is beyond 64 bits`;
+    return fail('invalid expression', [], `Request body is not valid JSON${more}.`);
   }
 }
 
