@@ -99,6 +99,11 @@ export class Schema {
     return this.part(this.before, this.base, kind).byName.get(name);
   }
 
+  /** Whether there was such a collection before this query. */
+  hadCollection(id: CollectionId): boolean {
+    return isNative(id) || this.part(this.before, this.base, 'collections').byId.has(BigInt(id));
+  }
+
   /** As it is now. */
   byId<K extends SchemaKind>(kind: K, id: bigint): Definitions[K] | undefined {
     return this.part(this.now, this.present, kind).byId.get(id);

@@ -196,6 +196,28 @@ test('query() compares actions loosely before 5', async () => {
   }
 });
 
+test('query() creates no document in a collection that it makes itself, from 5 on', async () => {
+  const world = await makeWorld();
+  const params = obj({ data: obj({ title: 'c' }) });
+  const into = { select: 'ref', from: { var: 'made' } };
+  const first = { ref: into, id: '1' };
+  const insert = { insert: first, ts: { time: '2026-01-01T00:00:00Z' }, action: 'create', params };
+  const writes = [{ create: into, params }, { create: first, params }, insert];
+  for (const apiVersion of API_VERSIONS) {
+    const isTaken = before('5').includes(apiVersion);
+    for (const [n, write] of writes.entries()) {
+      const name = `of_${apiVersion}_${n}`;
+      const made = { create_collection: obj({ name }) };
+      const { body } = await world.answer({ let: [{ made }], in: write }, { apiVersion });
+      expect(body.includes('"code":"invalid ref"')).toBe(!isTaken);
+      // Nothing of a query that is refused is kept, and the next one may.
+      expect(await world.ask({ exists: coll(name) })).toBe(isTaken);
+      if (!isTaken) await world.ask(made, { apiVersion });
+      await world.ask(create(doc(name, 2), { title: 'c' }), { apiVersion });
+    }
+  }
+});
+
 test('query() speaks of classes and instances before 2.7, but quotes what it was given', async () => {
   const world = await makeWorld();
   await world.ask({

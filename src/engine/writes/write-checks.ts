@@ -1,6 +1,6 @@
 /** What each write checks, and where its faults are reported. */
 import { fail, type Step } from '../../errors.ts';
-import type { ReadTime } from '../../query/session.ts';
+import { isAtLeast, type ReadTime } from '../../query/session.ts';
 import type { CollectionId, Ref } from '../../values/value.ts';
 import type { AccessRequest } from '../context/access-request.ts';
 import { failUndefined } from '../catalog/fail-undefined.ts';
@@ -39,8 +39,14 @@ export function requirePossible(
   if (!isAllowedInContainer(collection) && isContainer(context)) {
     fail('invalid object in container', position, 'Object is not allowed in a container');
   }
+  const isNew = (): boolean => !context.schema(context.database).hadCollection(collection);
+  if (isAtLeast(context.apiVersion, '5') && isNew()) fail('invalid ref', position, NEW_COLLECTION);
   kindOf(collection).requirePossible?.(context, position);
 }
+
+/** Spec: values 1. */
+const NEW_COLLECTION =
+  'The collection is made by this query: create documents in it with the next one.';
 
 /** @throws QueryFailure `invalid ref` */
 export function requireCollection(
