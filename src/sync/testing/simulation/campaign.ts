@@ -86,6 +86,8 @@ const EXPECTED: readonly string[] = [
   'answer 503',
   'poke',
   'poke that brings',
+  'poke lost',
+  'change untold',
   'store fails before a commit',
   'store fails after a commit',
   'syncer superseded',

@@ -21,6 +21,7 @@ export const MUTANTS = [
   'parts of a pull are shown',
   'tabs are not serialized',
   'ids are made with another key',
+  'nobody asks without a hint',
 ] as const;
 export type Mutant = (typeof MUTANTS)[number];
 

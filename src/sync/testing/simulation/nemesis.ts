@@ -23,7 +23,8 @@ const nothing = (): never => {
 
 const FAULTS: readonly Fault[] = [
   [6, 'link cut', (_, device) => void (device.isUp = false)],
-  [8, 'links healed', ({ devices }) => devices.forEach((each) => void (each.isUp = true))],
+  [3, 'hints lost', (_, device) => void (device.losesHints = true)],
+  [8, 'links healed', healLinks],
   [2, 'tab killed', (_, { tabs }) => (tabs[0] ?? nothing()).process.kill('anywhere')],
   [10, 'tab doomed', doomTab],
   [3, 'tab frozen', freezeTab],
@@ -89,6 +90,13 @@ export async function disturb(world: World, often?: string): Promise<void> {
       if (!(reason instanceof Nothing)) throw reason;
     }
     return;
+  }
+}
+
+function healLinks({ devices }: World): void {
+  for (const device of devices) {
+    device.isUp = true;
+    device.losesHints = false;
   }
 }
 

@@ -51,6 +51,7 @@ export class SimDevice implements Link {
   file: { readonly device: DeviceId; readonly item: PushItem }[] = [];
   secret: string;
   isUp = true;
+  losesHints = false;
   clockOffsetMs = 0;
   state: SyncState = 'connecting';
   wanted: readonly WantedSet[];
@@ -205,6 +206,7 @@ export class SimDevice implements Link {
       clock: this.clock,
       wallClock: () => clockwork.now,
       random: () => chance.next(),
+      ...(mutant === 'nobody asks without a hint' && { pollMs: NEVER }),
       wait: async (ms, signal) => {
         await clockwork.wait(ms, signal);
         await process.pass();
@@ -299,6 +301,8 @@ export class SimDevice implements Link {
     );
   }
 }
+
+const NEVER = { listening: Infinity, notListening: 10_000 };
 
 /** What a hub may say while something else is being put right: hello comes next. */
 const isRefusal = (reason: unknown): boolean =>

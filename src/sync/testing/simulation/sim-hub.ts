@@ -33,6 +33,8 @@ export interface SimHubOptions {
 
 interface Running {
   readonly process: Process;
+  /** Whoever asks here is heard of by the sync. */
+  readonly world: EngineWorld;
   readonly sync: SyncHub;
 }
 
@@ -71,18 +73,16 @@ export class SimHub {
     });
     const onWritten = () => this.note(memory);
     const store = processStore(memory, { ...this.options, process, onWritten });
-    const { engine } = this.world(
-      mutantHubStore(mutant, store, { memory, process, ...this.options }),
-    );
+    const world = this.world(mutantHubStore(mutant, store, { memory, process, ...this.options }));
     const random = (count: number) => chance.bytes(count);
     const sync = createSyncHub({
-      engine,
+      engine: world.engine,
       clock: this.clock,
       random,
       sha256,
       rootSecret: ROOT,
     });
-    this.running = { process, sync: mutantHub(mutant, sync, this) };
+    this.running = { process, world, sync: mutantHub(mutant, sync, this) };
   }
 
   /** Straight to what is stored: nothing can go wrong on the way. */

@@ -1,6 +1,7 @@
 /** The network between a device and the hub: it loses, doubles, delays and reorders, and the hub at its end may say that it is busy. */
 import { requestsBy, type HubAnswer, type Transport } from '../../device/syncer/transport.ts';
 import type { SyncHub } from '../../hub/sync-hub.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
 import { changeHint } from '../../protocol/hints.ts';
 import {
   ANSWERS,
@@ -24,6 +25,8 @@ export interface NetworkFaults {
 /** One end of it. */
 export interface Link {
   isUp: boolean;
+  /** The line stays open, and no hint comes over it. */
+  losesHints: boolean;
   secret: string;
 }
 
@@ -60,14 +63,23 @@ export function transportOver(link: Link, process: Process, options: NetworkOpti
   };
   return {
     ...requestsBy(ask),
-    listen: (device, { onHint, onEnd }) => {
+    listen: (device, { onHint, onActivity, onEnd }) => {
       let stop = (): void => undefined;
       let isOver = false;
       const { running } = hub;
+      const isOpen = (): boolean => link.isUp && running?.process.isAlive === true;
+      const beat = (): void => {
+        if (isOver || !process.isAlive) return;
+        if (isOpen()) onActivity();
+        options.clockwork.after(SYNC_LIMITS.heartbeatMs, beat);
+      };
       void running?.sync
         .subscribe(link.secret, device, (poke) => {
-          if (!link.isUp || !running.process.isAlive || options.chance.is(options.network.loss))
+          if (!isOpen()) return;
+          if (link.losesHints || options.chance.is(options.network.loss)) {
+            options.count('poke lost');
             return;
+          }
           const sent = changeHint(copied(poke, options), 'poke');
           options.count('brought' in sent ? 'poke that brings' : 'poke');
           options.clockwork.after(options.chance.next() * options.network.delayMs, () => {
@@ -77,7 +89,10 @@ export function transportOver(link: Link, process: Process, options: NetworkOpti
         .then((subscription) => {
           if (isSyncRefusal(subscription)) onEnd();
           else if (isOver) subscription.close();
-          else stop = () => subscription.close();
+          else {
+            stop = () => subscription.close();
+            beat();
+          }
         })
         .catch(() => onEnd());
       return () => {

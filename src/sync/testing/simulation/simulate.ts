@@ -8,7 +8,7 @@ import { checkEnd } from './end.ts';
 import { Invariants } from './invariants.ts';
 import { disturb } from './nemesis.ts';
 import type { SimDevice } from './sim-device.ts';
-import { logIn, makeSchema } from './sim-schema.ts';
+import { logIn, makeSchema, putRole } from './sim-schema.ts';
 import { SET_CHOICES, wantedSets, work } from './workload.ts';
 import { said, World, type WorldOptions } from './world.ts';
 
@@ -101,11 +101,32 @@ async function heal(world: World, invariants: Invariants): Promise<void> {
     const since = drainedAt ?? Infinity;
     if (devices.every(({ roundAt, isSuspect }) => roundAt > since && !isSuspect)) {
       await invariants.check();
+      await changeUntold(world);
       return;
     }
   }
   if (problems.length === 0)
     problems.push(`I9: not drained within 1,000 seconds: ${devices.map(standing).join('; ')}`);
+}
+
+const UNTOLD_MS = 120_000;
+
+/** I11: whoever has an open line over which no hint comes asks by itself, before long. */
+async function changeUntold(world: World): Promise<void> {
+  const { clockwork, counts, devices, hub, problems } = world;
+  for (const device of devices) device.losesHints = true;
+  const lost = counts.get('poke lost');
+  let since = Infinity;
+  hub.rules.seesShared = !hub.rules.seesShared;
+  void putRole(hub.running?.world ?? hub.admin(), hub.rules).then(() => (since = clockwork.now));
+  const end = clockwork.now + UNTOLD_MS;
+  while (clockwork.now < end) {
+    await clockwork.step();
+    if (!devices.every(({ roundAt, isSuspect }) => roundAt > since && !isSuspect)) continue;
+    if (counts.get('poke lost') !== lost) world.count('change untold');
+    return;
+  }
+  problems.push(`I11: not asked for within 120 seconds: ${devices.map(standing).join('; ')}`);
 }
 
 async function mend({ network, hub, devices, clockwork, secrets }: World): Promise<void> {
@@ -121,6 +142,7 @@ async function mend({ network, hub, devices, clockwork, secrets }: World): Promi
   }
   for (const device of devices) {
     device.isUp = true;
+    device.losesHints = false;
     device.buggify.pullBytes = undefined;
     device.secret = await logIn(hub.admin(), device.user);
     secrets.add(device.secret);
