@@ -10,6 +10,9 @@ interface HeapItem<T extends Tuple> {
   group: string;
 }
 
+/** Tuples that are asked for at once before they are needed, about. */
+const AHEAD_MAX = 131_072;
+
 /** A heap of cursors with the next tuple on top: joins merge thousands of cursors. */
 export class RunMerge<T extends Tuple = Tuple> {
   private readonly peekables: readonly PeekableCursor<T>[];
@@ -37,7 +40,7 @@ export class RunMerge<T extends Tuple = Tuple> {
       equal.push(top);
     }
     equal.sort((a, b) => a.member - b.member);
-    const runs = eachElement(equal, ({ peekable }) => peekable.takeRun());
+    const runs = this.takeRuns(equal);
     for (const each of equal) {
       const tuple = each.peekable.peek();
       if (!tuple) continue;
@@ -45,6 +48,26 @@ export class RunMerge<T extends Tuple = Tuple> {
       this.push(heap, each);
     }
     return runs;
+  }
+
+  /**
+   * When one has to be waited for, so will others soon, each at another time: what they will need is asked for with it, so that n
+   * members take one round trip and not n.
+   */
+  private takeRuns(items: readonly HeapItem<T>[]): readonly T[][] {
+    try {
+      return eachElement(items, ({ peekable }) => peekable.takeRun());
+    } catch (thrown) {
+      let ahead = 0;
+      return eachElement([undefined, ...this.peekables], (peekable) => {
+        if (!peekable) throw thrown;
+        if (ahead < AHEAD_MAX) {
+          ahead += peekable.sizeAhead;
+          peekable.readAhead();
+        }
+        return [];
+      });
+    }
   }
 
   private fill(): HeapItem<T>[] {

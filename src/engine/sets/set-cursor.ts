@@ -87,8 +87,10 @@ export class PeekableCursor<T extends Tuple = Tuple> {
   peek(): T | undefined {
     while (this.at >= this.batch.length) {
       if (this.ended) return undefined;
-      this.batch = this.cursor.pull();
+      // While the next one is waited for there is none: it is not asked for again.
+      this.batch = [];
       this.at = 0;
+      this.batch = this.cursor.pull();
       if (this.batch.length === 0) this.ended = true;
     }
     return this.batch[this.at];
@@ -97,6 +99,18 @@ export class PeekableCursor<T extends Tuple = Tuple> {
   /** Whether `peek` has to pull. */
   get mustRead(): boolean {
     return !this.ended && this.at >= this.batch.length;
+  }
+
+  /** How many tuples are read next, about, if that is soon: most of this batch is taken. */
+  get sizeAhead(): number {
+    return this.at * 2 < this.batch.length ? 0 : this.batch.length * GROWTH;
+  }
+
+  /** Asks for them, while something else is waited for: the rest of this batch is lost. @throws Suspended */
+  readAhead(): void {
+    if (this.sizeAhead === 0) return;
+    this.at = this.batch.length;
+    this.peek();
   }
 
   advance(): void {

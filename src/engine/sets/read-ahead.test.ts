@@ -1,0 +1,105 @@
+/** Members of a set that run out of what was read of them at about the same time are read on together: fetches are counted. */
+import { expect, test } from 'vitest';
+import { Suspended, type Need } from '../../store/reader.ts';
+import { Ref, type SetValue } from '../../values/value.ts';
+import { field, match, SetWorld } from '../testing/set-world.ts';
+import { elements } from './pages.ts';
+import { RunMerge } from './run-merge.ts';
+import type { SetCursor } from './set-cursor.ts';
+import { RefTuple } from './tuple.ts';
+
+const MEMBERS = 40;
+/** More than the first batch, less than the first two. */
+const ENTRIES = 100;
+
+/** `MEMBERS` matches; entry `n` of a member has the value that `valueOf` tells. Beside them all documents with their terms. */
+function matchesOf(valueOf: (n: number, member: number) => number) {
+  const world = new SetWorld();
+  const people = world.collection('people');
+  const byTerm = world.index('people_by_term', people, {
+    terms: [field('term')],
+    values: [field('at')],
+  });
+  const terms = world.index('terms', people, { values: [field('term')] });
+  for (let member = 0; member < MEMBERS; member += 1) {
+    for (let n = 0; n < ENTRIES; n += 1) {
+      const id = 1 + member * ENTRIES + n;
+      world.put(people, id, { term: member, at: valueOf(n, member) });
+    }
+  }
+  const sets = Array.from({ length: MEMBERS }, (_, member) => match(byTerm, member));
+  return { world, sets, byTerm, terms };
+}
+
+/** How often the store is asked for what a fold over the set reads. */
+function fetchesOf(world: SetWorld, set: SetValue, count: number): number {
+  const read = world.read((context) => [...elements(context, set, 'present', undefined, 'count')]);
+  expect(read).toHaveLength(count);
+  return world.fetches.length;
+}
+
+const all = (op: 'union' | 'intersection' | 'difference', sets: readonly SetValue[]): SetValue => ({
+  kind: 'set',
+  op,
+  sets,
+});
+
+test('a union, and a join, of members that run out one after the other ask for all of them at once', () => {
+  const even = (n: number, member: number): number =>
+    n * MEMBERS + ((member * 7 + n * 3) % MEMBERS);
+  const { world, sets, byTerm, terms } = matchesOf(even);
+  // For the schema, the first batches, and the second ones. It was one more for each member.
+  expect(fetchesOf(world, all('union', sets), MEMBERS * ENTRIES)).toBe(3);
+  const join: SetValue = { kind: 'set', op: 'join', set: match(terms), with: byTerm };
+  expect(fetchesOf(world, join, MEMBERS * ENTRIES)).toBeLessThanOrEqual(6);
+  expect(fetchesOf(world, { kind: 'set', op: 'distinct', set: all('union', sets) }, 4000)).toBe(3);
+  // These ask for all that are behind at once, and skip.
+  expect(fetchesOf(world, all('intersection', sets), 0)).toBeLessThanOrEqual(4);
+  expect(fetchesOf(world, all('difference', sets), ENTRIES)).toBeLessThanOrEqual(6);
+});
+
+test('members that are read at different speeds are read on when most of a batch is taken', () => {
+  const { world, sets } = matchesOf((n, member) => n * (member + 1) * 40 + member);
+  expect(fetchesOf(world, all('union', sets), MEMBERS * ENTRIES)).toBeLessThanOrEqual(8);
+  const nested = Array.from({ length: 5 }, (_, n) => all('union', sets.slice(n * 8, n * 8 + 8)));
+  expect(fetchesOf(world, all('union', nested), MEMBERS * ENTRIES)).toBeLessThanOrEqual(9);
+});
+
+/** A batch of so many tuples, then one that has to be waited for. */
+function cursorOf(name: number, size: number, ask: (name: number) => Need): SetCursor {
+  const batch = Array.from({ length: size }, (_, n) => new RefTuple(new Ref(1, 1, BigInt(n)), []));
+  let pulls = 0;
+  return {
+    pull() {
+      pulls += 1;
+      if (pulls > 1) throw new Suspended([ask(name)]);
+      return batch;
+    },
+    narrow: () => undefined,
+  };
+}
+
+/** The members that are asked for when the first to run out is waited for. */
+function askedFor(sizes: readonly number[]): number {
+  const need = { kind: 'row', address: { space: 'documents', key: '' } } as Need;
+  const asked = new Set<number>();
+  const ask = (name: number): Need => {
+    asked.add(name);
+    return need;
+  };
+  const merge = new RunMerge(
+    sizes.map((size, name) => cursorOf(name, size, ask)),
+    false,
+  );
+  const readOn = (): void => {
+    while (merge.next());
+  };
+  expect(readOn).toThrow(Suspended);
+  return asked.size;
+}
+
+test('what is asked for ahead is bounded, and nothing is of which less than half is taken', () => {
+  expect(askedFor([64, 100, 128, 130, 1000])).toBe(3);
+  // Each of those would read 80,000.
+  expect(askedFor([10_000, ...Array.from({ length: 10 }, () => 10_001)])).toBe(3);
+});
