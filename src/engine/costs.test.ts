@@ -75,7 +75,12 @@ const GROWING: Readonly<Record<string, readonly Grow[]>> = {
   'SetOrArray+': LISTS.map(twice),
   'Number+': [NUMBERS, LARGE_NUMBERS],
   Object: [objectOf],
-  'Object*': [objectOf, twice(objectOf)],
+  'Object*': [
+    objectOf,
+    twice(objectOf),
+    NUMBERS,
+    listOf((index) => new Map([[`key${index}`, [index]]])),
+  ],
   Path: [listOf(() => 0)],
 };
 
@@ -233,10 +238,10 @@ interface Ran {
 }
 
 /** Undefined: refused for its size. */
-function ran(query: unknown, argument: Value): Ran | undefined {
+function ran(query: unknown, argument: Value, looksMax = LOOKS_MAX): Ran | undefined {
   const lambda = run({ query: { lambda: 'x', expr: query } });
   if (!('value' in lambda) || !isKind(lambda.value, 'lambda')) throw new Error('no lambda');
-  const gaps = new Gaps();
+  const gaps = new Gaps(looksMax);
   const budget = new Budget(gaps.look, 0, 1_000_000);
   let most = 0;
   const session = pureSession('4', {
@@ -336,6 +341,38 @@ test('the longest call of each function that its cost allows is short', () => {
   }
   const slowest = [...found].sort(([, a], [, b]) => b.ofCall - a.ofCall);
   expect(slowest.filter(([, { ofCall }]) => ofCall > OF_CALL_MAX)).toEqual([]);
+});
+
+// --- what queries do often ------------------------------------------------------------------------
+
+const texts = listOf((index) => `text ${index}`);
+const merged = { merge: { var: 'all' }, with: { to_object: [[{ var: 'each' }, 1]] } };
+
+/** Far less than a query may take, by the clock. */
+const ALLOWED: Readonly<Record<string, readonly [query: unknown, argument: Value]>> = {
+  'an object that a fold merges of 4,000': [
+    {
+      reduce: { lambda: ['all', 'each'], expr: merged },
+      initial: { object: {} },
+      collection: x,
+    },
+    texts(4000),
+  ],
+  'an object of 100,000 pairs': [{ to_object: x }, pairsOf(100_000)],
+  'an array of 100,000 elements as an array': [{ to_array: x }, texts(100_000)],
+  '2,000 texts, each sought in all of them': [
+    {
+      count: {
+        filter: { lambda: 'each', expr: { contains_value: { var: 'each' }, in: x } },
+        collection: x,
+      },
+    },
+    texts(2000),
+  ],
+};
+
+test.each(Object.entries(ALLOWED))('allowed: %s', (_, [query, argument]) => {
+  expect(ran(query, argument, Infinity)).toBeDefined();
 });
 
 // --- writes ---------------------------------------------------------------------------------------

@@ -62,14 +62,24 @@ const membersOf = (value: Value): number => {
 
 /** An object or array made of the other. */
 export const converting = (value: Value): number =>
-  isArray(value) ? value.length * 4_000 : membersOf(value) * 250;
+  isArray(value) ? value.length * 500 : membersOf(value) * 250;
 
-/** Objects, or arrays of them, put into one. */
-export function merging(value: Value): number {
-  if (!isArray(value)) return membersOf(value) * 1_500;
-  let units = 0;
-  for (const each of value) units += 100 + membersOf(each) * 1_500;
-  return units;
+/** Objects put into a new one, which is weighed with all that is in it. Of large ones most is in no cache of the processor. */
+export function merging(values: readonly Value[], context: PureContext): number {
+  let size = 0;
+  let units = values.length * 100;
+  for (const each of values) {
+    size += membersOf(each);
+    units += context.session.memory.weightOf(each) >> 1;
+  }
+  return units + size * (70 + (size >> 9));
+}
+
+/** A value sought among the parts of another: comparing two takes no longer than walking either. */
+export function comparing(value: Value, container: Value, context: PureContext): number {
+  const units = walking(value, context);
+  const all = units + 3 * walking(container, context);
+  return isArray(container) ? Math.min(all, container.length * (130 + units)) : all;
 }
 
 /** A number or time read out of a text. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LIMITS } from '../../limits.ts';
 import { shown } from '../testing/pure-session.ts';
 
 const object = (members: object): unknown => ({ object: members });
@@ -34,6 +35,12 @@ test('to_object reports every pair that is none', () => {
     'invalid argument at ["to_object",3]',
   ]);
   expect(shown({ to_object: 5 })).toEqual(['invalid argument at ["to_object"]']);
+});
+
+test('of more operands or pairs that are wrong than an answer tells, no more are looked at', () => {
+  const numbers = Array.from({ length: LIMITS.faults + 1 }, (_, n) => n);
+  expect(shown({ merge: object({}), with: numbers })).toHaveLength(LIMITS.faults);
+  expect(shown({ to_object: numbers })).toHaveLength(LIMITS.faults);
 });
 
 test('to_object and to_array are inverse and keep nulls', () => {

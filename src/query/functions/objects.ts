@@ -7,9 +7,10 @@ import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { ObjectValue, Value } from '../../values/value.ts';
 import { arrayWeight } from '../../values/weight.ts';
 import { any, argumentAt, optionalInPlace, param, positionAt } from '../casts.ts';
-import { converting, merging } from '../costs.ts';
+import { converting, COVERED, merging } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
+import { failWhenFull } from '../parsed.ts';
 import { positionOf } from '../query-path.ts';
 
 /** Objects, and documents as objects. */
@@ -21,17 +22,21 @@ function membersOf(value: Value): ObjectValue | undefined {
 const merge = define(
   'pure',
   { merge: param(any, 'Object'), with: param(any, 'Object*'), lambda: optionalInPlace },
-  (args) => merging(args.merge) + merging(args.with),
+  (args, context) => merging([args.merge].concat(args.with), context),
   (args, context) => {
     const [left, rights] = operands(args.merge, args.with, context);
     const merged = new Map(left);
-    const pairs = rights.flatMap((right) => [...right]);
-    const { lambda } = args;
-    context.each(pairs, ([key, right]) => {
-      const value = lambda ? context.apply(lambda, [key, merged.get(key) ?? null, right]) : right;
+    const put = (key: string, value: Value): void => {
       if (value === null) merged.delete(key);
       else merged.set(key, value);
-    });
+    };
+    const { lambda } = args;
+    if (lambda) {
+      const pairs = rights.flatMap((right) => [...right]);
+      context.each(pairs, ([key, right]) =>
+        put(key, context.apply(lambda, [key, merged.get(key) ?? null, right])),
+      );
+    } else for (const right of rights) for (const [key, value] of right) put(key, value);
     return merged;
   },
 );
@@ -48,6 +53,7 @@ function operands(
     if (members) return members;
     const text = typeExpected('Object', typeName(value));
     faults.push(fault('invalid argument', positionOf(path, ...steps), text));
+    failWhenFull(faults);
     return new Map();
   };
   const first = operand(left, 'merge');
@@ -85,6 +91,7 @@ function objectOf(pairs: readonly Value[], { path }: PureContext): ObjectValue {
     }
     const text = typeExpected('Field/Value', typeName(pair));
     faults.push(fault('invalid argument', positionOf(path, 'to_object', index), text));
+    failWhenFull(faults);
   });
   if (faults.length > 0) throw new QueryFailure(faults);
   return members;
@@ -93,7 +100,7 @@ function objectOf(pairs: readonly Value[], { path }: PureContext): ObjectValue {
 const toArray = define(
   'pure',
   { to_array: param(any, 'Any') },
-  ({ to_array: value }) => converting(value),
+  ({ to_array: value }) => (isArray(value) ? COVERED : converting(value)),
   ({ to_array: value }, context) => {
     if (isArray(value)) return value;
     const members = membersOf(value);

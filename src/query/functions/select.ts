@@ -18,7 +18,7 @@ import {
   string,
   wrongType,
 } from '../casts.ts';
-import { COVERED, walking } from '../costs.ts';
+import { comparing, COVERED, walking } from '../costs.ts';
 import { define, type PureContext, type ReadContext } from '../define.ts';
 import type { Cast, FunctionRow } from '../function-row.ts';
 import { databaseOf, idOf, valueAt, valuesAt, type PathStep } from '../navigate.ts';
@@ -134,7 +134,7 @@ const containsField = define(
 const containsValue = define(
   'read',
   { contains_value: param(any, 'Any'), in: param(any, 'Any') },
-  (args, context) => walking(args.contains_value, context) + 3 * walking(args.in, context),
+  (args, context) => comparing(args.contains_value, args.in, context),
   (args, context) => isIn(args.contains_value, args.in, context),
   { since: '3' },
 );
