@@ -31,6 +31,9 @@ const POLICY_VIOLATION = 1008;
 
 const UNANSWERED_PINGS_MAX = 2;
 
+/** Bytes that may come without a message, or a pong that is waited for: the beginning of a message keeps all that came with it. */
+const WITHOUT_MESSAGE_MAX = 4 * SYNC_LIMITS.lineBytes;
+
 export class WebSockets {
   private readonly options: WebSocketsOptions;
   private readonly server = new WebSocketServer({
@@ -57,7 +60,9 @@ export class WebSockets {
       socket.once('close', fail);
       this.server.handleUpgrade(raw, socket, head, (opened) => {
         socket.off('close', fail);
-        resolve(new Session(opened, address, this.options));
+        const session = new Session(opened, address, this.options);
+        socket.on('data', ({ length }: Buffer) => session.countBytes(length));
+        resolve(session);
       });
     });
   }
@@ -73,6 +78,7 @@ class Session implements WebSocketSession {
   private endStream: (() => void) | undefined = undefined;
   private wake: (() => void) | undefined = undefined;
   private unansweredPings = 0;
+  private bytesWithoutMessage = 0;
 
   constructor(socket: WebSocket, address: string, options: WebSocketsOptions) {
     this.socket = socket;
@@ -84,9 +90,11 @@ class Session implements WebSocketSession {
     const late = setTimeout(() => this.closeWith(POLICY_VIOLATION), settings.headerMs);
     socket.on('message', (data, isBinary) => {
       clearTimeout(late);
+      this.bytesWithoutMessage = 0;
       this.receive(data, isBinary);
     });
     socket.on('pong', () => {
+      if (this.unansweredPings > 0) this.bytesWithoutMessage = 0;
       this.unansweredPings = 0;
     });
     // A broken connection closes: its error says nothing more.
@@ -139,6 +147,11 @@ class Session implements WebSocketSession {
     if (this.unansweredPings === UNANSWERED_PINGS_MAX) this.socket.terminate();
     this.unansweredPings += 1;
     this.socket.ping();
+  }
+
+  countBytes(bytes: number): void {
+    this.bytesWithoutMessage += bytes;
+    if (this.bytesWithoutMessage > WITHOUT_MESSAGE_MAX) this.socket.terminate();
   }
 
   close(): void {

@@ -137,6 +137,16 @@ test('a session without a first message is closed in time', async () => {
   expect(await new SyncSocket(url).closed()).toBe(1008);
 });
 
+test('a session that brings frames without end, but no message, is disconnected', async () => {
+  const session = await openSession(await open());
+  await session.next();
+  const closed = session.closed();
+  session.socket.send('{', { fin: false });
+  const filler = 'x'.repeat(125);
+  for (let n = 0; n < 4096; n++) session.socket.pong(filler);
+  expect(await closed).toBe(1006);
+});
+
 test('pushes over a session count as requests, and the device is told when to retry', async () => {
   const hub = await open({ ratePerAddress: 1, burstSeconds: 8 });
   const session = await openSession(hub);
