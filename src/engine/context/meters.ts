@@ -23,6 +23,8 @@ export class Meters {
   writeBytes = 0;
   /** What the writer should know, though it is no part of the result. */
   notices: readonly string[] = NO_NOTICES;
+  /** Part of it ran with rights that are not the caller's: those of a function with a role of its own. */
+  hasOtherRights = false;
   readonly budget: Pick<Steps, 'spend' | 'isSpent'>;
   private wholeOps = 0;
   private readonly shown: { bytes: number }[] = [];

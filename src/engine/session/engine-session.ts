@@ -158,6 +158,7 @@ export class EngineSession implements WriteSession, Lambdas {
   /** The same query with other permissions. Whoever brings a time or ids of their own brings them no further than theirs reach. */
   private withPermissions(permissions: Permissions): EngineSession {
     const { context } = this;
+    context.meters.hasOtherRights = true;
     const parts = context.now === undefined ? context : withOwnInputs(context);
     return new EngineSession(parts, () => permissions, this.budget, this);
   }

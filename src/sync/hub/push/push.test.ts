@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
+import { documentKey } from '../../../codec/key.ts';
 import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { deviceIdFrom, isIdMadeWith } from '../../protocol/device-ids.ts';
-import { derivedIds } from '../../protocol/digest.ts';
+import { derivedIds, digestOf } from '../../protocol/digest.ts';
 import { deviceIn, deviceRow } from '../rows/device-rows.ts';
 import { createSyncHub } from '../sync-hub.ts';
-import { ids, THINGS } from '../../testing/things.ts';
+import { ids, THINGS, THINGS_NUMBER } from '../../testing/things.ts';
 import { accepted, Device, HubWorld, sha256, wire } from '../../testing/hub-world.ts';
 
 const item = (n: number) => create(doc('things', n), { n });
@@ -458,6 +459,56 @@ test('S13 a write that did something else than on the device is amended', async 
   const { device } = await open();
   const { verdicts } = await device.push(device.item({ query: item(1), digest: 'ab'.repeat(32) }));
   expect(verdicts[0]).toMatchObject({ state: 'amended' });
+});
+
+/** A person may call a function that writes what that person may not read. */
+async function withVault() {
+  const { world, device: admin } = await open();
+  const device = await world.device(await world.user(1));
+  const body = {
+    query: { lambda: 'n', expr: { do: [create(doc('things', 5), { file, n: 1 }), true] } },
+  };
+  await world.ask({ create_function: obj({ name: 'hide', body, role: 'admin' }) });
+  const privileges = obj({ resource: { function: 'hide' }, actions: obj({ call: true }) });
+  const membership = obj({ resource: coll('users') });
+  await world.ask({ create_role: obj({ name: 'caller', privileges, membership }) });
+  return { world, device, admin };
+}
+
+const file = `file:${'ab'.repeat(32)}`;
+const hide = { call: { function: 'hide' }, arguments: null };
+
+test('T4 a verdict names no file of a document that the person may not read', async () => {
+  const { world, device, admin } = await withVault();
+  const { verdicts } = await device.push(device.item({ query: hide }));
+  expect(verdicts[0]?.state).toBe('confirmed');
+  expect(verdicts[0]).not.toHaveProperty('files');
+  await world.ask({ delete: doc('things', 5) });
+  const told = await admin.push(admin.item({ query: hide }));
+  expect(told.verdicts[0]?.files).toEqual([[expect.any(Number), '5', [file]]]);
+});
+
+async function digestOfHiding(world: HubWorld): Promise<string> {
+  await world.ask(hide);
+  const { value: row } = await world.engine.transactions.read(({ writer, head }) => ({
+    value: writer.row({ space: 'documents', key: documentKey(0, THINGS_NUMBER, 5n) }),
+    ts: head,
+    keep: false,
+  }));
+  return digestOf({ puts: [{ space: 'documents', row: row! }], deletes: [] }, 'true', sha256);
+}
+
+test('T4 a digest cannot guess what a function with a role of its own has written', async () => {
+  const { world, device, admin } = await withVault();
+  const digest = await digestOfHiding(world);
+  for (const [each, state] of [
+    [device, 'amended'],
+    [admin, 'confirmed'],
+  ] as const) {
+    await world.ask({ delete: doc('things', 5) });
+    const { verdicts } = await each.push(each.item({ query: hide, digest }));
+    expect(verdicts[0]?.state).toBe(state);
+  }
 });
 
 test('hundred writes share few commits', async () => {
