@@ -4,6 +4,7 @@ import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import { PasswordGate, type VerifyResult } from './password-gate.ts';
 import { PublishedKeys } from './published-keys.ts';
+import { remember } from './remember.ts';
 
 type Options = Pick<
   EngineOptions,
@@ -43,13 +44,8 @@ export class HostWork {
 
   async isSigned(token: string, jwksUri: string): Promise<boolean> {
     if (!(await this.keys?.haveSigned(token, jwksUri))) return false;
-    const name = nameOf(token, jwksUri);
-    this.signed.delete(name);
-    this.signed.set(name, this.options.clock() + SIGNATURE_LIFE);
-    for (const oldest of this.signed.keys()) {
-      if (this.signed.size <= SIGNATURES_MAX) break;
-      this.signed.delete(oldest);
-    }
+    const until = this.options.clock() + SIGNATURE_LIFE;
+    remember(this.signed, nameOf(token, jwksUri), until, SIGNATURES_MAX);
     return true;
   }
 

@@ -7,6 +7,7 @@ import { metaKey } from '../../codec/key.ts';
 import type { RowAddress } from '../../store/port.ts';
 import type { Micros } from '../../values/value.ts';
 import type { AccessTokenPort, EngineOptions } from '../context/host.ts';
+import { remember } from './remember.ts';
 
 interface KeySet {
   /** JSON, as it came. */
@@ -26,6 +27,8 @@ const KEPT: Micros = 30 * 24 * 60 * MINUTE;
 /** Between two fetches of one address, failed ones included: tokens with made-up key ids must not cause fetch after fetch. */
 const BETWEEN_FETCHES: Micros = MINUTE / 2;
 const TEXT_MAX = 256 * 1024;
+/** Addresses whose keys are in memory: whoever may change a provider can name one after the other. */
+const ADDRESSES_MAX = 64;
 
 export class PublishedKeys {
   private readonly options: Options;
@@ -50,7 +53,7 @@ export class PublishedKeys {
 
   private async keysAt(uri: string): Promise<KeySet | undefined> {
     const keys = this.known.get(uri) ?? (await this.stored(uri));
-    if (keys) this.known.set(uri, keys);
+    if (keys) remember(this.known, uri, keys, ADDRESSES_MAX);
     const age = keys ? this.options.clock() - keys.fetched : Infinity;
     if (age < FRESH) return keys;
     return (await this.fetchOnce(uri)) ?? (age < KEPT ? keys : undefined);
@@ -71,7 +74,7 @@ export class PublishedKeys {
     if (now - (this.asked.get(uri) ?? -Infinity) < BETWEEN_FETCHES) {
       return Promise.resolve(undefined);
     }
-    this.asked.set(uri, now);
+    remember(this.asked, uri, now, ADDRESSES_MAX);
     const fetched = this.fetch(uri, now).finally(() => this.fetching.delete(uri));
     this.fetching.set(uri, fetched);
     return fetched;
@@ -82,7 +85,7 @@ export class PublishedKeys {
     const text = await accessTokens.fetchKeys(uri).catch(() => undefined);
     if (text === undefined || !isKeySet(text)) return undefined;
     const keys = { text, fetched: now };
-    this.known.set(uri, keys);
+    remember(this.known, uri, keys, ADDRESSES_MAX);
     const row = { key: addressOf(uri).key, entries: [], value: JSON.stringify(keys) };
     await store.write(async (tx) => tx.apply({ puts: [{ space: 'meta', row }], deletes: [] }), {
       ...META,
