@@ -13,6 +13,7 @@ import { NO_CREDENTIAL, refuseSync, SYNC_HEADERS } from '../sync/answer-sync.ts'
 import { parseMessage } from '../sync/parse-message.ts';
 
 export const FILES_PREFIX = '/files/';
+export const isFilePath = (path: string): boolean => /^\/files\/[\da-f]{64}(?:\/|$)/.test(path);
 
 export type FilesRequest = Pick<HubRequest, 'method' | 'path' | 'headers' | 'bytes'>;
 

@@ -5,7 +5,7 @@ import type { HubSettings } from '../settings/settings.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { BlobStore } from '../../src/sync/hub/files/blob-store.ts';
 import { FileHub } from '../../src/sync/hub/files/file-hub.ts';
-import { answerFiles, FILES_PREFIX } from './answer-files.ts';
+import { answerFiles, FILES_PREFIX, isFilePath } from './answer-files.ts';
 
 /** Several hubs over one bucket may all do it: that costs requests and does no harm. */
 const SWEEP_MS = 6 * 3_600_000;
@@ -31,6 +31,8 @@ export function createFilesRoute(
   }, SWEEP_MS).unref();
   return {
     prefix: FILES_PREFIX,
+    // Below it are exported logs too: their ids are UUIDs.
+    takes: isFilePath,
     readsBytes: true,
     handle: (request) => answerFiles(request, files),
     sweep,

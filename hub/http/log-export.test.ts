@@ -1,10 +1,13 @@
 /** The log export API over the network: what is asked for, made, downloaded. */
 import { gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
+import { createFilesRoute, type FilesRoute } from '../files/files-route.ts';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';
 
 let hub: TestHub | undefined;
+let files: FilesRoute | undefined;
 afterEach(async () => {
+  files?.close();
   await hub?.close();
   hub = undefined;
 });
@@ -37,7 +40,11 @@ const range = () => ({
 });
 
 test('logs are asked for, made, and downloaded by a signed URL that can be neither guessed nor changed', async () => {
-  hub = await openTestHub({ settings: { regionGroup: 'eu-std' } });
+  hub = await openTestHub({
+    settings: { regionGroup: 'eu-std' },
+    // Files of documents are below the same path.
+    routes: (opened) => [(files = createFilesRoute(opened, undefined, { fileBytes: 1 }))],
+  });
   for (let i = 0; i < 30; i++) await hub.query({ add: [1, i] });
   await hub.query({ login: 'x', params: { object: { password: 'canary-password' } } });
   const token = 'a29a6a2e-3b2a-4c41-8a6b-6d0a1d6a5b11';

@@ -50,7 +50,7 @@ export class RequestHandler {
   private readonly turns = new LoopTurns(BEGUN);
   private readonly stopping = new AbortController();
   private readonly fixed: ReadonlyMap<string, Endpoint>;
-  private readonly mounted: readonly (Endpoint & { readonly prefix: string })[];
+  private readonly mounted: readonly (Endpoint & { readonly takes: (path: string) => boolean })[];
   private readonly queries: Endpoint;
 
   /** @param socketCount connections that are open */
@@ -100,7 +100,7 @@ export class RequestHandler {
       ['/metrics', { name: 'metrics', serve: (context) => this.serveMetrics(context) }],
     ]);
     this.mounted = routes.map((route) => ({
-      prefix: route.prefix,
+      takes: (path: string) => path.startsWith(route.prefix) && route.takes?.(path) !== false,
       ...this.endpoint({
         name: route.prefix.replaceAll('/', ''),
         readsBytes: route.readsBytes,
@@ -181,7 +181,7 @@ export class RequestHandler {
   private endpointOf({ method, path }: HubRequest): Endpoint {
     const [plain = ''] = path.replace(/^\/{2,}/, '/').split('?', 1);
     const fixed = method === 'GET' || method === 'HEAD' ? this.fixed.get(plain) : undefined;
-    return fixed ?? this.mounted.find(({ prefix }) => plain.startsWith(prefix)) ?? this.queries;
+    return fixed ?? this.mounted.find(({ takes }) => takes(plain)) ?? this.queries;
   }
 
   /** Says whether the process takes requests: nothing else is looked at. */

@@ -24,6 +24,8 @@ export interface RouteCaller {
 export interface HubRoute {
   /** Every path that starts with it, with slashes around: `/sync/`. */
   readonly prefix: string;
+  /** Of these paths, those that it takes; all, when left out. */
+  readonly takes?: (path: string) => boolean;
   /** A body that is an iterable is streamed: pulled as fast as the client reads, and returned early when the client disconnects. */
   handle(request: HubRequest, caller: RouteCaller): Promise<HttpResponse>;
   /** Bodies are given as `bytes` instead of text. */
