@@ -61,6 +61,8 @@ test('logs are asked for, made, and downloaded by a signed URL that can be neith
   expect(url).toMatch(new RegExp(`^${hub.url}/files/${id}/0\\?signature=[\\w-]{43}$`));
   const file = await fetch(url);
   expect(file.headers.get('content-type')).toBe('application/gzip');
+  const head = await fetch(url, { method: 'HEAD' });
+  expect(head.headers.get('content-length')).toBe(file.headers.get('content-length'));
   const text = gunzipSync(Buffer.from(await file.arrayBuffer())).toString();
   const lines = text
     .trimEnd()

@@ -15,7 +15,7 @@ function writeHead(
   const isHttp2 = 'stream' in to;
   const all: string[] = [];
   // HTTP/2 has no connection headers.
-  for (const [name, value] of [...Object.entries(headers), ...Object.entries(more)])
+  for (const [name, value] of Object.entries({ ...headers, ...more }))
     if (!isHttp2 || name !== 'connection') all.push(name, value);
   (to as { writeHead(status: number, headers: string[]): void }).writeHead(status, all);
 }
