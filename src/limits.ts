@@ -15,7 +15,8 @@ export const HUB_LIMITS = {
   keepAliveMs: 5_000,
   /** A connection over HTTP/2 on which nothing happens. */
   sessionIdleMs: 60_000,
-  streamsPerSession: 128,
+  /** Requests that one such connection may have open, beside as many event streams as a credential may have. */
+  requestsPerSession: 128,
   /** Of a compressed body, once it is larger than `inflatedFreeBytes`. */
   inflateRatio: 20,
   inflatedFreeBytes: 64 * 1024,

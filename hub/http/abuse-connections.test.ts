@@ -1,16 +1,19 @@
 /** Many requests on one connection: pipelined, offering upgrades, reset. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { connect as connectHttp2 } from 'node:http2';
+import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { answerText } from '../../src/http/message.ts';
+import type { HubRoute } from './route.ts';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';
 
 let hub: TestHub | undefined;
 let socket: Socket | undefined;
+const sessions: ClientHttp2Session[] = [];
 afterEach(async () => {
   socket?.destroy();
+  for (const session of sessions.splice(0)) session.destroy();
   await hub?.close();
 });
 
@@ -199,6 +202,51 @@ test('some streams that are reset end no session', async () => {
   );
   expect(status).toBe(200);
   session.destroy();
+});
+
+/** Begins so many requests on one session. Resolves with what came of each: its status, or its error. */
+async function beginOnOneSession(url: string, count: number): Promise<readonly string[]> {
+  const session = connectHttp2(url);
+  sessions.push(session);
+  session.on('error', () => undefined);
+  await once(session, 'connect');
+  const begin = (): Promise<string> =>
+    new Promise((resolve) => {
+      const stream = session.request({ ':path': '/open/' });
+      stream.on('error', (reason) => resolve(String(reason)));
+      stream.on('response', (headers) => resolve(String(headers[':status'])));
+      stream.on('close', () => resolve('closed without an error'));
+    });
+  return Promise.all(Array.from({ length: count }, begin));
+}
+
+/** A route whose responses do not end by themselves. */
+const openRoute: HubRoute = {
+  prefix: '/open/',
+  async handle({ signal }) {
+    async function* body() {
+      yield 'begun';
+      await once(signal, 'abort');
+    }
+    return { status: 200, headers: {}, body: body() };
+  },
+};
+
+test('of the event streams that one session begins, those beyond the limit of their credential are refused', async () => {
+  hub = await openTestHub({ settings: { drainMs: 1 }, routes: () => [openRoute] });
+  const begun = await beginOnOneSession(hub.url, 260);
+  expect(begun.filter((status) => status === '200')).toHaveLength(250);
+  expect(begun.filter((status) => status === '429')).toHaveLength(10);
+});
+
+test('streams of one address are counted over all its sessions', async () => {
+  // Ten for each of three connections, and the 100 of a credential.
+  const limits = { requestsPerSession: 10, socketsPerAddress: 3, streamsPerCredential: 100 };
+  hub = await openTestHub({ settings: { ...limits, drainMs: 1 }, routes: () => [openRoute] });
+  expect(new Set(await beginOnOneSession(hub.url, 90))).toEqual(new Set(['200']));
+  expect(new Set(await beginOnOneSession(hub.url, 10))).toEqual(new Set(['200']));
+  const refused = await beginOnOneSession(hub.url, 90);
+  expect(refused.join()).toMatch(/NGHTTP2_ENHANCE_YOUR_CALM/);
 });
 
 test('two Host headers are refused', async () => {

@@ -19,7 +19,7 @@ import {
 } from 'node:http2';
 import { createServer as createNet, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTls, type TLSSocket } from 'node:tls';
-import { TokenBuckets } from '../admission/token-buckets.ts';
+import { Counts, TokenBuckets } from '../admission/token-buckets.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import type { TlsFiles } from './server-options.ts';
 
@@ -55,6 +55,10 @@ export class Acceptor {
   private readonly sockets = new Set<Socket>();
   private readonly countByAddress = new Map<string, number>();
   private readonly sessions = new Set<ServerHttp2Session>();
+  /** What a client begins beyond it waits at the client, silently: so the limit of its credential has to come first. */
+  private readonly streamsPerSession: number;
+  /** By address: streams of all its sessions. */
+  private readonly streams = new Counts();
   /** By connection: requests over HTTP/1.1 that wait for the response to one before. */
   private readonly pipelined = new WeakMap<Socket, number>();
   /** Connections whose offer of an upgrade was declined, until that request is answered. */
@@ -69,6 +73,8 @@ export class Acceptor {
 
   constructor(options: AcceptorOptions) {
     this.options = options;
+    const { requestsPerSession, streamsPerCredential } = options.settings;
+    this.streamsPerSession = requestsPerSession + streamsPerCredential;
     this.http1 = this.createHttp1();
     this.http2 = this.createHttp2();
     this.server = this.createServer();
@@ -175,7 +181,7 @@ export class Acceptor {
     const server = createHttp2({
       maxSessionMemory: 16,
       settings: {
-        maxConcurrentStreams: settings.streamsPerSession,
+        maxConcurrentStreams: this.streamsPerSession,
         maxHeaderListSize: settings.headerBytes + settings.requestLineBytes,
         enablePush: false,
       },
@@ -204,9 +210,9 @@ export class Acceptor {
   }
 
   /** Of an address that does it again and again, connections are refused for a while: each one anew would cost the hub as much. */
-  private endMisused(connection: Socket | ServerHttp2Session, address: string | undefined): void {
+  private endMisused(connection: Socket | ServerHttp2Session, address = ''): void {
     if (connection.destroyed) return;
-    this.misuses.take(address ?? '');
+    this.misuses.take(address);
     // Without a code Node's client closes its other streams without an error: whoever awaits one waits for ever.
     if ('goaway' in connection)
       connection.destroy(new Error('Misused.'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
@@ -274,13 +280,22 @@ export class Acceptor {
     if (this.longHeads.length > 0) setImmediate(this.handOverNext);
   };
 
+  /** Each costs memory while it is open, whoever it is of. */
+  private streamsMaxOf(address: string): number {
+    const { requestsPerSession, socketsPerAddress, streamsPerCredential, trustedProxies } =
+      this.options.settings;
+    if (trustedProxies.includes(address)) return Infinity;
+    return requestsPerSession * socketsPerAddress + streamsPerCredential;
+  }
+
   private watchSession(session: ServerHttp2Session): void {
     const { settings } = this.options;
-    const address = session.socket.remoteAddress;
+    const address = session.socket.remoteAddress ?? '';
     const end = (): void => this.endMisused(session, address);
     this.sessions.add(session);
     let open = 0;
     const { resetsPerSecond, resetsAtOnce } = settings;
+    const streamsMax = this.streamsMaxOf(address);
     const resets = new TokenBuckets(resetsPerSecond, resetsAtOnce / resetsPerSecond, nowMs);
     session.once('close', () => this.sessions.delete(session));
     session.on('error', () => session.destroy());
@@ -293,7 +308,9 @@ export class Acceptor {
       if (begunInTurn === 0) setImmediate(() => (begunInTurn = 0));
       begunInTurn += 1;
       // No more may be open at once: these were begun to be reset.
-      if (begunInTurn > settings.streamsPerSession) return end();
+      if (begunInTurn > this.streamsPerSession || this.streams.of(address) >= streamsMax)
+        return end();
+      stream.once('close', this.streams.hold(address));
       session.setTimeout(settings.sessionIdleMs);
       // A reset by the client is no failure of the hub. Many before there is a response are: each costs what its request began.
       stream.on('error', () => undefined);

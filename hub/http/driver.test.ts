@@ -176,3 +176,30 @@ test('of 125 streams of a session 115 are closed at once, and the others go on',
   await expect.poll(() => heard, done).toEqual(Array(10).fill('version'));
   for (const stream of streams) stream.close();
 });
+
+test('of 260 streams of one secret ten are refused by name, and as many may begin as end', async () => {
+  const admin = await open();
+  await addNotes(admin, 1);
+  const started = new Set<number>();
+  const failures: unknown[] = [];
+  const begin = (n: number) =>
+    admin
+      .stream(q.Ref(q.Collection('notes'), '1'))
+      .on('start', () => void started.add(n))
+      .on('error', (error) => void failures.push(error))
+      .start();
+  const streams = Array.from({ length: 260 }, (_, n) => begin(n));
+  const done = { timeout: 60_000 };
+  await expect.poll(() => [started.size, failures.length], done).toEqual([250, 10]);
+  for (const failure of failures)
+    expect(failure).toMatchObject({
+      name: 'TooManyRequests',
+      description: expect.stringContaining('More than 250 streams of one credential'),
+    });
+  const closed = [...started].slice(0, 200);
+  for (const n of closed) streams[n]?.close();
+  started.clear();
+  streams.push(...closed.map(begin));
+  await expect.poll(() => [started.size, failures.length], done).toEqual([200, 10]);
+  for (const stream of streams) stream.close();
+});
