@@ -21,7 +21,10 @@ export interface FetchInit {
   readonly signal?: AbortSignalLike | null | undefined;
 }
 
-export type BurrowFetch = (input: string | URL | Request, init?: FetchInit) => Promise<Response>;
+export type BurrowFetch = (
+  input: string | URL | Request,
+  init?: FetchInit | null,
+) => Promise<Response>;
 
 /** What fetching needs from the database. */
 export interface FetchHost {
@@ -36,13 +39,14 @@ export interface FetchHost {
  */
 export const fetchFrom =
   (host: FetchHost): BurrowFetch =>
-  async (input, init = {}) => {
+  async (input, given) => {
+    const init = given ?? {};
     const request = input instanceof Request ? input : undefined;
     const signal = init.signal ?? request?.signal;
     throwIfAborted(signal);
     const call: HttpCall = {
       method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
-      path: pathOf(request?.url ?? (input as string | URL).toString()),
+      path: pathOf(request?.url ?? (input as string | URL)),
       headers: headersOf(init.headers ?? request?.headers),
       body: await bodyOf(init.body ?? request?.body),
     };
@@ -62,12 +66,13 @@ export const fetchFrom =
   };
 
 /** Path and query of a URL; of a bare `http://host:1` it is `/`. */
-function pathOf(url: string): string {
+function pathOf(url: string | URL): string {
   try {
-    const { pathname, search } = new URL(url, 'http://burrow.local/');
+    // What is not there must not become the path `/undefined`.
+    const { pathname, search } = new URL(url ?? '//', 'http://burrow.local/');
     return pathname.replace(/^\/*/, '/') + search;
   } catch (cause) {
-    throw new UsageError(`db.fetch needs a URL, but got: ${url}`, { cause });
+    throw new UsageError(`db.fetch needs a URL, but got: ${String(url)}`, { cause });
   }
 }
 

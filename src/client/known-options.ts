@@ -1,11 +1,12 @@
+import { wrongOptions } from '../values/wrong-options.ts';
 import { UsageError } from './errors.ts';
 
 /**
- * Of calls whose options have no table (`read-options.ts`): a name that means nothing would be a wish that is silently not granted.
+ * Of calls whose options have no table (`read-options.ts`).
+ * @param known undefined: any name may be meant
  * @throws UsageError
  */
-export function requireKnown(given: object, known: readonly string[]): void {
-  for (const name of Object.keys(given))
-    if (!known.includes(name))
-      throw new UsageError(`There is no option \`${name}\`, but: ${known.join(', ')}.`);
+export function requireKnown(given: unknown, known?: readonly string[]): void {
+  const wrong = wrongOptions(given, known);
+  if (wrong !== undefined) throw new UsageError(wrong);
 }

@@ -15,10 +15,14 @@ export type Login =
     };
 
 export function unlockCall(login: Login): UnlockCall {
-  if ('secret' in login && typeof login.secret === 'string') return { secret: login.secret };
-  if ('password' in login && typeof login.password === 'string') {
-    const { user, password, key } = login;
+  const { secret, user, password, key } = Object(login) as {
+    readonly secret?: unknown;
+    readonly user: Arg;
+    readonly password?: unknown;
+    readonly key?: string;
+  };
+  if (typeof secret === 'string') return { secret };
+  if (typeof password === 'string')
     return { user: queryText(user), password, ...(key !== undefined && { key }) };
-  }
   throw new UsageError('db.unlock needs { secret } or { user, password }.');
 }

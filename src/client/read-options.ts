@@ -1,6 +1,7 @@
 import { isOption, type Option, type OptionTable, type OptionValues } from '../host/options.ts';
-import { differingChars } from '../values/differing-chars.ts';
+import { noOption } from '../values/wrong-options.ts';
 import { UsageError } from './errors.ts';
+import { requireKnown } from './known-options.ts';
 
 /**
  * The value of each option in a table: what was given, else the default.
@@ -9,9 +10,11 @@ import { UsageError } from './errors.ts';
 export const readOptions = <Table extends OptionTable>(
   table: Table,
   given: object,
-): OptionValues<Table> =>
+): OptionValues<Table> => {
+  requireKnown(given);
   // The one cast: TypeScript cannot relate the rows of a loop to their types.
-  readTable(table, given, '', pathsIn(table)) as OptionValues<Table>;
+  return readTable(table, given, '', pathsIn(table)) as OptionValues<Table>;
+};
 
 function readTable(
   table: OptionTable,
@@ -21,7 +24,7 @@ function readTable(
 ): object {
   const values = new Map<string, unknown>(Object.entries(given));
   for (const name of values.keys())
-    if (!Object.hasOwn(table, name)) throw unknownOption(prefix + name, known);
+    if (!Object.hasOwn(table, name)) throw new UsageError(noOption(prefix + name, known));
   const read = Object.entries(table).map(([name, row]) => {
     const path = prefix + name;
     const value = values.get(name);
@@ -51,13 +54,6 @@ const shown = (value: unknown): string =>
     : typeof value === 'object' && value !== null
       ? 'an object'
       : String(value);
-
-function unknownOption(path: string, known: readonly string[]): UsageError {
-  const nearest = known.reduce((best, each) =>
-    differingChars(path, each) < differingChars(path, best) ? each : best,
-  );
-  return new UsageError(`There is no option \`${path}\`. Did you mean \`${nearest}\`?`);
-}
 
 /** Members of options too: `log.enabled`. */
 const pathsIn = (table: OptionTable): readonly string[] =>

@@ -1,6 +1,7 @@
 import { filesIn } from '../../codec/file-names.ts';
 import type { FileCall, FileData, FileHomeData, FileProgress } from '../../host/files.ts';
 import { UsageError, type QueryError } from '../errors.ts';
+import { requireKnown } from '../known-options.ts';
 import type { HostCall, Link } from '../connection/link.ts';
 import type { BlobLike } from '../../host/log.ts';
 import { q } from '../queries/builders.ts';
@@ -75,6 +76,7 @@ export class Files extends TypedEvents<FilesEvents> {
    */
   async put(blob: Blob, options: { readonly name?: string } = {}): Promise<FileRef> {
     if (!(blob instanceof Blob)) throw new UsageError('put() takes a Blob or a File.');
+    requireKnown(options, ['name']);
     const { name = (blob as Partial<File>).name } = options;
     const stored = await this.#link.call((host) => host.putFile(blob));
     return { ...stored, type: blob.type, ...(name !== undefined && { name }) };
@@ -114,8 +116,10 @@ export class Files extends TypedEvents<FilesEvents> {
   async fetchAll(
     client: Pick<Client, 'paginate'>,
     set: Expr<SetRef>,
-    { signal }: { readonly signal?: AbortSignal } = {},
+    options: { readonly signal?: AbortSignal } = {},
   ): Promise<{ readonly files: number; readonly notUploaded: readonly string[] }> {
+    requireKnown(options, ['signal']);
+    const { signal } = options;
     const files = new Set<string>();
     const notUploaded: string[] = [];
     const pages = client.paginate(set, {}, signal && { signal }).map((ref) => q.Get(ref as Ref));
@@ -171,12 +175,16 @@ export class Files extends TypedEvents<FilesEvents> {
 
   /** Frees the room of a file on this device. @throws QueryError `unsent_writes` while it is on its way to the hub */
   async remove(file: FileRef | string): Promise<void> {
-    const { file: name } = callOf(file, {});
+    const { file: name } = callOf(file);
     await this.#link.call((host) => host.removeFile(name));
   }
 }
 
-function callOf(file: FileRef | string, { of, wait }: FileReadOptions): FileCall {
+const OPTIONS = ['of', 'wait', 'signal'] satisfies (keyof FileReadOptions)[];
+
+function callOf(file: FileRef | string, options: FileReadOptions = {}): FileCall {
+  requireKnown(options, OPTIONS);
+  const { of, wait } = options;
   const name: unknown = typeof file === 'string' ? file : (file as Partial<FileRef> | null)?.file;
   if (typeof name !== 'string') throw new UsageError('A file is named by what put() gave.');
   return { file: name, of: of && homeOf(of), wait };

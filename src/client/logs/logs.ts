@@ -3,6 +3,7 @@ import type { LogFile } from '../../host/log.ts';
 import type { HttpCall, HttpReply } from '../../host/query.ts';
 import type { RefusalCode } from '../../errors.ts';
 import { refusalError } from '../errors.ts';
+import { requireKnown } from '../known-options.ts';
 import { BlobUrls } from './blob-urls.ts';
 
 export interface LogRequest {
@@ -114,6 +115,7 @@ export class Logs {
   }
 
   private async send<T>(method: string, path: string, body?: object): Promise<T> {
+    if (method === 'POST') requireKnown(body);
     const { body: text, status } = await this.http({
       method,
       path: `/api/v1/logs${path}${QUERY}`,

@@ -153,6 +153,7 @@ class QueryClient {
     queryOptions?: QueryOptions,
   ): PageHelper<T>;
   paginate(set: Arg, options: PaginateOptions = {}, queryOptions: QueryOptions = {}) {
+    requireKnown(options);
     return pagesOf((page) => this.query(page, queryOptions), set, options);
   }
 

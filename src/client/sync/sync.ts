@@ -145,7 +145,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   /** Those of the database. */
   readonly files: Files;
   readonly writes: SyncWrites = {
-    list: ({ states } = {}) => this.#listWrites(states),
+    list: (filter) => this.#listWrites(filter),
     settled: async (id) => {
       const judged = await this.#link.ask((host) => host.verdict(id));
       return judged ? judgedWriteOf(judged) : this.#verdictOn(id);
@@ -337,8 +337,10 @@ export class Sync extends TypedEvents<SyncEvents> {
   }
 
   async #listWrites<State extends WriteState>(
-    states: readonly State[] | undefined,
+    filter: { readonly states?: readonly State[] } = {},
   ): Promise<readonly WriteIn<State>[]> {
+    requireKnown(filter, ['states']);
+    const { states } = filter;
     const found = await this.#link.ask((host) => host.writes(states));
     return (await Promise.all(found.map(writeOf))).filter(isIn(states));
   }

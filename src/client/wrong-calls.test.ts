@@ -1,0 +1,71 @@
+/** Calls with what they do not take: each says so with a code, and the worker hears nothing of it. */
+import { expect, test } from 'vitest';
+import { openDatabase, q, UsageError, type Database } from '../index.ts';
+import { openFake, type FakeAnswers } from './testing/fake-worker.ts';
+
+const none = null as never;
+const next = (): void => undefined;
+const photo = `file:${'0'.repeat(64)}`;
+const copy: FakeAnswers = {
+  sync: () =>
+    Promise.resolve({
+      ok: true,
+      value: { secret: 's', state: 'live', failed: undefined, missing: 0 },
+    }),
+};
+const options = { url: 'http://hub.example', secret: 's', sets: [] };
+
+/** A call may throw at once, or later. */
+const failureOf = async (call: () => unknown): Promise<unknown> => {
+  try {
+    await call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('The call was not refused.');
+};
+
+const CALLS: Readonly<Record<string, (db: Database) => unknown>> = {
+  openDatabase: () => openDatabase('notes', none),
+  query: (db) => db.client().query(1, none),
+  queryWithMetrics: (db) => db.client().queryWithMetrics(1, none),
+  subscribe: (db) => db.client().subscribe(1, { next }, none),
+  paginate: (db) => db.client().paginate([], none),
+  'paginate, of its queries': (db) => db.client().paginate([], {}, none).nextPage(),
+  signOut: (db) => db.signOut(none),
+  unlock: (db) => db.unlock(none),
+  'unlock with nothing': (db) => db.unlock(undefined as never),
+  fetch: (db) => db.fetch(none),
+  'fetch of nothing': (db) => db.fetch(undefined as never),
+  'logs.request': (db) => db.logs.request(none),
+  'logs.request of nothing': (db) => db.logs.request(undefined as never),
+  'logs.list': (db) => db.logs.list(none),
+  'logs.createUrl': (db) => db.logs.createUrl('1', none),
+  'files.put': (db) => db.files.put(new Blob(['x']), none),
+  'files.get': (db) => db.files.get(photo, none),
+  'files.get with a misspelt option': (db) => db.files.get(photo, { off: 1 } as never),
+  'files.fetch': (db) => db.files.fetch(photo, none),
+  'files.fetchAll': (db) => db.files.fetchAll(db.client(), q.Documents(q.Collection('n')), none),
+  'files.send': (db) => db.files.send(photo, none),
+  sync: (db) => db.sync(none),
+  submit: async (db) => (await db.sync(options)).client.submit(1, none),
+  'writes.list': async (db) => (await db.sync(options)).writes.list(none),
+  'writes.list with a misspelt option': async (db) =>
+    (await db.sync(options)).writes.list({ state: ['local'] } as object),
+};
+
+test.each(Object.entries(CALLS))('%s() refuses what is no options', async (_, call) => {
+  const { db } = await openFake(copy);
+  expect(await failureOf(() => call(db))).toBeInstanceOf(UsageError);
+  await db.close();
+});
+
+test('a text and a number are no options either', async () => {
+  const { db } = await openFake();
+  const wrong = (given: unknown) => failureOf(() => db.client().query(1, given as object));
+  expect(await wrong('hub')).toMatchObject({
+    description: 'Options must be an object, but are hub.',
+  });
+  expect(await wrong(5)).toMatchObject({ description: 'Options must be an object, but are 5.' });
+  await db.close();
+});
