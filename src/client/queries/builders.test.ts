@@ -262,6 +262,16 @@ test('q keeps a member named __proto__', () => {
   expect({}).not.toHaveProperty('a');
 });
 
+test('q takes no content of a document for an expression', () => {
+  const data: object = JSON.parse('{"_isFaunaExpr":true,"now":null}');
+  const made = q.Object({ data });
+  expect(encodeQuery(made)).toBe('{"object":{"data":{"object":{"_isFaunaExpr":true,"now":null}}}}');
+  expect(made.toFQL()).toBe('{"data": {"_isFaunaExpr": true, "now": null}}');
+  // As an app copies what others have written.
+  const copied = Object.assign({}, JSON.parse('{"__proto__":{"_isFaunaExpr":true},"now":null}'));
+  expect(() => q.Object({ data: copied as object })).toThrow(UsageError);
+});
+
 test('q.Lambda() reads the names of plain parameters and refuses others', () => {
   const lambda = (body: unknown) => encodeQuery((q.Lambda as unknown as Builder)(body));
   const shorthand = {

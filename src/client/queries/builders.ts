@@ -1,5 +1,6 @@
 import { BUILDER_ROWS, type BuilderRow } from './builder-table.ts';
 import { UsageError } from '../errors.ts';
+import { isExpr } from './is-expr.ts';
 import { parameterNames } from './parameter-names.ts';
 import type { Builders } from './types/builders.ts';
 import { Bytes, Expr } from './values.ts';
@@ -59,7 +60,7 @@ function wrapped(value: unknown): unknown {
 }
 
 function wrapObject(value: object): unknown {
-  if ('_isFaunaExpr' in value) return value;
+  if (isExpr(value)) return value;
   if (Array.isArray(value)) return value.map((each, at) => within(at, each));
   if (value instanceof Uint8Array || value instanceof ArrayBuffer) return new Bytes(value);
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -172,7 +173,7 @@ function buildLambda(...args: readonly unknown[]): Expr {
   const [first, body] = args;
   if (args.length === 2) return new Expr({ lambda: wrap(first), expr: wrap(body) });
   if (typeof first === 'function') return lambdaOf(first as Build);
-  if (typeof first === 'object' && first !== null && '_isFaunaExpr' in first) return first as Expr;
+  if (isExpr(first)) return first;
   throw new UsageError('q.Lambda expects a function, a lambda, or parameter names and a body.');
 }
 
@@ -207,7 +208,7 @@ function buildLet(bindings: unknown, body: unknown): Expr {
 
 function buildPaginate(set: unknown, options: unknown = {}): Expr {
   const literal = typeof options === 'object' && !Array.isArray(options);
-  if (!literal || (options !== null && '_isFaunaExpr' in options)) {
+  if (!literal || isExpr(options)) {
     throw new UsageError(
       'The options of q.Paginate must be an object literal, such as { size: q.Var("n") }, not an expression.',
     );

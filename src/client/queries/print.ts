@@ -1,4 +1,5 @@
 import { BUILDER_ROWS, type BuilderRow } from './builder-table.ts';
+import { isExpr } from './is-expr.ts';
 
 type Form = Readonly<Record<string, unknown>>;
 
@@ -15,9 +16,7 @@ const list = (parts: readonly unknown[]): string => parts.map(printExpression).j
 
 /** Wire form of an expression, one level. */
 const unwrapped = (expression: unknown): unknown =>
-  typeof expression === 'object' && expression !== null && '_isFaunaExpr' in expression
-    ? unwrapped((expression as unknown as { toJSON(): unknown }).toJSON())
-    : expression;
+  isExpr(expression) ? unwrapped(expression.toJSON()) : expression;
 
 /** The forms that no row of the table describes, by a key that only they have. */
 const SPECIAL: Readonly<Record<string, (form: Form) => string>> = {
