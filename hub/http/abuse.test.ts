@@ -220,3 +220,14 @@ test('V1: requests from one address have a rate too', async () => {
   expect(letIn).toBeGreaterThanOrEqual(5);
   expect(letIn).toBeLessThanOrEqual(5 + Math.ceil(seconds));
 });
+
+test('V1: addresses of one IPv6 network are one caller', async () => {
+  const { url } = await open({
+    settings: { ratePerAddress: 0.001, burstSeconds: 5000, trustedProxies: ['127.0.0.1'] },
+  });
+  const statusFor = async (address: string): Promise<number> =>
+    (await fetch(`${url}/ping`, { headers: { 'x-forwarded-for': address } })).status;
+  for (let i = 0; i < 5; i++) expect(await statusFor(`2001:db8::${i}:1`)).toBe(200);
+  expect(await statusFor('2001:db8::6:1')).toBe(429);
+  expect(await statusFor('2001:db8:0:1::1')).toBe(200);
+});

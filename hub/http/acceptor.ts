@@ -19,6 +19,7 @@ import {
 } from 'node:http2';
 import { createServer as createNet, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTls, type TLSSocket } from 'node:tls';
+import { networkOf, plainAddress } from '../admission/addresses.ts';
 import { Counts, TokenBuckets } from '../admission/token-buckets.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import type { TlsFiles } from './server-options.ts';
@@ -35,8 +36,16 @@ export interface AcceptorOptions {
   readonly onRefused: () => void;
 }
 
+/** Who is at the other end of a connection, as limits count it. */
+interface Peer {
+  readonly address: string;
+  /** A proxy, which speaks for many. */
+  readonly isTrusted: boolean;
+}
+
 /** How often Node looks for HTTP/1.1 connections that are past their deadline. */
 const CHECK_MS = 1000;
+
 /** Connections of one address that may be closed for what they cost: so many at once, and per second. Then it has to wait. */
 const MISUSES_AT_ONCE = 8;
 const MISUSES_PER_SECOND = 1;
@@ -53,7 +62,8 @@ export class Acceptor {
   private readonly http2: Http2Server;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
-  private readonly countByAddress = new Map<string, number>();
+  /** By address. */
+  private readonly connections = new Counts();
   private readonly sessions = new Set<ServerHttp2Session>();
   /** What a client begins beyond it waits at the client, silently: so the limit of its credential has to come first. */
   private readonly streamsPerSession: number;
@@ -144,7 +154,7 @@ export class Acceptor {
       const count = (this.pipelined.get(socket) ?? 0) + 1;
       if (count > settings.pipelined) {
         if (!socket.destroyed) closeWithoutStacks(socket);
-        this.endMisused(socket, socket.remoteAddress);
+        this.endMisused(socket, this.peerOf(socket));
         // The pieces that are not parsed yet never are.
         socket.pause();
         // One of many in the chunk that is being parsed: a request that is ended already costs Node least.
@@ -162,7 +172,7 @@ export class Acceptor {
   /** Serves the request as if it had not offered an upgrade: clients in Java offer h2c with each, one after the other. */
   private declineUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     if (this.declined.has(socket)) {
-      this.endMisused(socket, socket.remoteAddress);
+      this.endMisused(socket, this.peerOf(socket));
       return;
     }
     this.declined.add(socket);
@@ -210,7 +220,7 @@ export class Acceptor {
   }
 
   /** Of an address that does it again and again, connections are refused for a while: each one anew would cost the hub as much. */
-  private endMisused(connection: Socket | ServerHttp2Session, address = ''): void {
+  private endMisused(connection: Socket | ServerHttp2Session, { address }: Peer): void {
     if (connection.destroyed) return;
     this.misuses.take(address);
     // Without a code Node's client closes its other streams without an error: whoever awaits one waits for ever.
@@ -221,24 +231,24 @@ export class Acceptor {
 
   private admit(socket: Socket): void {
     const { settings, onRefused } = this.options;
-    const address = socket.remoteAddress ?? '';
-    const count = this.countByAddress.get(address) ?? 0;
-    const isTooMuch = count >= settings.socketsPerAddress || !this.misuses.hasLeft(address);
-    const isRefused = isTooMuch && !settings.trustedProxies.includes(address);
-    if (this.sockets.size >= settings.sockets || isRefused) {
+    const { address, isTrusted } = this.peerOf(socket);
+    const isTooMuch =
+      this.connections.of(address) >= settings.socketsPerAddress || !this.misuses.hasLeft(address);
+    if (this.sockets.size >= settings.sockets || (isTooMuch && !isTrusted)) {
       onRefused();
       socket.destroy();
       return;
     }
     this.sockets.add(socket);
-    this.countByAddress.set(address, count + 1);
     socket.setKeepAlive(true, settings.slowReaderMs);
-    socket.once('close', () => {
-      this.sockets.delete(socket);
-      const left = (this.countByAddress.get(address) ?? 1) - 1;
-      if (left === 0) this.countByAddress.delete(address);
-      else this.countByAddress.set(address, left);
-    });
+    socket.once('close', () => this.sockets.delete(socket));
+    socket.once('close', this.connections.hold(address));
+  }
+
+  private peerOf({ remoteAddress = '' }: { readonly remoteAddress?: string | undefined }): Peer {
+    const peer = plainAddress(remoteAddress);
+    const { trustedProxies } = this.options.settings;
+    return { address: networkOf(peer), isTrusted: trustedProxies.includes(peer) };
   }
 
   /** Three bytes suffice: no method of HTTP/1.1 starts like the preface of HTTP/2. */
@@ -281,21 +291,19 @@ export class Acceptor {
   };
 
   /** Each costs memory while it is open, whoever it is of. */
-  private streamsMaxOf(address: string): number {
-    const { requestsPerSession, socketsPerAddress, streamsPerCredential, trustedProxies } =
-      this.options.settings;
-    if (trustedProxies.includes(address)) return Infinity;
-    return requestsPerSession * socketsPerAddress + streamsPerCredential;
+  private streamsMaxOf({ isTrusted }: Peer): number {
+    const { requestsPerSession, socketsPerAddress, streamsPerCredential } = this.options.settings;
+    return isTrusted ? Infinity : requestsPerSession * socketsPerAddress + streamsPerCredential;
   }
 
   private watchSession(session: ServerHttp2Session): void {
     const { settings } = this.options;
-    const address = session.socket.remoteAddress ?? '';
-    const end = (): void => this.endMisused(session, address);
+    const peer = this.peerOf(session.socket);
+    const end = (): void => this.endMisused(session, peer);
     this.sessions.add(session);
     let open = 0;
     const { resetsPerSecond, resetsAtOnce } = settings;
-    const streamsMax = this.streamsMaxOf(address);
+    const streamsMax = this.streamsMaxOf(peer);
     const resets = new TokenBuckets(resetsPerSecond, resetsAtOnce / resetsPerSecond, nowMs);
     session.once('close', () => this.sessions.delete(session));
     session.on('error', () => session.destroy());
@@ -308,9 +316,9 @@ export class Acceptor {
       if (begunInTurn === 0) setImmediate(() => (begunInTurn = 0));
       begunInTurn += 1;
       // No more may be open at once: these were begun to be reset.
-      if (begunInTurn > this.streamsPerSession || this.streams.of(address) >= streamsMax)
+      if (begunInTurn > this.streamsPerSession || this.streams.of(peer.address) >= streamsMax)
         return end();
-      stream.once('close', this.streams.hold(address));
+      stream.once('close', this.streams.hold(peer.address));
       session.setTimeout(settings.sessionIdleMs);
       // A reset by the client is no failure of the hub. Many before there is a response are: each costs what its request began.
       stream.on('error', () => undefined);

@@ -1,5 +1,6 @@
 /** A request in flight: what was sent, by whom, and where its response goes. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { networkOf, plainAddress } from '../admission/addresses.ts';
 import { credentialOf, type Credential } from '../admission/admission.ts';
 import type { AnyRequest, AnyResponse } from './acceptor.ts';
 import type { HubRequest } from './route.ts';
@@ -84,11 +85,12 @@ function headersOf(headers: IncomingHttpHeaders): Record<string, string> {
   return texts;
 }
 
+/** As limits and the log name it. */
 export function addressOf(raw: AnyRequest, trustedProxies: readonly string[]): string {
-  const peer = raw.socket.remoteAddress ?? '';
-  if (!trustedProxies.includes(peer)) return peer;
+  const peer = plainAddress(raw.socket.remoteAddress ?? '');
+  if (!trustedProxies.includes(peer)) return networkOf(peer);
   const forwarded = raw.headers['x-forwarded-for']?.toString();
-  return forwarded?.split(',').at(-1)?.trim() ?? peer;
+  return networkOf(forwarded?.split(',').at(-1)?.trim() ?? peer);
 }
 
 /** A proxy sends the whole URL. */
