@@ -231,6 +231,15 @@ test('a file that the hub has lost a part of is announced again when it is whole
   expect(await commitsDuring(() => upload(heron, '1'))).toBe(1);
 });
 
+test('who brings the last chunk many times at once has it announced once', async () => {
+  const heron = await photo(1);
+  await note('1', heron.file);
+  const place = placeOf(heron, '1');
+  await hub.begin(ROOT, place, heron.manifest);
+  const write = () => hub.write(ROOT, place, 0, chunkOf(heron, 0));
+  expect(await commitsDuring(() => Promise.all(Array.from({ length: 30 }, write)))).toBe(1);
+});
+
 test('nothing is announced of a document that has changed its photo meanwhile', async () => {
   const heron = await photo(1);
   await note('1', heron.file);

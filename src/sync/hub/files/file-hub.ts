@@ -38,6 +38,7 @@ export interface FileHubOptions extends CallerHost {
 export class FileHub {
   private readonly options: FileHubOptions;
   private readonly uploads = new Uploads();
+  private readonly announcing = new Map<string, Promise<void>>();
 
   constructor(options: FileHubOptions) {
     this.options = options;
@@ -151,9 +152,17 @@ export class FileHub {
    * Tells of a file that is whole, once: its document is written as it is, so the log of changes has it, and whoever pulls the document
    * knows that its files may have come. Hints, rights, other hubs and devices that were away are met as with any change of it.
    */
-  private async announce({ ref, file }: StoredFile): Promise<void> {
+  private announce(stored: StoredFile): Promise<void> {
+    const mark = `${folderIn(stored)}${ANNOUNCED}`;
+    const running =
+      this.announcing.get(mark) ??
+      this.announceNow(stored, mark).finally(() => this.announcing.delete(mark));
+    this.announcing.set(mark, running);
+    return running;
+  }
+
+  private async announceNow({ ref, file }: StoredFile, mark: string): Promise<void> {
     const { blobs, clock, engine } = this.options;
-    const mark = `${folderIn({ ref, file })}${ANNOUNCED}`;
     if (await blobs.get(mark)) return;
     await engine.transactions.write(({ writer, head }) => {
       const row = writer.row({ space: 'documents', key: keyOf(ref) });
