@@ -173,7 +173,7 @@ function buildLambda(...args: readonly unknown[]): Expr {
   const [first, body] = args;
   if (args.length === 2) return new Expr({ lambda: wrap(first), expr: wrap(body) });
   if (typeof first === 'function') return lambdaOf(first as Build);
-  if (isExpr(first)) return first;
+  if (isExpr(first)) return first as Expr;
   throw new UsageError('q.Lambda expects a function, a lambda, or parameter names and a body.');
 }
 
