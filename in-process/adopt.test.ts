@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { adopt, AdoptRefused, planAdoption, type AdoptOptions } from '../src/adopt/adopt.ts';
 import { queryError } from '../src/client/errors.ts';
 import {
+  DatabaseClosed,
   q,
   type Arg,
   type Database,
@@ -256,4 +257,12 @@ test('a collection that the hub or the copy lacks is told before anything is wri
   });
   const { submitted } = await adopt(local, sync, { ...here, collections: ['users', 'notes'] });
   expect(submitted).toBe(5);
+});
+
+test('a database that is closed ends waiting for the verdicts, and nobody need look at that', async () => {
+  network.offline();
+  const { settled } = await adopt(local, sync, here);
+  // An unhandled rejection would fail this file.
+  await copy.close();
+  await expect(settled).rejects.toBeInstanceOf(DatabaseClosed);
 });

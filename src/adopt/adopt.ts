@@ -151,7 +151,10 @@ export async function adopt(
     }
   }
   onProgress?.({ phase: 'writing', done: total, total });
-  return { submitted, known: known.size, failed, settled: refusedOf(sync, documents) };
+  const settled = refusedOf(sync, documents);
+  // Nobody need look at it, also when the database is closed.
+  settled.catch(() => undefined);
+  return { submitted, known: known.size, failed, settled };
 }
 
 /** The copy knows already what the hub would say; others may do better. */

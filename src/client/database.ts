@@ -113,8 +113,10 @@ export class Database extends TypedEvents<DatabaseEvents> {
     return this.#link.target;
   }
 
-  /** Opens everything in this database. Keep it in the page. */
+  /** Opens everything in this database. Keep it in the page. @throws DatabaseClosed, DatabaseLocked */
   get rootSecret(): string {
+    const { closed } = this.#link;
+    if (closed) throw closed;
     if (this.isLocked) throw lockedError();
     return this.#link.rootSecret;
   }

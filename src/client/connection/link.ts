@@ -85,6 +85,11 @@ export class Link {
     return this.#options;
   }
 
+  /** Why nothing can be asked any more. */
+  get closed(): Error | undefined {
+    return this.#closed;
+  }
+
   /** The page is in the browser's back/forward cache: calls wait until it is shown again. */
   get isPageKept(): boolean {
     return this.#page.isKept;
@@ -263,6 +268,7 @@ export class Link {
       if (how === 'destroy') await this.#forget();
     } finally {
       this.#page.stop();
+      this.#tellEnded(reason);
     }
   }
 
@@ -277,7 +283,6 @@ export class Link {
     } finally {
       clearTimeout(late);
       connection.end(reason);
-      this.#tellEnded(reason);
     }
   }
 

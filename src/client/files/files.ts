@@ -76,7 +76,7 @@ export class Files extends TypedEvents<FilesEvents> {
    */
   async put(blob: Blob, options: { readonly name?: string } = {}): Promise<FileRef> {
     if (!(blob instanceof Blob)) throw new UsageError('put() takes a Blob or a File.');
-    requireKnown(options, ['name']);
+    requireKnown(options);
     const { name = (blob as Partial<File>).name } = options;
     const stored = await this.#link.call((host) => host.putFile(blob));
     return { ...stored, type: blob.type, ...(name !== undefined && { name }) };
@@ -118,7 +118,7 @@ export class Files extends TypedEvents<FilesEvents> {
     set: Expr<SetRef>,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<{ readonly files: number; readonly notUploaded: readonly string[] }> {
-    requireKnown(options, ['signal']);
+    requireKnown(options);
     const { signal } = options;
     const files = new Set<string>();
     const notUploaded: string[] = [];
@@ -150,26 +150,33 @@ export class Files extends TypedEvents<FilesEvents> {
 
   /** Files on this device, with what has become of them. */
   async list(): Promise<readonly StoredFile[]> {
-    return this.#link.call((host) => host.files());
+    return this.#link.ask((host) => host.files());
   }
 
-  /** Resolves when no file is on its way to the hub: it has them, or has refused them. */
+  /**
+   * Resolves when no file is on its way to the hub: it has them, or has refused them.
+   * @throws DatabaseClosed, DatabaseLocked when that happens meanwhile
+   */
   async whenSent(): Promise<void> {
-    const waited = new AbortController();
-    const { signal } = waited;
-    try {
-      for (;;) {
-        const told = new Promise<void>((resolve) => {
-          const hear = ({ detail }: FilesEvents['progress']): void => {
-            if (detail.way === 'sending' && detail.done >= detail.size) resolve();
-          };
-          this.addEventListener('progress', hear, { signal });
+    for (;;) {
+      let stop = (): void => undefined;
+      const told = new Promise<void>((resolve) => {
+        stop = this.#link.listen({
+          onMessage: (message) => {
+            if (message.type !== 'sync-file') return;
+            const { way, done, size } = message.progress;
+            if (way === 'sending' && done >= size) resolve();
+          },
+          // The next look says whether another worker goes on.
+          onEnded: () => resolve(),
         });
+      });
+      try {
         if ((await this.list()).every(({ state }) => state !== 'unsent')) return;
         await told;
+      } finally {
+        stop();
       }
-    } finally {
-      waited.abort();
     }
   }
 

@@ -5,8 +5,8 @@ import type { JudgedData } from '../../host/sync.ts';
 import type { SyncState } from '../../states.ts';
 import type { ClientHost } from '../queries/client.ts';
 import type { Files } from '../files/files.ts';
-import type { Link } from '../connection/link.ts';
-import { UsageError } from '../errors.ts';
+import type { Link, LinkListener } from '../connection/link.ts';
+import { DatabaseClosed, UsageError } from '../errors.ts';
 import { q } from '../queries/builders.ts';
 import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
 
@@ -25,7 +25,10 @@ const judged = (id: string): JudgedData => ({
 
 /** A worker that answers when it is told to. */
 function fakeWorker(state: SyncState, more: Readonly<Record<string, unknown>> = {}) {
-  let hear: (message: WorkerMessage) => void = () => undefined;
+  let listeners: readonly LinkListener[] = [];
+  const hear = (message: WorkerMessage): void => {
+    for (const listener of listeners) listener.onMessage?.(message);
+  };
   const before: WorkerMessage[] = [];
   const answers: Readonly<Record<string, unknown>> = {
     sync: { secret: 's', state, failed: undefined, missing: 0 },
@@ -45,20 +48,39 @@ function fakeWorker(state: SyncState, more: Readonly<Record<string, unknown>> = 
   );
   const link = {
     syncSecret: '',
-    listen: ({ onMessage }: { readonly onMessage: typeof hear }) => {
-      hear = onMessage;
-      return () => undefined;
+    isPageKept: false,
+    closed: undefined as Error | undefined,
+    listen: (listener: LinkListener) => {
+      listeners = [...listeners, listener];
+      return () => {
+        listeners = listeners.filter((each) => each !== listener);
+      };
     },
     call: (body: (host: unknown) => unknown) => Promise.resolve(body(host)),
     ask: (body: (host: unknown) => unknown) => Promise.resolve(body(host)),
-  } as unknown as Link;
+  };
+  const end = (reason: Error): void => {
+    for (const listener of listeners) listener.onEnded?.(reason);
+  };
   return {
     calls,
-    sync: new Sync(link, {} as ClientHost, {} as Files),
+    sync: new Sync(link as unknown as Link, {} as ClientHost, {} as Files),
+    end,
+    close: (reason: Error) => {
+      link.closed = reason;
+      end(reason);
+    },
     /** Before the next answer. */
     first: (message: WorkerMessage) => void before.push(message),
     tell: (message: WorkerMessage) => hear(message),
   };
+}
+
+/** An answer that comes when the test gives it. */
+function pending() {
+  let answer: (verdict: undefined) => void = () => undefined;
+  const asked = new Promise<undefined>((resolve) => (answer = resolve));
+  return { asked, answer };
 }
 
 test('checkSyncOptions() says which option is wrong', () => {
@@ -144,6 +166,50 @@ test('writes.settled() has the verdict that is known, or waits for it with all o
   await Promise.resolve();
   tell({ type: 'sync-verdict', write: judged('0.1') });
   expect((await Promise.all(waiting)).map(({ id }) => id)).toEqual(['0.1', '0.1', '0.1']);
+});
+
+test('writes.settled() hears of a verdict that comes before its answer, however many follow', async () => {
+  const { asked, answer } = pending();
+  const { sync, tell } = fakeWorker('live', { verdict: asked });
+  await sync.start(OPTIONS);
+  const settled = sync.writes.settled('0.1');
+  const heard = new Promise((resolve) =>
+    sync.addEventListener('verdict', ({ detail }) => detail.id === '0.1001' && resolve(detail)),
+  );
+  for (let n = 1; n <= 1001; n++) tell({ type: 'sync-verdict', write: judged(`0.${n}`) });
+  await heard;
+  answer(undefined);
+  expect(await settled).toMatchObject({ id: '0.1', tsMicros: 7 });
+});
+
+test('a verdict that was made while settled() asked and the sync was stopped is found when it goes on', async () => {
+  const { asked, answer } = pending();
+  const more = { stopSync: undefined, verdict: asked, writes: [judged('0.1')] };
+  const { sync } = fakeWorker('live', more);
+  await sync.start(OPTIONS);
+  const settled = sync.writes.settled('0.1');
+  await sync.stop();
+  await sync.start(OPTIONS);
+  answer(undefined);
+  expect(await settled).toMatchObject({ id: '0.1', tsMicros: 7 });
+});
+
+test('who waits for a verdict is told when the database is closed, also while the sync is stopped', async () => {
+  const { sync, end, close, tell } = fakeWorker('live', {
+    stopSync: undefined,
+    verdict: undefined,
+  });
+  await sync.start(OPTIONS);
+  const lost = new Error('The worker was lost: another follows.');
+  const { settled } = await sync.client.submit(q.Add(1));
+  end(lost);
+  tell({ type: 'sync-verdict', write: judged('0.1') });
+  expect(await settled).toMatchObject({ id: '0.1' });
+  const waiting = [sync.writes.settled('0.2'), sync.writes.settled('0.3')];
+  await sync.stop();
+  const closed = new DatabaseClosed('Closed.');
+  close(closed);
+  for (const each of waiting) await expect(each).rejects.toBe(closed);
 });
 
 test('a verdict that was made while the sync was stopped settles its write when it goes on', async () => {

@@ -40,7 +40,10 @@ export interface Submitted<T> {
   readonly id: string;
   /** As it was answered here; undefined when only the hub can run it. */
   readonly value: T | undefined;
-  /** Resolves when the hub has judged it, also after days. Never rejects: a refusal is a verdict. */
+  /**
+   * Resolves when the hub has judged it, also after days. A refusal is a verdict: it rejects only when the database is closed meanwhile,
+   * which keeps the write.
+   */
   readonly settled: Promise<Verdict<T>>;
 }
 
@@ -72,7 +75,7 @@ export interface SyncWrites {
   }): Promise<readonly WriteIn<State>[]>;
   /**
    * Resolves with the verdict on a write of this device, by its id: also after a reload.
-   * @throws NotFound when it is already resolved, or never existed
+   * @throws NotFound when it is already resolved, or never existed; DatabaseClosed when the database is closed meanwhile
    */
   settled(id: string): Promise<Verdict>;
   /**
@@ -147,15 +150,18 @@ export class Sync extends TypedEvents<SyncEvents> {
   readonly writes: SyncWrites = {
     list: (filter) => this.#listWrites(filter),
     settled: async (id) => {
+      // Waits before it asks: the verdict may come meanwhile.
+      const settled = this.#verdictOn(id);
       const judged = await this.#link.ask((host) => host.verdict(id));
-      return judged ? judgedWriteOf(judged) : this.#verdictOn(id);
+      if (judged) this.#settle(await judgedWriteOf(judged));
+      return settled;
     },
     resolve: (id, resolution) => this.#resolveWrite(id, resolution),
   };
   readonly #link: Link;
   /** Without the login: scripts of the page find no password here. */
   #options: Pick<SyncOptions, 'url' | 'sets'> | undefined = undefined;
-  readonly #settling = new Map<string, (verdict: Verdict) => void>();
+  readonly #settling = new Map<string, (verdict: Verdict | Promise<never>) => void>();
   /** Verdicts that came before the answer to their `submit()`: the two come by different ways, and a hub nearby is quick. */
   readonly #early = new Map<string, Verdict>();
   #secret = '';
@@ -174,6 +180,12 @@ export class Sync extends TypedEvents<SyncEvents> {
     this.client = Object.assign(client, {
       submit: (expression: Arg, options?: SubmitOptions) => this.#submit(expression, options),
     }) as SyncClient;
+    link.listen({
+      onEnded: (reason) => {
+        if (link.closed)
+          for (const settle of this.#settling.values()) settle(Promise.reject(reason));
+      },
+    });
   }
 
   get state(): SyncState {
@@ -323,7 +335,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   }
 
   #verdictOn(id: string | undefined): Promise<Verdict> {
-    return new Promise((resolve) => {
+    const settled = new Promise<Verdict>((resolve) => {
       if (id === undefined) return;
       const early = this.#early.get(id);
       const others = this.#settling.get(id);
@@ -334,6 +346,9 @@ export class Sync extends TypedEvents<SyncEvents> {
           resolve(verdict);
         });
     });
+    // Nobody need look at it.
+    settled.catch(() => undefined);
+    return settled;
   }
 
   async #listWrites<State extends WriteState>(
@@ -366,11 +381,15 @@ export class Sync extends TypedEvents<SyncEvents> {
   async #noteVerdict(data: JudgedData): Promise<void> {
     const write = await judgedWriteOf(data);
     const { id } = write;
-    const waiting = this.#settling.get(id);
-    this.#settling.delete(id);
-    if (waiting) waiting(write);
-    else this.#keepEarly(id, write);
+    if (!this.#settle(write)) this.#keepEarly(id, write);
     this.dispatchEvent(new CustomEvent('verdict', { detail: write }));
+  }
+
+  /** @returns whether anybody has waited for it */
+  #settle(verdict: Verdict): boolean {
+    const waiting = this.#settling.get(verdict.id);
+    waiting?.(verdict);
+    return this.#settling.delete(verdict.id);
   }
 
   #keepEarly(id: string, verdict: Verdict): void {

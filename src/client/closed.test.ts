@@ -1,0 +1,72 @@
+/** What waits, and what can be read, when a database is closed. */
+import { expect, test } from 'vitest';
+import { DatabaseClosed, q } from '../index.ts';
+import { openFake, type FakeAnswers } from './testing/fake-worker.ts';
+
+const copy: FakeAnswers = {
+  sync: () =>
+    Promise.resolve({
+      ok: true,
+      value: { secret: 's', state: 'live', failed: undefined, missing: 0 },
+    }),
+};
+const options = { url: 'http://hub.example', secret: 's', sets: [] };
+
+test('close() ends waiting for the verdict on a write', async () => {
+  const { db } = await openFake(copy);
+  const sync = await db.sync(options);
+  const waiting = sync.writes.settled('0.1');
+  await db.close();
+  await expect(waiting).rejects.toBeInstanceOf(DatabaseClosed);
+  await expect(sync.writes.settled('0.1')).rejects.toBeInstanceOf(DatabaseClosed);
+});
+
+test('close() ends waiting for a verdict after the worker was lost', async () => {
+  const { db, fake } = await openFake(copy);
+  const sync = await db.sync(options);
+  await sync.whenSettled();
+  const waiting = sync.writes.settled('0.1');
+  await sync.whenSettled();
+  fake.dispatchEvent(new Event('error'));
+  await db.close();
+  await expect(waiting).rejects.toBeInstanceOf(DatabaseClosed);
+});
+
+test('who does not look at what became of a write is not disturbed by close()', async () => {
+  const submit: FakeAnswers['submit'] = () =>
+    Promise.resolve({
+      ok: true,
+      value: {
+        id: '0.1',
+        answer: { status: 201, body: '{"resource":1}', metrics: undefined as never },
+      },
+    });
+  const { db } = await openFake({ ...copy, submit });
+  const sync = await db.sync(options);
+  const { settled } = await sync.client.submit(q.Add(1));
+  // An unhandled rejection would fail this file.
+  await db.close();
+  await expect(settled).rejects.toBeInstanceOf(DatabaseClosed);
+});
+
+test('close() ends waiting for files that are on their way', async () => {
+  let asked: () => void = () => undefined;
+  const isAsked = new Promise<void>((resolve) => (asked = resolve));
+  const files: FakeAnswers['files'] = () => {
+    asked();
+    const file = { file: 'file:x', size: 1, state: 'unsent', error: undefined } as const;
+    return Promise.resolve({ ok: true, value: [file] });
+  };
+  const { db } = await openFake({ files });
+  const waiting = db.files.whenSent();
+  await isAsked;
+  await db.close();
+  await expect(waiting).rejects.toBeInstanceOf(DatabaseClosed);
+});
+
+test('the root secret of a closed database cannot be read', async () => {
+  const { db } = await openFake();
+  expect(db.rootSecret).toBe('root');
+  await db.close();
+  expect(() => db.rootSecret).toThrow(DatabaseClosed);
+});
