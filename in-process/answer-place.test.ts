@@ -109,6 +109,21 @@ describe('at the hub, or on the copy', () => {
     expect(await sync.writes.list()).toEqual([]);
   });
 
+  test.each(['nub', 'Hub', '', null, 5])(
+    'a place that there is not is refused (%s)',
+    async (given) => {
+      const at = given as 'hub';
+      const write = q.Create(notes, { data: { color: 'red' } });
+      for (const expression of [q.Count(all), write])
+        await expect(sync.client.query(expression, { at })).rejects.toMatchObject({
+          code: 'bad request',
+          description: `The option \`at\` must be one of complete, hub, hub-or-copy, but is ${JSON.stringify(given)}.`,
+        });
+      expect(await hub.client().query(q.Count(all))).toBe(2);
+      expect(await sync.writes.list()).toEqual([]);
+    },
+  );
+
   test('only the client of the sync takes it', async () => {
     for (const at of ['complete', 'hub', 'hub-or-copy'] as const)
       await expect(db.client().query(q.Count(all), { at })).rejects.toMatchObject({

@@ -2,7 +2,7 @@
 import { errorOf } from '../../src/http/answer-query.ts';
 import type { MissingSet } from '../../src/answers.ts';
 import { Refusal } from '../../src/errors.ts';
-import type { QueryCall, QueryReply } from '../../src/host/query.ts';
+import type { AnswerPlace, QueryCall, QueryReply } from '../../src/host/query.ts';
 import type { SyncSession } from './session.ts';
 import type { Abortable } from '../queries/abortable-calls.ts';
 import { READ_PLACE, type QueryRunner } from '../queries/query-runner.ts';
@@ -22,6 +22,7 @@ export async function answerQuery(
 ): Promise<QueryReply> {
   if (call.at === undefined) return runner.run(call, abortable);
   if (call.secret !== sync.secret) throw new Refusal('bad request', ONLY_OF_SYNC);
+  if (!PLACES.includes(call.at)) throw new Refusal('bad request', notPlace(call.at));
   if (call.at === 'hub') return askHub(sync, call, abortable);
   const here = await runner.run(call, abortable);
   if (isRefusedWrite(here)) return here;
@@ -33,6 +34,11 @@ export async function answerQuery(
     throw reason;
   });
 }
+
+const PLACES: readonly string[] = ['complete', 'hub', 'hub-or-copy'] satisfies AnswerPlace[];
+
+const notPlace = (at: unknown): string =>
+  `The option \`at\` must be one of ${PLACES.join(', ')}, but is ${JSON.stringify(at)}.`;
 
 const askHub = async (
   sync: Pick<SyncSession, 'ask'>,
