@@ -116,6 +116,24 @@ describe('alone', () => {
     expect(await db.files.list()).toEqual([]);
   });
 
+  test('a file can be sent only where there is a hub, under a document', async () => {
+    const db = await open();
+    const photo = await db.files.put(photoOf(10));
+    await db.client().query(q.CreateCollection({ name: 'notes' }));
+    const { ref: of } = await db.client().query(q.Create(notes, { data: { photo } }));
+    await expect(db.files.send(photo, { of })).rejects.toMatchObject({
+      code: 'bad request',
+      description: expect.stringContaining('db.sync('),
+    });
+    for (const wrong of [undefined, {}])
+      await expect(db.files.send(photo, wrong as never)).rejects.toMatchObject({
+        code: 'bad request',
+        description: expect.stringContaining('{ of: ref }'),
+      });
+    expect(await db.files.list()).toMatchObject([{ state: 'here' }]);
+    await db.files.whenSent();
+  });
+
   test('who aborts a call hears their own reason', async () => {
     const db = await open();
     const photo = await db.files.put(photoOf(10));

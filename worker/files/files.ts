@@ -97,10 +97,12 @@ export class Files {
     return (await store.isUsed()) ? (await store.records()).map(dataOf) : [];
   }
 
-  /** @throws Refusal `not found` */
+  /** @throws Refusal `bad request`, `not found` */
   async send({ file, of }: FileCall): Promise<void> {
     const home = homeOf(of);
     if (!home) throw new Refusal('bad request', 'send() takes the ref of a document: { of: ref }.');
+    if ((await this.options.epoch()) === undefined)
+      throw new Refusal('bad request', 'There is no hub to send to: call db.sync() first.');
     if (!(await noteHome(nameIn(file), home, this.options.store)))
       throw new Refusal('not found', `The file ${file} is not on this device.`);
     this.options.askToSend();

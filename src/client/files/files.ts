@@ -142,6 +142,7 @@ export class Files extends TypedEvents<FilesEvents> {
   /**
    * Sends a file that is here to the hub, under a document there that refers to it. Only needed for documents that were not written by
    * this device's outbox: those of queries `{ at: 'hub' }`, of functions, of other devices.
+   * @throws QueryError `bad request` in a database that has no hub: `db.sync()` first; `not found` when the file is not here
    */
   async send(file: FileRef | string, options: Required<FileOptions>): Promise<void> {
     const call = callOf(file, options);
