@@ -88,18 +88,22 @@ test('checkSyncOptions() says which option is wrong', () => {
   const login = { user: q.Ref(q.Collection('users'), '1'), password: '', key: 'fnA' };
   const { password: _password, ...half } = login;
   for (const [options, name] of [
-    [undefined, 'url'],
     [{ sets: [] }, 'url'],
-    [{ url: 'hub.example', sets: [] }, 'url'],
+    ...['hub.example', 'http://', 'https://?', 'ftp://hub', 'https://hub/#top', 5, null, {}].map(
+      (wrong) => [{ url: wrong, sets: [] }, 'url'] as const,
+    ),
+    [{ url: new URL('ws://hub.example'), sets: [] }, 'url'],
     [{ url }, 'sets'],
     [{ url, sets: q.Documents(q.Collection('notes')) }, 'sets'],
     [{ url, sets: [], login: half }, 'login'],
     [{ url, sets: [], login: { ...login, user: undefined } }, 'login'],
   ] as const) {
-    const check = (): void => checkSyncOptions(options as Partial<SyncOptions> | undefined);
+    const check = (): void => checkSyncOptions(options as Partial<SyncOptions>);
     expect(check).toThrow(`The option \`${name}\` must be`);
   }
+  expect(() => checkSyncOptions(undefined)).toThrow('Options must be an object');
   checkSyncOptions({ url, sets: [] });
+  checkSyncOptions({ url: new URL(url), sets: [] });
   checkSyncOptions({ url, sets: [], login });
 });
 
@@ -126,6 +130,14 @@ test('submit() hears of a verdict that comes before its answer, and of one that 
   const late = await again.sync.client.submit(q.Add(1));
   again.tell({ type: 'sync-verdict', write: judged('0.1') });
   expect((await late.settled).tsMicros).toBe(7);
+});
+
+test('a URL may be an object', async () => {
+  const { sync, calls } = fakeWorker('live');
+  await sync.start({ ...OPTIONS, url: new URL('http://hub.example') });
+  await sync.setSets([]);
+  const url = 'http://hub.example/';
+  expect(calls.map(([, call]) => call)).toMatchObject([{ url }, { url }]);
 });
 
 test('setSets() keeps other sets, without another login', async () => {

@@ -21,7 +21,7 @@ import type { Expr } from '../queries/values.ts';
 
 export interface SyncOptions {
   /** Of the hub: `https://hub.example`. */
-  readonly url: string;
+  readonly url: string | URL;
   /** A token of the hub. */
   readonly secret?: string;
   /** Or a login there; it works without the hub later, for 30 days, on this device. */
@@ -98,10 +98,9 @@ const SUBMIT_OPTIONS = ['signal', 'label', 'data'] satisfies (keyof SubmitOption
 
 /** @throws UsageError */
 export function checkSyncOptions(options: Partial<SyncOptions> | undefined): void {
-  const given = options ?? {};
-  requireKnown(given, SYNC_OPTIONS);
-  const { url, sets, login } = given;
-  const wrong = !/^https?:/.test(String(url))
+  requireKnown(options, SYNC_OPTIONS);
+  const { url, sets, login } = options ?? {};
+  const wrong = !isHubUrl(String(url))
     ? '`url` must be the http or https URL of a hub'
     : !Array.isArray(sets)
       ? '`sets` must be an array'
@@ -110,6 +109,9 @@ export function checkSyncOptions(options: Partial<SyncOptions> | undefined): voi
         : undefined;
   if (wrong) throw new UsageError(`The option ${wrong}.`);
 }
+
+/** Paths are put behind it. */
+const isHubUrl = (url: string): boolean => /^https?:[^?#]+$/.test(url) && URL.canParse(url);
 
 const isLogin = ({ user, password, key }: Partial<NonNullable<SyncOptions['login']>>): boolean =>
   user !== undefined && typeof password === 'string' && typeof key === 'string';
@@ -273,7 +275,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     this.#hasHeard = false;
     const { failed, missing, ...reply } = await this.#link.call((host) =>
       host.sync({
-        url,
+        url: String(url),
         secret,
         login: login && { ...login, user: queryText(login.user) },
         sets: sets.map(queryText),
