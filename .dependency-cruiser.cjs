@@ -201,11 +201,15 @@ module.exports = {
       from: { path: '^src/hooks/', pathNot: TESTS },
       to: { pathNot: '^src/(hooks/|index\\.ts$)|node_modules/' },
     },
-    usesThePackage('adopt', 'It reads and submits as any app does.'),
+    usesThePackage('adopt', 'It reads and submits as any app does. It refuses options as all do.', [
+      'values/wrong-options',
+    ]),
     usesThePackage('background', 'It also makes the tag that a service worker reads.', [
       'host/background',
     ]),
-    usesThePackage('schema', 'All it does are queries of a client.'),
+    usesThePackage('schema', 'All it does are queries of a client. It refuses options as all do.', [
+      'values/wrong-options',
+    ]),
     {
       name: 'hooks-core-knows-no-framework',
       severity: 'error',

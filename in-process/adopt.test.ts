@@ -266,3 +266,32 @@ test('a database that is closed ends waiting for the verdicts, and nobody need l
   await copy.close();
   await expect(settled).rejects.toBeInstanceOf(DatabaseClosed);
 });
+
+test('options, and answers of `map`, that are none are refused before anything is written', async () => {
+  const wrong = async (options: unknown, sentence: string) => {
+    for (const call of [planAdoption, adopt])
+      await expect(call(local, sync, options as AdoptOptions)).rejects.toMatchObject({
+        name: 'AdoptRefused',
+        code: 'invalid_option',
+        message: expect.stringContaining(sentence),
+      });
+  };
+  await wrong(null, 'Options must be an object');
+  await wrong({ colections: ['notes'] }, 'Did you mean `collections`?');
+  await wrong({ collections: 'notes' }, '`collections` must be an array of names');
+  await wrong({ map: () => null }, '`map` must answer undefined or an object, but answered null');
+  await wrong({ map: async () => ({}) }, 'but answered a promise');
+  await wrong({ map: () => 'users' }, 'but answered users');
+  const noSync = hub.url as unknown as Sync;
+  await expect(adopt(local, noSync, here)).rejects.toMatchObject({ code: 'invalid_option' });
+  expect(await sync.writes.list()).toEqual([]);
+});
+
+test('64-bit integers go up', async () => {
+  await local.client().query(q.Create(q.Ref(notes, '200'), { data: { n: 9007199254740993n } }));
+  const { submitted, settled } = await adopt(local, sync, here);
+  expect(submitted).toBe(6);
+  expect(await settled).toEqual({ refused: [] });
+  const n = q.Select(['data', 'n'], q.Get(q.Ref(notes, '200')));
+  expect(await hub.client().query<unknown>(n)).toBe(9007199254740993n);
+});

@@ -105,7 +105,7 @@ export async function planAdoption(
  * with or without a network. Cut off anywhere, it is called again with the same arguments and goes on; a document that the hub has with
  * the same data is left as it is, with other data it is refused. When `failed` and `refused` are empty, nothing of the local database is
  * needed any more: `local.destroy()`.
- * @throws AdoptRefused when the hub lacks a collection, or the copy does not keep a set of it: nothing was written
+ * @throws AdoptRefused when the hub lacks a collection, the copy does not keep a set of it, or an option is wrong: nothing was written
  * @example
  * const alone = await openDatabase('alone');
  * const { failed, settled } = await adopt(alone, sync);
@@ -117,8 +117,8 @@ export async function adopt(
   sync: Sync,
   options: AdoptOptions = {},
 ): Promise<Adoption> {
-  const { onProgress, signal, label = labelOf } = options;
   const documents = await documentsToAdopt(local, sync, options);
+  const { onProgress, signal, label = labelOf } = options;
   const total = documents.length;
   const before = await writesOf(sync, documents);
   const known = new Set(before.map(({ key }) => key));

@@ -1,6 +1,16 @@
 /** What goes up: documents of the database that lived alone, each with the write that makes it at the hub. */
-import { q, type Database, type Expr, type FaunaTime, type Ref, type Sync } from '../index.ts';
-import type { AdoptOptions, LocalDocument } from './options.ts';
+import {
+  q,
+  queryText,
+  type Arg,
+  type Database,
+  type Expr,
+  type FaunaTime,
+  type Ref,
+  type Sync,
+} from '../index.ts';
+import { wrongOptions } from '../values/wrong-options.ts';
+import type { AdoptOptions, Adopted, LocalDocument } from './options.ts';
 import { AdoptRefused } from './refused.ts';
 import { keyOf, withRefs } from './with-refs.ts';
 
@@ -38,6 +48,7 @@ export async function documentsToAdopt(
   sync: Sync,
   options: AdoptOptions,
 ): Promise<readonly DocumentToAdopt[]> {
+  checkOptions(sync, options);
   const map: Mapping = options.map ?? (() => ({}));
   const names = await namesOf(local, options.collections);
   const read = await readAll(local, names, options);
@@ -46,6 +57,7 @@ export async function documentsToAdopt(
   for (const document of read) {
     const becomes = map(document);
     if (becomes === undefined) continue;
+    checkAnswer(becomes);
     const ref = becomes.is ?? becomes.ref ?? document.ref;
     if (keyOf(ref) !== keyOf(document.ref)) refs.set(keyOf(document.ref), ref);
     if (becomes.is === undefined)
@@ -57,8 +69,38 @@ export async function documentsToAdopt(
     key: keyOf(document.ref),
     ref,
     write: writeOf(ref, withRefs(data, refs) as Data, document.ttl),
-    files: [...new Set(JSON.stringify(data).match(/\bfile:[\da-f]{64}\b/g))],
+    files: [...new Set(queryText(data as Arg).match(/\bfile:[\da-f]{64}\b/g))],
   }));
+}
+
+const OPTIONS = [
+  'collections',
+  'map',
+  'label',
+  'onProgress',
+  'signal',
+] satisfies (keyof AdoptOptions)[];
+
+/** @throws AdoptRefused */
+function checkOptions(sync: Sync, options: AdoptOptions): void {
+  const { client } = Object(sync) as Partial<Sync>;
+  const wrong = !client
+    ? 'The second argument must be the sync of a copy: what `sync()` of a database gave.'
+    : (wrongOptions(options, OPTIONS) ??
+      (options.collections && !Array.isArray(options.collections)
+        ? '`collections` must be an array of names.'
+        : undefined));
+  if (wrong !== undefined) throw new AdoptRefused('invalid_option', wrong);
+}
+
+/** @throws AdoptRefused: what is meant is not known, and the document would go up as it is, or stay */
+function checkAnswer(becomes: NonNullable<Adopted> | null): void {
+  const isPromise = becomes instanceof Promise;
+  if (typeof becomes === 'object' && becomes !== null && !isPromise) return;
+  throw new AdoptRefused(
+    'invalid_option',
+    `\`map\` must answer undefined or an object, but answered ${isPromise ? 'a promise' : String(becomes)}.`,
+  );
 }
 
 async function namesOf(
