@@ -11,6 +11,7 @@ import type {
   SchemaBuilders,
 } from './document-types.ts';
 import type { Objects, Params } from './objects.ts';
+import { requireKnown } from './require-known.ts';
 import type { EachDocument } from './steps.ts';
 
 /** What `migrate()` needs of a schema. */
@@ -58,14 +59,17 @@ export class Schema<C, I> implements DefinedSchema {
   each<Name extends NameIn<C>>(
     collection: Name,
     write: (document: Expr<StoredDocument<DocumentOf<C[Name]>>>) => unknown,
-    { size = 100 }: { readonly size?: number } = {},
+    options: { readonly size?: number } = {},
   ): EachDocument {
+    requireKnown(options, ['size']);
+    const { size = 100 } = options;
     return { collection, write, size };
   }
 }
 
 /**
  * What a database shall hold, for `migrate()`, with the types of its documents for `schema.q`.
+ * @throws UsageError when a part, or a member of a role, does not exist
  * @example
  * const schema = defineSchema({ collections: { birds: {} } });
  * await migrate(db, schema, { version: 1 });
@@ -76,6 +80,7 @@ export function defineSchema<
   const I extends Readonly<Record<string, IndexDefinition<NameIn<C>>>> = None,
   const F extends Functions = None,
 >(definition: Definition<C, I, F>): Schema<C, I> {
+  requireKnown(definition, PARTS);
   const { collections, indexes, functions, roles } = definition;
   return new Schema({
     collections: mapped<CollectionDefinition>(collections, withoutType),
@@ -87,6 +92,14 @@ export function defineSchema<
     roles: mapped<RoleDefinition<C, I, F>>(roles, roleParams),
   });
 }
+
+const PARTS = ['collections', 'indexes', 'functions', 'roles'] satisfies (keyof Definition<
+  unknown,
+  unknown,
+  unknown
+>)[];
+const OF_ROLES = ['membership', 'privileges', 'data'];
+const OF_PRIVILEGES = ['collections', 'indexes', 'functions', 'others'];
 
 const mapped = <T extends object>(
   definitions: Readonly<Record<string, T>> | undefined,
@@ -104,7 +117,10 @@ const sourceOf = (source: unknown): unknown =>
       ? q.Collection(source)
       : source;
 
-function roleParams<C, I, F>({ membership, privileges, data }: RoleDefinition<C, I, F>): Params {
+function roleParams<C, I, F>(role: RoleDefinition<C, I, F>): Params {
+  requireKnown(role, OF_ROLES);
+  const { membership, privileges, data } = role;
+  if (privileges !== undefined) requireKnown(privileges, OF_PRIVILEGES);
   return {
     privileges: [
       ...privilegesOf(privileges?.collections, q.Collection),

@@ -2,12 +2,13 @@
  * Brings a database to a schema, in transactions of which each leads on from where the last has come. Each is done only where the record of
  * the schema is as it was read: several programs can migrate at once, and one that stops is followed by any other.
  */
-import { BurrowError, q, type Expr } from '../index.ts';
+import { BurrowError, q, UsageError, type Expr } from '../index.ts';
 import type { DefinedSchema } from './define-schema.ts';
 import type { Params } from './objects.ts';
 import { isBuiltBeside, planOf, rebuiltIndexes, type SchemaChange } from './plan.ts';
 import { differing, STRUCTURE } from './normal-form.ts';
 import { SchemaRefused } from './refusal.ts';
+import { requireKnown } from './require-known.ts';
 import {
   createRecordCollection,
   isObject,
@@ -58,6 +59,7 @@ const INDEX_MS = 50;
  * Makes what a schema has and the database lacks, changes what differs, runs the data steps that are new, each once, and removes what an
  * earlier schema made and this one lacks. What no schema made is left alone. Needs an admin secret.
  * @throws SchemaRefused before anything is changed, when the database is ahead or data would be lost
+ * @throws UsageError before anything is changed, when an option is wrong
  * @throws QueryError when a data step fails: what was done before it stays, and the next call goes on with it
  * @example
  * await migrate(db, defineSchema({ collections: { birds: {} } }), { version: 1 });
@@ -69,6 +71,7 @@ export async function migrate(
   options: MigrateOptions,
 ): Promise<Migration> {
   checkOptions(options);
+  checkSchema(schema);
   const client = target.client();
   let first: Pick<Migration, 'from' | 'changes'> | undefined;
   for (;;) {
@@ -94,17 +97,31 @@ export async function planMigration(
   target: SchemaTarget,
   schema: DefinedSchema,
 ): Promise<readonly SchemaChange[]> {
+  checkSchema(schema);
   return planOf(await readState(target.client(), schema.objects));
 }
 
-function checkOptions({ version, steps }: MigrateOptions): void {
-  const wrong = [version, ...Object.keys(steps ?? {}).map(Number)].find(
-    (each) => !Number.isSafeInteger(each) || each < 1 || each > version,
-  );
-  if (wrong !== undefined)
-    throw new RangeError(
-      `The option \`version\` must be a whole number from 1, and \`steps\` lead to versions up to it, but got ${wrong}.`,
+const OPTIONS = ['version', 'steps', 'allowLoss', 'onProgress'] satisfies (keyof MigrateOptions)[];
+
+/** @throws UsageError */
+function checkOptions(options: MigrateOptions): void {
+  requireKnown(options, OPTIONS);
+  const { version, steps = {}, allowLoss = [] } = options;
+  requireKnown(steps);
+  const versions = [version, ...Object.keys(steps).map(Number)];
+  const isVersion = (each: number): boolean =>
+    Number.isSafeInteger(each) && each >= 1 && each <= version;
+  if (!versions.every(isVersion))
+    throw new UsageError(
+      `The option \`version\` must be a whole number from 1, and \`steps\` lead to versions up to it, but got ${String(versions.find((each) => !isVersion(each)))}.`,
     );
+  if (!Array.isArray(allowLoss))
+    throw new UsageError('The option `allowLoss` must be an array of names of collections.');
+}
+
+/** @throws UsageError */
+function checkSchema(schema: Partial<DefinedSchema> | undefined): void {
+  if (!schema?.objects) throw new UsageError('A schema is what defineSchema() gave.');
 }
 
 function refuse(

@@ -48,10 +48,20 @@ export const differing = (kind: Kind, wanted: Params, stored: Params): readonly 
 
 function formOf(kind: Kind, member: string, value: unknown): string {
   const given = value ?? DEFAULTS[kind][member] ?? null;
-  const plain: unknown = JSON.parse(JSON.stringify(given));
+  const plain = plainOf(given);
   const form = JSON.stringify(sorted(MEMBERS[member]?.(plain) ?? plain, new Map()));
   // An object without members is stored as none.
   return form === '{}' ? 'null' : form;
+}
+
+/** As JSON holds it. */
+export const plainOf = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, each: unknown) => exact(each)));
+
+/** A double would hold another integer. */
+function exact(value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  return Number.isSafeInteger(Number(value)) ? Number(value) : { '@integer': String(value) };
 }
 
 const MEMBERS: Readonly<Record<string, (plain: unknown) => unknown>> = {

@@ -1,7 +1,7 @@
 /** What a database holds of a schema, and how far a migration has come: the document of the collection `burrow_schema`. */
-import { q, queryText, type Arg, type Expr } from '../index.ts';
+import { q, type Arg, type Expr } from '../index.ts';
 import type { Kind, Objects, Params } from './objects.ts';
-import { completed, fingerprintOf } from './normal-form.ts';
+import { completed, fingerprintOf, plainOf } from './normal-form.ts';
 
 /** What `migrate()` needs of a client: those of a page, of `burrowdb/testing` and of `connect()` have it. */
 export interface SchemaClient {
@@ -90,7 +90,7 @@ export async function readState(client: SchemaClient, objects: Objects): Promise
     stored,
     removed,
     filled: await filledOf(client, removed.collections),
-    fingerprint: fingerprintOf(JSON.parse(queryText(plainObjects(objects)))),
+    fingerprint: fingerprintOf(plainOf(q.Object(plainObjects(objects)))),
   };
 }
 

@@ -1,0 +1,71 @@
+/** What `defineSchema()` and `migrate()` do not take, and integers that a double cannot hold. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openDatabase } from '../../in-process/testing.ts';
+import { q, UsageError, type Database } from '../index.ts';
+import { defineSchema } from './define-schema.ts';
+import { migrate, planMigration, type MigrateOptions } from './migrate.ts';
+
+let db: Database;
+beforeEach(async () => {
+  db = await openDatabase();
+});
+afterEach(() => db.close());
+
+const notes = defineSchema({ collections: { notes: {} } });
+
+test.each<[unknown, string]>([
+  [undefined, 'Options must be an object'],
+  [null, 'Options must be an object'],
+  [{}, '`version` must be a whole number from 1'],
+  [{ version: 0 }, '`version` must be a whole number from 1'],
+  [{ version: 1.5 }, '`version` must be a whole number from 1'],
+  [{ version: '1' }, '`version` must be a whole number from 1'],
+  [{ version: 1, steps: { 2: q.Now() } }, '`steps` lead to versions up to it'],
+  [{ version: 1, step: {} }, 'There is no option `step`. Did you mean `steps`?'],
+])('migrate() refuses %o', async (options, sentence) => {
+  const refused = migrate(db, notes, options as MigrateOptions);
+  await expect(refused).rejects.toBeInstanceOf(UsageError);
+  await expect(refused).rejects.toMatchObject({ description: expect.stringContaining(sentence) });
+  expect(await db.client().query(q.Count(q.Collections()))).toBe(0);
+});
+
+test('defineSchema() and each() refuse what they would leave out', () => {
+  const roles = { author: { privilages: {} } };
+  const privileges = { colections: {} };
+  for (const [definition, name] of [
+    [null, 'Options must be an object'],
+    [{ colections: {} }, 'collections'],
+    [{ collections: {}, role: {} }, 'roles'],
+    [{ collections: {}, roles }, 'privileges'],
+    [{ collections: {}, roles: { author: { privileges } } }, 'collections'],
+  ] as const) {
+    const define = (): unknown => defineSchema(definition as never);
+    expect(define).toThrow(UsageError);
+    expect(define).toThrow(name);
+  }
+  for (const options of [null, { sizes: 5 }])
+    expect(() => notes.each('notes', () => null, options as object)).toThrow(UsageError);
+});
+
+test('a schema may hold 64-bit integers: those that differ are told apart', async () => {
+  const of = (limit: bigint) =>
+    defineSchema({
+      collections: { notes: { data: { limit } } },
+      functions: { over: { body: q.Query((n) => q.GT(n, limit)) } },
+    });
+  const limit = 9007199254740993n;
+  await migrate(db, of(limit), { version: 1 });
+  expect(await db.client().query(q.Call('over', limit))).toBe(false);
+  expect(await planMigration(db, of(limit))).toEqual([]);
+  expect(await migrate(db, of(limit), { version: 1 })).toMatchObject({ changes: [] });
+  const next = of(limit - 1n);
+  await expect(migrate(db, next, { version: 1 })).rejects.toMatchObject({
+    code: 'version_not_raised',
+  });
+  const { changes } = await migrate(db, next, { version: 2 });
+  expect(changes.map(({ text }) => text)).toEqual([
+    'change collection notes: data',
+    'change function over: body',
+  ]);
+  expect(await db.client().query(q.Call('over', limit))).toBe(true);
+});
