@@ -1,4 +1,5 @@
 /** What can be wrong with an export, an import or its source. */
+import { wrongOptions } from '../values/wrong-options.ts';
 
 export type DataErrorCode =
   /** Documents or schema of other contents are there already: nothing was written. */
@@ -61,6 +62,12 @@ const placed = (sentence: string, line?: number, column?: number): string =>
   line === undefined
     ? sentence
     : `Line ${line}${column === undefined ? '' : `, column ${column}`}: ${sentence}`;
+
+/** @throws DataError `invalid_option` */
+export function requireKnown(given: unknown, known: readonly string[]): void {
+  const wrong = wrongOptions(given, known);
+  if (wrong !== undefined) throw new DataError('invalid_option', wrong);
+}
 
 /** Whether the database refused a query by one of the codes. */
 export const isRefusal = (reason: unknown, ...codes: readonly string[]): boolean =>

@@ -2,7 +2,7 @@
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import { DATA_LIMITS } from '../limits.ts';
 import { askOf, type Ask, type AskOptions, type DataDatabase } from './ask.ts';
-import { DataError, isRefusal } from './data-error.ts';
+import { DataError, isRefusal, requireKnown } from './data-error.ts';
 import { LinesDigest } from './digest.ts';
 import { headerLine, trailerLine, type ExportedCollection } from './format.ts';
 import { versionLines, type CollectionRead } from './export-history.ts';
@@ -28,9 +28,19 @@ export interface ExportOptions extends AskOptions {
   readonly onProgress?: (progress: DataProgress) => void;
 }
 
+const OPTIONS = [
+  'secret',
+  'signal',
+  'collections',
+  'history',
+  'gzip',
+  'onProgress',
+] satisfies (keyof ExportOptions)[];
+
 /**
  * A stream of all schema and documents as they are when it is first read. No password, secret or key is in it. What is not read yet is
  * not fetched.
+ * @throws DataError `invalid_option`
  * @example
  * const file = await new Response(exportDatabase(db)).blob();
  * console.log(file.size > 0); // true
@@ -39,6 +49,9 @@ export function exportDatabase(
   database: DataDatabase,
   options: ExportOptions = {},
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
+  requireKnown(options, OPTIONS);
+  if (options.collections && !Array.isArray(options.collections))
+    throw new DataError('invalid_option', '`collections` must be an array of names.');
   const pieces = piecesOf(exportLines(askOf(database, options), options));
   const bytes = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {

@@ -1,10 +1,17 @@
 /** Imports: reads a source, says what stands in the way, and writes it in batches. */
 import { DATA_LIMITS } from '../limits.ts';
 import { askOf, type Ask, type AskOptions, type DataDatabase } from './ask.ts';
-import { DataError } from './data-error.ts';
+import { DataError, requireKnown } from './data-error.ts';
 import { totalOf, type DataProgress } from './export.ts';
 import type { DocumentItem, GoneItem, Item, VersionItem } from './items.ts';
-import { canReadTwice, linesOf, textOf, type DataSource } from './lines.ts';
+import {
+  canReadTwice,
+  linesOf,
+  sourceOf,
+  textOf,
+  type DataSource,
+  type ReadSource,
+} from './lines.ts';
 import { csvItems, type CsvOptions } from './read-csv.ts';
 import { exportItems } from './read-export.ts';
 import { jsonLinesItems, type RowOptions } from './read-json-lines.ts';
@@ -55,6 +62,18 @@ export interface ImportCsvOptions extends CommonImportOptions, CsvOptions {
 
 export type ImportOptions = ImportExportOptions | ImportJsonLinesOptions | ImportCsvOptions;
 
+const OPTIONS = [
+  'secret',
+  'signal',
+  'format',
+  'collection',
+  'id',
+  'columns',
+  'delimiter',
+  'onClash',
+  'onProgress',
+] satisfies (keyof ImportCsvOptions)[];
+
 /** Documents, counted. */
 export interface ImportResult {
   readonly imported: number;
@@ -79,12 +98,13 @@ export interface ImportResult {
  * const result = await importDatabase(db, lines, { format: 'jsonl', collection: 'notes', id: 'no' });
  * console.log(result.imported); // 1
  */
-export function importDatabase(
+export async function importDatabase(
   database: DataDatabase,
   source: DataSource,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  return new Import(askOf(database, options), source, options).run();
+  requireKnown(options, OPTIONS);
+  return new Import(askOf(database, options), sourceOf(source), options).run();
 }
 
 /** What stands where documents are to be written. */
@@ -103,7 +123,7 @@ function requireOneOf(name: string, given: string, choices: readonly string[]): 
 
 class Import {
   private readonly ask: Ask;
-  private readonly source: DataSource;
+  private readonly source: ReadSource;
   private readonly options: ImportOptions;
   private readonly onClash: OnClash;
   private readonly targets = new Map<string, Target>();
@@ -120,7 +140,7 @@ class Import {
   >;
   private versions = 0;
 
-  constructor(ask: Ask, source: DataSource, options: ImportOptions) {
+  constructor(ask: Ask, source: ReadSource, options: ImportOptions) {
     this.ask = ask;
     this.source = source;
     this.options = options;

@@ -2,16 +2,22 @@
 import { DATA_LIMITS } from '../limits.ts';
 import { DataError } from './data-error.ts';
 
-/**
- * A file, or what opens a stream: it is read twice, and checked before anything is written. A bare stream can be read once, so that
- * only what is about to be written is checked.
- */
-export type DataSource =
+/** What can be read. */
+export type ReadSource =
   | Blob
   | (() => ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>)
   | ReadableStream<Uint8Array>;
 
-export const canReadTwice = (source: DataSource): boolean =>
+/**
+ * A file, its bytes or text, or what opens a stream: it is read twice, and checked before anything is written. A bare stream can be read
+ * once, so that only what is about to be written is checked.
+ */
+export type DataSource = ReadSource | Uint8Array<ArrayBuffer> | string;
+
+export const sourceOf = (source: DataSource): ReadSource =>
+  typeof source === 'string' || source instanceof Uint8Array ? new Blob([source]) : source;
+
+export const canReadTwice = (source: ReadSource): boolean =>
   source instanceof Blob || typeof source === 'function';
 
 export interface Line {
@@ -25,7 +31,7 @@ export interface Line {
  * @throws DataError `line_too_long`, `incomplete`, `damaged`
  */
 export async function* linesOf(
-  source: DataSource,
+  source: ReadSource,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Line> {
   let number = 0;
@@ -52,7 +58,7 @@ function bounded(line: Line): Line {
 
 /** Pieces of the text, without the byte order mark. @throws DataError */
 export async function* textOf(
-  source: DataSource,
+  source: ReadSource,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -68,7 +74,7 @@ export async function* textOf(
 }
 
 async function* bytesOf(
-  source: DataSource,
+  source: ReadSource,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   const reader = (await streamOf(source)).getReader();
@@ -83,10 +89,15 @@ async function* bytesOf(
   }
 }
 
-const streamOf = (source: DataSource): ReadableStream<Uint8Array> | Promise<ReadableStream> => {
+/** @throws DataError `invalid_option` */
+async function streamOf(source: ReadSource): Promise<ReadableStream<Uint8Array>> {
   if (source instanceof Blob) return source.stream();
-  return typeof source === 'function' ? source() : source;
-};
+  const opened: unknown = typeof source === 'function' ? await source() : source;
+  if ((opened as Partial<ReadableStream> | null | undefined)?.getReader)
+    return opened as ReadableStream<Uint8Array>;
+  const sentence = `The source must be a Blob, a Uint8Array, a text, a stream or a function that opens one, but is ${String(opened)}.`;
+  throw new DataError('invalid_option', sentence);
+}
 
 /** As much as tells what it is. */
 async function beginningOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array> {

@@ -1,0 +1,80 @@
+/** What exports and imports do not take: it is refused with a code, before anything is written. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openDatabase } from '../../in-process/testing.ts';
+import { q, type Database } from '../index.ts';
+import type { DataSource } from './lines.ts';
+import { exportDatabase, type ExportOptions } from './export.ts';
+import { importDatabase, type ImportOptions } from './import.ts';
+
+let db: Database;
+beforeEach(async () => {
+  db = await openDatabase();
+  await db.client().query(q.CreateCollection({ name: 'notes' }));
+});
+afterEach(() => db.close());
+
+const lines = '{"no":3,"title":"two frogs"}\n{"no":4,"title":"ein Frosch – grün"}\n';
+const options = { format: 'jsonl', collection: 'notes', id: 'no' } as const;
+const count = () => db.client().query(q.Count(q.Documents(q.Collection('notes'))));
+const refusal = (sentence: string) => ({
+  name: 'DataError',
+  code: 'invalid_option',
+  message: expect.stringContaining(sentence) as unknown,
+});
+
+test.each<[string, () => DataSource]>([
+  ['text', () => lines],
+  ['bytes', () => new TextEncoder().encode(lines)],
+  ['a blob', () => new Blob([lines])],
+  ['a stream', () => new Blob([lines]).stream()],
+  ['what opens a stream', () => () => new Blob([lines]).stream()],
+])('importDatabase() takes %s', async (_, source) => {
+  expect(await importDatabase(db, source(), options)).toMatchObject({ imported: 2 });
+  expect(await count()).toBe(2);
+});
+
+test('importDatabase() takes the bytes of an export', async () => {
+  await importDatabase(db, lines, options);
+  const bytes = new Uint8Array(await new Response(exportDatabase(db)).arrayBuffer());
+  expect(await importDatabase(db, bytes)).toMatchObject({ same: 2 });
+});
+
+test.each<[string, unknown]>([
+  ['undefined', undefined],
+  ['null', null],
+  ['5', 5],
+  ['[object Response]', new Response('x')],
+  ['[object Object]', () => ({})],
+])('importDatabase() refuses %s as its source', async (shown, source) => {
+  const refused = importDatabase(db, source as DataSource, options);
+  await expect(refused).rejects.toMatchObject(refusal(`but is ${shown}`));
+  expect(await count()).toBe(0);
+});
+
+test.each<[unknown, string]>([
+  [null, 'Options must be an object'],
+  [{ collections: 'notes' }, '`collections` must be an array of names'],
+  [{ colections: [] }, 'Did you mean `collections`?'],
+  [{ zip: false }, 'There is no option `zip`. Did you mean `gzip`?'],
+])('exportDatabase() refuses %o at once', (wrong, sentence) => {
+  expect(() => exportDatabase(db, wrong as ExportOptions)).toThrow(
+    expect.objectContaining(refusal(sentence)),
+  );
+});
+
+test.each<[unknown, string]>([
+  [null, 'Options must be an object'],
+  [{ ...options, onclash: 'skip' }, 'Did you mean `onClash`?'],
+])('importDatabase() refuses %o', async (wrong, sentence) => {
+  const refused = importDatabase(db, lines, wrong as ImportOptions);
+  await expect(refused).rejects.toMatchObject(refusal(sentence));
+  expect(await count()).toBe(0);
+});
+
+test('a closed database is told by its own code', async () => {
+  const closed = await openDatabase();
+  await closed.close();
+  await expect(importDatabase(closed, lines, options)).rejects.toMatchObject({
+    code: 'database_closed',
+  });
+});
