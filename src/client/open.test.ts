@@ -37,7 +37,7 @@ test.each<[object, string]>([
   [{ hashcost: 12 }, '`hashcost`. Did you mean `hashCost`?'],
   [{ log: { enable: true } }, '`log.enable`. Did you mean `log.enabled`?'],
   [{ retentionDays: 7 }, '`retentionDays`. Did you mean `log.retentionDays`?'],
-  [{ constructor: 1 }, '`constructor`. Did you mean'],
+  [{ constructor: 1 }, '`constructor`. There are: '],
 ])('openDatabase() refuses an option that does not exist: %j', async (options, sentence) => {
   const fake = new FakeWorker(echo);
   const opening = openDatabase('notes', { worker: () => fake.asWorker(), ...options });

@@ -7,3 +7,7 @@ export function differingChars(one: string, other: string): number {
   while (end < other.length - start && one.at(-1 - end) === other.at(-1 - end)) end++;
   return Math.max(one.length, other.length) - start - end;
 }
+
+/** One character of four is another one, or up to two of more, all in one place. */
+export const isNearly = (name: string, known: string): boolean =>
+  differingChars(name, known) <= Math.min(2, Math.max(0, known.length - 3));

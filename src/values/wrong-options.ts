@@ -1,4 +1,4 @@
-import { differingChars } from './differing-chars.ts';
+import { isNearly } from './differing-chars.ts';
 
 /**
  * What is wrong with the options of a call, as a sentence. A name that means nothing would be a wish that is silently not granted.
@@ -12,10 +12,10 @@ export function wrongOptions(given: unknown, known?: readonly string[]): string 
   return wrong === undefined ? undefined : noOption(wrong, known);
 }
 
-/** @param known at least one */
+/** Names in an option that is an object have its name before them: `log.enabled`. */
 export function noOption(name: string, known: readonly string[] = []): string {
-  const nearest = known.reduce((best, each) =>
-    differingChars(name, each) < differingChars(name, best) ? each : best,
-  );
-  return `There is no option \`${name}\`. Did you mean \`${nearest}\`? There are: ${known.join(', ')}.`;
+  const meant = known.find((each) => isNearly(name, each) || each.endsWith(`.${name}`));
+  const more =
+    meant === undefined ? `There are: ${known.join(', ')}.` : `Did you mean \`${meant}\`?`;
+  return `There is no option \`${name}\`. ${more}`;
 }

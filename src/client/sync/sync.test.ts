@@ -271,7 +271,7 @@ test('writes.resolve() refuses what is none of its choices, and sends nothing', 
 test('sync() and submit() refuse an option that does not exist, and send nothing', async () => {
   const { sync, calls } = fakeWorker('live');
   expect(() => checkSyncOptions({ ...OPTIONS, token: 'x' } as typeof OPTIONS)).toThrow(
-    'There is no option `token`. Did you mean `login`? There are: url, secret, login, sets.',
+    'There is no option `token`. There are: url, secret, login, sets.',
   );
   await sync.start(OPTIONS);
   const wrong = { timeoutMs: 5 } as object;

@@ -3,7 +3,7 @@
  * names that are nearly a known one are refused: what they mean would be dropped in silence.
  */
 import type { Step } from '../../errors.ts';
-import { differingChars } from '../../values/differing-chars.ts';
+import { isNearly } from '../../values/differing-chars.ts';
 import type { ObjectValue } from '../../values/value.ts';
 import { refuse, type Draft } from './draft.ts';
 
@@ -25,7 +25,3 @@ export function refuseMisspelt(
 
 /** Without capitals, underscores and the `s` of the plural. */
 const plain = (name: string): string => name.toLowerCase().replace(/_|s$/g, '');
-
-/** One character of four is another one, or up to two of more, all in one place. */
-const isNearly = (name: string, known: string): boolean =>
-  differingChars(name, known) <= Math.min(2, Math.max(0, known.length - 3));
