@@ -207,6 +207,14 @@ test('/authorized says where a secret leads, /error fails', async () => {
   expect((await host.handle({ path: '/authorized', headers: bearer(host.admin) })).body).toBe(
     '{"account":"burrow test","global_id":""}',
   );
+  await query(host, { create_database: { object: { name: 'shop' } } });
+  const shop = { database: 'shop' };
+  const id = await query(host, { select: 'global_id', from: { get: shop } });
+  const inShop = await host.handle({
+    path: '/authorized',
+    headers: bearer(`${host.admin}:shop:server`),
+  });
+  expect(JSON.parse(inShop.body)).toMatchObject({ global_id: id.json.resource });
   expect((await host.handle({ path: '/authorized' })).status).toBe(401);
   const error = await host.handle({ path: '/error' });
   expect(error.status).toBe(500);

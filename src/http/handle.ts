@@ -180,7 +180,7 @@ async function answerAuthorized({ host, secret }: ReceivedRequest): Promise<Http
   if (!credential) return refuseUnauthorized(txnHeader(host.clock()));
   const members = new Map([
     ['account', host.build],
-    ['global_id', credential.database.join('/')],
+    ['global_id', credential.globalId],
   ]);
   return answerJson(200, emptyHeaders(host), members);
 }

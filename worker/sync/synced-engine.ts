@@ -30,5 +30,6 @@ async function identityOf(replica: Replica): Promise<Credential | undefined> {
     role,
     identity: identity && new Ref(ROOT_DATABASE, identity[0], BigInt(identity[1])),
     database: [],
+    globalId: '',
   };
 }

@@ -2,6 +2,7 @@
 import { refOfKey } from '../../codec/key.ts';
 import { unreachable } from '../../errors.ts';
 import type { Row } from '../../store/port.ts';
+import type { Reader } from '../../store/reader.ts';
 import { Ref, integer, isArray, isKind } from '../../values/value.ts';
 import type { DatabaseId, ObjectValue, Value } from '../../values/value.ts';
 import { accessCaller } from './access-caller.ts';
@@ -11,6 +12,7 @@ import { isBuiltinRole, rootCaller, type Caller } from '../context/caller.ts';
 import type { AuthenticationContext, StoreContext } from '../context/context.ts';
 import {
   ROOT_DATABASE,
+  databaseById,
   databaseByName,
   databaseMeant,
   databasePath,
@@ -222,9 +224,13 @@ function inScope(context: AuthenticationContext, caller: Caller, scope: Scope): 
   }
 }
 
-export const credentialOf = ({ label, role, identity, path }: Caller): Credential => ({
+export const credentialOf = (
+  reader: Reader,
+  { label, role, identity, database, path }: Caller,
+): Credential => ({
   label,
   role,
   identity,
   database: path,
+  globalId: databaseById(reader, database)?.globalId ?? '',
 });

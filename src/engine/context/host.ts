@@ -191,4 +191,6 @@ export interface Credential {
   /** Document the credential acts as. */
   readonly identity: Ref | undefined;
   readonly database: readonly string[];
+  /** Of that database; empty for the root. */
+  readonly globalId: string;
 }
