@@ -14,6 +14,12 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'An order that depends on the host and the version of its Unicode tables would differ between browsers, and a browser update would corrupt indexes.',
   },
   {
+    area: 'Order of integers and doubles',
+    here: 'An Integer and a Double are compared exactly by `lt`, `lte`, `gt`, `gte`, `max`, `min` and indexes: 2^53 as a Double is less than 2^53 + 1 as an Integer. `equals` compares them as Doubles, so these two are equal.',
+    original: 'Compared as Doubles everywhere: neither was less.',
+    why: 'As Doubles, both 2^53 and 2^53 + 1 as Integers, of which one is less, would be level with 2^53 as a Double: an index over such an order could not be searched.',
+  },
+  {
     area: 'Comparing unusual sets',
     here: 'Comparing a `range`, `reverse` or `singleton` set fails with `invalid argument`.',
     original: 'An internal error (500).',
@@ -98,6 +104,12 @@ export const DIFFERENCES: readonly Difference[] = [
     here: '`ts` of `get` and `paginate` may also be a string of digits.',
     original: 'A Time or an Integer.',
     why: 'A client whose integers end at 2^53 can send back a cursor without losing digits.',
+  },
+  {
+    area: 'Times seen last',
+    here: 'A query is executed at the time of its `X-Last-Seen-Txn` if that is after the present; one that is more than 60 s ahead counts as 60 s ahead.',
+    original: 'At any time in the future.',
+    why: 'Times of commits never fall: one request with a wrong time would move the clock of the database for all.',
   },
   {
     area: 'New indexes',

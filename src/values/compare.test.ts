@@ -105,6 +105,13 @@ test('compareValues() orders every pair of kinds as the spec does', () => {
   }
 });
 
+test('compareValues() compares an Integer and a Double exactly', () => {
+  const double = new Double(2 ** 53);
+  expect(compareValues(double, 2n ** 53n)).toBe(0);
+  expect(compareValues(double, 2n ** 53n + 1n)).toBe(-1);
+  expect(compareValues(2n ** 53n - 1n, double)).toBe(-1);
+});
+
 test('compareValues() is a total order', () => {
   fc.assert(
     fc.property(anyPair(anyValue), anyValue, ([a, b], c) => {
