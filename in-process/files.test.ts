@@ -134,6 +134,14 @@ describe('alone', () => {
     await db.files.whenSent();
   });
 
+  test('files of documents with 64-bit integers are found', async () => {
+    const db = await open();
+    await db.client().query(q.CreateCollection({ name: 'notes' }));
+    const photo = await db.files.put(photoOf(10));
+    await db.client().query(q.Create(notes, { data: { photo, n: 9007199254740993n } }));
+    expect(await db.files.fetchAll(db.client(), all)).toMatchObject({ files: 1 });
+  });
+
   test('who aborts a call hears their own reason', async () => {
     const db = await open();
     const photo = await db.files.put(photoOf(10));

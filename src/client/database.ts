@@ -52,9 +52,6 @@ export interface SignOutOptions {
 
 const SIGN_OUT_OPTIONS = ['forget', 'discardUnsent'] satisfies (keyof SignOutOptions)[];
 
-const isEmpty = (options: unknown): boolean =>
-  typeof options === 'object' && options !== null && Object.keys(options).length === 0;
-
 export const unsentError = (count: number): QueryError =>
   refusalError(
     'unsent_writes',
@@ -173,8 +170,9 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * @throws UsageError when options hold no secret: a user who has logged out must not become the admin
    */
   client(options: { readonly secret?: string } = {}): Client {
-    const { secret } = options ?? {};
-    if (!isEmpty(options) && (typeof secret !== 'string' || secret === ''))
+    requireKnown(options, ['secret']);
+    const { secret } = options;
+    if ('secret' in options && (typeof secret !== 'string' || secret === ''))
       throw new UsageError(
         `client({ secret }) got ${secret === '' ? 'an empty secret' : String(secret)}: pass the secret of a key or a token. Without a user, show the login; db.client() acts as the admin.`,
       );

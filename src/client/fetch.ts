@@ -39,8 +39,8 @@ export interface FetchHost {
  */
 export const fetchFrom =
   (host: FetchHost): BurrowFetch =>
-  async (input, given) => {
-    const init = given ?? {};
+  async (input, init) => {
+    init ??= {};
     const request = input instanceof Request ? input : undefined;
     const signal = init.signal ?? request?.signal;
     throwIfAborted(signal);

@@ -8,8 +8,9 @@ import { isNearly } from './differing-chars.ts';
 export function wrongOptions(given: unknown, known?: readonly string[]): string | undefined {
   if (typeof given !== 'object' || given === null)
     return `Options must be an object, but are ${String(given)}.`;
-  const wrong = known && Object.keys(given).find((name) => !known.includes(name));
-  return wrong === undefined ? undefined : noOption(wrong, known);
+  for (const name of known ? Object.keys(given) : [])
+    if (!known?.includes(name)) return noOption(name, known);
+  return undefined;
 }
 
 /** Names in an option that is an object have its name before them: `log.enabled`. */

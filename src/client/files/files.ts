@@ -6,6 +6,7 @@ import type { HostCall, Link } from '../connection/link.ts';
 import type { BlobLike } from '../../host/log.ts';
 import { q } from '../queries/builders.ts';
 import type { Client } from '../queries/client.ts';
+import { queryText } from '../queries/query-text.ts';
 import type { StoredDocument } from '../queries/types/documents.ts';
 import { isRef, type Expr, type Ref, type SetRef } from '../queries/values.ts';
 import { TypedEvents } from '../typed-events.ts';
@@ -125,7 +126,7 @@ export class Files extends TypedEvents<FilesEvents> {
     const pages = client.paginate(set, {}, signal && { signal }).map((ref) => q.Get(ref as Ref));
     for await (const page of pages)
       for (const { ref, data } of page as readonly StoredDocument<unknown>[])
-        for (const file of filesIn(JSON.stringify(data ?? null))) {
+        for (const file of filesIn(queryText(data ?? null))) {
           if (files.has(file)) continue;
           signal?.throwIfAborted();
           files.add(file);

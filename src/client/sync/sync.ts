@@ -389,8 +389,7 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   /** @returns whether anybody has waited for it */
   #settle(verdict: Verdict): boolean {
-    const waiting = this.#settling.get(verdict.id);
-    waiting?.(verdict);
+    this.#settling.get(verdict.id)?.(verdict);
     return this.#settling.delete(verdict.id);
   }
 
