@@ -288,10 +288,11 @@ test('options, and answers of `map`, that are none are refused before anything i
 });
 
 test('64-bit integers go up', async () => {
-  await local.client().query(q.Create(q.Ref(notes, '200'), { data: { n: 9007199254740993n } }));
+  const ref = q.Ref(q.Collection('notes'), '200');
+  await local.client().query(q.Create(ref, { data: { n: 9007199254740993n } }));
   const { submitted, settled } = await adopt(local, sync, here);
   expect(submitted).toBe(6);
   expect(await settled).toEqual({ refused: [] });
-  const n = q.Select(['data', 'n'], q.Get(q.Ref(notes, '200')));
+  const n = q.Select(['data', 'n'], q.Get(ref));
   expect(await hub.client().query<unknown>(n)).toBe(9007199254740993n);
 });

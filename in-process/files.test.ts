@@ -138,7 +138,8 @@ describe('alone', () => {
     const db = await open();
     await db.client().query(q.CreateCollection({ name: 'notes' }));
     const photo = await db.files.put(photoOf(10));
-    await db.client().query(q.Create(notes, { data: { photo, n: 9007199254740993n } }));
+    const data = { photo, n: 9007199254740993n };
+    await db.client().query(q.Create(q.Collection('notes'), { data }));
     expect(await db.files.fetchAll(db.client(), all)).toMatchObject({ files: 1 });
   });
 
