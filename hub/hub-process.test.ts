@@ -1,6 +1,7 @@
 /** The hub as a process: start, stop, kill, overload. Faults F20, F21, F30; threats T14; promises V2, V3. */
 import { rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
+import faunadb from 'faunadb';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import {
   makeFolder,
@@ -11,6 +12,8 @@ import {
   type HubProcess,
   type ProcessOptions,
 } from './testing/hub-process.ts';
+
+const { Client, query: q } = faunadb;
 
 let hub: HubProcess | undefined;
 const folders: string[] = [];
@@ -78,6 +81,38 @@ test('SIGTERM in the middle of work: what was acknowledged is there, and the res
     collection: acknowledged,
   });
   expect(found.body.resource).toEqual(acknowledged.map(() => true));
+});
+
+test('SIGTERM over HTTP/2: all that a program of the original waits for is settled, and its streams fail', async () => {
+  const running = await open({ args: ['--data', await folder()] });
+  await running.query(notes);
+  await running.query(create('1'));
+  const { port } = new URL(running.url);
+  const where = { domain: '127.0.0.1', port: Number(port), scheme: 'http' as const };
+  // Longer than the test: its own timeout must not be what settles a promise.
+  const driver = new Client({ secret: ROOT_SECRET, timeout: 3600, ...where });
+  const ref = q.Ref(q.Collection('notes'), '1');
+  let [started, failed] = [0, 0];
+  for (let i = 0; i < 3; i++)
+    driver
+      .stream(ref)
+      .on('start', () => void (started += 1))
+      .on('error', () => void (failed += 1))
+      .start();
+  await expect.poll(() => started).toBe(3);
+  let answered = 0;
+  const update = q.Update(ref, { data: { n: 2 } });
+  const queries = Array.from({ length: 200 }, () =>
+    driver.query(update).then(() => void (answered += 1)),
+  );
+  const settled = Promise.allSettled(queries);
+  await expect.poll(() => answered).toBeGreaterThan(3);
+  running.child.kill('SIGTERM');
+  expect((await running.exited).code).toBe(0);
+  expect(await settled).toHaveLength(200);
+  await expect.poll(() => failed).toBe(3);
+  await expect(driver.query(1)).rejects.toThrow('ECONNREFUSED');
+  await driver.close();
 });
 
 test.each([

@@ -22,6 +22,7 @@ import { createServer as createTls, type TLSSocket } from 'node:tls';
 import { networkOf, plainAddress } from '../admission/addresses.ts';
 import { Counts, TokenBuckets } from '../admission/token-buckets.ts';
 import type { HubSettings } from '../settings/settings.ts';
+import { InFlight } from './in-flight.ts';
 import type { TlsFiles } from './server-options.ts';
 
 export type AnyRequest = IncomingMessage | Http2ServerRequest;
@@ -69,6 +70,8 @@ export class Acceptor {
   private readonly streamsPerSession: number;
   /** By address: streams of all its sessions. */
   private readonly streams = new Counts();
+  /** The same streams: a response is written later than it is given to Node. */
+  private readonly open = new InFlight();
   /** By connection: requests over HTTP/1.1 that wait for the response to one before. */
   private readonly pipelined = new WeakMap<Socket, number>();
   /** Connections whose offer of an upgrade was declined, until that request is answered. */
@@ -112,9 +115,15 @@ export class Acceptor {
     for (const session of this.sessions) session.close();
   }
 
+  /** Resolves when what was answered over HTTP/2 is on its way, or after so many ms. */
+  ended(ms: number): Promise<void> {
+    return this.open.ended(ms);
+  }
+
   /** Ends every connection, whatever is in flight. */
   destroy(): void {
     this.http1.closeIdleConnections();
+    for (const session of this.sessions) endWithError(session, constants.NGHTTP2_INTERNAL_ERROR);
     for (const socket of this.sockets) socket.destroy();
     // Stops the timer that looks for late connections.
     this.http1.close();
@@ -223,9 +232,7 @@ export class Acceptor {
   private endMisused(connection: Socket | ServerHttp2Session, { address }: Peer): void {
     if (connection.destroyed) return;
     this.misuses.take(address);
-    // Without a code Node's client closes its other streams without an error: whoever awaits one waits for ever.
-    if ('goaway' in connection)
-      connection.destroy(new Error('Misused.'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    if ('goaway' in connection) endWithError(connection, constants.NGHTTP2_ENHANCE_YOUR_CALM);
     else connection.destroy();
   }
 
@@ -236,7 +243,8 @@ export class Acceptor {
       this.connections.of(address) >= settings.socketsPerAddress || !this.misuses.hasLeft(address);
     if (this.sockets.size >= settings.sockets || (isTooMuch && !isTrusted)) {
       onRefused();
-      socket.destroy();
+      // A connection that ends as usual tells Node's client over HTTP/2 nothing: what it began never fails.
+      socket.resetAndDestroy();
       return;
     }
     this.sockets.add(socket);
@@ -319,6 +327,7 @@ export class Acceptor {
       if (begunInTurn > this.streamsPerSession || this.streams.of(peer.address) >= streamsMax)
         return end();
       stream.once('close', this.streams.hold(peer.address));
+      void this.open.track(new Promise((resolve) => stream.once('close', resolve)));
       session.setTimeout(settings.sessionIdleMs);
       // A reset by the client is no failure of the hub. Many before there is a response are: each costs what its request began.
       stream.on('error', () => undefined);
@@ -330,6 +339,11 @@ export class Acceptor {
       });
     });
   }
+}
+
+/** Without a code Node's client closes its streams without an error: whoever awaits one waits for ever. */
+function endWithError(session: ServerHttp2Session, code: number): void {
+  session.destroy(new Error('Ended by the hub.'), code);
 }
 
 /** Each is read by itself. */

@@ -2,6 +2,7 @@
 import { isLoopback } from '../settings/settings.ts';
 import { Acceptor } from './acceptor.ts';
 import { RequestHandler } from './request-handler.ts';
+import { breakOff } from './send-response.ts';
 import type { HubServerOptions } from './server-options.ts';
 
 export interface HubServer {
@@ -20,7 +21,7 @@ export function createHubServer(options: HubServerOptions): HubServer {
     onRequest(request, response) {
       handler.handle(request, response).catch((reason: unknown) => {
         logger.error({ err: reason }, 'a request failed');
-        response.destroy();
+        breakOff(response);
       });
     },
     onWebSocket(request, socket, head) {
@@ -43,7 +44,7 @@ export function createHubServer(options: HubServerOptions): HubServer {
     async close() {
       handler.drain();
       acceptor.drain();
-      await handler.ended(settings.drainMs);
+      await Promise.all([handler.ended(settings.drainMs), acceptor.ended(settings.drainMs)]);
       acceptor.destroy();
     },
   };

@@ -79,12 +79,18 @@ export async function sendStream(
     to.end();
   } catch (reason) {
     // What was sent cannot be taken back: the client must see that the stream broke.
-    to.destroy();
+    breakOff(to);
     throw reason;
   } finally {
     signal.removeEventListener('abort', stop);
     await parts.return?.();
   }
+}
+
+/** Over HTTP/2 a response that is destroyed without a reason looks to its client as if it had ended. */
+export function breakOff(to: AnyResponse): void {
+  if ('stream' in to) to.destroy(new Error('The response breaks off.'));
+  else to.destroy();
 }
 
 const write = (to: AnyResponse, part: string | Uint8Array): boolean =>
@@ -100,7 +106,7 @@ function drained(to: AnyResponse, signal: AbortSignal, ms: number): Promise<void
       resolve();
     };
     const late = setTimeout(() => {
-      to.destroy();
+      breakOff(to);
       done();
     }, ms);
     to.on('drain', done);

@@ -1,22 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect as http2 } from 'node:http2';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { makeCertificate } from '../testing/certificate.ts';
 import { openTestHub } from '../testing/test-hub.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'burrow-tls-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function makeCertificate(): { readonly cert: Buffer; readonly key: Buffer } {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject];
-  execFileSync('openssl', [...args, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-  return { cert: readFileSync(cert), key: readFileSync(key) };
-}
 
 test('with TLS both versions of HTTP are spoken, chosen by ALPN', async () => {
   const tls = makeCertificate();
