@@ -131,6 +131,8 @@ export class DatabaseHost {
 
   destroy(): Promise<Reply<void>> {
     return replyOf(async () => {
+      // What they would answer, or write, is about to be deleted.
+      openedIn(this.state)?.database.endLongQueries();
       const opened = await this.shut(closed, async ({ database }) => {
         // A deletion that is cut off, or blocked by a frozen tab, is brought to its end by the next open.
         await writeLock(database.stored.store, 'forgotten').catch(report);

@@ -132,3 +132,17 @@ test('a query that takes long ends with the session, and with the database', asy
   // What runs may finish first.
   expect([TIMES, 'database_closed', 'storage_unavailable']).toContain(await closed);
 });
+
+test('queries that take long hold up no destroy()', async () => {
+  const db = await open();
+  const answers = Array.from({ length: 60 }, () =>
+    db
+      .client()
+      .query(long(), { timeoutMs: 600_000 })
+      .catch((error: { readonly code: string }) => error.code),
+  );
+  await count(db);
+  await db.destroy();
+  const ended = (await Promise.all(answers)).filter((answer) => answer === 'storage_unavailable');
+  expect(ended.length).toBeGreaterThan(50);
+});

@@ -37,6 +37,8 @@ export interface OpenDatabase extends FoundStore, OpenCopy, Pick<JoinedTabs, 'ta
   readonly live: LiveQueries;
   readonly livePlaces: LivePlaces;
   readonly watch: QueryWatch;
+  /** Refuses those that run beside, and those that wait. */
+  readonly endLongQueries: () => void;
   /** Releases everything. No call may be running. */
   readonly close: () => Promise<void>;
 }
@@ -125,11 +127,12 @@ export async function openDatabase(
 
   const watch = new QueryWatch(logs.log, clock);
   const http = httpHost(copy.engine, logs, { ...joined, watch }, clock);
+  const endLongQueries = (): void => beside?.close();
   const close = async () => {
     isClosing = true;
     stopWarmUp?.();
     jobs.close();
-    beside?.close();
+    endLongQueries();
     await copy.sync.stop();
     copy.sync.files.close();
     livePlaces.close();
@@ -147,6 +150,7 @@ export async function openDatabase(
     live,
     livePlaces,
     watch,
+    endLongQueries,
     close,
   };
 }
