@@ -20,6 +20,8 @@ export interface NetworkFaults {
   delayMs: number;
   /** Of answers that come very late. */
   lateness: number;
+  /** No heartbeats come over lines: they are given up after a while. */
+  isSilent: boolean;
 }
 
 /** One end of it. */
@@ -91,7 +93,7 @@ export function transportOver(link: Link, process: Process, options: NetworkOpti
           else if (isOver) subscription.close();
           else {
             stop = () => subscription.close();
-            beat();
+            if (!options.network.isSilent) beat();
           }
         })
         .catch(() => onEnd());

@@ -35,6 +35,7 @@ export async function simulate(seed: number, options: SimulationOptions): Promis
   const world = new World(seed, options);
   const { chance, clockwork, problems } = world;
   const invariants = new Invariants(world);
+  world.network.isSilent = seed % 2 === 0;
   await begin(world, hasFaults);
   for (let i = 0; i < operations; i++) {
     clockwork.after(0, () => work(world));
@@ -75,6 +76,8 @@ async function begin(world: World, hasFaults: boolean): Promise<void> {
 
 const PATIENCE_MS = 1_000_000;
 const STEPS_BETWEEN_LOOKS = 40;
+/** Where hardly anything happens, a step may be minutes. */
+const LOOK_MS = 10_000;
 
 /** Everything works again, and has time. */
 async function heal(world: World, invariants: Invariants): Promise<void> {
@@ -92,7 +95,8 @@ async function heal(world: World, invariants: Invariants): Promise<void> {
       // What the last of them did must reach the others.
       if (drainedAt === undefined || device.roundAt <= drainedAt) device.kick();
     }
-    for (let i = 0; i < STEPS_BETWEEN_LOOKS; i++) await clockwork.step();
+    const next = clockwork.now + LOOK_MS;
+    for (let i = 0; i < STEPS_BETWEEN_LOOKS && clockwork.now < next; i++) await clockwork.step();
     const isStill = documents === world.hub.memory.version.documents;
     documents = world.hub.memory.version.documents;
     // A tab that thaws writes what it was asked to write before.
@@ -116,13 +120,20 @@ async function changeUntold(world: World): Promise<void> {
   const { clockwork, counts, devices, hub, problems } = world;
   for (const device of devices) device.losesHints = true;
   const lost = counts.get('poke lost');
-  let since = Infinity;
+  let { documents } = hub.memory.version;
+  let [since, end] = [Infinity, clockwork.now + UNTOLD_MS];
   hub.rules.seesShared = !hub.rules.seesShared;
-  void putRole(hub.running?.world ?? hub.admin(), hub.rules).then(() => (since = clockwork.now));
-  const end = clockwork.now + UNTOLD_MS;
+  void putRole(hub.running?.world ?? hub.admin(), hub.rules);
   while (clockwork.now < end) {
     await clockwork.step();
+    // The role, or what a tab that thaws was asked to write before.
+    if (documents !== hub.memory.version.documents) {
+      ({ documents } = hub.memory.version);
+      since = clockwork.now;
+      end = since + UNTOLD_MS;
+    }
     if (!devices.every(({ roundAt, isSuspect }) => roundAt > since && !isSuspect)) continue;
+    if (!(await isDrained(world))) continue;
     if (counts.get('poke lost') !== lost) world.count('change untold');
     return;
   }

@@ -30,7 +30,13 @@ export class World {
   readonly chance: Chance;
   readonly clockwork: Clockwork;
   readonly hub: SimHub;
-  readonly network: NetworkFaults = { loss: 0, duplication: 0, delayMs: 30, lateness: 0 };
+  readonly network: NetworkFaults = {
+    loss: 0,
+    duplication: 0,
+    delayMs: 30,
+    lateness: 0,
+    isSilent: false,
+  };
   readonly devices: SimDevice[] = [];
   readonly accepted: Accepted[] = [];
   /** Verdicts that were told, by mark. */
