@@ -2,6 +2,7 @@ import type { Files } from '../files/files.ts';
 import type { WorkerMessage } from '../../host/api.ts';
 import type { JudgedData, SubmitReply, SyncProgress, WriteChoice } from '../../host/sync.ts';
 import type { SyncState, WriteState } from '../../states.ts';
+import { remember } from '../../values/remember.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
 import { queryText } from '../queries/query-text.ts';
 import { refusalError, UsageError } from '../errors.ts';
@@ -383,7 +384,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   async #noteVerdict(data: JudgedData): Promise<void> {
     const write = await judgedWriteOf(data);
     const { id } = write;
-    if (!this.#settle(write)) this.#keepEarly(id, write);
+    if (!this.#settle(write)) remember(this.#early, id, write, EARLY_MAX);
     this.dispatchEvent(new CustomEvent('verdict', { detail: write }));
   }
 
@@ -391,14 +392,6 @@ export class Sync extends TypedEvents<SyncEvents> {
   #settle(verdict: Verdict): boolean {
     this.#settling.get(verdict.id)?.(verdict);
     return this.#settling.delete(verdict.id);
-  }
-
-  #keepEarly(id: string, verdict: Verdict): void {
-    this.#early.set(id, verdict);
-    for (const oldest of this.#early.keys()) {
-      if (this.#early.size <= EARLY_MAX) break;
-      this.#early.delete(oldest);
-    }
   }
 
   #enter(state: SyncState, reason: unknown): void {

@@ -1,10 +1,10 @@
 /** What only the host can do, outside every transaction, with what the engine adds: limits on passwords, a memory of signatures. */
 import type { PasswordAttempt } from '../../store/reader.ts';
+import { remember } from '../../values/remember.ts';
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import { PasswordGate, type VerifyResult } from './password-gate.ts';
 import { PublishedKeys } from './published-keys.ts';
-import { remember } from './remember.ts';
 
 type Options = Pick<
   EngineOptions,

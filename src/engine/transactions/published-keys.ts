@@ -5,9 +5,9 @@
 import { parseJson } from '../../codec/json.ts';
 import { metaKey } from '../../codec/key.ts';
 import type { RowAddress } from '../../store/port.ts';
+import { remember } from '../../values/remember.ts';
 import type { Micros } from '../../values/value.ts';
 import type { AccessTokenPort, EngineOptions } from '../context/host.ts';
-import { remember } from './remember.ts';
 
 interface KeySet {
   /** JSON, as it came. */

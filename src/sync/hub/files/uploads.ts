@@ -1,4 +1,5 @@
 /** Which chunks were missing when an upload began here: so that not each chunk has the folder listed to see whether the file is whole. */
+import { remember } from '../../../values/remember.ts';
 
 const REMEMBERED_MAX = 256;
 
@@ -6,12 +7,7 @@ export class Uploads {
   private readonly missing = new Map<string, Set<number>>();
 
   begin(folder: string, missing: readonly number[]): void {
-    this.missing.delete(folder);
-    this.missing.set(folder, new Set(missing));
-    for (const oldest of this.missing.keys()) {
-      if (this.missing.size <= REMEMBERED_MAX) break;
-      this.missing.delete(oldest);
-    }
+    remember(this.missing, folder, new Set(missing), REMEMBERED_MAX);
   }
 
   /**

@@ -3,6 +3,7 @@ import { databaseOf, decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { isInRange } from '../../../codec/ranges.ts';
 import type { CommitNotice } from '../../../engine/host.ts';
 import { isNative } from '../../../values/native-kinds.ts';
+import { remember } from '../../../values/remember.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
@@ -118,7 +119,8 @@ export class ChangeHints {
     const { database, sets, scope, pulled } = outcome;
     const name = nameOf({ database, device: message.device });
     const ranges = sets.flatMap(({ parts }) => parts.map(({ range }) => range));
-    this.watch(name, { ranges: this.sameRanges(ranges), scope: new ScopeMatcher(scope) });
+    const watch = { ranges: this.sameRanges(ranges), scope: new ScopeMatcher(scope) };
+    remember(this.watches, name, watch, REMEMBERED_MAX);
     const listening = this.devices.get(name);
     if (!listening) return undefined;
     const { heldBack } = listening;
@@ -170,30 +172,17 @@ export class ChangeHints {
     const text = JSON.stringify([sharedRights?.name, epoch, schema, next.sets]);
     const known = this.kinds.get(text);
     const { number, sets } = known ?? { number: (this.lastKind += 1), sets: next.sets };
-    if (!known) remember(this.kinds, text, { number, sets });
+    if (!known) remember(this.kinds, text, { number, sets }, REMEMBERED_MAX);
     const { actor, lastSeq } = pulled;
     const own = { actor, lastSeq };
     return { next: { ...next, sets }, pulled: own, secret, sharedRights, kind: number };
   }
 
-  private watch(name: string, watch: Watch): void {
-    this.watches.delete(name);
-    remember(this.watches, name, watch);
-  }
-
   private sameRanges(ranges: Watch['ranges']): Watch['ranges'] {
     const text = JSON.stringify(ranges);
     const known = this.rangesByText.get(text);
-    if (!known) remember(this.rangesByText, text, ranges);
+    if (!known) remember(this.rangesByText, text, ranges, REMEMBERED_MAX);
     return known ?? ranges;
-  }
-}
-
-function remember<V>(map: Map<string, V>, name: string, value: V): void {
-  map.set(name, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= REMEMBERED_MAX) break;
-    map.delete(oldest);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Writes whose execution failed at the hub, and how often. In memory: after a restart they get new tries. */
 import { SYNC_LIMITS } from '../../../limits.ts';
+import { remember } from '../../../values/remember.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import type { PushItem } from '../../protocol/writes.ts';
 
@@ -15,13 +16,7 @@ export class FailedWrites {
 
   note(write: FailedWrite): void {
     const name = nameOf(write);
-    const count = (this.counts.get(name) ?? 0) + 1;
-    this.counts.delete(name);
-    this.counts.set(name, count);
-    for (const oldest of this.counts.keys()) {
-      if (this.counts.size <= REMEMBERED_MAX) break;
-      this.counts.delete(oldest);
-    }
+    remember(this.counts, name, (this.counts.get(name) ?? 0) + 1, REMEMBERED_MAX);
   }
 
   /** If it fails once more, it is refused. */
