@@ -1,20 +1,11 @@
 /** What waits, and what can be read, when a database is closed. */
 import { expect, test } from 'vitest';
 import { DatabaseClosed, q } from '../index.ts';
-import { openFake, type FakeAnswers } from './testing/fake-worker.ts';
-
-const copy: FakeAnswers = {
-  sync: () =>
-    Promise.resolve({
-      ok: true,
-      value: { secret: 's', state: 'live', failed: undefined, missing: 0 },
-    }),
-};
-const options = { url: 'http://hub.example', secret: 's', sets: [] };
+import { copyAnswers, openFake, syncOptions, type FakeAnswers } from './testing/fake-worker.ts';
 
 test('close() ends waiting for the verdict on a write', async () => {
-  const { db } = await openFake(copy);
-  const sync = await db.sync(options);
+  const { db } = await openFake(copyAnswers);
+  const sync = await db.sync(syncOptions);
   const waiting = sync.writes.settled('0.1');
   await db.close();
   await expect(waiting).rejects.toBeInstanceOf(DatabaseClosed);
@@ -22,8 +13,8 @@ test('close() ends waiting for the verdict on a write', async () => {
 });
 
 test('close() ends waiting for a verdict after the worker was lost', async () => {
-  const { db, fake } = await openFake(copy);
-  const sync = await db.sync(options);
+  const { db, fake } = await openFake(copyAnswers);
+  const sync = await db.sync(syncOptions);
   await sync.whenSettled();
   const waiting = sync.writes.settled('0.1');
   await sync.whenSettled();
@@ -41,8 +32,8 @@ test('who does not look at what became of a write is not disturbed by close()', 
         answer: { status: 201, body: '{"resource":1}', metrics: undefined as never },
       },
     });
-  const { db } = await openFake({ ...copy, submit });
-  const sync = await db.sync(options);
+  const { db } = await openFake({ ...copyAnswers, submit });
+  const sync = await db.sync(syncOptions);
   const { settled } = await sync.client.submit(q.Add(1));
   // An unhandled rejection would fail this file.
   await db.close();

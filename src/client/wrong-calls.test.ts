@@ -1,19 +1,11 @@
 /** Calls with what they do not take: each says so with a code, and the worker hears nothing of it. */
 import { expect, test } from 'vitest';
 import { openDatabase, q, UsageError, type Database } from '../index.ts';
-import { openFake, type FakeAnswers } from './testing/fake-worker.ts';
+import { copyAnswers, openFake, syncOptions } from './testing/fake-worker.ts';
 
 const none = null as never;
 const next = (): void => undefined;
 const photo = `file:${'0'.repeat(64)}`;
-const copy: FakeAnswers = {
-  sync: () =>
-    Promise.resolve({
-      ok: true,
-      value: { secret: 's', state: 'live', failed: undefined, missing: 0 },
-    }),
-};
-const options = { url: 'http://hub.example', secret: 's', sets: [] };
 
 /** A call may throw at once, or later. */
 const failureOf = async (call: () => unknown): Promise<unknown> => {
@@ -48,14 +40,14 @@ const CALLS: Readonly<Record<string, (db: Database) => unknown>> = {
   'files.fetchAll': (db) => db.files.fetchAll(db.client(), q.Documents(q.Collection('n')), none),
   'files.send': (db) => db.files.send(photo, none),
   sync: (db) => db.sync(none),
-  submit: async (db) => (await db.sync(options)).client.submit(1, none),
-  'writes.list': async (db) => (await db.sync(options)).writes.list(none),
+  submit: async (db) => (await db.sync(syncOptions)).client.submit(1, none),
+  'writes.list': async (db) => (await db.sync(syncOptions)).writes.list(none),
   'writes.list with a misspelt option': async (db) =>
-    (await db.sync(options)).writes.list({ state: ['local'] } as object),
+    (await db.sync(syncOptions)).writes.list({ state: ['local'] } as object),
 };
 
 test.each(Object.entries(CALLS))('%s() refuses what is no options', async (_, call) => {
-  const { db } = await openFake(copy);
+  const { db } = await openFake(copyAnswers);
   expect(await failureOf(() => call(db))).toBeInstanceOf(UsageError);
   await db.close();
 });

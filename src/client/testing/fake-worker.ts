@@ -128,3 +128,14 @@ export async function openFake(
   const fake = new FakeWorker(answers);
   return { db: await openDatabase('notes', { worker: () => fake.asWorker() }), fake };
 }
+
+/** Of a copy whose sync is live. */
+export const copyAnswers: FakeAnswers = {
+  sync: () =>
+    Promise.resolve({
+      ok: true,
+      value: { secret: 's', state: 'live', failed: undefined, missing: 0 },
+    }),
+};
+
+export const syncOptions = { url: 'http://hub.example', secret: 's', sets: [] };
