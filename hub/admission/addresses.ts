@@ -1,6 +1,21 @@
 /** Addresses of callers, as limits count them. */
 import { isIPv6 } from 'node:net';
 
+/** Who is at the other end of a connection, as limits count it. */
+export interface Peer {
+  readonly address: string;
+  /** A proxy, which speaks for many. */
+  readonly isTrusted: boolean;
+}
+
+export function peerOf(
+  { remoteAddress = '' }: { readonly remoteAddress?: string | undefined },
+  trustedProxies: readonly string[],
+): Peer {
+  const plain = plainAddress(remoteAddress);
+  return { address: networkOf(plain), isTrusted: trustedProxies.includes(plain) };
+}
+
 /** One that listens on `::` has callers of IPv4 under such names. */
 export const plainAddress = (address: string): string =>
   /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;

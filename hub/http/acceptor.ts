@@ -19,7 +19,7 @@ import {
 } from 'node:http2';
 import { createServer as createNet, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTls, type TLSSocket } from 'node:tls';
-import { networkOf, plainAddress } from '../admission/addresses.ts';
+import { peerOf, type Peer } from '../admission/addresses.ts';
 import { Counts, TokenBuckets } from '../admission/token-buckets.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { InFlight } from './in-flight.ts';
@@ -35,13 +35,6 @@ export interface AcceptorOptions {
   readonly onWebSocket: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
   /** A connection was closed at once: there are too many. */
   readonly onRefused: () => void;
-}
-
-/** Who is at the other end of a connection, as limits count it. */
-interface Peer {
-  readonly address: string;
-  /** A proxy, which speaks for many. */
-  readonly isTrusted: boolean;
 }
 
 /** How often Node looks for HTTP/1.1 connections that are past their deadline. */
@@ -253,10 +246,8 @@ export class Acceptor {
     socket.once('close', this.connections.hold(address));
   }
 
-  private peerOf({ remoteAddress = '' }: { readonly remoteAddress?: string | undefined }): Peer {
-    const peer = plainAddress(remoteAddress);
-    const { trustedProxies } = this.options.settings;
-    return { address: networkOf(peer), isTrusted: trustedProxies.includes(peer) };
+  private peerOf(socket: { readonly remoteAddress?: string | undefined }): Peer {
+    return peerOf(socket, this.options.settings.trustedProxies);
   }
 
   /** Three bytes suffice: no method of HTTP/1.1 starts like the preface of HTTP/2. */

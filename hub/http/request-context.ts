@@ -1,6 +1,6 @@
 /** A request in flight: what was sent, by whom, and where its response goes. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { networkOf, plainAddress } from '../admission/addresses.ts';
+import { networkOf, peerOf } from '../admission/addresses.ts';
 import { credentialOf, type Credential } from '../admission/admission.ts';
 import type { AnyRequest, AnyResponse } from './acceptor.ts';
 import type { HubRequest } from './route.ts';
@@ -87,10 +87,9 @@ function headersOf(headers: IncomingHttpHeaders): Record<string, string> {
 
 /** As limits and the log name it. */
 export function addressOf(raw: AnyRequest, trustedProxies: readonly string[]): string {
-  const peer = plainAddress(raw.socket.remoteAddress ?? '');
-  if (!trustedProxies.includes(peer)) return networkOf(peer);
-  const forwarded = raw.headers['x-forwarded-for']?.toString();
-  return networkOf(forwarded?.split(',').at(-1)?.trim() ?? peer);
+  const { address, isTrusted } = peerOf(raw.socket, trustedProxies);
+  const forwarded = isTrusted ? raw.headers['x-forwarded-for']?.toString() : undefined;
+  return forwarded === undefined ? address : networkOf(forwarded.split(',').at(-1)?.trim() ?? '');
 }
 
 /** A proxy sends the whole URL. */
