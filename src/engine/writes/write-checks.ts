@@ -39,8 +39,9 @@ export function requirePossible(
   if (!isAllowedInContainer(collection) && isContainer(context)) {
     fail('invalid object in container', position, 'Object is not allowed in a container');
   }
-  const isNew = (): boolean => !context.schema(context.database).hadCollection(collection);
-  if (isAtLeast(context.apiVersion, '5') && isNew()) fail('invalid ref', position, NEW_COLLECTION);
+  const { apiVersion, database } = context;
+  if (isAtLeast(apiVersion, '5') && !context.schema(database).hadCollection(collection))
+    fail('invalid ref', position, NEW_COLLECTION);
   kindOf(collection).requirePossible?.(context, position);
 }
 
