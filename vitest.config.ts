@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { playwright } from '@vitest/browser-playwright';
 import { compile } from 'svelte/compiler';
 import type { Plugin } from 'vite';
@@ -150,10 +151,30 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
   },
 });
 
+const testsIn = (rooms: string): string => `{${rooms}}/**/*.test.{ts,tsx,mjs}`;
+
+/** Most files start no program, so they share processes, and each module is loaded once in each. */
+const sharing = 'src,worker,hosts,inspector,demo';
+
+/** What a file puts in place of a module, others in its process would get; or it gets what they have loaded. */
+const replacingModules = sharing
+  .split(',')
+  .flatMap((room) =>
+    readdirSync(new URL(room, import.meta.url), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.test\.tsx?$/.test(name))
+      .map((name) => `${room}/${name.replaceAll('\\', '/')}`),
+  )
+  .filter((file) =>
+    /\bvi\.(?:mock|doMock|resetModules)\(/.test(
+      readFileSync(new URL(file, import.meta.url), 'utf8'),
+    ),
+  );
+
 const nodeProject = (
   name: string,
-  rooms: string,
   isolate: boolean,
+  include: readonly string[],
+  exclude: readonly string[] = [],
 ): TestProjectInlineConfiguration => ({
   resolve: { alias: packageAlias },
   plugins: [svelteComponents('server'), sameCases(), guidesAsModules()],
@@ -164,8 +185,8 @@ const nodeProject = (
     isolate,
     // Not one less, as is its default: of two cores one would wait.
     maxWorkers: '100%',
-    include: [`${rooms}/**/*.test.{ts,tsx,mjs}`],
-    exclude: ['**/*.browser.test.ts', ...elsewhere],
+    include: [...include],
+    exclude: ['**/*.browser.test.ts', ...elsewhere, ...exclude],
   },
 });
 
@@ -173,9 +194,11 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongFirst },
     projects: [
-      // Most files: they start no program, so they share processes, and each module is loaded once in each.
-      nodeProject('node', '{src,worker,hosts,inspector,demo}', false),
-      nodeProject('programs', '{hub,in-process,bundlers,scripts}', true),
+      nodeProject('node', false, [testsIn(sharing)], replacingModules),
+      nodeProject('programs', true, [
+        testsIn('hub,in-process,bundlers,scripts'),
+        ...replacingModules,
+      ]),
       {
         test: {
           name: 'cluster',
