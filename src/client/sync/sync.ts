@@ -2,7 +2,6 @@ import type { Files } from '../files/files.ts';
 import type { WorkerMessage } from '../../host/api.ts';
 import type { JudgedData, SubmitReply, SyncProgress, WriteChoice } from '../../host/sync.ts';
 import type { SyncState, WriteState } from '../../states.ts';
-import { remember } from '../../values/remember.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
 import { queryText } from '../queries/query-text.ts';
 import { refusalError, UsageError } from '../errors.ts';
@@ -17,6 +16,7 @@ import {
   type Verdict,
   type WriteIn,
 } from './writes.ts';
+import { Verdicts } from './verdicts.ts';
 import type { Arg, Evaluated } from '../queries/types/arguments.ts';
 import type { Expr } from '../queries/values.ts';
 
@@ -91,7 +91,6 @@ export type WriteResolution =
   | { readonly retry: true }
   | { readonly edit: Arg };
 
-const EARLY_MAX = 1000;
 const NETWORK_CHANGES = ['online', 'offline'] as const;
 
 const SYNC_OPTIONS = ['url', 'secret', 'login', 'sets'] satisfies (keyof SyncOptions)[];
@@ -154,9 +153,9 @@ export class Sync extends TypedEvents<SyncEvents> {
     list: (filter) => this.#listWrites(filter),
     settled: async (id) => {
       // Waits before it asks: the verdict may come meanwhile.
-      const settled = this.#verdictOn(id);
+      const settled = this.#verdicts.on(id);
       const judged = await this.#link.ask((host) => host.verdict(id));
-      if (judged) this.#settle(await judgedWriteOf(judged));
+      if (judged) this.#verdicts.note(await judgedWriteOf(judged));
       return settled;
     },
     resolve: (id, resolution) => this.#resolveWrite(id, resolution),
@@ -164,9 +163,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   readonly #link: Link;
   /** Without the login: scripts of the page find no password here. */
   #options: Pick<SyncOptions, 'url' | 'sets'> | undefined = undefined;
-  readonly #settling = new Map<string, (verdict: Verdict | Promise<never>) => void>();
-  /** Verdicts that came before the answer to their `submit()`: the two come by different ways, and a hub nearby is quick. */
-  readonly #early = new Map<string, Verdict>();
+  readonly #verdicts = new Verdicts();
   #secret = '';
   #current: SyncState = 'connecting';
   #hasHeard = false;
@@ -185,8 +182,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     }) as SyncClient;
     link.listen({
       onEnded: (reason) => {
-        if (link.closed)
-          for (const settle of this.#settling.values()) settle(Promise.reject(reason));
+        if (link.closed) this.#verdicts.end(reason);
       },
     });
   }
@@ -300,9 +296,10 @@ export class Sync extends TypedEvents<SyncEvents> {
   /** Verdicts that were told while no worker of this page was there to hear them, or this was stopped. */
   async #noteMissed(): Promise<void> {
     this.#mayHaveMissed = false;
-    if (this.#settling.size === 0) return;
+    const { awaited } = this.#verdicts;
+    if (awaited.size === 0) return;
     for (const write of await this.#link.ask((host) => host.writes(undefined)))
-      if ('tsMicros' in write && this.#settling.has(write.id)) await this.#noteVerdict(write);
+      if ('tsMicros' in write && awaited.has(write.id)) await this.#noteVerdict(write);
   }
 
   async #submit(expression: Arg, options: SubmitOptions = {}): Promise<Submitted<never>> {
@@ -327,7 +324,7 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   /** @throws QueryError when it failed here */
   async #submitted({ id, answer }: SubmitReply): Promise<Submitted<unknown>> {
-    const settled = this.#verdictOn(id);
+    const settled = this.#verdicts.on(id);
     const value = answer && (await valueOf(answer));
     if (id === undefined)
       throw refusalError(
@@ -335,23 +332,6 @@ export class Sync extends TypedEvents<SyncEvents> {
         'The worker returned neither an id nor an answer for the write.',
       );
     return { id, value, settled };
-  }
-
-  #verdictOn(id: string | undefined): Promise<Verdict> {
-    const settled = new Promise<Verdict>((resolve) => {
-      if (id === undefined) return;
-      const early = this.#early.get(id);
-      const others = this.#settling.get(id);
-      if (early) resolve(early);
-      else
-        this.#settling.set(id, (verdict) => {
-          others?.(verdict);
-          resolve(verdict);
-        });
-    });
-    // Nobody need look at it.
-    settled.catch(() => undefined);
-    return settled;
   }
 
   async #listWrites<State extends WriteState>(
@@ -383,15 +363,8 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   async #noteVerdict(data: JudgedData): Promise<void> {
     const write = await judgedWriteOf(data);
-    const { id } = write;
-    if (!this.#settle(write)) remember(this.#early, id, write, EARLY_MAX);
+    this.#verdicts.note(write);
     this.dispatchEvent(new CustomEvent('verdict', { detail: write }));
-  }
-
-  /** @returns whether anybody has waited for it */
-  #settle(verdict: Verdict): boolean {
-    this.#settling.get(verdict.id)?.(verdict);
-    return this.#settling.delete(verdict.id);
   }
 
   #enter(state: SyncState, reason: unknown): void {
