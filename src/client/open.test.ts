@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { DatabaseClosed, openDatabase, q, UnavailableError, Unsupported } from '../index.ts';
 import { startWorker } from './connection/start-worker.ts';
 import { FakeWorker, missing, openFake, type FakeAnswers } from './testing/fake-worker.ts';
@@ -188,6 +188,28 @@ test('destroy() of a database that was closed says that it deletes nothing; dest
   const { db: other } = await openFake();
   await Promise.all([other.destroy(), other.destroy()]);
   await other.destroy();
+});
+
+test('close() waits ten seconds for its worker, and destroy() as long as the deletion takes', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const { db: closing } = await openFake({ close: () => missing });
+    const closed = closing.close();
+    await vi.advanceTimersByTimeAsync(10_000);
+    await expect(closed).resolves.toBeUndefined();
+
+    let deleted: () => void = () => undefined;
+    const deletion = new Promise<void>((resolve) => (deleted = resolve));
+    const { db } = await openFake({
+      destroy: () => deletion.then(() => ({ ok: true, value: undefined })),
+    });
+    const destroyed = db.destroy();
+    await vi.advanceTimersByTimeAsync(60_000);
+    deleted();
+    await expect(destroyed).resolves.toBeUndefined();
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a database that the worker lets go of says so and refuses calls', async () => {

@@ -149,15 +149,13 @@ export class Connection {
   async retire(reason: Error): Promise<void> {
     if (this.#ended) return;
     this.#letGo(reason);
-    let late: ReturnType<typeof setTimeout> | undefined;
-    const tooLong = new Promise((resolve) => (late = setTimeout(resolve, RETIRE_MS)));
+    const tooLong = new Promise((resolve) => setTimeout(resolve, RETIRE_MS));
     // A worker that cannot close is terminated all the same.
     const closing = this.#host.close().then(
       () => this.noteClosed(),
       () => undefined,
     );
     await Promise.race([closing, tooLong]);
-    clearTimeout(late);
     this.end(reason);
   }
 

@@ -273,13 +273,16 @@ export class Link {
   }
 
   async #closeConnection(connection: Connection, how: Ending, reason: Error): Promise<void> {
-    const late = setTimeout(() => connection.end(reason), CLOSE_MS);
+    const late = setTimeout(() => {
+      // What is large takes as long to be deleted as it takes: the worker has deadlines of its own.
+      if (how === 'close') connection.end(reason);
+    }, CLOSE_MS);
     try {
       await connection.call((host) => host[how]());
       connection.noteClosed();
     } catch (error) {
-      // Ended by the deadline, and closed all the same. The database may not have been deleted.
-      if (how === 'destroy' || error !== reason) throw error;
+      // Ended by the deadline, and closed all the same.
+      if (error !== reason) throw error;
     } finally {
       clearTimeout(late);
       connection.end(reason);
