@@ -32,8 +32,9 @@ const migrate = (page: Page, version: number, allowLoss: readonly string[] = [])
       if (!build) throw new Error(`There is no build ${version}.`);
       let pieces = 0;
       try {
-        const { from } = await migrateTo(db, build.schema, {
-          ...build,
+        const { schema, ...ofBuild } = build;
+        const { from } = await migrateTo(db, schema, {
+          ...ofBuild,
           allowLoss,
           onProgress: ({ phase }) => (pieces += phase === 'step' ? 1 : 0),
         });
