@@ -134,6 +134,7 @@ const MORE: readonly { readonly query: unknown; readonly grow: readonly Grow[] }
   { query: { ngram: x, min: 200, max: 201 }, grow: TEXTS.slice(0, 3) },
   { query: { contains_value: 'none', in: x }, grow: [...LISTS, objectOf] },
   { query: { select_all: ['a'], from: x }, grow: LISTS },
+  { query: { select_all: Array.from({ length: 20_000 }, () => 'a'), from: x }, grow: LISTS },
   { query: same, grow: [LATIN, ...LISTS, objectOf] },
 ];
 
@@ -360,6 +361,16 @@ const ALLOWED: Readonly<Record<string, readonly [query: unknown, argument: Value
   ],
   'an object of 100,000 pairs': [{ to_object: x }, pairsOf(100_000)],
   'an array of 100,000 elements as an array': [{ to_array: x }, texts(100_000)],
+  'a member of 20,000 objects of 1 kB': [
+    { select_all: ['n'], from: x },
+    listOf(
+      (n) =>
+        new Map<string, Value>([
+          ['n', n],
+          ['text', 'x'.repeat(1000)],
+        ]),
+    )(20_000),
+  ],
   '2,000 texts, each sought in all of them': [
     {
       count: {

@@ -6,6 +6,7 @@ import { isArray, isInteger, isKinded, isObject } from '../values/value.ts';
 import type { Document, Event, Kinded, Page, Ref, Value } from '../values/value.ts';
 import { readRef } from './literal-refs.ts';
 import type { LiteralSession } from './node.ts';
+import type { ReadSession } from './session.ts';
 import { nativeNumbers } from '../values/native-kinds.ts';
 import { isNativeCollectionRef } from '../values/native-refs.ts';
 
@@ -30,21 +31,58 @@ export function valueAt(value: Value, path: readonly PathStep[], session: Litera
 export function valuesAt(
   value: Value,
   path: readonly PathStep[],
-  session: LiteralSession,
+  session: WalkSession,
 ): readonly Value[] | undefined {
-  const [step, ...rest] = path;
-  if (step === undefined) return flatten(value);
-  if (isArray(value) && typeof step === 'string') {
-    const found = value.map((item) => valuesAt(item, path, session));
-    const hits = found.filter((values) => values !== undefined);
-    return hits.length > 0 ? hits.flat() : undefined;
-  }
-  const next = isArray(value) ? itemAt(value, step) : memberAt(value, step, session);
-  return next === undefined ? undefined : valuesAt(next, rest, session);
+  const walk = new Walk(path, session);
+  return walk.take(value, 0) ? walk.values : undefined;
 }
 
-const flatten = (value: Value): readonly Value[] =>
-  isArray(value) ? value.flatMap(flatten) : [value];
+type WalkSession = LiteralSession & Pick<ReadSession, 'spend'>;
+
+/** Units of work for an element that the path leads through, and for one at its end. */
+const PASSED = 300;
+const TAKEN = 100;
+
+class Walk {
+  readonly values: Value[] = [];
+  private readonly path: readonly PathStep[];
+  private readonly session: WalkSession;
+
+  constructor(path: readonly PathStep[], session: WalkSession) {
+    this.path = path;
+    this.session = session;
+  }
+
+  /** Follows the steps from number `first` on. @returns whether anything is there */
+  take(value: Value, first: number): boolean {
+    let found = value;
+    for (let at = first; at < this.path.length; at += 1) {
+      const step = this.path[at] ?? '';
+      if (isArray(found) && typeof step === 'string') return this.takeThrough(found, at);
+      const next: Found = isArray(found)
+        ? itemAt(found, step)
+        : memberAt(found, step, this.session);
+      if (next === undefined) return false;
+      found = next;
+    }
+    this.takeFlat(found);
+    return true;
+  }
+
+  private takeThrough(items: readonly Value[], at: number): boolean {
+    this.session.spend(items.length * PASSED);
+    let isThere = false;
+    for (const item of items) if (this.take(item, at)) isThere = true;
+    return isThere;
+  }
+
+  private takeFlat(value: Value): void {
+    if (isArray(value)) {
+      this.session.spend(value.length * TAKEN);
+      for (const item of value) this.takeFlat(item);
+    } else this.values.push(value);
+  }
+}
 
 const itemAt = (items: readonly Value[], step: PathStep): Found =>
   isInteger(step) ? items[Number(step)] : undefined;

@@ -18,7 +18,7 @@ import {
   string,
   wrongType,
 } from '../casts.ts';
-import { comparing, COVERED, walking } from '../costs.ts';
+import { BY_PARTS, comparing, COVERED } from '../costs.ts';
 import { define, type PureContext, type ReadContext } from '../define.ts';
 import type { Cast, FunctionRow } from '../function-row.ts';
 import { databaseOf, idOf, valueAt, valuesAt, type PathStep } from '../navigate.ts';
@@ -67,7 +67,7 @@ const steps = param(path, 'Path');
 const select = define(
   'pure',
   { select: steps, from: param(any, 'Any'), default: lazy, all: optional(boolean, 'Boolean') },
-  ({ from, all }, context) => (all === true ? 3 * walking(from, context) : COVERED),
+  BY_PARTS,
   (args, context) => {
     const otherwise = eager(args.default, context);
     const selection = { path: args.select, from: args.from, otherwise };
@@ -81,7 +81,7 @@ const select = define(
 const selectAll = define(
   'pure',
   { select_all: steps, from: param(any, 'Any'), default: lazy },
-  (args, context) => 3 * walking(args.from, context),
+  BY_PARTS,
   (args, context) => {
     const otherwise = eager(args.default, context);
     return selectEvery({ path: args.select_all, from: args.from, otherwise }, context);
@@ -92,7 +92,7 @@ const selectAll = define(
 const selectAsIndex = define(
   'pure',
   { select_as_index: steps, from: param(any, 'Any'), default: lazy },
-  (args, context) => 3 * walking(args.from, context),
+  BY_PARTS,
   (args, context) => {
     const otherwise = eager(args.default, context);
     return selectEvery({ path: args.select_as_index, from: args.from, otherwise }, context);
