@@ -19,7 +19,7 @@ import type {
   LongQuery,
   ToEvaluator,
 } from './queries/evaluator-messages.ts';
-import { refusalOf, report } from './queries/replies.ts';
+import { refusalOf } from './queries/replies.ts';
 
 export function serveEvaluator(scope: DedicatedWorkerGlobalScope, storage: DatabaseStorage): void {
   const send = (message: FromEvaluator): void => scope.postMessage(message);
@@ -65,8 +65,8 @@ class Evaluator {
     const found = await findStore(
       this.storage,
       { name, birth, aliveLock, settings },
-      // The worker of the page is beside it.
-      { onClosed: report, aloneTerm: () => undefined },
+      // The worker of the page is beside it, and hears of its end too.
+      { onClosed: () => undefined, aloneTerm: () => undefined },
     );
     if (!found || found.isLocked) throw locked();
     this.name = name;

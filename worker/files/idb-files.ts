@@ -4,7 +4,6 @@ import type { FileRecord, FileStore } from '../../src/sync/device/files/file-sto
 import type { FileName } from '../../src/sync/protocol/files.ts';
 import { deleteDatabase } from '../store/idb-connection.ts';
 import { refusalOf } from '../store/idb-failure.ts';
-import { OPEN_DEADLINE_MS } from '../store/lasting-connection.ts';
 
 /** Where a host keeps files of its databases. */
 export interface FileStorage {
@@ -33,7 +32,7 @@ const filesName = (database: string): string => `${database}:files`;
 export const browserFiles: FileStorage = {
   openFiles: (database) => new IdbFiles(filesName(database)),
   // A frozen tab may hold it: who deletes is told then, as of the database itself.
-  forgetFiles: (database) => deleteDatabase(filesName(database), OPEN_DEADLINE_MS),
+  forgetFiles: (database) => deleteDatabase(filesName(database)),
 };
 
 class IdbFiles implements OpenedFiles {

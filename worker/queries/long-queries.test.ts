@@ -91,8 +91,21 @@ test('queries are executed one after the other, by one worker', async () => {
   await expect(second).rejects.toMatchObject({ code: 'locked' });
   expect(started).toHaveLength(1);
   beside.close();
-  expect(evaluator?.isTerminated).toBe(true);
   await expect(execute('3')).rejects.toMatchObject({ code: 'storage_unavailable' });
+});
+
+test('close() ends a worker amid a query, and leaves an idle one to end with its own', async () => {
+  const [idle, busy] = [open(), open()];
+  const answered = idle.execute('1');
+  idle.started[0]?.say({ type: 'opened' });
+  idle.started[0]?.say({ type: 'answer', answer: answer('one') });
+  await answered;
+  const refused = busy.execute('1');
+  busy.started[0]?.say({ type: 'opened' });
+  for (const { beside } of [idle, busy]) beside.close();
+  await expect(refused).rejects.toMatchObject({ code: 'storage_unavailable' });
+  const ended = [idle, busy].map(({ started }) => started[0]?.isTerminated);
+  expect(ended).toEqual([false, true]);
 });
 
 test('turns are short while long queries are under way, or were; writes have longer ones', async () => {

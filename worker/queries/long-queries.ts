@@ -111,10 +111,13 @@ export class LongQueriesBeside implements LongQueries {
     };
   }
 
+  /** A worker that has nothing to do ends with this one: until then it hears of a deletion, and gives way to it. */
   close(): void {
     this.isClosed = true;
-    this.drop(closed());
+    const { evaluator } = this;
+    if (!evaluator?.isOpen || evaluator.busy) this.drop(closed());
     for (const { reject } of this.waiting.splice(0)) reject(closed());
+    clearTimeout(this.idle);
     clearInterval(this.looking);
   }
 

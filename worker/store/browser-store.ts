@@ -2,11 +2,7 @@
 import type { Store } from '../../src/store/port.ts';
 import { forgetLoss, STAMP_KEY, type Loss } from './birth-stamp.ts';
 import { deleteDatabase } from './idb-connection.ts';
-import {
-  OPEN_DEADLINE_MS,
-  type ConnectionOptions,
-  type LastingConnection,
-} from './lasting-connection.ts';
+import type { ConnectionOptions, LastingConnection } from './lasting-connection.ts';
 import { NativeTransaction } from './native-transaction.ts';
 import { openOutsideMarker } from './outside-marker.ts';
 import { dropping } from './row-transactions.ts';
@@ -42,15 +38,12 @@ export const acknowledgeLoss = (lasting: LastingConnection): Promise<void> =>
 /** Deletes a database that is not open here, and all that is kept outside it. */
 export async function destroyStore(
   name: string,
-  {
-    marker,
-    openDeadlineMs = OPEN_DEADLINE_MS,
-  }: Pick<ConnectionOptions, 'marker' | 'openDeadlineMs'>,
+  { marker }: Pick<ConnectionOptions, 'marker'>,
 ): Promise<void> {
   const outside = marker === undefined ? await openOutsideMarker(name) : marker;
   // First: a marker without a database would be taken for a loss.
   await outside?.remove();
-  await deleteDatabase(name, openDeadlineMs);
+  await deleteDatabase(name);
   // Another tab may have written it anew until it heard of the deletion.
   await outside?.remove();
   await removeMarksOf(name);

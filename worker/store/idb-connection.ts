@@ -136,21 +136,16 @@ async function opened(dexie: Dexie, layout: Layout, flip: Flip | undefined): Pro
   return dexie.open();
 }
 
-/** What is large takes a while to be deleted; WebKit does not always say that somebody is in the way. */
-const DELETE_MS = 60_000;
-
 /**
- * Deletes a database that this tab has closed.
- * @param deadlineMs from when the browser says that somebody has it open
- * @throws Refusal `storage_blocked`, `storage_unavailable`
+ * A frozen tab may stand in the way, or nobody: WebKit takes its time for what is large, and says "blocked" of a connection whose last
+ * transaction is not over yet.
  */
-export async function deleteDatabase(name: string, deadlineMs: number): Promise<void> {
-  const dexie = new Dexie(name, { autoOpen: false });
-  const held = new Promise<void>((resolve) => dexie.on('blocked', () => resolve()));
-  const deleting = dexie.delete();
+const DELETE_MS = 30_000;
+
+/** Deletes a database that this tab has closed. @throws Refusal `storage_blocked`, `storage_unavailable` */
+export async function deleteDatabase(name: string): Promise<void> {
   try {
-    await within(DELETE_MS, Promise.race([deleting, held]), blocked);
-    await within(deadlineMs, deleting, blocked);
+    await within(DELETE_MS, new Dexie(name, { autoOpen: false }).delete(), blocked);
   } catch (reason) {
     throw refusalOf(said(reason));
   }

@@ -18,7 +18,7 @@ import { canTearLog, WriteMark } from './write-mark.ts';
 /** Deletes a database that no store of this tab has open, and all that is kept outside it. */
 export const destroyIndexedDbStore = (
   name: string,
-  options: Pick<IndexedDbStoreOptions, 'marker' | 'openDeadlineMs'> = {},
+  options: Pick<IndexedDbStoreOptions, 'marker'> = {},
 ): Promise<void> => destroyStore(name, options);
 
 /** The database of an engine, in the layout that the setting names if it is new or can be moved into it. */
