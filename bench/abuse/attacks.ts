@@ -7,7 +7,21 @@ import { QUERIES } from './queries.ts';
 /** Each by so many at a time: more than a hub has threads. */
 const QUERIES_AT_ONCE = 4;
 
+const TURN_MS = 5;
+
+/** No attack: what the machine itself makes of an innocent client when another program wants its cores. */
+const compute: Attack = async ({ signal }) => {
+  let turns = 0;
+  for (; !signal.aborted; turns += 1) {
+    const until = performance.now() + TURN_MS;
+    while (performance.now() < until);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { turns };
+};
+
 export const ATTACKS: Readonly<Record<string, Attack>> = {
+  'nothing is sent, a core is busy': compute,
   ...Object.fromEntries(
     Object.entries(QUERIES).map(([name, query]): [string, Attack] => [
       name,
