@@ -60,6 +60,22 @@ test('after five wrong passwords in a minute nothing is compared until the first
   expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
 });
 
+test('whoever goes on trying costs the store no look at what was tried before', async () => {
+  const memory = new SharedMemory();
+  await world(memory);
+  const store = createMemoryStore(memory);
+  let looks = 0;
+  const read: typeof store.read = (body, options) => {
+    if (options?.spaces?.join() === 'meta') looks += 1;
+    return store.read(body, options);
+  };
+  const w = new EngineWorld({ ...store, read, write: (...all) => store.write(...all) });
+  await codes(w, login(user, 'wrong'), 5);
+  const before = looks;
+  expect(await codes(w, login(user, 'p1'), 20)).toEqual(Array(20).fill(LIMITED.code));
+  expect([before > 0, looks - before]).toEqual([true, 0]);
+});
+
 test('fifty in an hour bar for the rest of it, and right ones count for nothing', async () => {
   const w = await world();
   const start = w.now;

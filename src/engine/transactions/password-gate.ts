@@ -48,6 +48,8 @@ export class PasswordGate {
    */
   async pass(attempt: PasswordAttempt, compare: () => Promise<boolean>): Promise<VerifyResult> {
     const names = namesOf(attempt);
+    const known = this.knownBar(attempt);
+    if (known !== undefined) return { until: known };
     const stored = await this.store.read(async (tx) => {
       const asked = await failuresIn(tx, names);
       return this.clock.isNew ? [...asked, ...(await allFailuresIn(tx))] : asked;
@@ -69,6 +71,15 @@ export class PasswordGate {
     if (!isRight) await this.persist(names, failure);
     else this.takeBack(names, failure);
     return isRight;
+  }
+
+  /** What is stored can only add to it: whoever goes on trying costs the store nothing. */
+  private knownBar(attempt: PasswordAttempt): Micros | undefined {
+    const own = this.own.get(attempt.target);
+    if (!own || this.clock.isNew) return undefined;
+    const now = this.clock.now(latestOf(own));
+    const until = barredUntil(joined(own, [], now), attempt, now);
+    return until === undefined ? undefined : this.clock.shown(until, now);
   }
 
   /** An attempt that came to no end is none. */
