@@ -207,9 +207,11 @@ module.exports = {
     usesThePackage('background', 'It also makes the tag that a service worker reads.', [
       'host/background',
     ]),
-    usesThePackage('schema', 'All it does are queries of a client. It refuses options as all do.', [
-      'values/wrong-options',
-    ]),
+    usesThePackage(
+      'schema',
+      'All it does are queries of a client. It refuses options, and tells expressions, as all do.',
+      ['values/wrong-options', 'client/queries/is-expr'],
+    ),
     {
       name: 'hooks-core-knows-no-framework',
       severity: 'error',

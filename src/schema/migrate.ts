@@ -2,6 +2,7 @@
  * Brings a database to a schema, in transactions of which each leads on from where the last has come. Each is done only where the record of
  * the schema is as it was read: several programs can migrate at once, and one that stops is followed by any other.
  */
+import { isExpr } from '../client/queries/is-expr.ts';
 import { BurrowError, q, UsageError, type Expr } from '../index.ts';
 import type { DefinedSchema } from './define-schema.ts';
 import type { Params } from './objects.ts';
@@ -20,7 +21,7 @@ import {
   type SchemaRecord,
   type State,
 } from './state.ts';
-import { isExpression, pieceOf, type DataStep } from './steps.ts';
+import { pieceOf, type DataStep } from './steps.ts';
 
 /** A database of the page, of `burrowdb/testing`, or a hub by `connect()`. */
 export interface SchemaTarget {
@@ -242,7 +243,7 @@ function inPlace(wanted: unknown, stored: unknown): unknown {
   );
 }
 
-const isPlain = (value: unknown): value is Params => isObject(value) && !isExpression(value);
+const isPlain = (value: unknown): value is Params => isObject(value) && !isExpr(value);
 
 /** Indexes, those that are built anew beside the old, and functions. */
 function objects(state: State): Next | undefined {

@@ -1,4 +1,5 @@
 /** Changes of documents that go with a version of the schema. */
+import { isExpr } from '../client/queries/is-expr.ts';
 import { q, type Expr } from '../index.ts';
 import { RECORD, type SchemaRecord } from './state.ts';
 
@@ -17,7 +18,7 @@ export type DataStep = Expr | EachDocument;
 /** The next piece of a step and how far it is then, in one transaction. */
 export function pieceOf(step: DataStep, at: number, record: SchemaRecord): Expr {
   const done = q.Update(RECORD, { data: { step: at, cursor: null, documents: 0 } });
-  if (isExpression(step)) return q.Do(step, done, true);
+  if (isExpr(step)) return q.Do(step, done, true);
   const { collection, write, size } = step;
   const documents = q.Documents(q.Collection(collection));
   // Names that no lambda of an app has.
@@ -55,8 +56,6 @@ export function pieceOf(step: DataStep, at: number, record: SchemaRecord): Expr 
   // A database that has skipped versions may never have had it, or no longer.
   return q.If(q.Exists(q.Collection(collection)), piece, q.Do(done, true));
 }
-
-export const isExpression = (value: object): value is Expr => '_isFaunaExpr' in value;
 
 /** Whatever a builder takes. */
 const wrapped = (value: unknown): Expr => q.Do(value as Expr);
