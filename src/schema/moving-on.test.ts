@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { createNetwork, openDatabase, openHub } from '../../in-process/testing.ts';
 import { q } from '../index.ts';
 import { defineSchema } from './define-schema.ts';
-import { migrate, type MigrateOptions, type SchemaTarget } from './migrate.ts';
+import { migrate, type SchemaTarget } from './migrate.ts';
+import type { MigrateOptions } from './migrate-options.ts';
 
 const notes = q.Collection('notes');
 const collections = { notes: {}, users: {} };

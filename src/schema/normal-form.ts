@@ -73,7 +73,7 @@ const MEMBERS: Readonly<Record<string, (plain: unknown) => unknown>> = {
 };
 
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isObject = (value: unknown): value is Params =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const sourceForm = (source: unknown): unknown => {

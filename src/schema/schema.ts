@@ -2,14 +2,8 @@
 export { defineSchema } from './define-schema.ts';
 export type { DefinedSchema, Definition, Schema } from './define-schema.ts';
 export type { Kind, Objects, Params } from './objects.ts';
-export {
-  migrate,
-  planMigration,
-  type MigrateOptions,
-  type Migration,
-  type MigrationProgress,
-  type SchemaTarget,
-} from './migrate.ts';
+export { migrate, planMigration, type Migration, type SchemaTarget } from './migrate.ts';
+export type { MigrateOptions, MigrationProgress } from './migrate-options.ts';
 export type { SchemaChange } from './plan.ts';
 export { SchemaRefused, type SchemaRefusalCode } from './refusal.ts';
 export type { SchemaClient } from './state.ts';

@@ -1,7 +1,7 @@
 /** What a database holds of a schema, and how far a migration has come: the document of the collection `burrow_schema`. */
 import { q, type Arg, type Expr } from '../index.ts';
 import type { Kind, Objects, Params } from './objects.ts';
-import { completed, fingerprintOf, plainOf } from './normal-form.ts';
+import { completed, fingerprintOf, isObject, plainOf } from './normal-form.ts';
 
 /** What `migrate()` needs of a client: those of a page, of `burrowdb/testing` and of `connect()` have it. */
 export interface SchemaClient {
@@ -171,6 +171,4 @@ async function read(client: SchemaClient, members: Params): Promise<Params> {
   return isObject(answer) ? answer : {};
 }
 
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-export const isObject = (value: unknown): value is Params =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../in-process/testing.ts';
 import { q, UsageError, type Database } from '../index.ts';
 import { defineSchema } from './define-schema.ts';
-import { migrate, planMigration, type MigrateOptions } from './migrate.ts';
+import { migrate, planMigration } from './migrate.ts';
+import type { MigrateOptions } from './migrate-options.ts';
 
 let db: Database;
 beforeEach(async () => {

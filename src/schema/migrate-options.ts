@@ -1,0 +1,39 @@
+import { UsageError } from '../index.ts';
+import { requireKnown } from './require-known.ts';
+import type { DataStep } from './steps.ts';
+
+export interface MigrateOptions {
+  /** Of the schema, from 1: higher than that of the schema before. */
+  readonly version: number;
+  /** Changes of documents, by the version that they lead to. A database that was empty has no need of them. */
+  readonly steps?: Readonly<Record<number, DataStep>>;
+  /** Names of collections that may lose documents or history. */
+  readonly allowLoss?: readonly string[];
+  readonly onProgress?: (progress: MigrationProgress) => void;
+}
+
+export interface MigrationProgress {
+  readonly phase: 'collections' | 'indexes' | 'roles' | 'step' | 'removal';
+  /** The version whose data step it is. */
+  readonly step?: number;
+  /** How many documents the step has passed. */
+  readonly documents?: number;
+}
+
+const OPTIONS = ['version', 'steps', 'allowLoss', 'onProgress'] satisfies (keyof MigrateOptions)[];
+
+/** @throws UsageError */
+export function checkOptions(options: MigrateOptions): void {
+  requireKnown(options, OPTIONS);
+  const { version, steps = {}, allowLoss = [] } = options;
+  requireKnown(steps);
+  const versions = [version, ...Object.keys(steps).map(Number)];
+  const isVersion = (each: number): boolean =>
+    Number.isSafeInteger(each) && each >= 1 && each <= version;
+  if (!versions.every(isVersion))
+    throw new UsageError(
+      `The option \`version\` must be a whole number from 1, and \`steps\` lead to versions up to it, but got ${String(versions.find((each) => !isVersion(each)))}.`,
+    );
+  if (!Array.isArray(allowLoss))
+    throw new UsageError('The option `allowLoss` must be an array of names of collections.');
+}
