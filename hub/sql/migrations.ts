@@ -66,18 +66,15 @@ const UNDEFINED_TABLE = '42P01';
  * For who only reads, maybe from a standby.
  * @throws Refusal `storage_unavailable` when a hub has not yet made the tables of this version
  */
-export async function requireMigrated(
-  connection: SqlConnection,
-  migrations: readonly Migration[] = MIGRATIONS,
-): Promise<void> {
+export async function requireMigrated(connection: SqlConnection): Promise<void> {
   const version = await versionIn(connection);
-  if (version > migrations.length) throw newerSchema(version, migrations.length);
-  if (version < migrations.length)
+  if (version > MIGRATIONS.length) throw newerSchema(version, MIGRATIONS.length);
+  if (version < MIGRATIONS.length)
     throw new Refusal(
       'storage_unavailable',
       version === 0
         ? 'The database holds no data of a hub.'
-        : `The database has tables of version ${version}, and this version of Burrow reads version ${migrations.length}: start its hub on it once.`,
+        : `The database has tables of version ${version}, and this version of Burrow reads version ${MIGRATIONS.length}: start its hub on it once.`,
     );
 }
 

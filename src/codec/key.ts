@@ -224,18 +224,13 @@ export interface FoundEntry {
 }
 
 /** @throws Refusal `local_data_loss` */
-export function decodeEntry(
-  key: Key,
-  valueCount: number,
-  reverse: readonly boolean[],
-  readLambda?: ReadLambda,
-): FoundEntry {
+export function decodeEntry(key: Key, valueCount: number, reverse: readonly boolean[]): FoundEntry {
   const cursor: Cursor = { key, at: 0, mask: 0 };
   const database = readUint32(cursor);
   readUint32(cursor);
   while (!atEnd(cursor)) skipValue(cursor);
   readNumberTypes(cursor);
-  const { refAt: _, ...found } = readTuple(cursor, database, valueCount, reverse, readLambda);
+  const { refAt: _, ...found } = readTuple(cursor, database, valueCount, reverse, undefined);
   return found;
 }
 

@@ -15,13 +15,7 @@ import {
   type Value,
 } from '../values/value.ts';
 import { JsonError } from './json.ts';
-import {
-  parseStored,
-  storedMembers,
-  storedNeedsNames,
-  storedText,
-  type StoredHooks,
-} from './stored.ts';
+import { parseStored, storedNeedsNames, storedText, type StoredHooks } from './stored.ts';
 import { renderValue } from './wire.ts';
 
 const hooks: StoredHooks = {
@@ -131,15 +125,6 @@ test('storedText() pins the forms of docs/store-format.md', () => {
   expect(text(lambda)).toBe('{"@query":{"v":"4","w":"\\"lambda\\":\\"x\\",\\"expr\\":1"}}');
   expect(text(Number.NaN)).toBe('{"@double":"NaN"}');
   expect(text(new Map([['@ref', 1]]))).toBe('{"@obj":{"@ref":1}}');
-});
-
-test('storedMembers() is the text without the braces', () => {
-  const members = new Map<string, Value>([
-    ['data', new Map([['a', 1]])],
-    ['ttl', null],
-  ]);
-  expect(`{${storedMembers(members)}}`).toBe(storedText(members));
-  expect(storedMembers(new Map())).toBe('');
 });
 
 test('storedText() stores nothing that parseStored() could not read for its depth', () => {

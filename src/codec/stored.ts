@@ -50,10 +50,6 @@ const NO_CONTEXT: StoreContext = {};
 export const storedText = (value: Value, context: StoreContext = NO_CONTEXT): string =>
   store(value, context, 0);
 
-/** The members of an object, without the braces. */
-export const storedMembers = (object: ObjectValue, context: StoreContext = NO_CONTEXT): string =>
-  storeMembers(object, context, 1);
-
 /** `depth`: levels of JSON around the value. */
 function store(value: Value, context: StoreContext, depth: number): string {
   switch (typeof value) {

@@ -33,7 +33,6 @@ export interface ExportsOptions extends FileOptions, Pick<EngineOptions, 'random
    * not hang on it (each attempt has a number that its writes check), only work done twice.
    */
   readonly exclusively?: (body: () => Promise<void>) => Promise<void>;
-  readonly urlLifeMs?: number;
   /** Makes the signature of a URL from its parts. Left out: it is random. */
   readonly sign?: (text: string) => string;
   readonly deadlineMs?: number;
@@ -256,7 +255,7 @@ export class LogExports {
   }
 
   private async complete(row: ExportRow, made: Partial<ExportRow>): Promise<void> {
-    const expires = this.options.clock() + (this.options.urlLifeMs ?? LIMITS.blobUrlLifeMs) * 1000;
+    const expires = this.options.clock() + LIMITS.blobUrlLifeMs * 1000;
     const { sign, random } = this.options;
     const signature = sign?.(`${row.id}/${row.version}/${expires}`) ?? encodeBase64Url(random(24));
     const url = { signature, expires };

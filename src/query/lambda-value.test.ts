@@ -12,7 +12,7 @@ import {
 import { double, isKind, type Value } from '../values/value.ts';
 import { applyLambda } from './evaluate.ts';
 import { Frame } from './frame.ts';
-import { LambdaValue } from './lambda-value.ts';
+import { effectOf, LambdaValue } from './lambda-value.ts';
 import { parseLambda, parseQuery } from './parse.ts';
 import { pureSession } from './testing/pure-session.ts';
 
@@ -107,4 +107,10 @@ test.each([
   [{ quote: { let: [{ x: 1 }], in: 2 } }, { quote: { let: [{ x: 1 }], in: 2 } }],
 ])('the text of a lambda writes %j with one object of bindings', (written, read) => {
   expect(JSON.stringify(bodyOf(written))).toBe(JSON.stringify(read));
+});
+
+test('effectOf() tells all that a lambda may do', () => {
+  expect(effectOf(parseLambda('"lambda":"x","expr":[{"var":"x"}]', '4'))).toBe('pure');
+  expect(effectOf(parseLambda('"lambda":"x","expr":{"get":{"var":"x"}}', '4'))).toBe('read');
+  expect(effectOf(parseLambda('"lambda":"x","expr":{"call":{"var":"x"}}', '4'))).toBe('write');
 });

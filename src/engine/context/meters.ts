@@ -71,11 +71,6 @@ export class Meters {
     return this.shown.reduce((sum, { bytes }) => sum + opsOf(bytes), this.wholeOps);
   }
 
-  /** Bytes read that count as no operation: by writes, schema, identity. */
-  noteUncounted(bytes: number): void {
-    this.readBytes += bytes;
-  }
-
   addNotice(text: string): void {
     this.notices = [...this.notices, text];
   }
@@ -119,10 +114,6 @@ export class IsolatedMeters extends Meters {
   }
 
   override noteRead(): void {
-    // Not counted.
-  }
-
-  override noteUncounted(): void {
     // Not counted.
   }
 }

@@ -25,17 +25,17 @@ export class Multiset {
   }
 
   /** Returns the new count. */
-  add(value: Value, count = 1): number {
+  add(value: Value): number {
     const found = this.find(value);
     if (found) {
-      found.count += count;
+      found.count += 1;
       return found.count;
     }
     const bucket = bucketOf(value);
     const counts = this.buckets.get(bucket);
-    if (counts) counts.push({ value, count });
-    else this.buckets.set(bucket, [{ value, count }]);
-    return count;
+    if (counts) counts.push({ value, count: 1 });
+    else this.buckets.set(bucket, [{ value, count: 1 }]);
+    return 1;
   }
 
   /** Whether there was one to take. */
