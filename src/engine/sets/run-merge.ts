@@ -1,5 +1,5 @@
 /** Merges sets of the same order run by run. */
-import { eachElement } from '../../query/collect-needs.ts';
+import { eachElement, waitFor, type NeedCollector } from '../../query/collect-needs.ts';
 import { PeekableCursor, type SetCursor } from './set-cursor.ts';
 import type { Tuple } from './tuple.ts';
 
@@ -58,16 +58,22 @@ export class RunMerge<T extends Tuple = Tuple> {
     try {
       return eachElement(items, ({ peekable }) => peekable.takeRun());
     } catch (thrown) {
-      let ahead = 0;
-      return eachElement([undefined, ...this.peekables], (peekable) => {
-        if (!peekable) throw thrown;
-        if (ahead < AHEAD_MAX) {
-          ahead += peekable.sizeAhead;
-          peekable.readAhead();
-        }
-        return [];
-      });
+      return this.readAhead(waitFor(thrown));
     }
+  }
+
+  private readAhead(collector: NeedCollector): never {
+    let ahead = 0;
+    for (const peekable of this.peekables) {
+      if (ahead >= AHEAD_MAX || collector.isFull || collector.isIdle) break;
+      ahead += peekable.sizeAhead;
+      try {
+        peekable.readAhead();
+      } catch (thrown) {
+        collector.add(thrown);
+      }
+    }
+    return collector.end();
   }
 
   private fill(): HeapItem<T>[] {
