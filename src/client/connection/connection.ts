@@ -14,11 +14,16 @@ const pinned = new Set<RemoteHost>();
 const OPEN_MS = 30_000;
 const OPENED_LATE =
   'The browser did not open the stored data in time. Another tab, or one that is closing, may still use it.';
-/** How long a worker may take to close, ms. It ends its transactions within one second; see `idb-connection.ts`. */
+/** How long a worker may take to close when an app asks it to, ms. */
+const CLOSE_MS = 10_000;
+/** How long when nobody waits for it, ms. It ends its transactions within one second; see `idb-connection.ts`. */
 const RETIRE_MS = 2_000;
 const PING_MS = 10_000;
 /** Unanswered pings after which a worker counts as hung. Counted, because clocks jump while a device sleeps. */
 const PINGS_MISSED_MAX = 6;
+
+/** What is asked of a worker at its end. */
+export type Ending = 'close' | 'destroy';
 
 export interface ConnectionHandlers {
   onMessage(message: WorkerMessage): void;
@@ -145,6 +150,24 @@ export class Connection {
     pinned.delete(this.#host);
   }
 
+  /** Terminates the worker when it has closed or deleted the database. Pending calls are rejected with `reason` then. */
+  async close(how: Ending, reason: Error): Promise<void> {
+    const late = setTimeout(() => {
+      // What is large takes as long to be deleted as it takes: the worker has deadlines of its own.
+      if (how === 'close') this.end(reason);
+    }, CLOSE_MS);
+    try {
+      await this.call((host) => host[how]());
+      noteClosed(this.#aliveLock);
+    } catch (error) {
+      // Ended by the deadline, and closed all the same.
+      if (error !== reason) throw error;
+    } finally {
+      clearTimeout(late);
+      this.end(reason);
+    }
+  }
+
   /** Terminates the worker when it has closed the database, within two seconds. Pending calls are rejected with `reason` at once. */
   async retire(reason: Error): Promise<void> {
     if (this.#ended) return;
@@ -152,16 +175,11 @@ export class Connection {
     const tooLong = new Promise((resolve) => setTimeout(resolve, RETIRE_MS));
     // A worker that cannot close is terminated all the same.
     const closing = this.#host.close().then(
-      () => this.noteClosed(),
+      () => noteClosed(this.#aliveLock),
       () => undefined,
     );
     await Promise.race([closing, tooLong]);
     this.end(reason);
-  }
-
-  /** The worker has closed the database. */
-  noteClosed(): void {
-    noteClosed(this.#aliveLock);
   }
 
   #tellWhenHidden(): void {

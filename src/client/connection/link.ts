@@ -2,7 +2,7 @@ import type { HostApi, PageMessage, Reply, WorkerMessage } from '../../host/api.
 import type { UnlockCall, UnlockReply } from '../../host/open.ts';
 import type { Settings } from '../../host/settings.ts';
 import type { Persistence } from '../../states.ts';
-import { Connection } from './connection.ts';
+import { Connection, type Ending } from './connection.ts';
 import { DatabaseClosed, refusalError, type QueryError } from '../errors.ts';
 import { lossReport, type LossReport } from './loss-report.ts';
 import { ALIVE } from './noted-ends.ts';
@@ -34,10 +34,6 @@ export interface LinkListener {
   /** The worker has ended, or the database was closed: no more events. `isPageKept`: a new worker starts when the page is shown again. */
   onEnded?(reason: Error): void;
 }
-
-const CLOSE_MS = 10_000;
-
-type Ending = 'close' | 'destroy';
 
 type Host = Remote<HostApi<MessagePort>>;
 export type HostCall<T> = (host: Host, number?: number) => Promise<Reply<T>>;
@@ -258,7 +254,7 @@ export class Link {
     const { signal } = this.#page;
     try {
       const connection = await connecting?.catch(() => undefined);
-      if (connection) await this.#closeConnection(connection, how, reason);
+      if (connection) await connection.close(how, reason);
       // A database that cannot be opened can still be deleted.
       else if (how === 'destroy') await this.#forget();
       await this.#retiring;
@@ -269,23 +265,6 @@ export class Link {
     } finally {
       this.#page.stop();
       this.#tellEnded(reason);
-    }
-  }
-
-  async #closeConnection(connection: Connection, how: Ending, reason: Error): Promise<void> {
-    const late = setTimeout(() => {
-      // What is large takes as long to be deleted as it takes: the worker has deadlines of its own.
-      if (how === 'close') connection.end(reason);
-    }, CLOSE_MS);
-    try {
-      await connection.call((host) => host[how]());
-      connection.noteClosed();
-    } catch (error) {
-      // Ended by the deadline, and closed all the same.
-      if (error !== reason) throw error;
-    } finally {
-      clearTimeout(late);
-      connection.end(reason);
     }
   }
 
