@@ -307,21 +307,17 @@ interface Draft<T> {
   readonly record: LogRecord | undefined;
 }
 
-interface Outcome<T> {
-  /** What the body returned, or throws what it threw. */
-  (): T;
-  readonly isFailure: boolean;
-}
+/** Returns what the body returned, or throws what it threw. */
+type Outcome<T> = () => T;
 
 async function outcomeOf<T>(body: () => Promise<T>): Promise<Outcome<T>> {
   try {
     const value = await body();
-    return Object.assign(() => value, { isFailure: false });
+    return () => value;
   } catch (reason) {
-    const rethrow = (): never => {
+    return () => {
       throw reason;
     };
-    return Object.assign(rethrow, { isFailure: true });
   }
 }
 

@@ -13,6 +13,7 @@ import { ALL_FAMILIES, rowFamily, type Family } from './families.ts';
 import type { IdRange, Manifest, Table } from './manifest.ts';
 import type { LogPart, Medium } from './medium.ts';
 import { storedBlocks } from './stored-blocks.ts';
+import { ABOVE_ALL } from './tree/cursor.ts';
 
 /** Rows of a space, in the order of their keys, none of them twice. */
 export interface SalvagedRows {
@@ -156,9 +157,6 @@ class SpaceWalk {
     return over.flatMap(([, { row }]) => row ?? []).sort((a, b) => compare(a.key, b.key));
   }
 }
-
-/** Above every byte. */
-const ABOVE_ALL = '\u0100';
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

@@ -1,9 +1,12 @@
 /** A place in one source of a range: the memtable, or a run. */
-import type { Key } from '../../codec/key.ts';
+import { keyOfBytes, type Key } from '../../codec/key.ts';
 import type { Row } from '../../store/port.ts';
 import type { ItemKey } from '../manifest.ts';
 
-/** From `start` on, in one direction, to the end of `[lower, upper)`. */
+/** Above every key, whatever its bytes. */
+export const ABOVE_ALL = keyOfBytes('\u0100');
+
+/** `[lower, upper)` in one direction, or what is left of it behind `after`. */
 export interface Span {
   readonly lower: Key;
   readonly upper: Key;

@@ -1,5 +1,5 @@
 /** The memtable becomes tables, and what made it is cut from the log. */
-import { keyOfBytes, LOWEST_KEY } from '../../codec/key.ts';
+import { LOWEST_KEY } from '../../codec/key.ts';
 import type { SortedEntries } from '../../store/sorted-entries.ts';
 import { ByteWriter } from '../codec/byte-writer.ts';
 import { Block } from '../codec/block.ts';
@@ -15,6 +15,7 @@ import {
   type Runs,
   type Table,
 } from '../manifest.ts';
+import { ABOVE_ALL } from './cursor.ts';
 import type { Flips } from './flip.ts';
 import { DELETED } from './memtable.ts';
 import { TableWriter, type Made } from './table-writer.ts';
@@ -103,8 +104,7 @@ function* itemsOf(
 
 const EVERYTHING = {
   lower: LOWEST_KEY,
-  // Above every byte.
-  upper: keyOfBytes('\u0100'),
+  upper: ABOVE_ALL,
   limit: Infinity,
   reverse: false,
 };

@@ -1,8 +1,9 @@
 /** Tables of several runs become tables of one, a range of keys at a time. */
-import { keyOfBytes, LOWEST_KEY } from '../../codec/key.ts';
+import { LOWEST_KEY } from '../../codec/key.ts';
 import { ALL_FAMILIES, type Family } from '../families.ts';
 import { claimOf, type ItemKey, type Run, type Table } from '../manifest.ts';
 import { BlockAccess, BlockGone } from './block-access.ts';
+import { ABOVE_ALL } from './cursor.ts';
 import type { MaintenanceContext } from './flush.ts';
 import { MergeCache } from './merge-cache.ts';
 import { mergedInto, pickMerge, type MergePlan } from './pick-merge.ts';
@@ -121,9 +122,8 @@ class MergeSource {
 
   private cursors(items: number): RunCursor[] {
     const { after } = this;
-    const upper = keyOfBytes('\u0100');
-    const span = { lower: LOWEST_KEY, upper, reverse: false, after, terms: undefined, items };
-    return this.runs.map((run) => new RunCursor(run, this.access, span));
+    const whole = { lower: LOWEST_KEY, upper: ABOVE_ALL, reverse: false, terms: undefined };
+    return this.runs.map((run) => new RunCursor(run, this.access, { ...whole, after, items }));
   }
 }
 
