@@ -1,5 +1,6 @@
 /** Test kit: clients that run random transactions against a database, note what they saw, and what is judged of it afterwards. */
 import { expect } from 'vitest';
+import { RandomSource } from '../../src/engine/testing/random-source.ts';
 import { checkAppends, type Operation } from './history-checker.ts';
 import * as queries from './history-queries.ts';
 import type { Answered } from './query-process.ts';
@@ -15,30 +16,20 @@ export interface QueryTarget {
   ask(query: unknown): Promise<Pick<Answered, 'status' | 'body'> | undefined>;
 }
 
-/** Mulberry32: the same numbers for the same seed. */
-function random(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4_294_967_296) * below);
-  };
-}
-
 export class Histories {
   readonly lists: Operation[] = [];
   readonly registers = new Map<number, RegisterOperation[]>();
   readonly sums: number[] = [];
   readonly names = new Map<string, number[]>();
-  private readonly roll: ReturnType<typeof random>;
+  private readonly roll: (below: number) => number;
   private readonly appended = new Map<number, number>();
   private values = 0;
   private calls = 0;
   unknown = 0;
 
   constructor(seed: number) {
-    this.roll = random(seed);
+    const random = new RandomSource(seed);
+    this.roll = (below) => random.below(below);
   }
 
   async act(by: number, target: QueryTarget): Promise<void> {

@@ -1,35 +1,10 @@
 /** Virtual time: whatever waits, waits here, and chance orders what happens at the same time. */
+import { RandomSource } from '../../../engine/testing/random-source.ts';
 import type { Signal } from '../../device/syncer/signal.ts';
 
-/** mulberry32: the same numbers for the same seed. */
-export class Chance {
-  private state: number;
-
-  constructor(seed: number) {
-    this.state = seed >>> 0;
-  }
-
-  /** 0 to below 1. */
-  next(): number {
-    this.state = (this.state + 0x6d2b79f5) >>> 0;
-    let mixed = this.state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
-
-  below(count: number): number {
-    return Math.floor(this.next() * count);
-  }
-
+export class Chance extends RandomSource {
   is(probability: number): boolean {
-    return this.next() < probability;
-  }
-
-  pick<T>(items: readonly T[]): T {
-    const item = items[this.below(items.length)];
-    if (item === undefined) throw new Error('There is nothing to pick from.');
-    return item;
+    return this.chance(probability);
   }
 
   bytes(count: number): Uint8Array {

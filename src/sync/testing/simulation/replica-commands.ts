@@ -11,8 +11,9 @@ export interface Write {
   readonly key: number;
   readonly kind: 'put' | 'add';
   readonly number: number;
-  /** What the hub made of it; `told`: the device has heard so. */
+  /** What the hub made of it. */
   verdict: Verdict['state'] | undefined;
+  /** The device has heard so. */
   isTold: boolean;
   /** Its effects are known here. */
   isRun: boolean;
