@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { RandomSource, seedOf } from '../../src/engine/testing/random-source.ts';
 import { coll, EngineWorld, obj, ROOT } from '../../src/engine/testing/engine-world.ts';
-import { ModelQueries } from '../../src/engine/testing/model/maker.ts';
+import { ModelQueries } from '../../src/engine/testing/model/model-queries.ts';
 import { QueryMaker } from '../../src/engine/testing/query-maker.ts';
 import { textOf } from '../../src/engine/testing/query-text.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';

@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts';
 import { RandomSource, seedOf } from './testing/random-source.ts';
 import { coll, obj, type Query } from './testing/engine-world.ts';
 import { askText, createTestEngine } from './testing/fuzz-world.ts';
-import { ModelQueries } from './testing/model/maker.ts';
+import { ModelQueries } from './testing/model/model-queries.ts';
 import { outcome } from './testing/outcomes.ts';
 import { form, textOf, type Part } from './testing/query-text.ts';
 

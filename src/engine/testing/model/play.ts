@@ -6,7 +6,7 @@ import { textOf, type Part } from '../query-text.ts';
 import { Fault } from './casts.ts';
 import { Database, type IndexFields } from './database.ts';
 import { Model } from './evaluate.ts';
-import { ModelQueries } from './maker.ts';
+import { ModelQueries } from './model-queries.ts';
 import { render, Silent } from './values.ts';
 
 /** Queries on one database, one after the other. */
