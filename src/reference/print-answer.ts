@@ -1,4 +1,5 @@
 /** An answer on the wire, as one would type it: `Ref(Collection("notes"), "101")`, and 1.0 apart from 1. */
+import { NAMED } from '../client/queries/print.ts';
 import { parseJson, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 
 const WIDTH = 96;
@@ -58,16 +59,6 @@ const CALLS: Readonly<Record<string, string>> = {
 
 const printTagged = (tag: string, inner: Json): string =>
   tag === '@ref' && inner instanceof Map ? printRef(inner) : `${CALLS[tag]}(${printShort(inner)})`;
-
-/** Native kinds whose members go by name, and the builder that names one. */
-const NAMED: Readonly<Record<string, string>> = {
-  collections: 'Collection',
-  databases: 'Database',
-  indexes: 'Index',
-  functions: 'Function',
-  roles: 'Role',
-  access_providers: 'AccessProvider',
-};
 
 const textOf = (json: Json | undefined): string => (typeof json === 'string' ? json : '');
 

@@ -69,7 +69,7 @@ const printMembers = (members: Form): string =>
     .join(', ')}}`;
 
 /** Native kinds whose members are known by name, and the builder that names one. */
-const NAMED: Readonly<Record<string, string>> = {
+export const NAMED: Readonly<Record<string, string>> = {
   collections: 'Collection',
   databases: 'Database',
   indexes: 'Index',
