@@ -258,7 +258,7 @@ type Settled =
   | { readonly result: QueryArrayResult<(string | null)[]>; readonly reason?: undefined }
   | { readonly result?: undefined; readonly reason: unknown };
 
-/** Not by the promise of `pg`: V8 takes its callback for a long-lived one, and keeps the results (`engine-session.ts`). */
+/** Not by the promise of `pg`: V8 takes its callback for a long-lived one, and keeps the results (`short-lives.test.ts`). */
 const settle = (
   client: PoolClient,
   { name, text, values }: Statement,

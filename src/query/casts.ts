@@ -36,7 +36,7 @@ import { isNativeCollectionRef } from '../values/native-refs.ts';
 
 export const NO_STEPS: readonly Step[] = [];
 
-/** The place of the argument `key` of the form at `place`. */
+/** The place of the argument `key` of the form at `path`. */
 export const argumentAt = (path: ArgumentPath['path'], key: string): ArgumentPath => ({
   path,
   key,

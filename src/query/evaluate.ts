@@ -370,7 +370,7 @@ class CallContext implements WriteContext {
 
 // --- lambdas --------------------------------------------------------------------------------------
 
-/** `depth`: of lambdas and functions being applied, this one included. `place`: of the form that applies it. */
+/** `depth`: of lambdas and functions being applied, this one included. `path`: of the form that applies it. */
 function applyNode(
   lambda: LambdaNode,
   scope: Frame,

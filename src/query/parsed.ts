@@ -36,7 +36,7 @@ export interface FormParser {
   readonly unbound: Fault[];
   readonly scopes: Scopes;
   readonly literals: Literals;
-  /** The expression at `step` below `place`. */
+  /** The expression at `step` below `path`. */
   part(json: Json, path: QueryPath, step: Step): Parsed;
   literal(literal: Literal, queryPath: QueryPath): Parsed;
   /** What is made of a form before its parts are read: once, in however many turns they are. */

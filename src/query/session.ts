@@ -1,6 +1,6 @@
 /**
  * What functions need of the engine: everything that touches documents, sets, schema or identity. Implemented by the engine room
- * over a synchronous `Reader`; any method may throw `Suspended`, and `QueryFailure` with positions built from the `place` given.
+ * over a synchronous `Reader`; any method may throw `Suspended`, and `QueryFailure` with positions built from the path given.
  */
 import type {
   Lambda,
@@ -68,14 +68,14 @@ export interface ReadSession {
   /** Counts evaluation steps towards `computeOps` and the budget. @throws Refusal `bad request` past the limit */
   charge(steps: number): void;
   /**
-   * Counts units of work that is about to be done: see `Cost`. A part of a thousand or so comes before a part of the work.
+   * Counts units of work that is about to be done: see `costs.ts`. A part of a thousand or so comes before a part of the work.
    * @throws Refusal `bad request` past the limits, `time out`
    */
   spend(units: number): void;
   /** What the values made take. */
   readonly memory: MemoryBudget;
 
-  /** Spec: functions 1.4. Faults at `place` (missing, denied) or `[get]` (unreadable set). */
+  /** Spec: functions 1.4. Faults at `path` (missing, denied) or `[get]` (unreadable set). */
   get(target: Ref | SetValue, time: ReadTime, path: QueryPath): Document;
   exists(target: Ref | SetValue, time: ReadTime, queryPath: QueryPath): boolean;
   paginate(target: Ref | SetValue, options: PageOptions, queryPath: QueryPath): Page;

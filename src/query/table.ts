@@ -26,7 +26,7 @@ import { trigonometryRows } from './functions/trigonometry.ts';
 import { typeCheckRows } from './functions/type-checks.ts';
 import { writeRows } from './functions/writes.ts';
 
-/** Forms with rules of their own: what they hold is no argument, or is not always evaluated. `parse.ts` has a reader for each. */
+/** Forms with rules of their own: what they hold is no argument, or is not always evaluated. `parse-basic.ts` has a reader for each. */
 export const BASIC_FORMS = {
   let: ['let', 'in'],
   var: ['var'],

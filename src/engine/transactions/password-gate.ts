@@ -54,7 +54,7 @@ export class PasswordGate {
       const asked = await failuresIn(tx, names);
       return this.clock.isNew ? [...asked, ...(await allFailuresIn(tx))] : asked;
     }, META);
-    // From here to `note` nothing is awaited: attempts at the same time see each other.
+    // Nothing is awaited until the failure is in `own`: attempts at the same time see each other.
     const now = this.clock.now(latestOf(stored.flat()));
     const [targeted = [], accounted = targeted] = names.map((name, i) =>
       joined(stored[i] ?? [], this.own.get(name) ?? [], now),
