@@ -73,6 +73,10 @@ export async function connect(
     const newer = layoutOf(version);
     throw newer ? new MadeWith(newer) : newerDatabase();
   }
+  return connectionOf(dexie, underWay, events);
+}
+
+function connectionOf(dexie: Dexie, underWay: UnderWay, events: ConnectionEvents): Connection {
   const connection = {
     idb: dexie.backendDB(),
     isLost: false,
