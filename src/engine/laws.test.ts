@@ -1,7 +1,7 @@
 /** Q3 to Q5: what must hold whatever is asked: laws of sets and pages, round trips, and failures that leave nothing behind. */
 import { expect, test } from 'vitest';
 import { parseJson, stringifyJson, type Json } from '../codec/json.ts';
-import { FailingStore } from '../store/failing-store.ts';
+import { FailingStore } from '../store/testing/failing-store.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { SPACES, type Store } from '../store/port.ts';
 import type { Key } from '../codec/key.ts';

@@ -1,6 +1,6 @@
 /** What every store does with transactions. */
 import { expect, test } from 'vitest';
-import { FailingStore } from './failing-store.ts';
+import { FailingStore } from './testing/failing-store.ts';
 import type { WriteSet } from './port.ts';
 import {
   STRICT,

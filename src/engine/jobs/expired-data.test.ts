@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Key } from '../../codec/key.ts';
 import { Refusal } from '../../errors.ts';
-import { FailingStore } from '../../store/failing-store.ts';
+import { FailingStore } from '../../store/testing/failing-store.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { EntrySpace } from '../../store/port.ts';
 import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';

@@ -1,6 +1,6 @@
 /** Test kit: a store whose n-th call of the backend fails; all others go to the store beneath. */
-import { Refusal } from '../errors.ts';
-import type { ReadOptions, ReadTx, Store, WriteOptions, WriteTx } from './port.ts';
+import { Refusal } from '../../errors.ts';
+import type { ReadOptions, ReadTx, Store, WriteOptions, WriteTx } from '../port.ts';
 
 export class FailingStore implements Store {
   private readonly store: Store;
