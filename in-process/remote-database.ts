@@ -7,7 +7,7 @@ import { LIMITS } from '../src/limits.ts';
 import { abortWith } from '../worker/browser/abort-with.ts';
 import { aborted } from '../worker/queries/abortable-calls.ts';
 import { HubLiveQueries } from '../worker/sync/hub-live-queries.ts';
-import { foreign, unreached } from '../worker/sync/hub-queries.ts';
+import { foreign, isAnswer, unreached } from '../worker/sync/hub-queries.ts';
 import { abortableFetch } from './abortable-fetch.ts';
 import type { PlainDatabase } from './plain-host.ts';
 
@@ -25,7 +25,6 @@ type Sent = Pick<RequestInit, 'method' | 'body'> & {
 
 /** What a response may take beyond its query, ms. */
 const NETWORK_MS = 10_000;
-const ANSWER = /^\s*\{\s*"(?:resource|errors)"/;
 const UNKNOWN = ' It is unknown whether the query ran.';
 const LOST =
   'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
@@ -47,7 +46,7 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       const ms = (call.timeoutMs ?? LIMITS.queryTimeoutMaxMs) + NETWORK_MS;
       const sent = { method: 'POST', headers, body: call.query };
       const { response, text } = await send(remote, '/', sent, ms, signal);
-      if (!ANSWER.test(text)) throw foreign(response, UNKNOWN);
+      if (!isAnswer(text)) throw foreign(response, UNKNOWN);
       const metrics = metricsIn(response.headers);
       return { status: response.status, body: text, metrics, isHubs: true };
     },

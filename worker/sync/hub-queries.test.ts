@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { browserNetwork } from '../browser/network.ts';
-import { unreached } from './hub-queries.ts';
+import { askHub, loginAtHub, unreached } from './hub-queries.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -31,3 +31,25 @@ test.each([
   );
   expect(refusal).toMatchObject({ code: 'connection_needed', message: text, cause });
 });
+
+/** A server on the way, such as the page by which a hotel lets guests into its network. */
+const otherServer = (status: number) => ({
+  url: 'https://hub.example',
+  network: {
+    fetch: () => Promise.resolve(new Response('<html>Welcome</html>', { status })),
+  },
+});
+
+test.each([200, 403, 502])(
+  'an answer of another server, with status %i, is no answer of the hub',
+  async (status) => {
+    await expect(
+      askHub(otherServer(status), 'secret', { query: '{"now":null}' }),
+    ).rejects.toMatchObject({
+      code: 'connection_needed',
+      message: expect.stringContaining(`with status ${status}, is not of a hub`),
+    });
+    const login = { user: '{"@ref":{}}', password: 'secret', key: 'key' };
+    expect(await loginAtHub(otherServer(status), login)).toBeUndefined();
+  },
+);

@@ -24,11 +24,9 @@ export async function loginAtHub(
   { readonly status: number; readonly body: string; readonly secret: string } | undefined
 > {
   const params = JSON.stringify({ object: { password } });
-  const answer = await post(hub, key, `{"login":${user},"params":${params}}`, LOGIN_MS).catch(
-    () => undefined,
-  );
-  if (!answer || answer.status >= 500) return undefined;
-  const body = await answer.text();
+  const sent = post(hub, key, `{"login":${user},"params":${params}}`, LOGIN_MS);
+  const { answer, body } = await sent.then(withBody).catch(() => NO_ANSWER);
+  if (!answer || answer.status >= 500 || !isAnswer(body)) return undefined;
   if (!answer.ok) return { status: answer.status, body, secret: '' };
   const { resource } = JSON.parse(body) as { readonly resource: { readonly secret: string } };
   return { status: 200, body: '', secret: resource.secret };
@@ -48,11 +46,10 @@ export async function askHub(
   signal?: AbortSignal,
 ): Promise<QueryAnswer> {
   const sent = post(hub, token ?? '', query, timeoutMs ?? QUERY_MS, signal);
-  const { answer, body } = await sent
-    .then(async (answer) => ({ answer, body: await answer.text() }))
-    .catch(async (cause: unknown) => {
-      throw signal?.aborted ? aborted() : await unreached(hub, UNREACHED, cause);
-    });
+  const { answer, body } = await sent.then(withBody).catch(async (cause: unknown) => {
+    throw signal?.aborted ? aborted() : await unreached(hub, UNREACHED, cause);
+  });
+  if (!isAnswer(body)) throw foreign(answer, UNKNOWN);
   return {
     status: answer.status,
     body,
@@ -85,8 +82,15 @@ export async function openLive(
   }
 }
 
-const UNREACHED =
-  'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
+const UNKNOWN = ' It is unknown whether the query ran.';
+const UNREACHED = `The hub could not be reached or its response was lost.${UNKNOWN}`;
+
+const NO_ANSWER = { answer: undefined, body: '' };
+
+const withBody = async (answer: Response) => ({ answer, body: await answer.text() });
+
+/** Whether a query is answered so by a hub: a server on the way may have answered in its place. */
+export const isAnswer = (text: string): boolean => /^\s*\{\s*"(?:resource|errors)"/.test(text);
 
 /** Somebody else answers at the URL. */
 export const foreign = ({ status }: Response, more = ''): Refusal =>
