@@ -41,7 +41,7 @@ const NOT_HELD: TextResponse = {
     'retry-after': '1',
   },
   body: refusalBody(
-    'storage_blocked',
+    'storage_unavailable',
     'The query was executed, but its answer is not sent: too many answers are not read yet.',
   ),
 };
