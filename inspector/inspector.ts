@@ -21,7 +21,7 @@ if (customElements && !customElements.get(NAME)) customElements.define(NAME, Bur
 
 /**
  * Shows the inspector of a database.
- * @returns the element: `remove()` closes it, as the key Escape does
+ * @returns the element: `remove()` closes it, as the key Escape does at the lower edge of the window
  * @example
  * const inspector = mountInspector(db);
  * inspector.remove();

@@ -54,7 +54,14 @@ export type { Database, DatabaseEvents, Progress, SignOutOptions } from './clien
 export type { ErrorCode, WireError, WireFailure } from './client/errors.ts';
 export type { AbortSignalLike, BurrowFetch, FetchInit } from './client/fetch.ts';
 export type { LogRequestRecord, LogState, MissingSet, QueryMetrics } from './answers.ts';
-export type { FileOptions, FileRef, Files, FilesEvents, StoredFile } from './client/files/files.ts';
+export type {
+  FileOptions,
+  FileReadOptions,
+  FileRef,
+  Files,
+  FilesEvents,
+  StoredFile,
+} from './client/files/files.ts';
 export type { FileProgress, FileState } from './host/files.ts';
 export type { LogList, LogRequest, Logs } from './client/logs/logs.ts';
 export type { Login } from './client/login.ts';

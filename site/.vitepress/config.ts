@@ -5,6 +5,7 @@ import { browserAlias } from '../../scripts/bundle.mjs';
 import { examplesThatRun } from './examples.ts';
 
 const GUIDES = [
+  ['The database and its clients', 'database'],
   ['Data model and indexes', 'data-model'],
   ['Paging', 'paging'],
   ['Live queries', 'live-queries'],
@@ -111,8 +112,10 @@ export default defineConfig({
         items: [
           { text: 'Sync', link: '/sync' },
           { text: 'Running a hub', link: '/hub' },
+          { text: 'From one hub to a cluster', link: '/deployment' },
           { text: 'Query log', link: '/query-log' },
           { text: 'Protocol', link: '/sync-protocol' },
+          { text: 'SQL of the hub', link: '/hub-sql' },
         ],
       },
       {

@@ -34,6 +34,7 @@ export const progressOf = ({ task, name, done, isComplete }: ProgressMessage): P
 });
 
 export interface DatabaseEvents {
+  /** An index is being built, or `verify()` runs. */
   progress: CustomEvent<Progress>;
   /** A new worker, after one was lost, found data missing. */
   loss: CustomEvent<LossReport>;
@@ -46,7 +47,9 @@ export interface DatabaseEvents {
 }
 
 export interface SignOutOptions {
+  /** Deletes all that is kept of the database on this device. */
   readonly forget?: boolean;
+  /** With `forget`: even writes and files that no hub has yet. */
   readonly discardUnsent?: boolean;
 }
 

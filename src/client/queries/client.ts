@@ -13,7 +13,7 @@ import type { PaginateOptions } from './types/documents.ts';
 import type { Expr, SetRef } from './values.ts';
 
 export interface QueryOptions {
-  /** How long the query may take; two minutes when not given. */
+  /** How long the query may take, ms. When not given two minutes; at a hub what its settings say, 5 s by default. */
   readonly timeoutMs?: number;
   /** Kept with the query in the log. */
   readonly tags?: Readonly<Record<string, string>>;
@@ -126,7 +126,10 @@ class QueryClient {
     return { value: await valueOf(reply), metrics, partial, from: isHubs ? 'hub' : 'device' };
   }
 
-  /** Resolves when an index has been built: `Match` finds nothing in it before, and fails. */
+  /**
+   * Resolves when an index has been built: `Match` finds nothing in it before, and fails.
+   * @throws QueryError when there is no such index
+   */
   whenActive(index: Arg): Promise<void> {
     return new Promise((resolve, reject) => {
       const stop = this.subscribe(q.Select('active', q.Get(index)), {

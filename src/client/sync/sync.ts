@@ -49,8 +49,11 @@ export interface Submitted<T> {
 }
 
 export interface SyncEvents {
+  /** `reason`: why, where that is known. */
   state: CustomEvent<{ readonly state: SyncState; readonly reason: string | undefined }>;
+  /** The hub has judged a write of this device, of whatever tab. */
   verdict: CustomEvent<JudgedWrite>;
+  /** How much has come, and how many writes wait. */
   progress: CustomEvent<SyncProgress>;
 }
 
@@ -82,6 +85,7 @@ export interface SyncWrites {
   /**
    * What to do about a refused write: forget it, try it again, or put another in its place.
    * @returns the write that takes its place
+   * @throws NotFound when it is already resolved; BadRequest when it has no verdict yet, or was made and is to be tried again
    */
   resolve(id: string, resolution: WriteResolution): Promise<Submitted<unknown> | undefined>;
 }
