@@ -78,6 +78,7 @@ const RUN_BY = {
   'docs/data.md': ['src/reference/data-docs.test.ts'],
   'docs/errors.md': ['src/reference/sync-docs.test.ts'],
   'docs/inspector.md': ['inspector/docs.browser.test.ts'],
+  'docs/query-log.md': ['src/reference/page-docs.test.ts'],
   'docs/schema.md': ['src/reference/schema-docs.test.ts'],
   'docs/scripts.md': ['src/reference/sync-docs.test.ts'],
   'docs/start.md': ['src/reference/page-docs.test.ts'],

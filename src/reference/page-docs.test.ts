@@ -1,8 +1,13 @@
-/** The code of docs/start.md and tanstack.md runs in a page, over databases in memory. */
+/** The code of docs/start.md, tanstack.md and query-log.md runs in a page, over databases in memory. */
 import { createCollection, createLiveQueryCollection, eq, type Collection } from '@tanstack/db';
 import { Window } from 'happy-dom';
 import { afterEach, expect, test } from 'vitest';
-import { createNetwork, openDatabase, openHub } from '../../in-process/testing.ts';
+import {
+  createNetwork,
+  openDatabase,
+  openHub,
+  type TestDatabaseOptions,
+} from '../../in-process/testing.ts';
 import { burrowCollectionOptions, newId } from '../hooks/tanstack.ts';
 import { q, type Client } from '../index.ts';
 import { piecesOf, runPiece } from './testing/pieces.ts';
@@ -84,4 +89,18 @@ test('docs/tanstack.md: a write that the hub refused is told by its label', asyn
   const { logged } = await runPiece(amid, { ...given, db, hub: hub.url, between });
   expect(logged).toEqual([expect.stringMatching(/^update “an owl” ./)]);
   expect(await sync.writes.list({ states: ['refused'] })).toEqual([]);
+});
+
+test('docs/query-log.md: what was asked is exported', async () => {
+  const pieces = piecesOf('query-log.md');
+  expect(pieces).toHaveLength(1);
+  const open = async (name: string, options: TestDatabaseOptions) =>
+    closedLater(await openDatabase(name, options));
+  const { declared } = await runPiece(pieces[0] ?? '', { q, openDatabase: open });
+  expect(declared['state']).toBe('Complete');
+  const file = await (await fetch(String(declared['presigned_url']))).blob();
+  const text = await new Response(
+    file.stream().pipeThrough(new DecompressionStream('gzip')),
+  ).text();
+  expect(JSON.parse(text)).toMatchObject({ QUERY: '{"now":null}', TAGS: { job: 'nightly' } });
 });
