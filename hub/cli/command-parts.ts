@@ -32,7 +32,7 @@ export const urlOption = (): Option =>
     .env('BURROW_URL');
 
 export const secretOption = (): Option =>
-  new Option('--secret <secret>', 'admin or server key of the database')
+  new Option('--secret <secret>', 'admin key of the database')
     .env('BURROW_SECRET')
     .makeOptionMandatory();
 
