@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { handleRequest } from './handle.ts';
+import type { HttpHost } from './message.ts';
 import { data, headersOf, NOTE, openStream, query, REF, withNotes } from './testing/stream-kit.ts';
 
 test('a document stream tells of its creation, changes and deletion', async () => {
@@ -161,6 +162,13 @@ test('a reader that leaves while the stream waits stops its listening', async ()
   expect(listeners).toBe(0);
   const refused = await handleRequest({ ...request, body: '1' }, { ...host.http, onCommit });
   expect([refused.status, listeners]).toEqual([400, 0]);
+  const unreadable: HttpHost = {
+    ...host.http,
+    onCommit,
+    engine: { ...host.http.engine, entitlements: () => Promise.reject(new Error('gone')) },
+  };
+  const failed = await handleRequest(request, unreadable);
+  expect([failed.status, listeners]).toEqual([500, 0]);
 });
 
 test.each([

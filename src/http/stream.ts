@@ -24,27 +24,30 @@ export async function answerStream(
   const commits = new Commits();
   // It listens before it answers, so that no commit in between is missed.
   const stop = onCommit((notice) => commits.add(notice));
-  const { head = 0 } = (secret === undefined ? undefined : await engine.entitlements(secret)) ?? {};
-  const opening = await runQuery(call, { query, allows: 'read' });
-  const target = opening.status < 300 ? streamTarget(opening.body) : undefined;
-  const refused = opening.status < 300 ? await refusalOf(call, target, opening) : opening;
-  if (!target || refused) {
-    stop();
-    return answerOf(call, refused ?? opening);
+  let follow: Follower | undefined;
+  try {
+    const standing = secret === undefined ? undefined : await engine.entitlements(secret);
+    const opening = await runQuery(call, { query, allows: 'read' });
+    const target = opening.status < 300 ? streamTarget(opening.body) : undefined;
+    const refused = opening.status < 300 ? await refusalOf(call, target, opening) : opening;
+    if (!target || refused) return await answerOf(call, refused ?? opening);
+    const headers = {
+      ...answerHeaders(200, opening.txnTime, { ...opening.metrics, bytesOut: 0 }),
+      'content-type': 'application/json;charset=utf-8',
+      'x-fauna-stream-id': String(opening.txnTime),
+    };
+    const { head = 0 } = standing ?? {};
+    follow = new Follower(call, { target, query, fields, start: opening.txnTime, head });
+    let isOpen = true;
+    const close = (): void => {
+      if (isOpen) stop();
+      isOpen = false;
+      commits.close();
+    };
+    return { status: 200, headers, body: closable(follow.frames(commits), close) };
+  } finally {
+    if (!follow) stop();
   }
-  const headers = {
-    ...answerHeaders(200, opening.txnTime, { ...opening.metrics, bytesOut: 0 }),
-    'content-type': 'application/json;charset=utf-8',
-    'x-fauna-stream-id': String(opening.txnTime),
-  };
-  const follow = new Follower(call, { target, query, fields, start: opening.txnTime, head });
-  let isOpen = true;
-  const close = (): void => {
-    if (isOpen) stop();
-    isOpen = false;
-    commits.close();
-  };
-  return { status: 200, headers, body: closable(follow.frames(commits), close) };
 }
 
 /** A waiting generator cannot be made to return: what it waits for is ended first. */
