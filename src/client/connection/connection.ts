@@ -89,7 +89,11 @@ export class Connection {
       handlers.onMessage(message);
     };
     const connection = new Connection(worker, port1, { ...handlers, onMessage });
-    signal.addEventListener('abort', () => connection.end(signal.reason as Error), { once: true });
+    signal.addEventListener(
+      'abort',
+      () => connection.end(signal.reason as Error),
+      connection.#released,
+    );
     wait();
     try {
       const reply = await connection.call((host) => host.open(options, transfer(port2, [port2])));
@@ -146,6 +150,7 @@ export class Connection {
   /** Terminates the worker at once. Pending calls are rejected with `reason`. */
   end(reason: Error): void {
     this.#letGo(reason);
+    this.#released.abort();
     this.#worker.terminate();
     pinned.delete(this.#host);
   }
@@ -194,7 +199,6 @@ export class Connection {
     if (this.#ended) return;
     this.#ended = reason;
     this.#stopPings();
-    this.#released.abort();
     for (const reject of this.#pending) reject(reason);
     this.#port.close();
   }
