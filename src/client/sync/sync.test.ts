@@ -6,7 +6,7 @@ import type { SyncState } from '../../states.ts';
 import type { ClientHost } from '../queries/client.ts';
 import type { Files } from '../files/files.ts';
 import type { Link, LinkListener } from '../connection/link.ts';
-import { DatabaseClosed, UsageError } from '../errors.ts';
+import { DatabaseClosed, refusalError, UsageError } from '../errors.ts';
 import { q } from '../queries/builders.ts';
 import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
 
@@ -192,6 +192,20 @@ test('writes.settled() hears of a verdict that comes before its answer, however 
   await heard;
   answer(undefined);
   expect(await settled).toMatchObject({ id: '0.1', tsMicros: 7 });
+});
+
+test('writes.settled() of a write that is not there waits for nothing', async () => {
+  const error = refusalError('not found', 'There is no write 0.9: it is already resolved.');
+  const refused = Promise.reject(error);
+  refused.catch(() => undefined);
+  const more = { stopSync: undefined, writes: [], verdict: refused };
+  const { sync, calls } = fakeWorker('live', more);
+  await sync.start(OPTIONS);
+  await expect(sync.writes.settled('0.9')).rejects.toBe(error);
+  await sync.stop();
+  await sync.start(OPTIONS);
+  // Who waits for a verdict is told of those that were missed.
+  expect(calls.map(([name]) => name)).toEqual(['sync', 'verdict', 'stopSync', 'sync']);
 });
 
 test('a verdict that was made while settled() asked and the sync was stopped is found when it goes on', async () => {

@@ -4,7 +4,7 @@ import type { JudgedData, SubmitReply, SyncProgress, WriteChoice } from '../../h
 import type { SyncState, WriteState } from '../../states.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
 import { queryText } from '../queries/query-text.ts';
-import { refusalError, UsageError } from '../errors.ts';
+import { NotFound, refusalError, UsageError } from '../errors.ts';
 import { requireKnown } from '../known-options.ts';
 import type { Link } from '../connection/link.ts';
 import { TypedEvents } from '../typed-events.ts';
@@ -158,9 +158,16 @@ export class Sync extends TypedEvents<SyncEvents> {
     settled: async (id) => {
       // Waits before it asks: the verdict may come meanwhile.
       const settled = this.#verdicts.on(id);
-      const judged = await this.#link.ask((host) => host.verdict(id));
-      if (judged) this.#verdicts.note(await judgedWriteOf(judged));
-      return settled;
+      const judged = await this.#link
+        .ask((host) => host.verdict(id))
+        .catch((error: unknown) => {
+          if (error instanceof NotFound) this.#verdicts.forget(id);
+          throw error;
+        });
+      if (!judged) return settled;
+      const write = await judgedWriteOf(judged);
+      this.#verdicts.note(write);
+      return write;
     },
     resolve: (id, resolution) => this.#resolveWrite(id, resolution),
   };
@@ -328,9 +335,9 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   /** @throws QueryError when it failed here */
   async #submitted({ id, answer }: SubmitReply): Promise<Submitted<unknown>> {
-    const settled = this.#verdicts.on(id);
+    const settled = id !== undefined && this.#verdicts.on(id);
     const value = answer && (await valueOf(answer));
-    if (id === undefined)
+    if (!settled)
       throw refusalError(
         'internal server error',
         'The worker returned neither an id nor an answer for the write.',

@@ -4,9 +4,14 @@ import type { Verdict } from './writes.ts';
 /** Verdicts that nobody has waited for yet. */
 const EARLY_MAX = 1000;
 
-/** Who waits for the verdict on which write. */
+interface Waiting {
+  readonly settled: Promise<Verdict>;
+  readonly settle: (verdict: Verdict | Promise<never>) => void;
+}
+
+/** Who waits for the verdict on which write: as many as may, by one promise. */
 export class Verdicts {
-  readonly #waiting = new Map<string, (verdict: Verdict | Promise<never>) => void>();
+  readonly #waiting = new Map<string, Waiting>();
   /** Those that came before the answer to their `submit()`: the two come by different ways, and a hub nearby is quick. */
   readonly #early = new Map<string, Verdict>();
 
@@ -15,34 +20,35 @@ export class Verdicts {
     return this.#waiting;
   }
 
-  on(id: string | undefined): Promise<Verdict> {
-    const settled = new Promise<Verdict>((resolve) => {
-      if (id === undefined) return;
-      const early = this.#early.get(id);
-      const others = this.#waiting.get(id);
-      if (early) resolve(early);
-      else
-        this.#waiting.set(id, (verdict) => {
-          others?.(verdict);
-          resolve(verdict);
-        });
-    });
+  on(id: string): Promise<Verdict> {
+    const early = this.#early.get(id);
+    if (early) return Promise.resolve(early);
+    const known = this.#waiting.get(id);
+    if (known) return known.settled;
+    let settle: Waiting['settle'] = () => undefined;
+    const settled = new Promise<Verdict>((resolve) => (settle = resolve));
     // Nobody need look at it.
     settled.catch(() => undefined);
+    this.#waiting.set(id, { settled, settle });
     return settled;
+  }
+
+  /** There is no such write. */
+  forget(id: string): void {
+    this.#waiting.delete(id);
   }
 
   /** Told to who waits; kept, when nobody does, for who asks later. */
   note(verdict: Verdict): void {
     const { id } = verdict;
-    const settle = this.#waiting.get(id);
+    const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (settle) settle(verdict);
+    if (waiting) waiting.settle(verdict);
     else remember(this.#early, id, verdict, EARLY_MAX);
   }
 
   /** There will be none. */
   end(reason: Error): void {
-    for (const settle of this.#waiting.values()) settle(Promise.reject(reason));
+    for (const { settle } of this.#waiting.values()) settle(Promise.reject(reason));
   }
 }
