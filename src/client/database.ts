@@ -92,7 +92,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
     this.files = new Files(link);
     const streams = new Streams(link);
     const http = (call: HttpCall): Promise<HttpReply> => link.call((host) => host.http(call));
-    const openStream = (stream: number) => streams.open(stream);
+    const openStream = (stream: number, onEnd?: () => void) => streams.open(stream, onEnd);
     const abortStream = (stream: number, reason: unknown) => streams.abort(stream, reason);
     this.#stopOffers = answerOffers({ name: options.name, http, openStream });
     this.logs = new Logs({

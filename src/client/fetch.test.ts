@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import type { HttpCall } from '../host/query.ts';
@@ -133,6 +134,31 @@ test('db.fetch ends a streamed body with an AbortError, also between two reads',
   signal.abort();
   await expect(reader.read()).rejects.toMatchObject({ name: 'AbortError' });
   await expect.poll(() => asked).toContain('cancel');
+});
+
+test('db.fetch leaves nothing on a signal that outlives a streamed body, however that ended', async () => {
+  let number = 0;
+  const { db } = await open({
+    http: () =>
+      Promise.resolve({
+        ok: true,
+        value: { status: 200, headers: {}, body: { stream: ++number } },
+      }),
+    onMessage: (message, tell) => {
+      if (message.type !== 'pull') return;
+      const refusal = { code: 'time out', description: 'late' } as const;
+      if (message.stream === 1) tell({ type: 'part', stream: 1, part: undefined });
+      else tell({ type: 'broken', stream: message.stream, refusal });
+    },
+  });
+  const { signal } = new AbortController();
+  const answer = (): Promise<Response> => db.fetch('http://h/stream', { signal });
+  const [first, second, third] = [await answer(), await answer(), await answer()];
+  expect(getEventListeners(signal, 'abort')).toHaveLength(3);
+  expect(await first.text()).toBe('');
+  await expect(second.text()).rejects.toMatchObject({ code: 'time out' });
+  await third.body?.cancel();
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('db.fetch breaks a streamed body when the stream fails or the worker is lost', async () => {

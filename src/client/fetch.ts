@@ -29,7 +29,7 @@ export type BurrowFetch = (
 /** What fetching needs from the database. */
 export interface FetchHost {
   http(call: HttpCall): Promise<HttpReply>;
-  openStream(stream: number): ReadableStream<Uint8Array>;
+  openStream(stream: number, onEnd: () => void): ReadableStream<Uint8Array>;
   abortStream(stream: number, reason: unknown): void;
 }
 
@@ -60,8 +60,10 @@ export const fetchFrom =
       return new Response(isEmpty ? null : reply.body, { status, headers });
     }
     const { stream } = reply.body;
-    const body = host.openStream(stream);
-    signal?.addEventListener('abort', () => host.abortStream(stream, abortError(signal)));
+    const onAbort = (): void => host.abortStream(stream, abortError(signal));
+    // A signal may outlive many streams.
+    const body = host.openStream(stream, () => signal?.removeEventListener('abort', onAbort));
+    signal?.addEventListener('abort', onAbort);
     return new Response(body, { status, headers });
   };
 

@@ -5,6 +5,7 @@ interface Reader {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
   /** Settles the pull that is under way. */
   settle(): void;
+  readonly onEnd: () => void;
 }
 
 /** Bodies that the worker sends part by part, each when it is asked for. */
@@ -26,16 +27,16 @@ export class Streams {
     });
   }
 
-  /** The stream that the worker calls `stream`. */
-  open(stream: number): ReadableStream<Uint8Array> {
+  /** The stream that the worker calls `stream`. @param onEnd nothing of it follows, however it ended */
+  open(stream: number, onEnd = (): void => undefined): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          this.#readers.set(stream, { controller, settle: () => undefined });
+          this.#readers.set(stream, { controller, settle: () => undefined, onEnd });
         },
         pull: (controller) =>
           new Promise((settle) => {
-            this.#readers.set(stream, { controller, settle });
+            this.#readers.set(stream, { controller, settle, onEnd });
             this.#link.postIfConnected({ type: 'pull', stream }).catch((error: unknown) => {
               this.#break(stream, error);
             });
@@ -54,7 +55,7 @@ export class Streams {
   }
 
   async cancel(stream: number): Promise<void> {
-    this.#readers.delete(stream);
+    this.#drop(stream);
     // A worker that is gone has stopped already.
     await this.#link.postIfConnected({ type: 'cancel', stream }).catch(() => undefined);
   }
@@ -63,17 +64,23 @@ export class Streams {
     const reader = this.#readers.get(stream);
     if (!reader) return;
     if (part === undefined) {
-      this.#readers.delete(stream);
+      this.#drop(stream);
       reader.controller.close();
     } else reader.controller.enqueue(typeof part === 'string' ? this.#encoder.encode(part) : part);
     reader.settle();
   }
 
   #break(stream: number, reason: unknown): void {
-    const reader = this.#readers.get(stream);
+    const reader = this.#drop(stream);
     if (!reader) return;
-    this.#readers.delete(stream);
     reader.controller.error(reason);
     reader.settle();
+  }
+
+  #drop(stream: number): Reader | undefined {
+    const reader = this.#readers.get(stream);
+    this.#readers.delete(stream);
+    reader?.onEnd();
+    return reader;
   }
 }
