@@ -4,7 +4,7 @@ import { Refusal } from '../src/errors.ts';
 import type { QueryCall } from '../src/host/query.ts';
 import { HeaderFault, readHeaders } from '../src/http/request-headers.ts';
 import { LIMITS } from '../src/limits.ts';
-import { abortWith } from '../worker/browser/abort-with.ts';
+import { abortWith } from '../hosts/abort-with.ts';
 import { aborted } from '../worker/queries/abortable-calls.ts';
 import { HubLiveQueries } from '../worker/sync/hub-live-queries.ts';
 import { foreign, isAnswer, unreached } from '../worker/sync/hub-queries.ts';

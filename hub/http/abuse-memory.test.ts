@@ -1,18 +1,21 @@
 /** What callers make the hub hold: bodies that do not arrive, answers that nobody reads, requests in great number. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { Socket } from 'node:net';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { dial, open } from '../testing/raw-hub.ts';
 import type { TestHub } from '../testing/test-hub.ts';
 
 const MIB = 1024 * 1024;
+
+afterEach(() => vi.unstubAllGlobals());
+
 const post = (bytes: number, ...headers: string[]) =>
   ['POST / HTTP/1.1', 'host: localhost', `content-length: ${bytes}`, ...headers, '', ''].join(
     '\r\n',
   );
 
-async function metric({ url }: TestHub, name: string): Promise<number> {
+async function metric({ url }: Pick<TestHub, 'url'>, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return Number(new RegExp(`^burrow_${name} (\\d+)`, 'm').exec(text)?.[1]);
 }
@@ -167,6 +170,39 @@ test('too many that wait are refused, and only those of their credential', async
 const LONG = JSON.stringify({
   map: { lambda: 'i', expr: 'x'.repeat(1000) },
   collection: Array.from({ length: 10_000 }, () => 0),
+});
+
+/** Listeners of signals, and what Node keeps of those that are combined of them. */
+const keptBy = (signals: readonly AbortSignal[]): number =>
+  signals.reduce((sum, signal) => {
+    const combined = Object.getOwnPropertySymbols(signal).find(
+      ({ description }) => description === 'kDependantSignals',
+    );
+    const kept = combined && (Reflect.get(signal, combined) as { readonly size: number } | null);
+    return sum + getEventListeners(signal, 'abort').length + (kept?.size ?? 0);
+  }, 0);
+
+test('streams that have ended leave nothing behind', async () => {
+  const made: AbortSignal[] = [];
+  class Noted extends AbortController {
+    constructor() {
+      super();
+      made.push(this.signal);
+    }
+  }
+  vi.stubGlobal('AbortController', Noted);
+  const { port, secret, query, url } = await open({ settings: { metrics: 'open' } });
+  await query({ create_collection: { object: { name: 'notes' } } });
+  const body = '{"documents":{"collection":"notes"}}';
+  const head = post(body.length, `authorization: Bearer ${secret}`).replace('/ ', '/stream ');
+  // Those of the hub, and of requests that are over.
+  const lasting = [...made];
+  const before = keptBy(lasting);
+  const opened = Array.from({ length: 20 }, () => dial(port, head + body));
+  for (const { heard } of opened) await expect.poll(heard).toContain('"type":"start"');
+  for (const { socket } of opened) socket.destroy();
+  await expect.poll(() => metric({ url }, 'streams')).toBe(0);
+  expect(keptBy(lasting)).toBe(before);
 });
 
 test('an answer that nobody reads is let go', async () => {

@@ -8,7 +8,7 @@ import {
   type FilePlace,
 } from '../../src/sync/protocol/files.ts';
 import type { Schema } from '../../src/sync/protocol/schema.ts';
-import { abortWith } from '../browser/abort-with.ts';
+import { abortWith } from '../../hosts/abort-with.ts';
 import { refusedBy, retryAfterIn } from './http-transport.ts';
 
 export interface FileRequestsOptions {

@@ -14,7 +14,7 @@ import {
   type RequestName,
   type RequestOf,
 } from '../../src/sync/protocol/messages.ts';
-import { abortWith } from '../browser/abort-with.ts';
+import { abortWith } from '../../hosts/abort-with.ts';
 import { HubLine, type LineHost } from './hub-line.ts';
 import { readEvents } from './server-events.ts';
 

@@ -1,7 +1,7 @@
 /** Live queries of a hub: those that are begun together share one stream of it, and a stream that breaks is opened again. */
 import { refusalBody } from '../../src/engine/session.ts';
 import { Refusal } from '../../src/errors.ts';
-import { abortWith } from '../browser/abort-with.ts';
+import { abortWith } from '../../hosts/abort-with.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import { foreign } from './hub-queries.ts';

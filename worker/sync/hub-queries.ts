@@ -2,7 +2,7 @@
 import type { Metrics, QueryAnswer } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { NO_METRICS } from '../../src/engine/session.ts';
-import { abortWith } from '../browser/abort-with.ts';
+import { abortWith } from '../../hosts/abort-with.ts';
 import type { Network } from '../browser/network.ts';
 import { aborted } from '../queries/abortable-calls.ts';
 import type { SyncCall } from '../../src/host/sync.ts';
