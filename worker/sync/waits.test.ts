@@ -71,6 +71,37 @@ test('a verdict that nobody told of is found in the store, and told once', async
   expect(told).toHaveLength(1);
 });
 
+test('a write that was resolved before its verdict was met here is looked for once', async () => {
+  const { world, waits, told, judge } = await open();
+  const { replica } = world;
+  const id = await world.submit(CREATE);
+  await judge();
+  await replica.discard(id);
+  const looked = vi.spyOn(replica, 'writesById');
+  waits.expect(id);
+  await waits.look();
+  await waits.look();
+  expect(looked.mock.calls).toEqual([[[id]]]);
+  expect(told).toEqual([]);
+});
+
+test('of the verdicts that were told, the latest are remembered', async () => {
+  const { waits, told } = await open();
+  const verdict = (n: number): JudgedData => ({
+    id: `1.${n}`,
+    state: 'confirmed',
+    madeMicros: 0,
+    query: '1',
+    tsMicros: n,
+    body: undefined,
+    replaces: undefined,
+  });
+  for (let n = 0; n < 3000; n++) for (const each of [n, n]) waits.noteVerdict(verdict(each));
+  expect(told).toHaveLength(3000);
+  waits.noteVerdict(verdict(0));
+  expect(told).toHaveLength(3001);
+});
+
 test('forSynced() asks the hub, and waits for a round that began after it and has what it wants', async () => {
   const { world, waits, kicks } = await open();
   await world.replica.setSets([{ id: 'notes', query: 'notes' }]);

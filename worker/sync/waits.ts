@@ -3,6 +3,7 @@ import { Refusal } from '../../src/errors.ts';
 import type { JudgedData } from '../../src/host/sync.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { KeptSet } from '../../src/sync/device/state/replica-state.ts';
+import { remember } from '../../src/values/remember.ts';
 import { judgedData } from './session-data.ts';
 
 export interface WaitsOptions {
@@ -24,10 +25,14 @@ interface SyncedWait extends Wait {
   readonly from: number;
 }
 
+/** Verdicts that are not told twice. */
+const TOLD_MAX = 1000;
+
 export class Waits {
   private readonly options: WaitsOptions;
   private readonly expected = new Set<string>();
-  private readonly told = new Set<string>();
+  /** The latest: a verdict comes by several ways at once. */
+  private readonly told = new Map<string, undefined>();
   private readonly schema = new Set<Wait>();
   private readonly settled = new Set<Wait>();
   private readonly synced = new Set<SyncedWait>();
@@ -80,7 +85,7 @@ export class Waits {
   noteVerdict(write: JudgedData): void {
     this.expected.delete(write.id);
     if (this.told.has(write.id)) return;
-    this.told.add(write.id);
+    remember(this.told, write.id, undefined, TOLD_MAX);
     this.options.tell(write);
   }
 
@@ -112,10 +117,14 @@ export class Waits {
     if (!state) return;
     if (state.schema !== undefined) release(this.schema);
     if (state.settledSeq >= state.lastSeq) release(this.settled);
-    for (const record of await replica.writesById([...this.expected])) {
+    const gone = new Set(this.expected);
+    for (const record of await replica.writesById([...gone])) {
+      gone.delete(record.id);
       const judged = judgedData(record);
       if (judged) this.noteVerdict(judged);
     }
+    // Resolved before their verdicts were met here: none comes any more.
+    for (const id of gone) this.forget(id);
   }
 
   private async find(set: string): Promise<KeptSet | undefined> {
