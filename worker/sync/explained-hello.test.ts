@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { EXPLAIN_EVERY_MS, explainedHello } from './explained-hello.ts';
 import { deviceId } from '../../src/sync/protocol/identifiers.ts';
@@ -53,4 +54,14 @@ test('explainedHello() asks neither often, nor after a deadline, nor when it was
   const late = failing(new DOMException('late', 'AbortError'), { explanation: TEXT });
   await expect(late.hello()).rejects.toThrow('late');
   expect(late.state.asked).toBe(0);
+});
+
+test('explainedHello() leaves nothing on the signal, however often it fails', async () => {
+  const { state, hello } = failing(new TypeError('failed'), { explanation: undefined });
+  for (let n = 0; n < 3; n++) {
+    state.now = n * EXPLAIN_EVERY_MS;
+    await expect(hello()).rejects.toThrow('failed');
+  }
+  expect(state.asked).toBe(3);
+  expect(getEventListeners(state.stop.signal, 'abort')).toEqual([]);
 });

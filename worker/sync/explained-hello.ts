@@ -1,4 +1,5 @@
 /** A hello without an answer looks alike in a page when the hub is down and when it refuses the origin: this one finds out. */
+import { abortWith } from '../../hosts/abort-with.ts';
 import type { Transport } from '../../src/sync/device/syncer/transport.ts';
 
 export interface ExplainedHelloOptions {
@@ -25,7 +26,10 @@ export function explainedHello(options: ExplainedHelloOptions): Transport['hello
       const isUnexplained = reason instanceof TypeError && now() - askedAt >= EXPLAIN_EVERY_MS;
       if (!isUnexplained || signal.aborted) throw reason;
       askedAt = now();
-      const description = await Promise.race([refusedOrigin(), aborted(signal)]);
+      const waiting = abortWith(signal);
+      const description = await Promise.race([refusedOrigin(), aborted(waiting.signal)]).finally(
+        () => waiting.abort(),
+      );
       if (description === undefined) throw reason;
       return { ok: false, refusal: { code: 'forbidden', description } };
     }
