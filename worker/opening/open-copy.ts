@@ -91,7 +91,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
   joined.listenToSync((message) => sync.shared.hear(message));
   const login = { name, replica, offlineLogin, login: sync.login, vault };
   return {
-    engine: syncedEngine(stored, sync, replica),
+    engine: syncedEngine(stored, sync, replica, clock),
     read: (request) => replica.read(request),
     sync,
     isLoginOfCopy: (call) => isLoginOfCopy(login, call),

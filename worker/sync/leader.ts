@@ -25,7 +25,7 @@ export interface LeaderOptions {
 }
 
 /** How long confirmed writes are kept, µs: they are sent again to a hub that was restored from an older backup. */
-const WRITES_KEPT = 7 * 86_400 * 1_000_000;
+export const WRITES_KEPT = 7 * 86_400 * 1_000_000;
 const EXCHANGE_MS = 30_000;
 
 export class Leader {

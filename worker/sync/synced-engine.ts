@@ -4,9 +4,15 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { ROOT_DATABASE } from '../../src/engine/catalog.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import { Ref } from '../../src/values/value.ts';
+import { WRITES_KEPT } from './leader.ts';
 import type { SyncSession } from './session.ts';
 
-export function syncedEngine(engine: Engine, session: SyncSession, replica: Replica): Engine {
+export function syncedEngine(
+  engine: Engine,
+  session: SyncSession,
+  replica: Replica,
+  clock: () => number,
+): Engine {
   return {
     ...engine,
     query: (request) =>
@@ -15,7 +21,8 @@ export function syncedEngine(engine: Engine, session: SyncSession, replica: Repl
       secret === session.secret ? identityOf(replica) : engine.authenticate(secret),
     // Documents come from the hub: it removes expired ones, and the copy follows.
     collectExpiredData: async (onProgress) => {
-      if (!(await replica.state())) await engine.collectExpiredData(onProgress);
+      if (await replica.state()) await replica.prune(clock() - WRITES_KEPT);
+      else await engine.collectExpiredData(onProgress);
     },
   };
 }

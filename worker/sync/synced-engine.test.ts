@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import {
+  DeviceWorld,
+  everything,
+  verdictOn,
+  WELCOMED,
+} from '../../src/sync/testing/device-world.ts';
+import { WRITES_KEPT } from './leader.ts';
+import type { SyncSession } from './session.ts';
+import { syncedEngine } from './synced-engine.ts';
+
+test('a copy that stays open removes its old writes, as one that is opened does', async () => {
+  const { engine, replica, ...world } = new DeviceWorld();
+  await replica.adopt('hub', WELCOMED, 'd'.repeat(32));
+  const fence = await replica.takeFence();
+  await replica.submit({ query: '{"create_collection":{"object":{"name":"a"}}}', apiVersion: '4' });
+  await replica.submit({ query: '{"create_collection":{"object":{"name":"b"}}}', apiVersion: '4' });
+  const [first] = await replica.outgoing({ count: 1, chars: 1e6 });
+  await replica.settle(fence, first ? [verdictOn(first, 'confirmed', 1)] : []);
+  await replica.apply(fence, await everything(createMemoryStore(), { lastSeq: 1, cursor: 1 }));
+  let { now } = world;
+  const copy = syncedEngine(engine, {} as SyncSession, replica, () => now);
+  const left = async (): Promise<readonly string[]> => {
+    await copy.collectExpiredData();
+    return (await replica.writes()).map(({ state }) => state);
+  };
+  expect(await left()).toEqual(['confirmed', 'local']);
+  now += WRITES_KEPT + 60_000_000;
+  expect(await left()).toEqual(['local']);
+});
