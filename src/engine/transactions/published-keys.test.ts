@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { EVERY_KEY } from '../../codec/ranges.ts';
 import { createMemoryStore } from '../../store/memory.ts';
+import { scan } from '../../store/scan.ts';
 import { PublishedKeys } from './published-keys.ts';
 
 test('keys of the addresses that were asked last are in memory, and those of the others in the store', async () => {
@@ -30,4 +32,23 @@ test('keys of the addresses that were asked last are in memory, and those of the
   expect([reads, fetches]).toEqual([100, 100]);
   await ask(0);
   expect([reads, fetches]).toEqual([101, 100]);
+});
+
+test('keys that are too old to be used are removed when others are fetched', async () => {
+  const store = createMemoryStore();
+  let now = 1;
+  const accessTokens = { fetchKeys: async () => '{"keys":[]}', isSigned: async () => true };
+  const keys = new PublishedKeys({ store, clock: () => now, accessTokens });
+  const stored = async (): Promise<number> => {
+    const { ranges } = await store.read((tx) => tx.fetch([], [scan('meta', EVERY_KEY)]));
+    return ranges[0]?.length ?? 0;
+  };
+  for (let n = 0; n < 100; n++) await keys.haveSigned('token', `https://example.org/${n}`);
+  expect(await stored()).toBe(100);
+  now += 30 * 86_400 * 1_000_000;
+  expect(await keys.haveSigned('token', 'https://example.org/7')).toBe(true);
+  expect(await stored()).toBe(1);
+  now += 1_000_000;
+  expect(await keys.haveSigned('token', 'https://example.org/100')).toBe(true);
+  expect(await stored()).toBe(2);
 });

@@ -4,7 +4,8 @@
  */
 import { parseJson } from '../../codec/json.ts';
 import { metaKey } from '../../codec/key.ts';
-import type { RowAddress } from '../../store/port.ts';
+import type { Row, RowAddress, WriteTx } from '../../store/port.ts';
+import { scan } from '../../store/scan.ts';
 import { remember } from '../../values/remember.ts';
 import type { Micros } from '../../values/value.ts';
 import type { AccessTokenPort, EngineOptions } from '../context/host.ts';
@@ -61,9 +62,7 @@ export class PublishedKeys {
 
   private async stored(uri: string): Promise<KeySet | undefined> {
     const { rows } = await this.options.store.read((tx) => tx.fetch([addressOf(uri)], []), META);
-    const value = rows[0]?.value;
-    // Only this file writes it.
-    return typeof value === 'string' ? (JSON.parse(value) as KeySet) : undefined;
+    return keysIn(rows[0]);
   }
 
   /** Undefined: unavailable now. Concurrent requests share one fetch. */
@@ -87,16 +86,28 @@ export class PublishedKeys {
     const keys = { text, fetched: now };
     remember(this.known, uri, keys, ADDRESSES_MAX);
     const row = { key: addressOf(uri).key, entries: [], value: JSON.stringify(keys) };
-    await store.write(async (tx) => tx.apply({ puts: [{ space: 'meta', row }], deletes: [] }), {
-      ...META,
-      durability: 'relaxed',
-    });
+    const write = async (tx: WriteTx): Promise<void> => {
+      const { ranges } = await tx.fetch([], [STORED], SWEPT_BYTES);
+      const old = (ranges[0] ?? []).filter(
+        (entry) => entry.key !== row.key && now - (keysIn(entry.row)?.fetched ?? now) >= KEPT,
+      );
+      const deletes = old.map(({ key }) => ({ space: 'meta', key }) as const);
+      tx.apply({ puts: [{ space: 'meta', row }], deletes });
+    };
+    await store.write(write, { ...META, durability: 'relaxed' });
     return keys;
   }
 }
 
+/** Only this file writes it. */
+const keysIn = (row: Row | undefined): KeySet | undefined =>
+  typeof row?.value === 'string' ? (JSON.parse(row.value) as KeySet) : undefined;
+
 const META = { spaces: ['meta'] } as const;
 const addressOf = (uri: string): RowAddress => ({ space: 'meta', key: metaKey(`jwks/${uri}`) });
+/** Looked through when keys are fetched, up to so many bytes: those that nobody has asked for in so long are removed. */
+const STORED = scan('meta', { lower: metaKey('jwks/'), upper: metaKey('jwks0') });
+const SWEPT_BYTES = 1024 * 1024;
 
 /** An address that suddenly answers something else must not replace the cached keys. */
 function isKeySet(text: string): boolean {
