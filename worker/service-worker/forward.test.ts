@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   SERVICE_PROTOCOL,
   type ServiceAnswer,
@@ -26,11 +26,13 @@ const OPTIONS: ForwardOptions = {
 interface Seen {
   readonly offers: ServiceOffer[];
   readonly calls: ServiceCall[];
+  /** Ports that are closed. */
+  readonly closed: MessagePort[];
 }
 
 /** A page that accepts and answers as told; `undefined` as answers: it stays silent. */
 function pageOf(id: string, answers: readonly ServiceAnswer[] | undefined): Page & Seen {
-  const seen: Seen = { offers: [], calls: [] };
+  const seen: Seen = { offers: [], calls: [], closed: [] };
   let next = 0;
   return {
     id,
@@ -46,6 +48,7 @@ function pageOf(id: string, answers: readonly ServiceAnswer[] | undefined): Page
         if (answer) say(answer);
         if (data.type === 'dismiss' || data.type === 'cancel') port.close();
       });
+      port.addEventListener('close', () => seen.closed.push(port));
       port.start();
       if (answers) say({ type: 'accept', protocol: SERVICE_PROTOCOL });
     },
@@ -113,6 +116,7 @@ test('forward() asks for the parts of a streamed body as they are read', async (
   expect(own.calls).toHaveLength(1);
   expect(await response.text()).toBe('one two');
   expect(own.calls.map(({ type }) => type)).toEqual(['request', 'pull', 'pull', 'pull']);
+  await expect.poll(() => own.closed).toHaveLength(1);
 });
 
 test('a streamed body fails when its page goes away, and is cancelled when nobody reads', async () => {
@@ -123,6 +127,21 @@ test('a streamed body fails when its page goes away, and is cancelled when nobod
   const left = await forward(REQUEST, own, none, OPTIONS);
   await left.body?.cancel();
   await expect.poll(() => own.calls.at(-1)).toEqual({ type: 'cancel' });
+});
+
+test('a streamed body that is cancelled while a part is awaited looks for its page no more', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const own = pageOf('own', [answerOf(undefined)]);
+    const reader = (await forward(REQUEST, own, none, OPTIONS)).body!.getReader();
+    const part = reader.read();
+    expect(vi.getTimerCount()).toBe(1);
+    await reader.cancel();
+    expect(await part).toEqual({ done: true, value: undefined });
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a streamed body may be silent for as long as its page is open', async () => {

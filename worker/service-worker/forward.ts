@@ -137,12 +137,18 @@ function pulled(channel: PageChannel, options: ForwardOptions): ReadableStream<U
     if (answer.type === 'broken') throw new TypeError(answer.description);
     if (answer.type !== 'part') throw new TypeError('The page sent an unexpected message.');
     const { part } = answer;
-    if (part === undefined) controller.close();
-    else controller.enqueue(typeof part === 'string' ? encoder.encode(part) : part);
+    if (part !== undefined) {
+      controller.enqueue(typeof part === 'string' ? encoder.encode(part) : part);
+      return;
+    }
+    controller.close();
+    channel.port.close();
   };
   const cancel = (): void => {
     send(channel, { type: 'cancel' });
     channel.port.close();
+    // Whoever waits for a part waits for nothing.
+    channel.hear({ type: 'part', part: undefined });
   };
   return new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 });
 }
