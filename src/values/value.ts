@@ -157,13 +157,16 @@ export interface Lambda {
   readonly wire: string;
 }
 
-/** What `Paginate` makes. `cursors[i]` is the cursor of `data[i]`, kept so that `take` and `drop` can move the page's own. */
+/**
+ * What `Paginate` makes. `cursors()[i]` is the cursor of `data[i]`, kept so that `take` and `drop` can move the page's
+ * own. They are made on demand, by a function and not by a getter of a class: a page is changed by spreading it.
+ */
 export interface Page {
   readonly kind: 'page';
   readonly before: Value | undefined;
   readonly after: Value | undefined;
   readonly data: readonly Value[];
-  readonly cursors: readonly Value[] | undefined;
+  readonly cursors: (() => readonly Value[]) | undefined;
 }
 
 /** A document version as read, equal only to the same version. Stored members are parsed on first use. */

@@ -65,40 +65,13 @@ function tuplesPage(
   if (isBackward) tuples.reverse();
   const first = tuples[0];
   const next = found[size];
-  return new ReadPage(
-    isBackward ? next && first && cursorOf(first, next) : given,
-    isBackward ? given : next && cursorOf(next, tuples.at(-1)),
-    tuples.map(options.sources ? sourcedElementOf : elementOf),
-    () => tuples.map((tuple, i) => cursorOf(tuple, tuples[i - 1])),
-  );
-}
-
-/**
- * Cursors are made on demand. It is a class because JavaScript engines make a hidden class for each object literal
- * with a getter, which keeps all that the getter refers to until the next full garbage collection.
- */
-class ReadPage implements Page {
-  readonly kind = 'page';
-  readonly before: Value | undefined;
-  readonly after: Value | undefined;
-  readonly data: readonly Value[];
-  private readonly makeCursors: () => readonly Value[];
-
-  constructor(
-    before: Value | undefined,
-    after: Value | undefined,
-    data: readonly Value[],
-    makeCursors: () => readonly Value[],
-  ) {
-    this.before = before;
-    this.after = after;
-    this.data = data;
-    this.makeCursors = makeCursors;
-  }
-
-  get cursors(): readonly Value[] {
-    return this.makeCursors();
-  }
+  return {
+    kind: 'page',
+    before: isBackward ? next && first && cursorOf(first, next) : given,
+    after: isBackward ? given : next && cursorOf(next, tuples.at(-1)),
+    data: tuples.map(options.sources ? sourcedElementOf : elementOf),
+    cursors: () => tuples.map((tuple, i) => cursorOf(tuple, tuples[i - 1])),
+  };
 }
 
 const sourcedElementOf = (tuple: Tuple): Value => ({
@@ -132,12 +105,13 @@ function eventsPage(
   );
   const [first] = page;
   const next = changes[path + size];
-  return new ReadPage(
-    isBackward ? (start > 0 && first ? eventCursorOf(first) : undefined) : bound?.echo,
-    isBackward ? bound?.echo : next && eventCursorOf(next),
-    page.map(sources ? sourcedEventOf : eventOf),
-    () => page.map(eventCursorOf),
-  );
+  return {
+    kind: 'page',
+    before: isBackward ? (start > 0 && first ? eventCursorOf(first) : undefined) : bound?.echo,
+    after: isBackward ? bound?.echo : next && eventCursorOf(next),
+    data: page.map(sources ? sourcedEventOf : eventOf),
+    cursors: () => page.map(eventCursorOf),
+  };
 }
 
 const sourcedEventOf = (change: Change): Value => ({
@@ -158,7 +132,7 @@ function emptyPage(
     before: isBoth || side === 'after' ? echo : undefined,
     after: isBoth || side === 'before' ? echo : undefined,
     data: [],
-    cursors: [],
+    cursors: undefined,
   };
 }
 

@@ -7,7 +7,7 @@ const PAGE: Page = {
   before: [0],
   after: [9],
   data: [1, 2, 3],
-  cursors: [[1], [2], [3]],
+  cursors: () => [[1], [2], [3]],
 };
 const pages = pureSession('4', { paginate: () => PAGE });
 const page = { paginate: { keys: null } };

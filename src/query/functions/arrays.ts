@@ -57,7 +57,7 @@ const filter = define(
     }
     if (collection.kind === 'set') return filterSet(lambda, collection, context);
     const keeps = keptElements(lambda, collection.data, context);
-    return pageWhere(collection, (index) => keeps[index] === true);
+    return pageOf(collection, (each) => each.filter((_, index) => keeps[index]));
   },
 );
 
@@ -92,12 +92,14 @@ function filterSet(lambda: Applicable, set: SetValue, context: PureContext): Set
   return { kind: 'set', op: 'filter', set, lambda: context.close(lambda) };
 }
 
-/** The page with those of its elements, their cursors with them. */
-export const pageWhere = (page: Page, keeps: (index: number) => boolean): Page => ({
-  ...page,
-  data: page.data.filter((_, index) => keeps(index)),
-  cursors: page.cursors?.filter((_, index) => keeps(index)),
-});
+/** The page with others of its elements, or in another order, their cursors with them. */
+export const pageOf = (
+  page: Page,
+  change: (elements: readonly Value[]) => readonly Value[],
+): Page => {
+  const { data, cursors } = page;
+  return { ...page, data: change(data), cursors: cursors && (() => change(cursors())) };
+};
 
 const take = define(
   'pure',
@@ -110,14 +112,10 @@ const take = define(
 );
 
 function takePage(count: number, page: Page): Page {
-  if (count < 0) return { ...page, after: page.before, data: [], cursors: [] };
+  if (count < 0) return { ...page, after: page.before, data: [], cursors: undefined };
   if (count >= page.data.length) return page;
-  return {
-    ...page,
-    after: page.cursors?.[count] ?? page.after,
-    data: page.data.slice(0, count),
-    cursors: page.cursors?.slice(0, count),
-  };
+  const after = page.cursors?.()[count] ?? page.after;
+  return pageOf({ ...page, after }, (each) => each.slice(0, count));
 }
 
 const drop = define(
@@ -132,12 +130,8 @@ const drop = define(
 
 function dropPage(count: number, page: Page): Page {
   if (count < 0) return page;
-  return {
-    ...page,
-    before: count < page.data.length ? (page.cursors?.[count] ?? page.before) : page.after,
-    data: page.data.slice(count),
-    cursors: page.cursors?.slice(count),
-  };
+  const before = count < page.data.length ? (page.cursors?.()[count] ?? page.before) : page.after;
+  return pageOf({ ...page, before }, (each) => each.slice(count));
 }
 
 function joined(

@@ -20,7 +20,7 @@ import {
 import { BY_PARTS, COVERED, slicing, walking } from '../costs.ts';
 import { define, type ReadContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
-import { pageWhere } from './arrays.ts';
+import { pageOf } from './arrays.ts';
 import { failWhenFull } from '../parsed.ts';
 import { Multiset } from './multiset.ts';
 
@@ -174,7 +174,7 @@ const distinct = define(
     if (isArray(collection)) return collection.filter(isFirst);
     if (collection.kind === 'set') return { kind: 'set', op: 'distinct', set: collection };
     const firsts = collection.data.map(isFirst);
-    return pageWhere(collection, (index) => firsts[index] === true);
+    return pageOf(collection, (each) => each.filter((_, index) => firsts[index]));
   },
 );
 
@@ -185,11 +185,7 @@ const reverse = define(
   ({ reverse: collection }) => {
     if (isArray(collection)) return collection.toReversed();
     if (collection.kind === 'set') return { kind: 'set', op: 'reverse', set: collection };
-    return {
-      ...collection,
-      data: collection.data.toReversed(),
-      cursors: collection.cursors?.toReversed(),
-    };
+    return pageOf(collection, (each) => each.toReversed());
   },
 );
 
