@@ -5,6 +5,7 @@
 import { equalValues } from '../../values/equal.ts';
 import type { Value } from '../../values/value.ts';
 import {
+  directionsOf,
   isBeforeBound,
   orderBound,
   withSources,
@@ -26,17 +27,25 @@ export const wholeRuns = (request: SetRequest): SetRequest => ({
 const widen = (bound: Bound, side: Bound['side']): Bound =>
   bound.ref ? { values: bound.values, ref: undefined, side } : bound;
 
-/** Accepts the tuples of a set that are within the bounds of a request. */
+/**
+ * Accepts the tuples of a set that are within the bounds of a request.
+ * @param reversed of its shape; empty: only its tuples tell
+ */
 export function within(
   { lower, upper }: Pick<SetRequest, 'lower' | 'upper'>,
   reversed: readonly boolean[],
 ): (tuple: Tuple) => boolean {
-  const order = (bound: Bound): OrderedBound => orderBound(bound, reversed);
-  const lows = lower.map(order);
-  const highs = upper.map(order);
-  return (tuple) =>
-    lows.every((bound) => !isBeforeBound(tuple, bound)) &&
-    highs.every((bound) => isBeforeBound(tuple, bound));
+  const ordered = (directions: readonly boolean[]): readonly (readonly OrderedBound[])[] =>
+    [lower, upper].map((bounds) => bounds.map((bound) => orderBound(bound, directions)));
+  const isBounded = lower.length + upper.length > 0;
+  const known = reversed.length > 0 || !isBounded ? ordered(reversed) : undefined;
+  return (tuple) => {
+    const [lows = [], highs = []] = known ?? ordered(directionsOf(tuple));
+    return (
+      lows.every((bound) => !isBeforeBound(tuple, bound)) &&
+      highs.every((bound) => isBeforeBound(tuple, bound))
+    );
+  };
 }
 
 /** A cursor over runs that applies exact bounds. `next` returns the tuples of the next run in reading order; undefined: the end. */

@@ -77,6 +77,17 @@ export function orderBound(
   return { group, tiebreaker: ref && refBytes(ref) + tiebreakerRest, side };
 }
 
+/** Which of the covered values are in descending order, as the bytes of the tuple tell. */
+export function directionsOf({ values, ref, group }: Tuple): readonly boolean[] {
+  let at = 0;
+  return (values ?? [ref]).map((value) => {
+    const component = encodeValue(value);
+    const isReversed = !group.startsWith(component, at);
+    at += component.length;
+    return isReversed;
+  });
+}
+
 /** Whether the tuple is before the bound. Shorter tuples are before longer ones that start with them. */
 export function isBeforeBound(
   { group, tiebreaker, reversed }: Tuple,
