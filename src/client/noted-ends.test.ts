@@ -54,3 +54,12 @@ test('noteWhenLeft() does without storage', async () => {
   const { ALIVE, noteWhenLeft } = await loaded();
   expect(noteWhenLeft(`${ALIVE}1`)).toEqual([]);
 });
+
+test('noteWhenLeft() does not touch the storage where no page can be left: Node 26 warns of that', async () => {
+  const storage = vi.fn();
+  vi.stubGlobal('localStorage', new Proxy({}, { ownKeys: storage, get: storage }));
+  const { ALIVE, noteWhenLeft } = await loaded();
+  vi.stubGlobal('addEventListener', undefined);
+  expect(noteWhenLeft(`${ALIVE}1`)).toEqual([]);
+  expect(storage).not.toHaveBeenCalled();
+});

@@ -18,9 +18,10 @@ let noted: readonly string[] = [];
  */
 export function noteWhenLeft(worker: string): readonly string[] {
   try {
+    // First: where there is no such event, Node 26 warns of who looks at `localStorage`.
+    addEventListener('pagehide', leave);
     noted = Object.keys(localStorage).filter((key) => key.startsWith(ALIVE));
     workers.add(worker);
-    addEventListener('pagehide', leave);
   } catch {
     // Not a page, or one that may store nothing: an end is taken for a kill, which costs some writes.
   }
