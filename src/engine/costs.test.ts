@@ -386,6 +386,15 @@ test.each(Object.entries(ALLOWED))('allowed: %s', (_, [query, argument]) => {
   expect(ran(query, argument, Infinity)).toBeDefined();
 });
 
+test('what a call gives is weighed, and that is charged too', () => {
+  const wide = new Map(pairsOf(30));
+  const lambda = run({ query: { lambda: 'x', expr: { append: 1, collection: x } } });
+  if (!('value' in lambda) || !isKind(lambda.value, 'lambda')) throw new Error('no lambda');
+  const session = pureSession('4');
+  applyLambda(lambda.value, listOf(() => wide)(1000), session);
+  expect(session.work).toBeGreaterThan(1000 * 30 * 10);
+});
+
 // --- writes ---------------------------------------------------------------------------------------
 
 /** What documents of some hundred KiB are given, larger ones take longer, up to `LIMITS.documentBytes`: a text, numbers, objects, and an object of many members. */

@@ -133,7 +133,7 @@ test('characters of a text', async () => {
 });
 
 test('bytes of all values', async () => {
-  const memory = new MemoryBudget();
+  const memory = new MemoryBudget({ spend: () => undefined });
   memory.take(LIMITS.queryBytes);
   expect(() => memory.ask(1)).toThrow('bytes');
   expect(() => memory.take(1)).toThrow('bytes');

@@ -12,11 +12,20 @@ const FEW = 16;
 /** Of everything else. */
 const OTHER = 64;
 
+/** Weighing takes time, too: less than this is charged with what comes next. */
+const WORK_MIN = 1_000;
+
 export class MemoryBudget {
+  private readonly budget: { spend(units: number): void };
   private taken = 0;
   /** Below this nothing is given back: function values hold on to all that was in reach of them. */
   private floor = 0;
-  private known: Weights = new WeakMap();
+  private weights = newWeights();
+
+  /** @param budget is charged for weighing */
+  constructor(budget: { spend(units: number): void }) {
+    this.budget = budget;
+  }
 
   /** Bytes taken until now. */
   get mark(): number {
@@ -75,7 +84,13 @@ export class MemoryBudget {
 
   /** Bytes of a value if nothing in it were shared. */
   weightOf(value: Value): number {
-    return weightOf(value, this.known);
+    const { weights } = this;
+    const weight = weightOf(value, weights);
+    const { work } = weights;
+    if (work < WORK_MIN) return weight;
+    weights.work = 0;
+    this.budget.spend(work);
+    return weight;
   }
 
   /** A function value was made. */
@@ -87,7 +102,7 @@ export class MemoryBudget {
   clear(): void {
     this.taken = 0;
     this.floor = 0;
-    this.known = new WeakMap();
+    this.weights = newWeights();
   }
 
   private ownWeight(value: Extract<Value, object>): number {
@@ -96,6 +111,8 @@ export class MemoryBudget {
     return isKind(value, 'page') ? this.weightOf(value) : OTHER;
   }
 }
+
+const newWeights = (): Weights => ({ known: new WeakMap(), work: 0 });
 
 /** Of a document whose members were not looked at only the text weighs: no stored one is too large. */
 const isRead = (value: Extract<Value, object>): boolean =>

@@ -38,14 +38,21 @@ export const objectWeight = (size: number): number => CONTAINER + size * MEMBER;
 const CACHED_FROM = 2048;
 
 /** Cached weights, for one query only: the garbage collector visits every entry again and again. */
-export type Weights = WeakMap<object, number>;
+export interface Weights {
+  readonly known: WeakMap<object, number>;
+  /** Units of work that weighing has taken. */
+  work: number;
+}
 
-export function weightOf(value: Value, known: Weights): number {
+const ELEMENT_WORK = 4;
+const MEMBER_WORK = 10;
+
+export function weightOf(value: Value, weights: Weights): number {
   switch (typeof value) {
     case 'string':
       return textWeight(value.length);
     case 'object':
-      return value === null ? 0 : weightOfHeld(value, known);
+      return value === null ? 0 : weightOfHeld(value, weights);
     case 'bigint':
       return SMALL;
     default:
@@ -55,34 +62,36 @@ export function weightOf(value: Value, known: Weights): number {
 
 type Held = Extract<Value, object>;
 
-function weightOfHeld(value: Held, known: Weights): number {
-  if (isArray(value)) return value.length === 0 ? CONTAINER : weightOfArray(value, known);
-  if (isObject(value)) return value.size === 0 ? CONTAINER : weightOfObject(value, known);
-  return weightOfKinded(value, known);
+function weightOfHeld(value: Held, weights: Weights): number {
+  if (isArray(value)) return value.length === 0 ? CONTAINER : weightOfArray(value, weights);
+  if (isObject(value)) return value.size === 0 ? CONTAINER : weightOfObject(value, weights);
+  return weightOfKinded(value, weights);
 }
 
-function kept(value: object, weight: number, known: Weights): number {
+function kept(value: object, weight: number, { known }: Weights): number {
   if (weight >= CACHED_FROM) known.set(value, weight);
   return weight;
 }
 
-function weightOfArray(items: readonly Value[], known: Weights): number {
-  const found = known.get(items);
+function weightOfArray(items: readonly Value[], weights: Weights): number {
+  const found = weights.known.get(items);
   if (found !== undefined) return found;
   let weight = arrayWeight(items.length);
-  for (const item of items) weight += weightOf(item, known);
-  return kept(items, weight, known);
+  weights.work += items.length * ELEMENT_WORK;
+  for (const item of items) weight += weightOf(item, weights);
+  return kept(items, weight, weights);
 }
 
-function weightOfObject(object: ObjectValue, known: Weights): number {
-  const found = known.get(object);
+function weightOfObject(object: ObjectValue, weights: Weights): number {
+  const found = weights.known.get(object);
   if (found !== undefined) return found;
   let weight = objectWeight(object.size);
-  for (const [key, member] of object) weight += key.length + weightOf(member, known);
-  return kept(object, weight, known);
+  weights.work += (object.size + 2) * MEMBER_WORK;
+  for (const [key, member] of object) weight += key.length + weightOf(member, weights);
+  return kept(object, weight, weights);
 }
 
-function weightOfKinded(value: Kinded, known: Weights): number {
+function weightOfKinded(value: Kinded, weights: Weights): number {
   switch (value.kind) {
     case 'double':
     case 'time':
@@ -98,49 +107,50 @@ function weightOfKinded(value: Kinded, known: Weights): number {
       return textWeight(value.name.length + value.wire.length);
     // What it holds keeps its own weight.
     case 'document':
-      return SMALL + weightOfDocument(value, known);
+      return SMALL + weightOfDocument(value, weights);
     default:
-      return known.get(value) ?? kept(value, weightOfParts(value, known), known);
+      return weights.known.get(value) ?? kept(value, weightOfParts(value, weights), weights);
   }
 }
 
 type Composed = Extract<Kinded, { kind: 'set' | 'lambda' | 'page' | 'event' | 'sourced' }>;
 
-function weightOfParts(value: Composed, known: Weights): number {
+function weightOfParts(value: Composed, weights: Weights): number {
   switch (value.kind) {
     case 'set':
-      return SMALL + weightOfSet(value, known);
+      return SMALL + weightOfSet(value, weights);
     case 'lambda':
-      return SMALL + weightOfLambda(value, known);
+      return SMALL + weightOfLambda(value, weights);
     case 'page': {
       const { before = null, after = null, data } = value;
       return (
-        weightOf(before, known) +
-        weightOf(after, known) +
-        weightOf(data, known) +
+        weightOf(before, weights) +
+        weightOf(after, weights) +
+        weightOf(data, weights) +
         data.length * PAGE_ELEMENT
       );
     }
     case 'event':
-      return SMALL * 2 + weightOf(value.data ?? null, known);
+      return SMALL * 2 + weightOf(value.data ?? null, weights);
     case 'sourced':
-      return SMALL + weightOf(value.value, known) + weightOf(value.sources, known);
+      return SMALL + weightOf(value.value, weights) + weightOf(value.sources, weights);
     default:
       return unreachable(value);
   }
 }
 
 /** A document that has not been parsed is not parsed for this. */
-function weightOfDocument(document: Document, known: Weights): number {
+function weightOfDocument(document: Document, weights: Weights): number {
   const { text } = document;
-  return text === undefined ? weightOf(document.fields, known) : text.length;
+  return text === undefined ? weightOf(document.fields, weights) : text.length;
 }
 
 /** Its text contains its captures. */
-const weightOfLambda = ({ captures }: Lambda, known: Weights): number => weightOf(captures, known);
+const weightOfLambda = ({ captures }: Lambda, weights: Weights): number =>
+  weightOf(captures, weights);
 
-function weightOfSet(set: SetValue, known: Weights): number {
+function weightOfSet(set: SetValue, weights: Weights): number {
   let weight = 0;
-  for (const [name] of partsOfOp(set.op)) weight += weightOf(partOf(set, name), known);
+  for (const [name] of partsOfOp(set.op)) weight += weightOf(partOf(set, name), weights);
   return weight;
 }

@@ -60,7 +60,7 @@ export class EngineSession implements WriteSession, Lambdas {
     this.pendingTs = parts.commitTs;
     this.apiVersion = parts.apiVersion;
     this.budget = budget;
-    this.memory = shared?.memory ?? new MemoryBudget();
+    this.memory = shared?.memory ?? new MemoryBudget(budget);
     this.context = createContext(parts, permissionsIn, this);
     this.names = shared?.names ?? new ContextNames(this.context);
     this.auth = new CallerIdentity(this.context);

@@ -50,7 +50,10 @@ export function pureSession(
 ): PureSession {
   let steps = 0;
   let work = 0;
-  const memory = new MemoryBudget();
+  const spend = (units: number): void => {
+    work += units;
+  };
+  const memory = new MemoryBudget({ spend: more.spend ?? spend });
   return {
     get steps() {
       return steps;
@@ -67,9 +70,7 @@ export function pureSession(
     charge: (count) => {
       steps += count;
     },
-    spend: (units) => {
-      work += units;
-    },
+    spend,
     get: refuse,
     exists: refuse,
     paginate: refuse,
