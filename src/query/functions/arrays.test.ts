@@ -50,6 +50,19 @@ test('take after filter uses the cursors of what is left', () => {
   expect(onPage({ take: 1, collection: filtered })).toMatchObject({ data: [1], after: [3] });
 });
 
+test('cursors of a page that came of another are made once, however often they are asked for', () => {
+  let times = 0;
+  const cursors = () => {
+    times += 1;
+    return [[1], [2], [3]];
+  };
+  const counting = pureSession('4', { paginate: () => ({ ...PAGE, cursors }) });
+  const reversed = { reverse: { reverse: page } };
+  const taken = [0, 1, 2].map((take) => ({ take, collection: { var: 'r' } }));
+  run({ let: [{ r: reversed }], in: taken }, counting);
+  expect(times).toBe(1);
+});
+
 test('filter reports every element without a Boolean, below the form', () => {
   const lambda = { lambda: 'x', expr: { var: 'x' } };
   expect(shown({ filter: lambda, collection: [1, true, null] })).toEqual([

@@ -98,7 +98,10 @@ export const pageOf = (
   change: (elements: readonly Value[]) => readonly Value[],
 ): Page => {
   const { data, cursors } = page;
-  return { ...page, data: change(data), cursors: cursors && (() => change(cursors())) };
+  let made: readonly Value[] | undefined;
+  // Once: a page may come of a page that comes of a page, a thousand times.
+  const makeCursors = cursors && (() => (made ??= change(cursors())));
+  return { ...page, data: change(data), cursors: makeCursors };
 };
 
 const take = define(
