@@ -451,6 +451,31 @@ test.each(Object.entries(LARGE))('the longest part of a write is short: %s', asy
   }
 });
 
+test('entries of a document in many indexes are charged, and made only as far as a transaction may write', async () => {
+  let looks = 0;
+  const w: EngineWorld = new EngineWorld(undefined, {
+    clock: () => {
+      looks += 1;
+      return w.now;
+    },
+  });
+  await w.ask({ create_collection: obj({ name: 'notes' }) });
+  const terms = [obj({ field: ['data', 'tags'] })];
+  for (let n = 0; n < 40; n += 1) {
+    await w.ask({ create_index: obj({ name: `by_${n}`, source: coll('notes'), terms }) });
+  }
+  looks = 0;
+  const tags = range(2 ** 14);
+  const create = { create: coll('notes'), params: obj({ data: obj({ tags }) }) };
+  expect(await w.answer(create)).toMatchObject({
+    status: 400,
+    body: expect.stringContaining('Transaction size exceeds'),
+  });
+  // One for each index until there is no more room.
+  expect(looks).toBeGreaterThan(10);
+  expect(looks).toBeLessThan(40);
+});
+
 function shown(value: Value): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 4));
   const [, second] = value as Iterable<unknown>;

@@ -10,6 +10,7 @@ import { isKind } from '../../values/value.ts';
 import type { Micros, ObjectValue, Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
+import { boundedWork } from '../context/budget.ts';
 import { indexEntries } from './index-entries.ts';
 import { nativeEntries } from '../catalog/native-indexes.ts';
 
@@ -52,17 +53,33 @@ export interface IndexedEntries {
   readonly keys: readonly Key[];
 }
 
-/** Entries of a version in the indexes of its collection. */
-export const userEntries = (
+/** Units of work for each entry, where there are many. */
+const ENTRY_WORK = 2_000;
+
+/**
+ * Entries of a version in the indexes of its collection.
+ * @throws Refusal `bad request` when they are more than a transaction may write
+ */
+export function userEntries(
   context: EngineContext,
   ref: Ref,
   fields: ObjectValue,
   { ts, ttl }: Pick<StoredVersion, 'ts' | 'ttl'>,
-): readonly IndexedEntries[] =>
-  context
+): readonly IndexedEntries[] {
+  let bytes = 0;
+  return context
     .schema(ref.database)
     .indexesOf(ref.collection)
-    .map((index) => ({ index, keys: indexEntries(context, index, ref, { ts, ttl, fields }) }));
+    .map((index) => {
+      const keys = indexEntries(context, index, ref, { ts, ttl, fields });
+      if (keys.length > 1) {
+        context.meters.budget.spend(boundedWork(keys.length * ENTRY_WORK));
+        bytes += keys.reduce((sum, key) => sum + key.length, 0);
+        requireTransactionSize(bytes);
+      }
+      return { index, keys };
+    });
+}
 
 /** All entries of a version while it is the present one. */
 export const allEntries = (
