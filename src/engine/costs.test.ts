@@ -395,6 +395,29 @@ test('what a call gives is weighed, and that is charged too', () => {
   expect(session.work).toBeGreaterThan(1000 * 30 * 10);
 });
 
+test('a set of sets is charged for its parts whenever another is made of it', async () => {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'notes' }) });
+  const parts = Array.from({ length: 10_000 }, () => ({ var: 'one' }));
+  const unions = (times: number): Query => ({
+    let: [{ one: { documents: coll('notes') } }, { all: { union: parts } }],
+    in: {
+      count: {
+        map: {
+          lambda: '_',
+          expr: { is_set: { union: [{ var: 'all' }, { var: 'all' }] } },
+        },
+        collection: range(times),
+      },
+    },
+  });
+  expect(await w.ask(unions(100))).toBe(100);
+  expect(await w.answer(unions(2000))).toMatchObject({
+    status: 400,
+    body: expect.stringContaining('units of work'),
+  });
+});
+
 // --- writes ---------------------------------------------------------------------------------------
 
 /** What documents of some hundred KiB are given, larger ones take longer, up to `LIMITS.documentBytes`: a text, numbers, objects, and an object of many members. */

@@ -82,6 +82,13 @@ export function comparing(value: Value, container: Value, context: PureContext):
   return isArray(container) ? Math.min(all, container.length * (130 + units)) : all;
 }
 
+/** Sets whose parts are looked at, for the order of their elements. */
+export function shaping(sets: readonly Value[], context: PureContext): number {
+  let units = elements(sets.length);
+  for (const set of sets) if (!isArray(set)) units += context.session.memory.weightOf(set) * 2;
+  return units;
+}
+
 /** A number or time read out of a text. */
 export const parsing = (value: Value): number =>
   typeof value === 'string' ? value.length * 1_000 : COVERED;

@@ -22,13 +22,19 @@ const operationOf = (target: SetTarget): SetOperation<SetTarget> =>
 
 export class SetShapes implements Shapes {
   readonly schema: EngineContext['schema'];
+  /** Of a set of sets, each level asks for those of all below. */
+  private readonly shapes = new Map<SetTarget, SetShape>();
 
   constructor({ schema }: Pick<EngineContext, 'schema'>) {
     this.schema = schema;
   }
 
   shapeOf(target: SetTarget): SetShape {
-    return operationOf(target).shape(target, this);
+    const known = this.shapes.get(target);
+    if (known) return known;
+    const shape = operationOf(target).shape(target, this);
+    this.shapes.set(target, shape);
+    return shape;
   }
 
   showsRefs(target: SetTarget): boolean {

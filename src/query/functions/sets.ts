@@ -22,7 +22,7 @@ import {
   term,
   unresolvedFault,
 } from '../casts.ts';
-import { COVERED, elements } from '../costs.ts';
+import { COVERED, shaping } from '../costs.ts';
 import { define, type Applicable, type PureContext } from '../define.ts';
 import type { Cast, FunctionRow } from '../function-row.ts';
 import { effectOf } from '../lambda-value.ts';
@@ -96,7 +96,7 @@ const algebraOf = (op: Algebra, ofArrays: OfArrays): FunctionRow =>
   define(
     'pure',
     { [op]: param(someOf(setOrArray), 'SetOrArray+') } as const,
-    (args) => elements(args[op]?.length ?? 0),
+    (args, context) => shaping(args[op] ?? [], context),
     (args: Readonly<Record<string, readonly (readonly Value[] | SetValue)[]>>, context) => {
       const operands = args[op] ?? [];
       const arrays = operands.filter((operand) => isArray(operand));
@@ -194,7 +194,7 @@ function joinTarget(target: Applicable | Lambda | Ref, context: PureContext): La
 const range = define(
   'pure',
   { range: param(set, 'Set'), from: param(any, 'Any'), to: param(any, 'Any') },
-  COVERED,
+  (args, context) => shaping([args.range], context),
   (args, context) => {
     const faults: Fault[] = [];
     const from = bound(args.from, 'from', context, faults);
