@@ -11,6 +11,7 @@ import { importDatabase, type ImportOptions, type ImportResult } from '../../src
 import { linesOf } from '../../src/data/lines.ts';
 import type { OnClash } from '../../src/data/write-batches.ts';
 import { OperationFault } from './fill-store.ts';
+import { fetchHub } from './query-hub.ts';
 import { wholeFile } from './whole-file.ts';
 
 export interface DataRequest {
@@ -20,17 +21,7 @@ export interface DataRequest {
   readonly onProgress: (progress: DataProgress) => void;
 }
 
-const hubAt = (url: string): DataDatabase => ({
-  fetch: async (_, init) => {
-    try {
-      return await fetch(url, init);
-    } catch (reason) {
-      const cause =
-        reason instanceof Error && reason.cause instanceof Error ? reason.cause.message : '';
-      throw new OperationFault(`No hub responds at ${url}: ${cause}`);
-    }
-  },
-});
+const hubAt = (url: string): DataDatabase => ({ fetch: (_, init) => fetchHub(url, init) });
 
 export async function exportToFile(
   request: DataRequest & { readonly history: boolean },

@@ -24,7 +24,8 @@ export async function queryHub(url: string, secret: string, query: unknown): Pro
 /** The text is sent as it is: JavaScript's JSON has no integers beyond 2^53. */
 export async function queryHubText(url: string, secret: string, query: string): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
-    const response = await send(url, secret, query);
+    const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
+    const response = await fetchHub(url, { method: 'POST', headers, body: query });
     const body = (await response.json()) as {
       readonly resource?: unknown;
       readonly errors?: readonly { readonly code: string; readonly description: string }[];
@@ -38,10 +39,10 @@ export async function queryHubText(url: string, secret: string, query: string): 
   }
 }
 
-async function send(url: string, secret: string, body: string): Promise<Response> {
-  const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
+/** @throws OperationFault when there is no answer */
+export async function fetchHub(url: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(url, { method: 'POST', headers, body });
+    return await fetch(url, init);
   } catch (reason) {
     const cause =
       reason instanceof Error && reason.cause instanceof Error ? reason.cause.message : '';
