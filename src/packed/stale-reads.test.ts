@@ -19,12 +19,10 @@ const COUNTER = { space: 'documents', key: documentKey(0, 1024, 1n) } as const;
 const adding: TransactionBody<number> = ({ writer, head }) => {
   const value = Number(writer.row(COUNTER)?.value ?? 0) + 1;
   writer.put('documents', { key: COUNTER.key, entries: [], value: String(value) });
-  return { value, ts: head + 1, keep: true };
+  return { value, ts: head + 1 };
 };
-const reading: TransactionBody<number> = ({ writer, head }) => ({
+const reading: TransactionBody<number> = ({ writer }) => ({
   value: Number(writer.row(COUNTER)?.value ?? 0),
-  ts: head,
-  keep: false,
 });
 
 /** A tab, and what the other one tells it: given to it by hand. */

@@ -122,7 +122,7 @@ async function namesOf(
     indexes: new Set(reads.flatMap((each) => [...(each?.indexes.keys() ?? [])])),
   };
   if (keys.collections.size + keys.indexes.size === 0) return new Map();
-  const found = await engine.transactions.read(({ writer, head }) => {
+  const found = await engine.transactions.read(({ writer }) => {
     const schemas = schemasOver(writer, writer.base);
     const names = new Map<Key, string>();
     for (const kind of ['collections', 'indexes'] as const)
@@ -130,7 +130,7 @@ async function namesOf(
         const name = schemas(databaseOf(key)).byId(kind, BigInt(numberOf(key)))?.name;
         if (name !== undefined) names.set(key, name);
       }
-    return { value: names, ts: head, keep: false };
+    return { value: names };
   });
   return found.value;
 }

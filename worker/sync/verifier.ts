@@ -83,7 +83,7 @@ export class OfflineLogin {
       const known = row && (JSON.parse(String(row.value)) as Verifier);
       const now = this.notBefore(head);
       if (row) writer.put('sync', row);
-      return { value: { known, now }, ts: now + 1, keep: known !== undefined };
+      return { value: { known, now }, ts: now + 1 };
     });
     return value;
   }
@@ -92,7 +92,7 @@ export class OfflineLogin {
     await this.options.transactions.write(({ writer, head }) => {
       const now = this.notBefore(head);
       change(writer, now);
-      return { value: undefined, ts: now + 1, keep: true };
+      return { value: undefined, ts: now + 1 };
     });
   }
 

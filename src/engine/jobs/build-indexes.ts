@@ -42,7 +42,7 @@ async function buildIndex(
     const start = from;
     const { value: step } = await transactor.write((input) => {
       const context = systemContext(input, ref.database, host);
-      return { value: buildStep(context, ref, start), ts: context.commitTs, keep: true };
+      return { value: buildStep(context, ref, start), ts: context.commitTs };
     });
     from = step.next;
     done += step.documents;
@@ -65,7 +65,7 @@ async function waitingIndexes(
           .filter((index) => index.isBuilding),
       );
     }
-    return { value: waiting, ts: 0, keep: false };
+    return { value: waiting };
   });
   return value;
 }

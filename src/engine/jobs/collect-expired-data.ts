@@ -56,7 +56,7 @@ export class ExpiredDataCollector {
       const step = this.isCopy(writer)
         ? NOTHING_EXPIRED
         : sweep({ writer, schema: schemasOver(writer, writer.base), now: head }, from, size);
-      return { value: step, ts: head + 1, keep: true };
+      return { value: step, ts: head + 1 };
     };
     const { value: found } = await this.transactor.read(body);
     return found.removed === 0 ? found : (await this.transactor.write(body)).value;
@@ -73,12 +73,7 @@ export class ExpiredDataCollector {
   }
 
   private async head(): Promise<Micros> {
-    const { value } = await this.transactor.read(({ head }) => ({
-      value: head,
-      ts: 0,
-      keep: false,
-    }));
-    return value;
+    return (await this.transactor.read(({ head }) => ({ value: head }))).value;
   }
 }
 

@@ -62,8 +62,6 @@ export async function verifyStore(
       const lower: Key = from;
       const { value: chunk } = await transactor.read((input) => ({
         value: checkChunk(input, { host: options, last: before }, space, lower),
-        ts: 0,
-        keep: false,
       }));
       problems.push(...chunk.problems);
       checked += chunk.rows;

@@ -22,7 +22,7 @@ export async function authenticateSecret(
   const { value } = await transactor.read((input) => {
     const snapshot = Math.max(now, input.head);
     const caller = callerOf(input, snapshot, secret, host);
-    return { value: caller && credentialOf(input.writer, caller), ts: snapshot, keep: false };
+    return { value: caller && credentialOf(input.writer, caller) };
   });
   return value;
 }

@@ -25,12 +25,12 @@ export async function entitlementsOf(
   const { value, readSet } = await transactor.read((input) => {
     const snapshot = Math.max(now, input.head);
     const caller = callerOf(input, snapshot, secret, host);
-    if (!caller) return { value: undefined, ts: snapshot, keep: false };
+    if (!caller) return { value: undefined };
     const roles = rolesOf(systemContext(input, caller.database, host, caller), caller);
     const { kind, id } = caller.label;
     const ids = roles.map(({ ref }) => ref.id).sort((a, b) => (a < b ? -1 : 1));
     const rights = [kind, id, caller.role, ...ids].join(' ');
-    return { value: { rights, head: input.head }, ts: snapshot, keep: false };
+    return { value: { rights, head: input.head } };
   });
   return value && { ...value, readSet };
 }

@@ -86,8 +86,7 @@ export function executeQuery(
   const meters = new Meters(budget);
   const ended = (outcome: QueryExecution['outcome']): BodyResult<QueryExecution> => ({
     value: { caller, outcome, snapshot, budget, meters },
-    ts: outcome.ok ? commitTs : snapshot,
-    keep: outcome.ok,
+    ts: outcome.ok ? commitTs : undefined,
   });
   const permissionsIn = (context: EngineContext): Permissions =>
     plan.impersonation?.permissions(context) ?? permissionsOf(context, caller);

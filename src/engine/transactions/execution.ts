@@ -25,10 +25,8 @@ export type Announced = Pick<CommitNotice, 'rows' | 'entries'>;
 
 export interface BodyResult<T> {
   readonly value: T;
-  /** Commit time of what it wrote: above `head`. */
-  readonly ts: Micros;
-  /** False: what it wrote is dropped. */
-  readonly keep: boolean;
+  /** Commit time of what it wrote: above `head`. Undefined: that is dropped. */
+  readonly ts?: Micros | undefined;
   /** Changes that readers see although no such row was written: a replica shows more than it stores. */
   readonly announced?: Announced;
 }
@@ -150,19 +148,17 @@ export function executeGroup(
     const outcome = execute(job.body, input, snapshot);
     addTo(needs, storeNeeds(outcome));
     addTo(assumedAbsent, outcome.assumedAbsent);
-    const wrote = outcome.state === 'done' && outcome.keep && !own.isEmpty;
-    members.push({ job, outcome, committed: wrote ? outcome.ts : undefined });
-    if (wrote) {
+    const committed = outcome.state === 'done' && !own.isEmpty ? outcome.ts : undefined;
+    members.push({ job, outcome, committed });
+    if (committed !== undefined) {
       const last = ts;
       assert(
-        outcome.ts > last,
-        () => `a commit at ${outcome.ts} does not follow the last one at ${last}`,
+        committed > last,
+        () => `a commit at ${committed} does not follow the last one at ${last}`,
       );
-      ts = outcome.ts;
-    }
-    if (isAlone) {
-      if (!wrote) shared.clear();
-    } else if (wrote) shared.absorb(own.writes());
+      ts = committed;
+      if (!isAlone) shared.absorb(own.writes());
+    } else if (isAlone) shared.clear();
     if (shared.bytes > GROUP_BYTES_MAX || snapshot.isFull || clock() > until) break;
   }
   const rest = jobs.slice(members.length);

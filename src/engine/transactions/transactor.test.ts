@@ -36,12 +36,12 @@ const adding =
   (input) => {
     const value = valueAt(input, id) + amount;
     put(input, id, value);
-    return { value, ts: input.head + 1, keep: true };
+    return { value, ts: input.head + 1 };
   };
 
 const reading =
   (id: number): TransactionBody<number> =>
-  (input) => ({ value: valueAt(input, id), ts: input.head, keep: false });
+  (input) => ({ value: valueAt(input, id) });
 
 test('write() of many at once loses none, each sees those before it, and they share commits', async () => {
   const store = createMemoryStore();
@@ -160,7 +160,7 @@ test('write() that fails leaves nothing, and the others of its group stay', asyn
   };
   const dropping: TransactionBody<number> = (input) => {
     put(input, 2, 99);
-    return { value: 0, ts: input.head, keep: false };
+    return { value: 0 };
   };
   const settled = await Promise.allSettled([
     transactor.write(adding(1, 1)),
@@ -209,7 +209,7 @@ test('a query that waits for a hash holds up nobody and runs again with the answ
   const hashing: TransactionBody<string> = (input) => {
     const value = input.answers.hash('secret');
     put(input, 7, 1);
-    return { value, ts: input.head + 1, keep: true };
+    return { value, ts: input.head + 1 };
   };
   const slow = transactor.write(hashing).then(({ value }) => order.push(value));
   const fast = transactor.write(adding(1, 1)).then(() => order.push('fast'));
@@ -252,12 +252,10 @@ test('read() under a lease notices what a thread commits before the snapshot is 
   const move: TransactionBody<number> = (input) => {
     put(input, 1, 0);
     put(input, 2, 5);
-    return { value: 0, ts: input.head + 1, keep: true };
+    return { value: 0, ts: input.head + 1 };
   };
   const both: TransactionBody<string> = (input) => ({
     value: `${valueAt(input, 1)} ${valueAt(input, 2)} at ${input.head}`,
-    ts: input.head,
-    keep: false,
   });
   await tab.write(adding(1, 5));
   expect((await tab.read(reading(1))).value).toBe(5);
@@ -307,7 +305,7 @@ test('an engine beside another forgets only what the other changed', async () =>
   for (let id = 1; id <= 5; id++) await tab.write(adding(id, id));
   const readAll: TransactionBody<number> = (input) => {
     const sum = [1, 2, 3, 4, 5].reduce((total, id) => total + valueAt(input, id), 0);
-    return { value: sum, ts: input.head, keep: false };
+    return { value: sum };
   };
   await other.write(adding(1, 10));
   await other.write(adding(2, 10));
@@ -322,10 +320,10 @@ const creating =
   (id: number): TransactionBody<string> =>
   (input) => {
     if (input.writer.rowAssumedAbsent(address(id))) {
-      return { value: 'taken', ts: input.head, keep: false };
+      return { value: 'taken' };
     }
     put(input, id, id);
-    return { value: 'made', ts: input.head + 1, keep: true };
+    return { value: 'made', ts: input.head + 1 };
   };
 
 test('read() of a tab that is alone again sees what a tab has committed that could not tell of it', async () => {

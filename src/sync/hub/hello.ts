@@ -79,7 +79,7 @@ export function hello(
     writer.put('sync', deviceRow(database, device, record));
     writer.put('sync', ownedRow(ownedAddress(database, owner, device), record));
   }
-  return { value: welcome, ts: Math.max(hubTime, head) + 1, keep: isNew };
+  return { value: welcome, ts: Math.max(hubTime, head) + 1 };
 }
 
 /** What of its writes was judged is not known any more, but all that it has no verdict on is newer than that, or refused for its age. */

@@ -252,8 +252,6 @@ class Hub implements SyncHub {
   private async read<T>(body: (input: BodyInput) => T): Promise<T> {
     const { value } = await this.transactions.read((input) => ({
       value: body(input),
-      ts: input.head,
-      keep: false,
     }));
     return value;
   }

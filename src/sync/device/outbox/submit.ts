@@ -66,8 +66,7 @@ export function submit(
   const view = removed?.next ? new ReplicaView() : host.view;
   const reader = view.readerOver(writer, state, reads);
   const run = executeIfLocal(host, plan, input, { reader, reads });
-  if (run && !run.attempted.outcome.ok)
-    return { value: { record: undefined, device, run }, ts: run.ts, keep: false };
+  if (run && !run.attempted.outcome.ok) return { value: { record: undefined, device, run } };
   const seq = state.lastSeq + 1;
   const record = newRecord(plan, { seq, era, now, idKey, run, replaces, note }, host.sha256);
   const row = outboxRow(era, record);
@@ -81,7 +80,6 @@ export function submit(
   return {
     value: { record, device, run },
     ts: run?.ts ?? Math.max(input.head, plan.started) + 1,
-    keep: true,
     announced: { rows: [...rows, ...own.rows], entries: [...entries, ...own.entries] },
   };
 }

@@ -82,7 +82,7 @@ export function applyPull(
   const state = requireFence(input.writer, request.fence);
   const { asked } = request;
   if (!isAnswerTo(pulled, state) || (asked && !isFrom(asked, state)))
-    return { value: { ...unchanged(state), isIgnored: true }, ts: input.head, keep: false };
+    return { value: { ...unchanged(state), isIgnored: true } };
   if (pulled.epoch === state.epoch && pulled.cursor < (state.cursor ?? 0))
     throw new StaleAnswer(pulled.cursor, state.cursor);
   return pulled.more ? stage(state, pulled, input, host) : applyAll(state, pulled, input, host);
@@ -113,7 +113,7 @@ function stage(
   input.writer.put('sync', stateRow(next));
   const documents = pulled.puts.length + pulled.leaves.length;
   const { commitTs } = host.contextOf(input);
-  return { value: { ...unchanged(next), documents }, ts: commitTs, keep: true };
+  return { value: { ...unchanged(next), documents }, ts: commitTs };
 }
 
 function applyAll(
@@ -157,7 +157,6 @@ function applyAll(
       files: filesOf(state.sets.every(isLoaded) ? pulled.puts : here),
     },
     ts: Math.max(context.commitTs, pulled.cursor),
-    keep: true,
     announced: outbox.announced,
   };
 }

@@ -47,7 +47,7 @@ export class ReplicaStore {
 
   async read<T>(body: (input: BodyInput) => T, freshness?: ReadFreshness): Promise<T> {
     const { value } = await this.options.engine.transactions.read(
-      (input) => ({ value: body(input), ts: 0, keep: false }),
+      (input) => ({ value: body(input) }),
       freshness,
     );
     return value;
@@ -77,7 +77,7 @@ export class ReplicaStore {
       const { value, next, announced } = body(input);
       if (next) input.writer.put('sync', stateRow(next));
       const ts = Math.max(input.head, this.options.clock()) + 1;
-      return { value, ts, keep: true, ...(announced && { announced }) };
+      return { value, ts, ...(announced && { announced }) };
     });
     return value;
   }

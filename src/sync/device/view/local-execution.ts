@@ -45,7 +45,8 @@ function refuseSecrets(): never {
 /** A query that was run on the copy. */
 export interface LocalExecution {
   readonly attempted: QueryExecution;
-  readonly ts: Micros;
+  /** Undefined when it failed. */
+  readonly ts: Micros | undefined;
   /** Empty when it failed. */
   readonly effects: WriteSet;
   readonly reads: Reads | 'all';

@@ -168,7 +168,7 @@ export class FileHub {
       const row = writer.row({ space: 'documents', key: keyOf(ref) });
       const isReferred = row !== undefined && String(row.value).includes(file);
       if (isReferred) writer.put('documents', row);
-      return { value: undefined, ts: Math.max(clock(), head) + 1, keep: isReferred };
+      return { value: undefined, ts: Math.max(clock(), head) + 1 };
     });
     // After it: a hub that dies in between announces twice.
     await blobs.put(mark, new Uint8Array(1));
@@ -198,8 +198,6 @@ export class FileHub {
   private async inTransaction<T>(body: (input: BodyInput) => T): Promise<T> {
     const { value } = await this.options.engine.transactions.read((input) => ({
       value: body(input),
-      ts: input.head,
-      keep: false,
     }));
     return value;
   }

@@ -15,8 +15,6 @@ import { pruneBatch, type PruneHost } from './prune-batch.ts';
 export async function pruneChanges(host: PruneHost, before: Micros): Promise<number> {
   const { value: databases } = await host.transactions.read((input) => ({
     value: [...databasesBelow(input.writer, ROOT_DATABASE)],
-    ts: input.head,
-    keep: false,
   }));
   let pruned = 0;
   for (const database of databases) {
@@ -43,7 +41,7 @@ async function pruneContents(
     const upper = contentKey(database, Math.max(0, before), '');
     const found = writer.range(pruneBatch(contentKey(database, 0, ''), upper));
     for (const { key } of found) writer.delete('sync', key);
-    return { value: found.length, ts: Math.max(clock(), head) + 1, keep: found.length > 0 };
+    return { value: found.length, ts: Math.max(clock(), head) + 1 };
   });
   return value;
 }
@@ -58,11 +56,11 @@ async function pruneLog(
     const upper = changeKey(database, Math.min(before, head) + 1);
     const limit = SYNC_LIMITS.pruneRows;
     const found = writer.range(scan('sync', { lower: changeKey(database, 0), upper }, { limit }));
-    if (found.length === 0) return { value: 0, ts: head, keep: false };
+    if (found.length === 0) return { value: 0 };
     const rows = found.flatMap(({ row }) => row ?? []);
     for (const row of rowsAfterCut(writer, database, rows)) writer.put('sync', row);
     for (const { key } of found) writer.delete('sync', key);
-    return { value: found.length, ts: Math.max(clock(), head) + 1, keep: true };
+    return { value: found.length, ts: Math.max(clock(), head) + 1 };
   });
   return value;
 }

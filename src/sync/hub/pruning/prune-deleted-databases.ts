@@ -27,11 +27,7 @@ export async function pruneDeletedDatabases({ transactions, clock }: PruneHost):
   const deleteBatch = ({ writer, head }: BodyInput): BodyResult<number> => {
     const keys = keysOfDeleted(writer);
     for (const key of keys) writer.delete('sync', key);
-    return {
-      value: keys.length,
-      ts: Math.max(clock(), head) + 1,
-      keep: keys.length > 0,
-    };
+    return { value: keys.length, ts: Math.max(clock(), head) + 1 };
   };
   let pruned = 0;
   // Reads before it writes: when there is nothing to delete, no writer waits.

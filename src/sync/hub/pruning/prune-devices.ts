@@ -25,8 +25,6 @@ import { pruneBatch, type PruneHost } from './prune-batch.ts';
 export async function pruneDevices(host: PruneHost, before: Micros): Promise<number> {
   const { value: databases } = await host.transactions.read((input) => ({
     value: [...databasesBelow(input.writer, ROOT_DATABASE)],
-    ts: input.head,
-    keep: false,
   }));
   let pruned = 0;
   for (const database of databases)
@@ -39,10 +37,8 @@ async function* idleDevices({ transactions }: PruneHost, database: DatabaseId, b
   const all = prefixRange(syncKey('device', database));
   let range = scan('sync', all, { limit: SYNC_LIMITS.pruneRows });
   for (;;) {
-    const { value: entries } = await transactions.read(({ writer, head }) => ({
+    const { value: entries } = await transactions.read(({ writer }) => ({
       value: writer.range(range),
-      ts: head,
-      keep: false,
     }));
     for (const entry of entries) if (isIdle(entry, before)) yield deviceOf(entry.key, database);
     const last = entries.at(-1);
@@ -66,19 +62,19 @@ async function forget(
   for (;;) {
     const { value } = await transactions.write(({ writer, head }) => {
       const record = recordIn(writer, address) as DeviceRecord | undefined;
-      const ended = { ts: Math.max(clock(), head) + 1, keep: true };
+      const ts = Math.max(clock(), head) + 1;
       // It has come back meanwhile.
-      if (!record || lastMet(record) >= before) return { ...ended, value: 'kept', keep: false };
+      if (!record || lastMet(record) >= before) return { value: 'kept' };
       const found = writer.range(pruneBatch(verdicts.lower, verdicts.upper));
       for (const { key } of found) writer.delete('sync', key);
-      if (found.length === SYNC_LIMITS.pruneRows) return { ...ended, value: 'more' };
+      if (found.length === SYNC_LIMITS.pruneRows) return { value: 'more', ts };
       for (const { key } of [
         scopeAddress(database, device),
         ownedAddress(database, record.owner, device),
         address,
       ])
         writer.delete('sync', key);
-      return { ...ended, value: 'forgotten' };
+      return { value: 'forgotten', ts };
     });
     if (value !== 'more') return value === 'forgotten';
   }

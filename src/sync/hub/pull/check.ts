@@ -52,7 +52,7 @@ export function checkSlice(
   const slice = documentsFrom(context, ranges, position, isOverdue);
   const { database, scope: before } = context;
   const value = { ...slice, database, before, scope: context.extendedScope() };
-  return { value, ts: input.head, keep: false };
+  return { value };
 }
 
 const ROWS_AT_ONCE = 512;

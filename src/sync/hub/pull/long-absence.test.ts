@@ -126,7 +126,7 @@ describe('after 90 days, past the log of changes', () => {
       transactions.write(({ writer, head }) => {
         const row = horizonRow(0, head);
         writer.put('sync', row);
-        return { value: undefined, ts: head + 1, keep: true };
+        return { value: undefined, ts: head + 1 };
       });
     await put(world, 1);
     const device = await inStep(world, (await world.device()).watch(THINGS));

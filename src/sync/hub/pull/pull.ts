@@ -66,11 +66,7 @@ export function pull(
     check: mustCompare,
   };
   const sharedRights = sharedRightsOf(context, sets, scope);
-  return {
-    value: { pulled, database, sets, before, scope, sharedRights },
-    ts: input.head,
-    keep: false,
-  };
+  return { value: { pulled, database, sets, before, scope, sharedRights } };
 }
 
 function contextOf(

@@ -7,7 +7,7 @@ import {
   type QueryExecution,
   type QueryPlan,
 } from '../../../engine/session.ts';
-import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
+import type { BodyInput } from '../../../engine/transactions.ts';
 import type { Caller } from '../../../engine/context.ts';
 import { Refusal, type RefusalCode } from '../../../errors.ts';
 import { LIMITS, SYNC_LIMITS } from '../../../limits.ts';
@@ -60,17 +60,17 @@ export function executeWrite(
     return refused(write, judgedAt, refusalBody('limit_exceeded', TAKES_TOO_MUCH));
   host.watchedWrites?.begin(hash);
   try {
-    const run = host.transactions.execute(plan, { ...input, writer: own });
-    requireOwner(write, run.value.caller);
+    const { value, ts } = host.transactions.execute(plan, { ...input, writer: own });
+    requireOwner(write, value.caller);
     const effects = own.writes();
     const wrong = faultOfIds(write, plan.inputs.madeIds, effects, input, host);
     if (wrong) return refused(write, judgedAt, errorBody([wrong]));
-    if (run.value.outcome.ok) {
+    if (ts !== undefined) {
       const reader = (): ReadRights =>
         new ReadRights(callerOfDevice(write.request, input, input.writer, host).over(own));
-      return accepted(write, plan, run, { effects, reader }, host);
+      return accepted(write, plan, { value, ts, effects, reader }, host);
     }
-    return refused(write, judgedAt, answerBody(plan, run, undefined, host));
+    return refused(write, judgedAt, answerBody(plan, value, undefined, host));
   } catch (thrown) {
     return refused(write, judgedAt, bodyOfRefusal(write, thrown, host));
   }
@@ -79,10 +79,10 @@ export function executeWrite(
 /** What HTTP would answer. */
 const answerBody = (
   plan: QueryPlan,
-  run: BodyResult<QueryExecution>,
+  value: QueryExecution,
   committed: Micros | undefined,
   { transactions }: PushHost,
-): string => transactions.answer(plan, { ...run, ...NOT_SHOWN, committed }).body;
+): string => transactions.answer(plan, { value, ...NOT_SHOWN, committed }).body;
 
 const NOT_SHOWN = { readSet: { rows: [], ranges: [] }, head: 0, retries: 0 };
 
@@ -91,14 +91,19 @@ function requireOwner({ owner, database }: OfferedWrite, caller: Caller): void {
   if (caller.database !== database || ownerOf(caller) !== owner) throw deviceTaken();
 }
 
+interface AcceptedWrite {
+  readonly value: QueryExecution;
+  readonly ts: Micros;
+  readonly effects: WriteSet;
+  readonly reader: () => ReadRights;
+}
+
 function accepted(
   { item }: OfferedWrite,
   plan: QueryPlan,
-  run: BodyResult<QueryExecution>,
-  { effects, reader }: { readonly effects: WriteSet; readonly reader: () => ReadRights },
+  { value, ts, effects, reader }: AcceptedWrite,
   host: PushHost,
 ): Judgement {
-  const { value, ts } = run;
   const text = value.outcome.ok ? value.outcome.text : '';
   // Of what other rights have written, a digest would be a guess: only an admin's device runs such a function.
   const mayCompare = value.caller.role === 'admin' || !value.meters.hasOtherRights;
@@ -107,7 +112,7 @@ function accepted(
       ? plan.now === item.now
       : mayCompare && item.digest === digestOf(effects, text, host.sha256);
   const state = isAsShown ? 'confirmed' : 'amended';
-  const made = verdictOn(item, state, ts, answerBody(plan, run, ts, host));
+  const made = verdictOn(item, state, ts, answerBody(plan, value, ts, host));
   const files = filesLeftBy(effects, reader);
   return { verdict: files.length > 0 ? { ...made, files } : made, effects };
 }

@@ -51,7 +51,7 @@ async function explain(reason: unknown, request: DeviceRequest, host: Host): Pro
   if (reason instanceof Refusal && reason.code === 'unauthorized') {
     await host.transactions.read((input) => {
       callerOfDevice(request, input, input.writer, host);
-      return { value: undefined, ts: input.head, keep: false };
+      return { value: undefined };
     });
   }
   throw reason;

@@ -49,7 +49,7 @@ export function judgeWrite(
     requireEpoch(writer, write.epoch);
     const record = requireDeviceIn(writer, write.database, write.device, write.owner);
     const known = knownVerdict(writer, write, record);
-    if (known) return { value: known, ts: input.head, keep: false };
+    if (known) return { value: known };
     const now = clampedNow(write, record);
     // Made in its turn: waiting for the writes before it does not count as its time.
     const idKey = idKeyFor(writer, write, host);
@@ -65,7 +65,7 @@ export function judgeWrite(
     writeJudgement(writer, write, record, now, judgement);
     const { verdict } = judgement;
     if (!before) writer.put('sync', contentRow(key, write.owner, verdict));
-    return { value: verdict, ts: before ? nextCommitTime(plan, input) : verdict.ts, keep: true };
+    return { value: verdict, ts: before ? nextCommitTime(plan, input) : verdict.ts };
   };
 }
 

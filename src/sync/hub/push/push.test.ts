@@ -189,7 +189,7 @@ test('a device of an earlier protocol is told to upgrade, and one that was met u
   await world.engine.transactions.write(({ writer, head }) => {
     const { protocol: _, ...record } = deviceIn(writer, 0, device.id, 'root 0 in 0')!;
     writer.put('sync', deviceRow(0, device.id, record));
-    return { value: undefined, ts: head + 1, keep: true };
+    return { value: undefined, ts: head + 1 };
   });
   const write = device.item({ query: item(1) });
   expect(await device.tryPush(write)).toMatchObject({ code: 'epoch_changed' });
@@ -490,10 +490,8 @@ test('T4 a verdict names no file of a document that the person may not read', as
 
 async function digestOfHiding(world: HubWorld): Promise<string> {
   await world.ask(hide);
-  const { value: row } = await world.engine.transactions.read(({ writer, head }) => ({
+  const { value: row } = await world.engine.transactions.read(({ writer }) => ({
     value: writer.row({ space: 'documents', key: documentKey(0, THINGS_NUMBER, 5n) }),
-    ts: head,
-    keep: false,
   }));
   return digestOf({ puts: [{ space: 'documents', row: row! }], deletes: [] }, 'true', sha256);
 }

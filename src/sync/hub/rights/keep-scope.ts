@@ -22,8 +22,8 @@ export async function keepScope(
     const present = scopeIn(writer, database, device);
     const next =
       isSameScope(present, before ?? NO_SCOPE) || !present ? scope : mergedScopes(present, scope);
-    if (isSameScope(present, next)) return { value: undefined, ts: head, keep: false };
+    if (isSameScope(present, next)) return { value: undefined };
     writer.put('sync', scopeRow(database, device, next));
-    return { value: undefined, ts: Math.max(now, head) + 1, keep: true };
+    return { value: undefined, ts: Math.max(now, head) + 1 };
   });
 }

@@ -140,7 +140,7 @@ export class FileHubWorld {
     const { transactions } = this.world.engine;
     const write: typeof transactions.write = (body) => {
       if (this.run.mutant === 'a file that has become whole is not announced')
-        return transactions.write((input) => ({ ...body(input), keep: false }));
+        return transactions.write((input) => ({ ...body(input), ts: undefined }));
       if (!this.run.chance.is(this.run.loss)) return transactions.write(body);
       this.run.count('hub stops before it announces');
       return Promise.reject(LOST);

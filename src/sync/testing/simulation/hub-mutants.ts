@@ -72,7 +72,7 @@ async function setLastSeq(hub: MutantHost, { device, items }: Push): Promise<voi
     const record = recordIn(writer, address) as DeviceRecord | undefined;
     const isOther = record !== undefined && record.lastSeq !== first.seq - 1;
     if (isOther) writer.put('sync', deviceRow(0, device, { ...record, lastSeq: first.seq - 1 }));
-    return { value: undefined, ts: Math.max(hub.clock(), head) + 1, keep: isOther };
+    return { value: undefined, ts: Math.max(hub.clock(), head) + 1 };
   });
 }
 
