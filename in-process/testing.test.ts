@@ -1,5 +1,7 @@
+import { queryObjects } from 'node:v8';
 import { expect, test } from 'vitest';
 import { ref } from 'vue';
+import { Database } from '../src/client/database.ts';
 import { Expr, FaunaTime, q } from '../src/index.ts';
 import { openDatabase, openHub } from './testing.ts';
 import { describeTesting } from './testing.contract.ts';
@@ -21,6 +23,18 @@ test('close() leaves nothing that keeps a process running', async () => {
   await db.close();
   await hub.close();
   await expect.poll(ports).toBe(0);
+});
+
+test('nothing holds databases that are closed', async () => {
+  const inMemory = (): number => queryObjects(Database, { format: 'count' });
+  const before = inMemory();
+  for (let i = 0; i < 20; i++) {
+    const db = await openDatabase();
+    await db.client().query(q.Add(1, 2));
+    await (i % 2 === 0 ? db.close() : db.destroy());
+  }
+  // What the last ones have begun may still come to its end.
+  await expect.poll(inMemory).toBeLessThan(before + 5);
 });
 
 // Vue puts a proxy before what a ref holds, and a proxy has none of the private members of its target.

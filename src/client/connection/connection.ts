@@ -34,7 +34,8 @@ export interface ConnectionHandlers {
 /** One worker with an open database. Every call settles, also when the worker ends. */
 export class Connection {
   readonly #worker: Worker;
-  readonly #host: RemoteHost;
+  /** Until it has ended: Comlink holds the worker until the proxy is collected, and the worker leads here. */
+  #host: RemoteHost | undefined;
   readonly #port: MessagePort;
   readonly #handlers: ConnectionHandlers;
   readonly #pending = new Set<(reason: Error) => void>();
@@ -125,12 +126,12 @@ export class Connection {
 
   /** @throws QueryError also when the worker is lost amid the call */
   call<T>(run: (host: RemoteHost) => Promise<Reply<T>>): Promise<T> {
-    const ended = this.#ended;
-    if (ended) return Promise.reject(ended);
+    const host = this.#host;
+    if (this.#ended || !host) return Promise.reject(this.#ended);
     return new Promise((resolve, reject) => {
       this.#pending.add(reject);
       this.#startPings();
-      run(this.#host)
+      run(host)
         .then(
           (reply) => (reply.ok ? resolve(reply.value) : reject(refusalOf(reply.refusal))),
           (cause: unknown) =>
@@ -152,7 +153,8 @@ export class Connection {
     this.#letGo(reason);
     this.#released.abort();
     this.#worker.terminate();
-    pinned.delete(this.#host);
+    if (this.#host) pinned.delete(this.#host);
+    this.#host = undefined;
   }
 
   /** Terminates the worker when it has closed or deleted the database. Pending calls are rejected with `reason` then. */
@@ -179,7 +181,7 @@ export class Connection {
     this.#letGo(reason);
     const tooLong = new Promise((resolve) => setTimeout(resolve, RETIRE_MS));
     // A worker that cannot close is terminated all the same.
-    const closing = this.#host.close().then(
+    const closing = this.#host?.close().then(
       () => noteClosed(this.#aliveLock),
       () => undefined,
     );
