@@ -2,6 +2,7 @@
 import { filesIn } from '../../../codec/file-names.ts';
 import { decodeDocumentKey } from '../../../codec/key.ts';
 import {
+  detailedBody,
   errorBody,
   refusalBody,
   type QueryExecution,
@@ -76,13 +77,16 @@ export function executeWrite(
   }
 }
 
-/** What HTTP would answer. */
-const answerBody = (
+/** What HTTP would answer; of errors, as pages tell them: who made the write reads them. */
+function answerBody(
   plan: QueryPlan,
   value: QueryExecution,
   committed: Micros | undefined,
   { transactions }: PushHost,
-): string => transactions.answer(plan, { value, ...NOT_SHOWN, committed }).body;
+): string {
+  const { body, faults } = transactions.answer(plan, { value, ...NOT_SHOWN, committed });
+  return faults ? detailedBody(faults) : body;
+}
 
 const NOT_SHOWN = { readSet: { rows: [], ranges: [] }, head: 0, retries: 0 };
 

@@ -250,6 +250,24 @@ test('S5 a write that fails is refused with its error, and those behind it run',
   expect(await count(world)).toBe(2);
 });
 
+test('the error of a refused write says what pages say: which index, which fields, and why a function failed', async () => {
+  const { world, device } = await open();
+  const terms = [obj({ field: ['data', 'n'] })];
+  const by = { name: 'things_by_n', source: coll('things'), terms, unique: true };
+  await world.ask({ create_index: obj(by) });
+  const low = { query: { lambda: 'n', expr: { abort: 'Below the last one.' } } };
+  await world.ask({ create_function: obj({ name: 'record', body: low }) });
+  const { verdicts } = await device.push(
+    device.item({ query: item(1) }),
+    device.item({ query: create(doc('things', 2), { n: 1 }) }),
+    device.item({ query: { call: { function: 'record' }, arguments: 1 } }),
+  );
+  expect(verdicts[1]?.body).toContain('Index things_by_n has it already: data.n.');
+  expect(verdicts[2]?.body).toContain(
+    'Calling the function resulted in an error. Below the last one.',
+  );
+});
+
 test('a refused write leaves nothing of what it did before it failed', async () => {
   const { world, device } = await open();
   const both = { do: [item(1), { abort: 'no' }] };
