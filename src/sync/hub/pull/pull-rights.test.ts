@@ -24,6 +24,19 @@ test('P3 a set that may not be read is refused, and its schema stays away', asyn
   expect(schema?.documents.some(([, , stored]) => stored.includes('things'))).toBe(false);
 });
 
+test('the own document may be kept, by its ref or as all that its collection shows', async () => {
+  const world = await openThings();
+  await world.user(2);
+  const secret = await world.user(1);
+  const sets = [doc('users', 1), { documents: coll('users') }];
+  for (const set of sets) {
+    const user = (await world.device(secret)).watch(set);
+    const { sets: answers, puts } = await user.pullOnce();
+    expect(answers[0]?.error).toBeUndefined();
+    expect(puts.map(([, id]) => id)).toEqual(['1']);
+  }
+});
+
 test('the schema comes as far as it is needed, and again only when it changed', async () => {
   const world = await openThings();
   await world.ask({ create_collection: obj({ name: 'hidden' }) });

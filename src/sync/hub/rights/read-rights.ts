@@ -44,7 +44,8 @@ export class ReadRights {
   /** Whether any document of a collection might be readable. @throws Suspended */
   mayReadOf(collection: CollectionId): boolean {
     if (this.areBuiltin) return true;
-    const { context } = this.device;
+    const { context, caller } = this.device;
+    if (caller.readsOwnDocument && caller.identity?.collection === collection) return true;
     const isOpen = context
       .schema(context.database)
       .collection(collection)
