@@ -4,7 +4,7 @@ import { Refusal } from '../../src/errors.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
-import { foreign } from './hub-queries.ts';
+import { foreign, isAnswer } from './hub-queries.ts';
 import { retryAfterIn } from './http-transport.ts';
 import { readEvents } from './server-events.ts';
 
@@ -201,7 +201,7 @@ class Stream {
     const text = await response.text();
     const retryMs = retryAfterIn(response.headers.get('retry-after'), Date.now());
     const isPassing = status === 429 || status >= 500;
-    const isOurs = /^\s*\{\s*"errors"/.test(text);
+    const isOurs = isAnswer(text);
     if (isOurs && status !== NO_SUCH_PLACE) return { status, body: text, retryMs, isPassing };
     const { code, message } = isOurs ? NO_LIVE_QUERIES : foreign(response);
     return { status: 503, body: refusalBody(code, message), retryMs, isPassing };

@@ -47,7 +47,7 @@ test.each([200, 403, 502])(
       askHub(otherServer(status), 'secret', { query: '{"now":null}' }),
     ).rejects.toMatchObject({
       code: 'connection_needed',
-      message: expect.stringContaining(`with status ${status}, is not of a hub`),
+      cause: { message: `The response, with status ${status}, is not of a hub.` },
     });
     const login = { user: '{"@ref":{}}', password: 'secret', key: 'key' };
     expect(await loginAtHub(otherServer(status), login)).toBeUndefined();

@@ -24,9 +24,10 @@ export async function loginAtHub(
   { readonly status: number; readonly body: string; readonly secret: string } | undefined
 > {
   const params = JSON.stringify({ object: { password } });
-  const sent = post(hub, key, `{"login":${user},"params":${params}}`, LOGIN_MS);
-  const { answer, body } = await sent.then(withBody).catch(() => NO_ANSWER);
-  if (!answer || answer.status >= 500 || !isAnswer(body)) return undefined;
+  const query = `{"login":${user},"params":${params}}`;
+  const sent = await post(hub, key, query, LOGIN_MS).catch(() => undefined);
+  if (!sent || sent.answer.status >= 500) return undefined;
+  const { answer, body } = sent;
   if (!answer.ok) return { status: answer.status, body, secret: '' };
   const { resource } = JSON.parse(body) as { readonly resource: { readonly secret: string } };
   return { status: 200, body: '', secret: resource.secret };
@@ -46,14 +47,13 @@ export async function askHub(
   signal?: AbortSignal,
 ): Promise<QueryAnswer> {
   const sent = post(hub, token ?? '', query, timeoutMs ?? QUERY_MS, signal);
-  const { answer, body } = await sent.then(withBody).catch(async (cause: unknown) => {
+  const { answer, body } = await sent.catch(async (cause: unknown) => {
     throw signal?.aborted ? aborted() : await unreached(hub, UNREACHED, cause);
   });
-  if (!isAnswer(body)) throw foreign(answer, UNKNOWN);
   return {
     status: answer.status,
     body,
-    txnTime: Number(answer.headers.get('x-txn-time') ?? 0),
+    txnTime: Number(answer.headers.get('x-txn-time')),
     metrics: metricsIn(answer.headers),
     database: [],
     readSet: { rows: [], ranges: [] },
@@ -82,15 +82,11 @@ export async function openLive(
   }
 }
 
-const UNKNOWN = ' It is unknown whether the query ran.';
-const UNREACHED = `The hub could not be reached or its response was lost.${UNKNOWN}`;
-
-const NO_ANSWER = { answer: undefined, body: '' };
-
-const withBody = async (answer: Response) => ({ answer, body: await answer.text() });
+const UNREACHED =
+  'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
 
 /** Whether a query is answered so by a hub: a server on the way may have answered in its place. */
-export const isAnswer = (text: string): boolean => /^\s*\{\s*"(?:resource|errors)"/.test(text);
+export const isAnswer = (text: string): boolean => /^\{\s*"(?:resource|errors)"/.test(text);
 
 /** Somebody else answers at the URL. */
 export const foreign = ({ status }: Response, more = ''): Refusal =>
@@ -119,23 +115,28 @@ export async function refusedOrigin({ url, network }: Hub): Promise<string | und
     : undefined;
 }
 
-const post = (
+/** @throws Refusal `connection_needed` when the answer is not of a hub; what `fetch` rejects with */
+async function post(
   { url, network }: Hub,
   secret: string,
-  body: string,
+  query: string,
   deadlineMs: number,
   signal?: AbortSignal,
-): Promise<Response> =>
-  network.fetch(`${url}/`, {
+) {
+  const answer = await network.fetch(`${url}/`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' },
-    body,
+    body: query,
     signal: abortWith(AbortSignal.timeout(deadlineMs), signal).signal,
     credentials: 'omit',
   });
+  const body = await answer.text();
+  if (!isAnswer(body)) throw foreign(answer);
+  return { answer, body };
+}
 
 function metricsIn(headers: Headers): Metrics {
-  const number = (name: string) => Number(headers.get(name) ?? 0);
+  const number = (name: string) => Number(headers.get(name));
   return {
     ...NO_METRICS,
     computeOps: number('x-compute-ops'),
