@@ -38,6 +38,18 @@ export const DIFFERENCES: readonly Difference[] = [
     why: 'A pattern must not block the worker that answers all other queries.',
   },
   {
+    area: 'Last digit of powers, logarithms and angles',
+    here: 'The last digit of `pow`, `exp`, `ln`, `log`, `sin`, `cos`, `tan`, `sinh`, `cosh`, `tanh`, `asin`, `acos` and `atan` may differ between JavaScript engines and between their versions, so between a page and a hub: `Pow(10, 26)` is 9.999999999999999E25 in Node 20 and 22, and 1.0E26 in Node 24 and Chromium 156. Where an index or a comparison depends on it, round the value: `Round(Pow(x, 2), 6)`.',
+    original: 'That of Java’s `Math`.',
+    why: 'The language JavaScript leaves it to the engine.',
+  },
+  {
+    area: 'Characters newer than a host',
+    here: 'Letter case, normalization, classes of patterns and names of schema objects follow the Unicode tables of the browser, or of Node at a hub. A host that does not know a character leaves it as it is. `casefold` and normalization answer alike wherever the character is known; an upper case may come later (`UpperCase("ꟓ")` since Unicode 17).',
+    original: 'The Unicode tables of its version of Java.',
+    why: 'Every page would have to load tables of our own.',
+  },
+  {
     area: 'Names of schema objects',
     here: 'The next query sees a renamed, deleted or re-created schema object immediately.',
     original: 'Names were cached for a while.',
