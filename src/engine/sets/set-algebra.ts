@@ -12,7 +12,10 @@ import type { SetCursor, SetRequest } from './set-cursor.ts';
 
 type SetOfMembers = SetValue & { readonly sets: readonly SetValue[] };
 
-/** As long as the longest member: the reverse flags that members have in common are the same. */
+/**
+ * As long as the longest member: the reverse flags that members have in common are the same. How many values there are
+ * is not known if it is not known of one member.
+ */
 export function shapeOfMembers({ sets: members }: SetOfMembers, sets: Shapes): SetShape {
   const shapes = members.map((set) => sets.shapeOf(set));
   const reversed = shapes.reduce<readonly boolean[]>(
@@ -21,7 +24,9 @@ export function shapeOfMembers({ sets: members }: SetOfMembers, sets: Shapes): S
   );
   return {
     reversed,
-    arities: [...new Set(shapes.flatMap((each) => each.arities))],
+    arities: shapes.every((each) => each.arities.length > 0)
+      ? [...new Set(shapes.flatMap((each) => each.arities))]
+      : [],
     history: shapes.some((each) => each.history),
     hasHistory: shapes.every((each) => each.hasHistory),
   };

@@ -1,7 +1,7 @@
 /** `reverse`: a set in descending order. Spec: sets 4. */
 import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
-import { accessToInner, shapeOfTuples, type SetOperation } from '../operation.ts';
+import { accessToInner, type SetOperation } from '../operation.ts';
 import { MEMBER_WORK } from '../set-cursor.ts';
 import { otherSide, reverseTuple } from '../tuple.ts';
 
@@ -13,10 +13,15 @@ export const parts = {
 export const reverse: SetOperation<SetOf<'reverse'>> = {
   /** The values are in the other direction. Without covered values, the ref becomes one. */
   shape({ set }, sets) {
-    const { reversed, history } = sets.shapeOf(set);
+    const { reversed, arities, history } = sets.shapeOf(set);
     const values = reversed.length > 1 ? reversed.slice(0, -1) : reversed;
     const turned = values.length === 0 ? [] : [...values.map((each) => !each), false];
-    return { ...shapeOfTuples(turned), history, hasHistory: false };
+    return {
+      reversed: turned,
+      arities: arities.map((count) => Math.max(count, 1)),
+      history,
+      hasHistory: false,
+    };
   },
 
   showsRefs: ({ set }, sets) => sets.showsRefs(set),
