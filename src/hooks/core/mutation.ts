@@ -92,7 +92,11 @@ export class Mutation<T> extends Cell<MutationState<T>> {
         data: data?.(...args),
       });
       tell({ state: 'local', value, id });
-      void settled.then((verdict) => tell(judged(verdict, value)));
+      // A database that is closed tells no verdict: the write waits, and stays local.
+      void settled.then(
+        (verdict) => tell(judged(verdict, value)),
+        () => undefined,
+      );
       return value;
     } catch (error) {
       tell({ state: 'failed', error: error as BurrowError });
