@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
@@ -262,6 +263,14 @@ test('hints that come during a pull are taken over after it, in order', async ()
   answer();
   await until(async () => expect((await world.replica.state())?.cursor).toBe(since + 2));
   expect(hub.asked).toEqual(['pull']);
+});
+
+test('what is in the way on the device itself is told as the reason', async () => {
+  const { hub, syncer, states, reasons } = await start();
+  hub.trouble = () => Promise.reject(new Refusal('quota_exceeded', 'No room is left.'));
+  syncer.kick();
+  await until(() => expect(states.at(-1)).toBe('offline'));
+  expect(reasons).toEqual(['No room is left.']);
 });
 
 test('a write made without contact is told at once, whatever the hub is waited for', async () => {

@@ -2,6 +2,7 @@
  * Keeps a replica in sync with its hub: says hello, pushes what the outbox holds, pulls what changed, and does it again when something
  * happens. One at a time per copy: a syncer that takes the fence later stops the one before. Everything is stored before it is reported.
  */
+import { Refusal } from '../../../errors.ts';
 import type { Micros } from '../../../values/value.ts';
 import { Fenced } from '../state/fence.ts';
 import { FenceHolder } from './fence-holder.ts';
@@ -185,7 +186,9 @@ export class Syncer {
   private async handleNoAnswer(reason: unknown): Promise<void> {
     this.disconnect();
     this.options.events.onFault(reason);
-    this.reporter.setState('offline');
+    // The device itself may be in the way: it has no room left, for instance.
+    const told = reason instanceof Refusal && { code: reason.code, description: reason.message };
+    this.reporter.setState('offline', told || undefined);
     await this.reporter.report(await this.holder.state());
     await this.scheduler.backOffAfter(reason);
   }
