@@ -131,7 +131,8 @@ function applyAll(
   const here = putConfirmed(host.contextOf(input), writer, pulled.puts, changed, state.cursor);
   removeConfirmed(writer, pulled.leaves, changed);
   const sets = setsAfterPull(state, pulled);
-  dropParts(writer, partsOf(state.sets), partsOf(sets), changed);
+  const before = [...partsOf(state.sets), ...(state.givenUp ?? [])];
+  dropParts(writer, before, partsOf(sets), changed);
   const documents = changed.rows.size;
   const outbox = outboxAfterPull({ input, state, host }, pulled, changed);
   const next: ReplicaState = {
@@ -143,6 +144,7 @@ function applyAll(
     schema: pulled.schema?.version ?? state.schema,
     actor: pulled.actor,
     sets,
+    givenUp: undefined,
     ...outbox.numbers,
   };
   writer.put('sync', stateRow(next));

@@ -1,4 +1,5 @@
 /** Changes which sets the copy keeps. */
+import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { ChangedKeys } from '../rebase/changed-keys.ts';
 import { rebasePending } from '../rebase/rebase.ts';
 import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
@@ -6,7 +7,11 @@ import type { KeptSet, ReplicaState } from '../state/replica-state.ts';
 import { dropStaged } from '../state/staged-rows.ts';
 import { dropParts } from './set-contents.ts';
 
-/** @param wanted in order of priority; documents of other sets are removed @throws Suspended */
+/**
+ * @param wanted in order of priority. Documents of other sets are removed: when the hub has said what new ones hold, if there are any, so
+ * that a device without network that asks for the same in other words goes on with what it has
+ * @throws Suspended
+ */
 export function setKeptSets(
   { input, state, host }: ReplicaTransaction,
   wanted: readonly Pick<KeptSet, 'id' | 'query'>[],
@@ -20,14 +25,22 @@ export function setKeptSets(
   if (sets.length === state.sets.length && sets.every((set, at) => set === state.sets[at]))
     return { value: state };
   const kept = sets.flatMap(({ parts }) => parts ?? []);
-  const dropped = state.sets
-    .filter((set) => !sets.includes(set))
-    .flatMap(({ parts }) => parts ?? []);
+  const given = state.sets.filter((set) => !sets.includes(set));
+  const givenUp = [...(state.givenUp ?? []), ...given.flatMap(({ parts }) => parts ?? [])];
+  const mustWait = sets.some(({ parts }) => !parts);
   const changed = new ChangedKeys();
-  dropParts(input.writer, dropped, kept, changed);
+  if (!mustWait) dropParts(input.writer, givenUp, kept, changed);
   // Staged parts of a pull are of the sets before.
   dropStaged(input.writer, state);
-  const next = { ...state, sets, staged: undefined };
+  // A document may be in a set that is still being loaded, too: until its page comes, nobody says that it is gone.
+  const isUnsure = givenUp.length > 0 && !sets.every(isLoaded);
+  const next = {
+    ...state,
+    sets,
+    staged: undefined,
+    givenUp: mustWait ? givenUp : undefined,
+    suspectSince: isUnsure ? state.token : state.suspectSince,
+  };
   if (changed.rows.size === 0) return { value: next, next };
   const rebased = rebasePending({ input, state: next, host }, changed);
   return { value: rebased.next, ...rebased };

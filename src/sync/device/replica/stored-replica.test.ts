@@ -380,6 +380,57 @@ test('apply() adds entries of a new index to documents already stored', async ()
   expect(await device.see({ paginate: { match: { index: 'late' } } })).toEqual({ data: [1] });
 });
 
+test('setSets() has the copy compared when a set is given up while another one is being loaded: a document of both may be gone by then', async () => {
+  const { hub, device, fence } = await worlds();
+  const [one, all] = ['one', 'all'].map((id) => ({ id, query: id }));
+  if (!one || !all) throw new Error('two sets');
+  await device.replica.setSets([one, all]);
+  const whole = await everything(hub.store, { token: 't1' });
+  const [[collection, id]] = whole.puts as [[number, string, string]];
+  const answer = { of: undefined, error: undefined };
+  const sets = [
+    {
+      ...answer,
+      id: 'one',
+      parts: [{ kind: 'document', collection, id } as const],
+      loaded: [undefined],
+    },
+    { ...answer, id: 'all', parts: [{ kind: 'collection', collection } as const], loaded: [''] },
+  ];
+  await device.replica.apply(fence, { ...whole, sets });
+  expect((await device.replica.state())?.suspectSince).toBe(undefined);
+  // Nobody follows the document until the page with it comes, which does not say what is no more.
+  expect((await device.replica.setSets([all])).suspectSince).toBe('t1');
+  expect(await device.see(page)).toEqual({ data: [1] });
+});
+
+test('setSets() keeps what is there until the hub has said what the new sets hold', async () => {
+  const { hub, device, fence } = await worlds();
+  const whole = await everything(hub.store, { token: 't1' });
+  const collection = whole.puts[0]?.[0] ?? 0;
+  const answer = { loaded: [undefined], of: undefined, error: undefined };
+  const parts = [{ kind: 'collection', collection } as const];
+  await device.replica.setSets([{ id: 'notes', query: 'notes' }]);
+  await device.replica.apply(fence, { ...whole, sets: [{ ...answer, id: 'notes', parts }] });
+  await device.submit(create(2));
+  // A newer build of the app asks for the same in other words, or for something else, without network.
+  for (const id of ['the same', 'other']) {
+    await device.replica.setSets([{ id, query: id }]);
+    expect(await device.see(page)).toEqual({ data: [1, 2] });
+  }
+  const none = { ...answer, id: 'other', parts: [], loaded: [] };
+  const { state } = await device.replica.apply(fence, {
+    ...whole,
+    puts: [],
+    after: 't1',
+    token: 't2',
+    sets: [none],
+  });
+  expect(await device.see(page)).toEqual({ data: [2] });
+  // And nothing is in doubt for ever: what both hold is compared.
+  expect([state.givenUp, state.suspectSince]).toEqual([undefined, 't1']);
+});
+
 test('lock() hides all data until it is unlocked', async () => {
   const { device } = await worlds();
   await device.replica.lock(true);

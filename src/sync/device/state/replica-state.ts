@@ -26,6 +26,8 @@ export interface ReplicaState {
   readonly idKey: IdKey | undefined;
   /** In order of priority. */
   readonly sets: readonly KeptSet[];
+  /** What sets held that are kept no more, until the hub has said what the new ones hold. */
+  readonly givenUp?: readonly SetPart[] | undefined;
   /** Number of the latest write. */
   readonly lastSeq: number;
   /** Writes up to here are in the stored rows, or refused: none of them is shown from the outbox. */
