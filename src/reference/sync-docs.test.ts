@@ -62,8 +62,9 @@ async function prepared() {
 
 test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits take notice of others', async () => {
   const pieces = piecesOf('sync.md');
-  // The last is run in a browser, by e2e/background.spec.ts.
-  expect(pieces).toHaveLength(8);
+  // The one of computed sets is run by in-process/computed-sets.test.ts, the last in a browser, by e2e/background.spec.ts.
+  expect(pieces).toHaveLength(9);
+  expect(pieces[3]).toContain('setSets([meters])');
   const given = await prepared();
   const ben = { ...given, email: 'ben@example.org', hub: `${hub.url}/` };
   const signedUp = await runPiece(pieces[1] ?? '', { ...ben, queryText });
@@ -76,7 +77,7 @@ test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits ta
     q.Create('notes', { data: { title: 'a heron', count: 1 } }),
   );
   const ref = (value as { readonly ref: unknown }).ref;
-  const partial = await runPiece(pieces[3] ?? '', { ...ben, ...declared });
+  const partial = await runPiece(pieces[4] ?? '', { ...ben, ...declared });
   expect(partial.logged).toEqual(['1 notes']);
   const actions = { read: true, create: true, create_with_id: true, write: true, delete: true };
   const privileges = [{ resource: q.Collection('notes'), actions }];
@@ -86,10 +87,10 @@ test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits ta
   await alone.client().query(q.Create('notes', { data: { title: 'an owl' } }));
   const openAlone = () => Promise.resolve(alone);
   const adoption = { ...ben, ...declared, ...adopting, openDatabase: openAlone };
-  const adopted = await runPiece(pieces[4] ?? '', adoption);
+  const adopted = await runPiece(pieces[5] ?? '', adoption);
   expect(adopted.declared).toMatchObject({ clashes: [], failed: [], refused: [] });
   expect(await given.admin.query(q.Count(q.Documents(q.Collection('notes'))))).toBe(2);
-  const edit = (pieces[5] ?? '').replaceAll(
+  const edit = (pieces[6] ?? '').replaceAll(
     /^q\./gm,
     'edits.at(edits.push(null) - 1); edits[edits.length - 1] = q.',
   );
@@ -102,7 +103,7 @@ test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits ta
   const stored = q.Select('data', q.Get(ref as Parameters<typeof q.Get>[0]));
   expect(await given.admin.query(stored)).toEqual({ title: 'two herons', count: 2 });
 
-  const pictures = await runPiece(pieces[6] ?? '', { ...ben, ...declared, db });
+  const pictures = await runPiece(pieces[7] ?? '', { ...ben, ...declared, db });
   expect(pictures.logged).toEqual([expect.stringMatching(/^blob:/)]);
   await (declared['sync'] as Sync).whenSettled();
   await db.files.whenSent();

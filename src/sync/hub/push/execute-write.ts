@@ -77,7 +77,7 @@ export function executeWrite(
   }
 }
 
-/** What HTTP would answer; of errors, as pages tell them: who made the write reads them. */
+/** What HTTP would answer; of errors, as pages tell them, unless other rights have met them: who made the write reads them. */
 function answerBody(
   plan: QueryPlan,
   value: QueryExecution,
@@ -85,8 +85,12 @@ function answerBody(
   { transactions }: PushHost,
 ): string {
   const { body, faults } = transactions.answer(plan, { value, ...NOT_SHOWN, committed });
-  return faults ? detailedBody(faults) : body;
+  return faults && hasOwnRights(value) ? detailedBody(faults) : body;
 }
+
+/** What it met is nothing that the caller may not see. */
+const hasOwnRights = ({ caller, meters }: QueryExecution): boolean =>
+  caller.role === 'admin' || !meters.hasOtherRights;
 
 const NOT_SHOWN = { readSet: { rows: [], ranges: [] }, head: 0, retries: 0 };
 
@@ -110,11 +114,10 @@ function accepted(
 ): Judgement {
   const text = value.outcome.ok ? value.outcome.text : '';
   // Of what other rights have written, a digest would be a guess: only an admin's device runs such a function.
-  const mayCompare = value.caller.role === 'admin' || !value.meters.hasOtherRights;
   const isAsShown =
     item.digest === undefined
       ? plan.now === item.now
-      : mayCompare && item.digest === digestOf(effects, text, host.sha256);
+      : hasOwnRights(value) && item.digest === digestOf(effects, text, host.sha256);
   const state = isAsShown ? 'confirmed' : 'amended';
   const made = verdictOn(item, state, ts, answerBody(plan, value, ts, host));
   const files = filesLeftBy(effects, reader);

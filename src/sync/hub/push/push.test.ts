@@ -268,6 +268,22 @@ test('the error of a refused write says what pages say: which index, which field
   );
 });
 
+test('T4 the error of a refused write does not tell what a function with a role of its own has met', async () => {
+  const { world } = await open();
+  const device = await creator(world, 1);
+  const body = { query: { lambda: 'n', expr: { get: doc('things', 99) } } };
+  await world.ask({ create_function: obj({ name: 'look', body, role: 'admin' }) });
+  const privileges = obj({ resource: { function: 'look' }, actions: obj({ call: true }) });
+  await world.ask({
+    create_role: obj({ name: 'callers', privileges, membership: obj({ resource: coll('users') }) }),
+  });
+  const call = { call: { function: 'look' }, arguments: 1 };
+  const { verdicts } = await device.push(device.item({ query: { do: [newThing, call] } }));
+  expect(verdicts[0]?.state).toBe('refused');
+  expect(verdicts[0]?.body).toContain('Document not found.');
+  expect(verdicts[0]?.body).not.toContain('99');
+});
+
 test('a refused write leaves nothing of what it did before it failed', async () => {
   const { world, device } = await open();
   const both = { do: [item(1), { abort: 'no' }] };
