@@ -35,17 +35,16 @@ export function within(
   { lower, upper }: Pick<SetRequest, 'lower' | 'upper'>,
   reversed: readonly boolean[],
 ): (tuple: Tuple) => boolean {
-  const ordered = (directions: readonly boolean[]): readonly (readonly OrderedBound[])[] =>
-    [lower, upper].map((bounds) => bounds.map((bound) => orderBound(bound, directions)));
-  const isBounded = lower.length + upper.length > 0;
-  const known = reversed.length > 0 || !isBounded ? ordered(reversed) : undefined;
-  return (tuple) => {
-    const [lows = [], highs = []] = known ?? ordered(directionsOf(tuple));
-    return (
+  const accepts = (directions: readonly boolean[]): ((tuple: Tuple) => boolean) => {
+    const order = (bound: Bound): OrderedBound => orderBound(bound, directions);
+    const lows = lower.map(order);
+    const highs = upper.map(order);
+    return (tuple) =>
       lows.every((bound) => !isBeforeBound(tuple, bound)) &&
-      highs.every((bound) => isBeforeBound(tuple, bound))
-    );
+      highs.every((bound) => isBeforeBound(tuple, bound));
   };
+  const isKnown = reversed.length > 0 || lower.length + upper.length === 0;
+  return isKnown ? accepts(reversed) : (tuple) => accepts(directionsOf(tuple))(tuple);
 }
 
 /** A cursor over runs that applies exact bounds. `next` returns the tuples of the next run in reading order; undefined: the end. */

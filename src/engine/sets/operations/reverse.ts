@@ -18,7 +18,7 @@ export const reverse: SetOperation<SetOf<'reverse'>> = {
     const turned = values.length === 0 ? [] : [...values.map((each) => !each), false];
     return {
       reversed: turned,
-      arities: arities.map((count) => Math.max(count, 1)),
+      arities: arities.map((count) => count || 1),
       history,
       hasHistory: false,
     };
