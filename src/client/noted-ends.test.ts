@@ -56,7 +56,7 @@ test('noteWhenLeft() does without storage', async () => {
 });
 
 test('noteWhenLeft() does not touch the storage where no page can be left: Node 26 warns of that', async () => {
-  const storage = vi.fn<() => unknown>();
+  const storage = vi.fn<() => never>();
   vi.stubGlobal('localStorage', new Proxy({}, { ownKeys: storage, get: storage }));
   const { ALIVE, noteWhenLeft } = await loaded();
   vi.stubGlobal('addEventListener', undefined);
