@@ -18,7 +18,7 @@ import {
   putCurrent,
   requireDocumentSize,
   ttlOf,
-  userEntries,
+  entriesToWrite,
   writerOf,
 } from './version-rows.ts';
 
@@ -122,7 +122,7 @@ function saveChain(
 function entriesOf(context: EngineContext, ref: Ref, { ts, fields }: Link): readonly Key[] {
   if (!fields) return [];
   const ttl = ttlOf(fields);
-  return allEntries(ref, fields, ttl, userEntries(context, ref, fields, { ts, ttl }));
+  return allEntries(ref, fields, ttl, entriesToWrite(context, ref, fields, { ts, ttl }));
 }
 
 function liveVersionOf(ref: Ref, ts: Micros, fields: ObjectValue, follows: boolean): StoredVersion {

@@ -53,32 +53,48 @@ export interface IndexedEntries {
   readonly keys: readonly Key[];
 }
 
+type Indexed = Pick<StoredVersion, 'ts' | 'ttl'>;
+
+function* entriesByIndex(
+  context: EngineContext,
+  ref: Ref,
+  fields: ObjectValue,
+  { ts, ttl }: Indexed,
+): Generator<IndexedEntries> {
+  for (const index of context.schema(ref.database).indexesOf(ref.collection))
+    yield { index, keys: indexEntries(context, index, ref, { ts, ttl, fields }) };
+}
+
+/** Entries of a version in the indexes of its collection, however many builds of indexes have made. */
+export const userEntries = (
+  ...version: Parameters<typeof entriesByIndex>
+): readonly IndexedEntries[] => [...entriesByIndex(...version)];
+
 /** Units of work for each entry, where there are many. */
 const ENTRY_WORK = 2_000;
 
 /**
- * Entries of a version in the indexes of its collection.
+ * `userEntries` of a version that a query writes.
  * @throws Refusal `bad request` when they are more than a transaction may write
  */
-export function userEntries(
+export function entriesToWrite(
   context: EngineContext,
   ref: Ref,
   fields: ObjectValue,
-  { ts, ttl }: Pick<StoredVersion, 'ts' | 'ttl'>,
+  version: Indexed,
 ): readonly IndexedEntries[] {
+  const all: IndexedEntries[] = [];
   let bytes = 0;
-  return context
-    .schema(ref.database)
-    .indexesOf(ref.collection)
-    .map((index) => {
-      const keys = indexEntries(context, index, ref, { ts, ttl, fields });
-      if (keys.length > 1) {
-        context.meters.budget.spend(boundedWork(keys.length * ENTRY_WORK));
-        bytes += keys.reduce((sum, key) => sum + key.length, 0);
-        requireTransactionSize(bytes);
-      }
-      return { index, keys };
-    });
+  for (const indexed of entriesByIndex(context, ref, fields, version)) {
+    const { keys } = indexed;
+    if (keys.length > 1) {
+      context.meters.budget.spend(boundedWork(keys.length * ENTRY_WORK));
+      bytes += keys.reduce((sum, key) => sum + key.length, 0);
+      requireTransactionSize(bytes);
+    }
+    all.push(indexed);
+  }
+  return all;
 }
 
 /** All entries of a version while it is the present one. */

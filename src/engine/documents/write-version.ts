@@ -21,7 +21,7 @@ import {
   deleteMarker,
   putCurrent,
   ttlOf,
-  userEntries,
+  entriesToWrite,
   writerOf,
   type IndexedEntries,
 } from './version-rows.ts';
@@ -75,7 +75,7 @@ function plannedVersion(
   const present = context.reader.rowAssumedAbsent(address);
   const before = writer.base.rowAssumedAbsent(address);
   const version = versionOf(context, ref, fields, before);
-  const indexed = userEntries(context, ref, fields, version);
+  const indexed = entriesToWrite(context, ref, fields, version);
   requireUnique(context, ref, indexed, present?.entries ?? [], position);
   return { before, version, indexed };
 }

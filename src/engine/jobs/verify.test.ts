@@ -221,3 +221,20 @@ test('verify() finds an update that was lost, also after later commits', async (
     /has the time \d+, which is not after that of the version it superseded/,
   );
 });
+
+test('a document with more entries than a transaction may write is whole: builds of indexes made them', async () => {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'notes' }) });
+  const empty = { create: coll('notes'), params: obj({}) };
+  const numbers = Array.from({ length: 200 }, (_, n) => n);
+  await w.ask({ foreach: { lambda: '_', expr: empty }, collection: numbers });
+  // The last of its collection: a build looks at the size before each document.
+  const tags = numbers.map((n) => `${n}${'x'.repeat(25_000)}`);
+  await w.ask(create(doc('notes', '999999999999999999'), { tags }));
+  for (const name of ['a', 'b', 'c', 'd']) {
+    const terms = [obj({ field: ['data', 'tags'] })];
+    await w.ask({ create_index: obj({ name, source: coll('notes'), terms }) });
+    await w.engine.buildIndexes(() => undefined);
+  }
+  expect(await w.engine.verify()).toEqual([]);
+});
