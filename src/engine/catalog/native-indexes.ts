@@ -5,7 +5,7 @@ import type { Range } from '../../store/port.ts';
 import { scan } from '../../store/scan.ts';
 import { integer, isKind } from '../../values/value.ts';
 import type { DatabaseId, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
-import { isNative, NATIVE } from '../../values/native-kinds.ts';
+import { FIRST_USER_INDEX, isNative, NATIVE } from '../../values/native-kinds.ts';
 
 /** Those marked `*` are under database 0, whatever database the document is in. */
 export const NATIVE_INDEX = {
@@ -96,7 +96,7 @@ export const firstOfNative = (index: NativeIndex, database: DatabaseId): Range =
   );
 
 const PREFIX_BYTES = indexPrefix(0, 0).length;
-const FIRST_USER = indexPrefix(0, 1024).slice(PREFIX_BYTES / 2);
+const FIRST_USER = indexPrefix(0, FIRST_USER_INDEX).slice(PREFIX_BYTES / 2);
 
 /** Entries of native indexes have no history. */
 export const isNativeEntry = (entry: Key): boolean =>
