@@ -14,7 +14,7 @@ import {
   termsPrefix,
   type Key,
 } from './key.ts';
-import { EVERY_KEY, isInRange, prefixRange } from './ranges.ts';
+import { EVERY_KEY, isInRange, metaRange, prefixRange } from './ranges.ts';
 
 const anyKey: fc.Arbitrary<Key> = fc.oneof(
   fc
@@ -55,6 +55,19 @@ test('prefixRange() holds the keys that start with the prefix, and no others', (
       const prefix = key.slice(0, 1 + (length % key.length)) as Key;
       expect(isInRange(key, prefixRange(prefix))).toBe(true);
       expect(isInRange(other, prefixRange(prefix))).toBe(other.startsWith(prefix));
+    }),
+  );
+});
+
+test('metaRange() holds the names in a folder, and no others', () => {
+  const name = fc
+    .constantFrom('', 'a', 'b', '/', '0', 'a/', 'a0', 'a/0', '\0', 'ä')
+    .chain((start) => fc.string({ maxLength: 3 }).map((end) => start + end));
+  fc.assert(
+    fc.property(fc.constantFrom('a', 'ab', 'a/b'), name, (folder, other) => {
+      const range = metaRange(folder);
+      expect(isInRange(metaKey(`${folder}/${other}`), range)).toBe(true);
+      expect(isInRange(metaKey(other), range)).toBe(other.startsWith(`${folder}/`));
     }),
   );
 });

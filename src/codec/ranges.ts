@@ -1,5 +1,5 @@
 /** Ranges of keys. Scans of them are made in `src/store/scan.ts`. */
-import { after, HIGHEST_KEY, LOWEST_KEY, type Key } from './key.ts';
+import { after, HIGHEST_KEY, LOWEST_KEY, metaKey, type Key } from './key.ts';
 
 /** `[lower, upper)`. */
 export interface KeyRange {
@@ -11,6 +11,12 @@ export const EVERY_KEY: KeyRange = { lower: LOWEST_KEY, upper: HIGHEST_KEY };
 
 /** All keys that start with `prefix`. */
 export const prefixRange = (prefix: Key): KeyRange => ({ lower: prefix, upper: after(prefix) });
+
+/** The rows of `meta` or `files` with a name like `folder/…`: '0' is the character after '/'. */
+export const metaRange = (folder: string): KeyRange => ({
+  lower: metaKey(`${folder}/`),
+  upper: metaKey(`${folder}0`),
+});
 
 export const isInRange = (key: Key, { lower, upper }: KeyRange): boolean =>
   key >= lower && key < upper;

@@ -1,6 +1,7 @@
 /** Rows of exports in the space `files`: requests, idempotency tokens, chunks of finished files. */
 import type { LogRequestRecord, LogState } from '../answers.ts';
 import { metaKey, type Key } from '../codec/key.ts';
+import { metaRange } from '../codec/ranges.ts';
 import type { Range, Row, RowAddress, Store, WriteTx } from '../store/port.ts';
 import { scan } from '../store/scan.ts';
 import type { Micros } from '../values/value.ts';
@@ -38,9 +39,8 @@ const chunkKey = (id: string, attempt: number, index: number): Key =>
   metaKey(`chunk/${id}/${padded(attempt)}/${padded(index)}`);
 const padded = (number: number): string => String(number).padStart(8, '0');
 
-/** '0' is the character after '/'. */
 const under = (name: string, limit: number, rows: boolean): Range =>
-  scan('files', { lower: metaKey(`${name}/`), upper: metaKey(`${name}0`) }, { limit, rows });
+  scan('files', metaRange(name), { limit, rows });
 
 const rowOf = (address: RowAddress, value: string | Uint8Array): Row => ({
   key: address.key,

@@ -4,7 +4,7 @@
  * `flush()`.
  */
 import { hexOfBytes } from '../codec/hex.ts';
-import { after, logKey, metaKey, type Key } from '../codec/key.ts';
+import { keyAfter, logKey, metaKey, type Key } from '../codec/key.ts';
 import type { EngineOptions } from '../engine/host.ts';
 import type { Entry, Row, RowAddress, Store, WriteSet, WriteTx } from '../store/port.ts';
 import { scan } from '../store/scan.ts';
@@ -150,7 +150,7 @@ export class QueryLog {
       const lower = old.at(-1)?.key;
       const range = {
         ...OLDEST,
-        ...(lower !== undefined && { lower: after(lower) }),
+        ...(lower !== undefined && { lower: keyAfter(lower) }),
         limit: TRIM_ROWS,
       };
       for (const entry of (await tx.fetch([], [range])).ranges[0] ?? []) {
@@ -233,7 +233,7 @@ export async function* readLog(
     if (!last) return;
     yield entries.flatMap(({ row }) => recordsWithin(row, range));
     if (entries.length < READ_ROWS) return;
-    lower = after(last.key);
+    lower = keyAfter(last.key);
   }
 }
 

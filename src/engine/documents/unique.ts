@@ -1,5 +1,6 @@
 /** Unique indexes: one document for each (terms, values). Spec: sets 2.3. */
-import { after, decodeDocumentKey, tuplePrefix, type Key } from '../../codec/key.ts';
+import { decodeDocumentKey, tuplePrefix, type Key } from '../../codec/key.ts';
+import { prefixRange } from '../../codec/ranges.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import { fail, type Step } from '../../errors.ts';
 import { NOT_UNIQUE } from '../../fault-texts.ts';
@@ -63,8 +64,7 @@ function isTaken(context: EngineContext, ref: Ref, prefix: Key, own: readonly Ke
     const found = context.reader.rangeAssumedEmpty({
       space: 'documents',
       by: 'entry',
-      lower: prefix,
-      upper: after(prefix),
+      ...prefixRange(prefix),
       reverse: false,
       limit,
       // Hardly one of a thousand creates finds a row: as a prefetch it delays no query.

@@ -3,6 +3,7 @@
  * input of the query like the hash, so that it runs again as it ran. See docs/decisions/0007-passwords.md.
  */
 import { metaKey } from '../../codec/key.ts';
+import { metaRange } from '../../codec/ranges.ts';
 import { LIMITS } from '../../limits.ts';
 import type { ReadTx, RowAddress } from '../../store/port.ts';
 import type { PasswordAttempt } from '../../store/reader.ts';
@@ -141,12 +142,10 @@ export class PasswordGate {
 }
 
 const META = { spaces: ['meta'] } as const;
-const PREFIX = 'failures/';
-const keyOf = (name: string) => metaKey(PREFIX + name);
-/** Above every name with the prefix. */
-const END = metaKey('failures0');
+const ALL = metaRange('failures');
+const keyOf = (name: string) => metaKey(`failures/${name}`);
 
-const after = (name: string) => scan('meta', { lower: keyOf(name), upper: END }, { limit: SWEPT });
+const after = (name: string) => scan('meta', { ...ALL, lower: keyOf(name) }, { limit: SWEPT });
 
 const namesOf = ({ target, account }: PasswordAttempt): readonly string[] =>
   target === account ? [target] : [target, account];
@@ -158,7 +157,7 @@ async function failuresIn(tx: ReadTx, names: readonly string[]): Promise<readonl
 }
 
 async function allFailuresIn(tx: ReadTx): Promise<readonly Failures[]> {
-  const { ranges } = await tx.fetch([], [scan('meta', { lower: metaKey(PREFIX), upper: END })]);
+  const { ranges } = await tx.fetch([], [scan('meta', ALL)]);
   return (ranges[0] ?? []).map(({ row }) => parse(row?.value));
 }
 

@@ -4,6 +4,7 @@
  */
 import { parseJson } from '../../codec/json.ts';
 import { metaKey } from '../../codec/key.ts';
+import { metaRange } from '../../codec/ranges.ts';
 import type { Row, RowAddress, WriteTx } from '../../store/port.ts';
 import { scan } from '../../store/scan.ts';
 import { remember } from '../../values/remember.ts';
@@ -106,7 +107,7 @@ const keysIn = (row: Row | undefined): KeySet | undefined =>
 const META = { spaces: ['meta'] } as const;
 const addressOf = (uri: string): RowAddress => ({ space: 'meta', key: metaKey(`jwks/${uri}`) });
 /** Looked through when keys are fetched, up to so many bytes: those that nobody has asked for in so long are removed. */
-const STORED = scan('meta', { lower: metaKey('jwks/'), upper: metaKey('jwks0') });
+const STORED = scan('meta', metaRange('jwks'));
 const SWEPT_BYTES = 1024 * 1024;
 
 /** An address that suddenly answers something else must not replace the cached keys. */

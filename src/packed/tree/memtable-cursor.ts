@@ -1,5 +1,5 @@
 /** A place in the memtable. */
-import { keyOfBytes } from '../../codec/key.ts';
+import { keyAfter, keyOfBytes } from '../../codec/key.ts';
 import type { Entry, Row } from '../../store/port.ts';
 import type { SortedEntries } from '../../store/sorted-entries.ts';
 import { compareItemKeys } from '../manifest.ts';
@@ -60,7 +60,7 @@ export class MemtableCursor implements Cursor {
     const { limit } = this;
     // Items with the key of `after` may still come: they differ in their owners.
     const from = after && !reverse ? { lower: keyOfBytes(after.key) } : undefined;
-    const to = after && reverse ? { upper: keyOfBytes(`${after.key}\0`) } : undefined;
+    const to = after && reverse ? { upper: keyAfter(keyOfBytes(after.key)) } : undefined;
     this.items = this.list.within({ lower, upper, limit, reverse, ...from, ...to });
   }
 
