@@ -12,11 +12,11 @@ import { decider, type Decide } from './predicates.ts';
 import type { RoleAction } from '../../values/role-actions.ts';
 import { resourceName, type ResourceName } from '../catalog/refs.ts';
 
-type WriteDeed = Extract<
+type WriteRequest = Extract<
   AccessRequest,
   { readonly action: 'create' | 'create_with_id' | 'write' | 'history_write' }
 >;
-type CreateWithIdDeed = Extract<AccessRequest, { readonly action: 'create_with_id' }>;
+type CreateWithIdRequest = Extract<AccessRequest, { readonly action: 'create_with_id' }>;
 
 /** The argument of a predicate: for some actions it depends on how many parameters the predicate has. */
 type ArgumentFor = (arity: number) => Value;
@@ -71,7 +71,7 @@ class RolePermissions implements Permissions {
       case 'set_any_password':
         return false;
       case 'has_rule':
-        return this.ruleOf(request.deed, request.ref.collection) !== undefined;
+        return this.ruleOf(request.rule, request.ref.collection) !== undefined;
       default:
         return unreachable(request);
     }
@@ -82,7 +82,7 @@ class RolePermissions implements Permissions {
     return database === this.context.database && this.ruleOf('read', collection) === 'always';
   }
 
-  private mayWrite(request: WriteDeed): boolean {
+  private mayWrite(request: WriteRequest): boolean {
     switch (request.action) {
       case 'create':
         return this.grants('create', request.collection, () => objectWithoutNulls(request.data));
@@ -106,14 +106,14 @@ class RolePermissions implements Permissions {
     }
   }
 
-  private grantsCreateWithId({ ref, data }: CreateWithIdDeed): boolean {
+  private grantsCreateWithId({ ref, data }: CreateWithIdRequest): boolean {
     return this.grantsOfDocument('create_with_id', ref, (arity) => {
       const kept = objectWithoutNulls(data);
       return arity === 1 ? kept : [kept, ref];
     });
   }
 
-  private grantsCreateAndHistory({ ref, data }: CreateWithIdDeed): boolean {
+  private grantsCreateAndHistory({ ref, data }: CreateWithIdRequest): boolean {
     const ts = this.context.commitTs;
     return (
       this.grantsOfDocument('create', ref, () => objectWithoutNulls(data)) &&

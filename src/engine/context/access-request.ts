@@ -39,7 +39,7 @@ export type AccessRequest =
       readonly data: ObjectValue;
     }
   /** Whether a role has a rule for it, whatever the rule says of this document. */
-  | { readonly action: 'has_rule'; readonly deed: 'write' | 'delete'; readonly ref: Ref }
+  | { readonly action: 'has_rule'; readonly rule: 'write' | 'delete'; readonly ref: Ref }
   /** Change a password without knowing it, or set a hash of one. Spec: auth 2.1. */
   | { readonly action: 'set_any_password' }
   | { readonly action: 'call'; readonly function: FunctionDefinition; readonly argument: Value };

@@ -214,7 +214,7 @@ const liveAt = (context: EngineContext, ref: Ref): LiveVersion | undefined =>
  */
 function failWrite(
   context: EngineContext,
-  deed: 'write' | 'delete',
+  rule: 'write' | 'delete',
   ref: Ref,
   isThere: boolean,
   { missing, denied }: { readonly missing: Position; readonly denied: Position },
@@ -222,6 +222,6 @@ function failWrite(
   const { permissions } = context;
   const isDenied = permissions.may({ action: 'read', ref })
     ? isThere
-    : permissions.may({ action: 'has_rule', deed, ref });
+    : permissions.may({ action: 'has_rule', rule, ref });
   return isDenied ? failDenied(denied) : failNotFound(context, ref, missing);
 }

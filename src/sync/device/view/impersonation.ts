@@ -60,8 +60,8 @@ class ReplicaPermissions implements Permissions {
     this.writes = writePermissions(context, actor);
   }
 
-  may(deed: AccessRequest): boolean {
-    switch (deed.action) {
+  may(request: AccessRequest): boolean {
+    switch (request.action) {
       case 'read':
       case 'read_entry':
       case 'read_all_of_collection':
@@ -71,10 +71,10 @@ class ReplicaPermissions implements Permissions {
       case 'history_read':
         throw noHistory();
       case 'call':
-        if (deed.function.role !== undefined) throw new HubOnlyFunction(deed.function.name);
+        if (request.function.role !== undefined) throw new HubOnlyFunction(request.function.name);
         return true;
       default:
-        return this.writes.may(deed);
+        return this.writes.may(request);
     }
   }
 }
