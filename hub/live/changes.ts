@@ -1,6 +1,7 @@
 /** What some commits have changed, to be compared with what many live queries have read. */
 import type { Key } from '../../src/codec/key.ts';
 import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
+import { firstIndex } from '../../src/store/binary-search.ts';
 
 type Changed = CommitNotice['rows'][number] | CommitNotice['entries'][number];
 
@@ -52,13 +53,8 @@ class KeysOfSpace {
 
   hasWithin(lower: Key, upper: Key): boolean {
     this.sorted ??= [...this.keys].sort((one, other) => (one < other ? -1 : 1));
-    let [from, to] = [0, this.sorted.length];
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if ((this.sorted[middle] ?? upper) < lower) from = middle + 1;
-      else to = middle;
-    }
-    const found = this.sorted[from];
+    const { sorted } = this;
+    const found = sorted[firstIndex(sorted.length, (index) => (sorted[index] ?? upper) < lower)];
     return found !== undefined && found < upper;
   }
 }
