@@ -12,7 +12,7 @@ import { forgetStored } from './stored-calls.ts';
 import type { Remote } from 'comlink';
 
 /** How often the database may be locked or unlocked during one call before the call fails. */
-const TURNS_MAX = 3;
+const LOCK_CHANGES_MAX = 3;
 
 export interface LinkTarget {
   /** Name of the stored database. */
@@ -60,7 +60,7 @@ export class Link {
   #opened = 0;
   #locked = false;
   /** Counts locking and unlocking: calls begun before are not answered after. */
-  #turns = 0;
+  #lockChanges = 0;
   readonly #page: PageCache;
   #calls = 0;
   /** The last worker that had to let go, until it has. */
@@ -143,7 +143,7 @@ export class Link {
   /** Opens it for the first time. */
   async start(): Promise<void> {
     try {
-      await this.#overTurns(() => Promise.resolve());
+      await this.#throughLockChanges(() => Promise.resolve());
     } catch (error) {
       this.#page.stop();
       throw error;
@@ -202,32 +202,32 @@ export class Link {
 
   /** Ends the session in all tabs. Pending calls are rejected with `lockedError()`. */
   async lock(): Promise<void> {
-    await this.#overTurns(async (connection) => {
+    await this.#throughLockChanges(async (connection) => {
       if (!this.#locked) await connection.call((host) => host.lock());
     });
-    if (!this.#locked) this.#turn(true);
+    if (!this.#locked) this.#changeLock(true);
   }
 
   /** Resolves with the answer to the login; when it was accepted, the database is open. */
   async unlock(call: UnlockCall): Promise<UnlockReply> {
-    const reply = await this.#overTurns((connection) =>
+    const reply = await this.#throughLockChanges((connection) =>
       connection.call((host) => host.unlock(call)),
     );
     if (reply.status >= 300 || !this.#locked) return reply;
-    this.#turn(false);
+    this.#changeLock(false);
     await this.connect();
     if (this.#locked) throw lockedError();
     return reply;
   }
 
   /** Another tab may lock or unlock meanwhile, which ends the worker: then the lock is read again. */
-  async #overTurns<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
+  async #throughLockChanges<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
-      const turns = this.#turns;
+      const before = this.#lockChanges;
       try {
         return await run(await this.connect());
       } catch (error) {
-        if (turns === this.#turns || tries >= TURNS_MAX) throw error;
+        if (before === this.#lockChanges || tries >= LOCK_CHANGES_MAX) throw error;
       }
     }
   }
@@ -291,10 +291,10 @@ export class Link {
   }
 
   /** Ends the worker with all it has in memory. A new one opens the database, locked or not. */
-  #turn(isLocked: boolean): void {
+  #changeLock(isLocked: boolean): void {
     if (this.#closed) return;
     const reason = lockedError();
-    this.#turns++;
+    this.#lockChanges++;
     this.#secret = '';
     this.#retire(reason);
     this.#letGo();
@@ -340,7 +340,7 @@ export class Link {
   }
 
   async #open(signal: AbortSignal): Promise<Connection> {
-    const turns = this.#turns;
+    const before = this.#lockChanges;
     const { name, start, settings } = this.#options;
     const worker = await startWorker(start, { signal });
     const { connection, reply } = await Connection.open(
@@ -362,7 +362,7 @@ export class Link {
       },
       signal,
     );
-    if (turns !== this.#turns) {
+    if (before !== this.#lockChanges) {
       void connection.retire(lockedError());
       throw lockedError();
     }
@@ -382,9 +382,9 @@ export class Link {
   }
 
   #receive(message: WorkerMessage): void {
-    if (message.type === 'locked') this.#turn(true);
+    if (message.type === 'locked') this.#changeLock(true);
     else if (message.type === 'unlocked') {
-      this.#turn(false);
+      this.#changeLock(false);
       // Its secret is fetched ahead of need; the call that needs it reports a failure.
       this.connect().catch(() => undefined);
     }
