@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { createClock, monotonicClock } from '../../hosts/clock.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
 import type { EngineOptions, LongQueries } from '../../src/engine/host.ts';
-import { inTurns } from '../../src/engine/query-turns.ts';
+import { withLongQueries } from '../../src/engine/with-long-queries.ts';
 import type { DetachedOption } from '../../src/engine/transactions.ts';
 import { isLoopback, type HubSettings } from '../settings/settings.ts';
 import { createAccessTokens } from './access-tokens.ts';
@@ -74,7 +74,7 @@ export function createHubEngine(
     // Devices are brought up to date from it.
     logsChanges: true,
   });
-  const own = longQueries ? inTurns(engine, longQueries, clock) : engine;
+  const own = longQueries ? withLongQueries(engine, longQueries, clock) : engine;
   return { engine: own, clock, random, authentication };
 }
 

@@ -5,7 +5,7 @@ import { IndexBuilds } from '../../hosts/index-builds.ts';
 import { openGzip } from '../../hosts/open-gzip.ts';
 import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
 import type { CommitNotice } from '../../src/engine/host.ts';
-import { longQueryReader } from '../../src/engine/session.ts';
+import { longTextReader } from '../../src/engine/session.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { hashOfRootSecret } from '../../src/engine/access.ts';
 import type { HttpHost } from '../../src/http/message.ts';
@@ -94,7 +94,7 @@ export async function openHub(
     rootHash,
     store,
     passwords: pool.passwords,
-    readLong: longQueryReader(pause),
+    readLong: longTextReader(pause),
     longQueries: evaluators,
     ...(evaluators && { fetchBytes: FETCH_BYTES }),
     ...(lease && { lease }),

@@ -23,7 +23,7 @@ import { SnapshotTx } from './tree/snapshot-tx.ts';
 import { Tree, type Appended } from './tree/tree.ts';
 import { warm } from './tree/warm.ts';
 import { memtableBytes, type Version } from './tree/version.ts';
-import { Turns } from '../store/turns.ts';
+import { SerialQueue } from '../store/serial-queue.ts';
 import { verifyEntries, verifyTree } from './verify.ts';
 
 export interface PackedStoreOptions extends Pick<MaintenanceOptions, 'pause' | 'onFailure'> {
@@ -67,7 +67,7 @@ export class PackedStore implements Store {
   private isClosed = false;
   /** How many commits have come since another tab committed while this one waited for its transaction. */
   private calm = 1;
-  private readonly turns = new Turns();
+  private readonly queue = new SerialQueue();
   private readonly maintenance: Maintenance;
   private readonly foreground = new Foreground();
   private readonly cacheBytesMax: number;
@@ -79,7 +79,7 @@ export class PackedStore implements Store {
     this.tree = new Tree({ medium, cacheBytesMax, aloneTerm, tell });
     this.maintenance = new Maintenance({
       tree: this.tree,
-      flips: new Flips(this.tree, this.turns),
+      flips: new Flips(this.tree, this.queue),
       limits: { ...PACKED_LIMITS, ...options.limits },
       pause: options.pause,
       exclusively: options.exclusively ?? ((body) => body()),
@@ -117,7 +117,7 @@ export class PackedStore implements Store {
     this.foreground.begin();
     try {
       await this.maintenance.room();
-      return await this.turns.run(async () => {
+      return await this.queue.run(async () => {
         this.requireOpen();
         const before = memtableBytes(this.tree.version);
         const result = await this.commit(body, { spaces, durability });
@@ -203,7 +203,7 @@ export class PackedStore implements Store {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.turns.ended();
+    await this.queue.ended();
     await this.maintenance.stop();
     await this.tree.medium.close();
   }

@@ -21,7 +21,7 @@ import {
   type WriteSet,
 } from './port.ts';
 import { SortedEntries } from './sorted-entries.ts';
-import { Turns } from './turns.ts';
+import { SerialQueue } from './serial-queue.ts';
 
 interface SpaceVersion {
   readonly keys: SortedEntries;
@@ -32,7 +32,7 @@ type Version = Readonly<Record<Space, SpaceVersion>>;
 /** Data that several memory stores may share, as tabs share a database. */
 export class SharedMemory {
   version = recordOf(() => ({ keys: SortedEntries.empty(), entries: SortedEntries.empty() }));
-  readonly writes = new Turns();
+  readonly writes = new SerialQueue();
 }
 
 export function createMemoryStore(memory: SharedMemory = new SharedMemory()): Store {

@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { encodeBase64Url } from '../../src/codec/base64.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
 import type { EngineOptions, LongQueries } from '../../src/engine/host.ts';
-import { inTurns } from '../../src/engine/query-turns.ts';
+import { withLongQueries } from '../../src/engine/with-long-queries.ts';
 import type { DetachedOption } from '../../src/engine/transactions.ts';
 import type { Settings } from '../../src/host/settings.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -70,7 +70,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
     ...(joined.lease && { lease: joined.lease }),
     ...(detached && { detached }),
   });
-  const stored = longQueries ? inTurns(withoutTurns, longQueries, clock) : withoutTurns;
+  const stored = longQueries ? withLongQueries(withoutTurns, longQueries, clock) : withoutTurns;
   const close = async (): Promise<void> => {
     // First: queries that wait for a hash fail, and the engine need not wait for them.
     pool.close();

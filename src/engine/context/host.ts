@@ -44,7 +44,7 @@ export interface EngineOptions {
   readonly pause: () => Promise<void>;
   /** Most that one fetch brings, if less than `LIMITS.fetchBytes`: between fetches, others have their turn. */
   readonly fetchBytes?: number;
-  /** Reads the text of a query that is longer than `LIMITS.sliceChars` (`longQueryReader`); without it, every text is read at once. */
+  /** Reads the text of a query that is longer than `LIMITS.sliceChars` (`longTextReader`); without it, every text is read at once. */
   readonly readLong?: (text: string, apiVersion: ApiVersion) => Promise<Node>;
   /** Keep, for each commit, which documents it changed: what a hub needs to bring devices up to date. */
   readonly logsChanges?: boolean;

@@ -1,7 +1,7 @@
 /** Changes of the manifest, and ids for new blocks. Both are records of the log. */
 import type { LogRecord } from '../codec/log-record.ts';
 import { idsOf, IDS_PER_CLAIM, tablesOf, type IdRange, type Manifest } from '../manifest.ts';
-import type { Turns } from '../../store/turns.ts';
+import type { SerialQueue } from '../../store/serial-queue.ts';
 import type { Tree } from './tree.ts';
 
 /** What a flip changes of the manifest that it finds; undefined: that does not allow it any more. */
@@ -13,12 +13,12 @@ type MakeRecord = (manifest: Manifest) => LogRecord | undefined;
 
 export class Flips {
   private readonly tree: Tree;
-  private readonly turns: Turns;
+  private readonly queue: SerialQueue;
 
-  /** @param turns of all that is appended by this tab: it need not be its own rival */
-  constructor(tree: Tree, turns: Turns) {
+  /** @param queue of all that is appended by this tab: it need not be its own rival */
+  constructor(tree: Tree, queue: SerialQueue) {
     this.tree = tree;
-    this.turns = turns;
+    this.queue = queue;
   }
 
   /** The first of the ids that nobody else will ever use. */
@@ -51,7 +51,7 @@ export class Flips {
   /** Appends what is made for the newest manifest, until nobody else was first. Returns its number. */
   private append(make: MakeRecord): Promise<number | undefined> {
     const { tree } = this;
-    return this.turns.run(async () => {
+    return this.queue.run(async () => {
       for (;;) {
         const record = make(tree.version.manifest);
         if (!record) return undefined;

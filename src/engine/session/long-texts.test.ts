@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { QueryFailure } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { parseLongQuery, parseQuery } from '../../query/parse.ts';
-import { longQueryReader } from './long-queries.ts';
+import { longTextReader } from './long-texts.ts';
 import { RandomSource, seedOf } from '../testing/random-source.ts';
 import { askText, createTestEngine, openFuzzWorld } from '../testing/fuzz-world.ts';
 import { QueryMaker } from '../testing/query-maker.ts';
@@ -102,7 +102,7 @@ test('queries of one engine are answered while a long one is read, and a second 
     isReading = false;
     turns += 1;
   };
-  const engine = createTestEngine({ readLong: longQueryReader(pauseOnce) });
+  const engine = createTestEngine({ readLong: longTextReader(pauseOnce) });
   const text = `[${repeated('{"object":{"a":[1,{"add":[1,2]}]}}', 40_000)}]`;
   const long = [askText(engine, text, '4', 60_000), askText(engine, text, '4', 60_000)];
   const state = { isAnswered: false };
@@ -122,7 +122,7 @@ test('queries of one engine are answered while a long one is read, and a second 
 test('a long query of somebody without a secret is not read', async () => {
   let turns = 0;
   const engine = createTestEngine({
-    readLong: longQueryReader(async () => void (turns += 1)),
+    readLong: longTextReader(async () => void (turns += 1)),
   });
   const query = `[${repeated('{"bad":1}', 20_000)}]`;
   for (const secret of [undefined, 'nobody'])

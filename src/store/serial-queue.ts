@@ -1,5 +1,5 @@
 /** One at a time, in the order asked. */
-export class Turns {
+export class SerialQueue {
   private last: Promise<unknown> = Promise.resolve();
 
   run<T>(body: () => Promise<T>): Promise<T> {

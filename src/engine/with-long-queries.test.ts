@@ -8,8 +8,8 @@ import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/port.ts';
 import { Suspended } from '../store/reader.ts';
 import type { LongQueries, QueryAnswer } from './context/host.ts';
-import { inTurns } from './query-turns.ts';
-import { longQueryReader } from './session/long-queries.ts';
+import { withLongQueries } from './with-long-queries.ts';
+import { longTextReader } from './session/long-texts.ts';
 import { detachedExecutions } from './transactions/detached.ts';
 import { coll, EngineWorld, obj, ROOT } from './testing/engine-world.ts';
 
@@ -40,9 +40,9 @@ async function openWith(turnMs: number) {
   const told: number[] = [];
   const noteTime = (_: unknown, ms: number) => void told.push(ms);
   const longQueries = { whenFree: () => undefined, turnMs: () => turnMs, noteTime, execute };
-  const readLong = longQueryReader(() => Promise.resolve());
+  const readLong = longTextReader(() => Promise.resolve());
   const world = new EngineWorld(store, { clock, readLong });
-  const engine = inTurns(world.engine, longQueries, clock);
+  const engine = withLongQueries(world.engine, longQueries, clock);
   const ask = (query: unknown, secret = ROOT) =>
     engine.query({ secret, query: JSON.stringify(query), apiVersion: '4', allows: 'write' });
   await ask({ create_collection: obj({ name: 'notes' }) });

@@ -8,7 +8,11 @@ import type { Engine } from './engine.ts';
 type ArrivedQuery = Parameters<LongQueries['execute']>[0];
 
 /** The same engine, but for its queries. */
-export function inTurns(engine: Engine, longQueries: LongQueries, clock: () => number): Engine {
+export function withLongQueries(
+  engine: Engine,
+  longQueries: LongQueries,
+  clock: () => number,
+): Engine {
   const { transactions } = engine;
   const { textCharsMax = LIMITS.sliceChars } = longQueries;
 
