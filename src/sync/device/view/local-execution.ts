@@ -10,7 +10,7 @@ import type { Reader } from '../../../store/reader.ts';
 import type { Micros } from '../../../values/value.ts';
 import { digestOf } from '../../protocol/digest.ts';
 import type { Actor } from '../../protocol/messages.ts';
-import { withoutSecrets } from '../../protocol/without-secrets.ts';
+import { refusingSecrets } from '../../protocol/refuse-secrets.ts';
 import type { Reads } from '../state/outbox-record.ts';
 import { impersonate } from './impersonation.ts';
 import { keptReads, type TrackedReads } from './tracked-reads.ts';
@@ -32,7 +32,7 @@ export function planFor(
     { ...request, secret: undefined },
     { ...inputs, impersonation: impersonate(actor) },
   );
-  return withoutSecrets(plan, refuseSecrets);
+  return refusingSecrets(plan, refuseSecrets);
 }
 
 function refuseSecrets(): never {

@@ -12,7 +12,7 @@ import type { Micros } from '../../../values/value.ts';
 import { contentHashOf, derivedIds } from '../../protocol/digest.ts';
 import type { IdKey } from '../../protocol/device-ids.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
-import { withoutSecrets } from '../../protocol/without-secrets.ts';
+import { refusingSecrets } from '../../protocol/refuse-secrets.ts';
 import type { Verdict } from '../../protocol/writes.ts';
 import { deviceRow, requireDeviceIn, type DeviceRecord } from '../rows/device-rows.ts';
 import { requireEpoch } from '../rows/epoch.ts';
@@ -142,7 +142,7 @@ function planOf(
   const ids = item.ids.map(BigInt);
   const moreIds = derivedIds(item, idKey, host.sha256);
   const plan = host.transactions.plan(query, { now, ids, moreIds, ...(parsed && { parsed }) });
-  return withoutSecrets(plan, refuseSecrets);
+  return refusingSecrets(plan, refuseSecrets);
 }
 
 function writeJudgement(

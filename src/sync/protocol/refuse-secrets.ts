@@ -1,8 +1,8 @@
-/** A password, key or token would be another one where the query is run again, and has no place in an outbox: neither side makes one for a write, or ends one. */
+/** A query that makes, checks or ends a password, key or token is refused as a write: it would make another one where it is run again, and has no place in an outbox. */
 import type { QueryPlan } from '../../engine/session.ts';
 
 /** @param refuse throws what the query fails with */
-export function withoutSecrets(plan: QueryPlan, refuse: () => never): QueryPlan {
+export function refusingSecrets(plan: QueryPlan, refuse: () => never): QueryPlan {
   const { inputs } = plan;
   return {
     ...plan,
