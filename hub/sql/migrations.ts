@@ -74,7 +74,7 @@ export async function requireMigrated(connection: SqlConnection): Promise<void> 
       'storage_unavailable',
       version === 0
         ? 'The database holds no data of a hub.'
-        : `The database has tables of version ${version}, and this version of Burrow reads version ${MIGRATIONS.length}: start its hub on it once.`,
+        : `The database has tables of version ${version}, and this version of Burrow reads version ${MIGRATIONS.length}: start a hub of this version on it once.`,
     );
 }
 
