@@ -15,6 +15,9 @@ const rooms = [
   'demo',
   'e2e',
   'bench',
+  'ops',
+  'site',
+  'scripts',
 ].filter((room) => existsSync(join(root, room)));
 
 const { status } = spawnSync(
