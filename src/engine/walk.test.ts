@@ -1,40 +1,8 @@
 /** The walk for newcomers at the end of ARCHITECTURE.md is true: its files are there, and the query executes what it names of the engine. */
-import { existsSync, readFileSync } from 'node:fs';
-import { Session } from 'node:inspector/promises';
+import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { coll, create, doc, EngineWorld, obj, type Query } from './testing/engine-world.ts';
-
-const root = new URL('../../', import.meta.url);
-const text = readFileSync(new URL('ARCHITECTURE.md', root), 'utf8');
-const [, walk = ''] = text.split('\n## A walk for newcomers\n');
-/** By what is followed, as its paragraph begins. */
-const walks = new Map(
-  walk.split(/\n(?=\*\*)/).flatMap((part) => {
-    const [, title] = /^\*\*([^*]+)\*\*/.exec(part) ?? [];
-    return title === undefined ? [] : [[title, part] as const];
-  }),
-);
-
-const filesIn = (part: string): readonly string[] =>
-  [...part.matchAll(/`([\w-]+(?:\/[\w.-]+)+)`/g)].map(([, path = '']) => path);
-
-/** Files of which a function runs meanwhile. */
-async function filesExecuted(run: () => Promise<unknown>): Promise<ReadonlySet<string>> {
-  const session = new Session();
-  session.connect();
-  await session.post('Profiler.enable');
-  await session.post('Profiler.startPreciseCoverage', { callCount: true });
-  await session.post('Profiler.takePreciseCoverage');
-  await run();
-  const { result } = await session.post('Profiler.takePreciseCoverage');
-  await session.post('Profiler.stopPreciseCoverage');
-  session.disconnect();
-  return new Set(
-    result
-      .filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0))
-      .map(({ url }) => url.replace(/^file:\/\//, '').replace(root.pathname, '')),
-  );
-}
+import { filesExecuted, filesIn, root, walks } from './testing/walk.ts';
 
 async function worldWithUsers(): Promise<EngineWorld> {
   const world = new EngineWorld();
