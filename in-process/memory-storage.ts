@@ -4,6 +4,7 @@ import { createMemoryFiles, type FileStore } from '../src/sync/device/files/file
 import type { DatabaseStorage, Surroundings } from '../worker/opening/find-store.ts';
 import type { TokenVault } from '../worker/sync/token-vault.ts';
 import { startCheapHashing } from './hash-here.ts';
+import { LOSSLESS } from './lossless-store.ts';
 
 export interface MemoryParts extends Required<Pick<Surroundings, 'clock' | 'network' | 'ended'>> {
   /** What it holds, also while no worker has it open. */
@@ -27,13 +28,8 @@ export const memoryStorage = ({ kept, ...around }: MemoryParts): DatabaseStorage
   openStore: () =>
     Promise.resolve({
       store: createMemoryStore(kept.memory),
+      ...LOSSLESS,
       birth: 'in memory',
-      isNew: false,
-      loss: undefined,
-      acknowledgeLoss: done,
-      afterEnds: done,
-      rest: done,
-      verify: () => Promise.resolve([]),
       destroy: () => destroy(kept),
     }),
   destroyStore: () => destroy(kept),
@@ -52,11 +48,8 @@ export const memoryStorage = ({ kept, ...around }: MemoryParts): DatabaseStorage
   startHashing: startCheapHashing,
 });
 
-const done = (): Promise<void> => Promise.resolve();
-
-function destroy(kept: MemoryKept): Promise<void> {
+async function destroy(kept: MemoryKept): Promise<void> {
   kept.memory = new SharedMemory();
-  return done();
 }
 
 const vaultOf = ({ tokens }: MemoryKept): TokenVault => ({

@@ -5,6 +5,7 @@ import { startHashingThread } from '../../hub/passwords/password-pool.ts';
 import { takeFolder } from '../../hub/store/folder-lock.ts';
 import type { DatabaseStorage } from '../../worker/opening/find-store.ts';
 import type { StoredDatabase } from '../../worker/store/stored-database.ts';
+import { LOSSLESS } from '../lossless-store.ts';
 import { folderFiles } from './folder-files.ts';
 import { nodeNetwork } from './node-network.ts';
 import type { OpenFolder } from './open-folder.ts';
@@ -33,15 +34,9 @@ export const folderStorage = ({ folder, opening, ended }: FolderParts): Database
 async function storedIn(folder: string, opening: OpenFolder): Promise<StoredDatabase> {
   const store = await opening.store();
   return {
+    ...LOSSLESS,
     store,
     birth: 'in a folder',
-    // Nobody else deletes it between two workers.
-    isNew: false,
-    loss: undefined,
-    acknowledgeLoss: done,
-    afterEnds: done,
-    rest: done,
-    verify: () => Promise.resolve([]),
     async destroy() {
       await store.close();
       await removeData(folder);
@@ -60,5 +55,3 @@ async function removeData(folder: string): Promise<void> {
   }
   await rmdir(folder).catch(() => undefined);
 }
-
-const done = (): Promise<void> => Promise.resolve();
