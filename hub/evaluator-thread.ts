@@ -106,7 +106,9 @@ async function process({ devices }: Opened, push: LongPush): Promise<FromEvaluat
   return { type: 'pushed', pushed };
 }
 
-async function told(work: (on: Opened) => Promise<FromEvaluator>): Promise<FromEvaluator> {
+async function answerOrFailure(
+  work: (on: Opened) => Promise<FromEvaluator>,
+): Promise<FromEvaluator> {
   try {
     return await work(await (opened ??= open()));
   } catch (reason) {
@@ -129,11 +131,11 @@ async function close(): Promise<void> {
 port.on('message', (message: ToEvaluator) => {
   switch (message.type) {
     case 'query':
-      void told((on) => answer(on, message.request)).then(send);
+      void answerOrFailure((on) => answer(on, message.request)).then(send);
       break;
     case 'push':
       fatal = new Set(message.fatal);
-      void told((on) => process(on, message.push)).then(send);
+      void answerOrFailure((on) => process(on, message.push)).then(send);
       break;
     case 'commit':
       void opened?.then(({ engine }) => engine.noteCommit(message.notice)).catch(() => undefined);

@@ -46,7 +46,7 @@ export function plainHost(
       database.leave();
       await streams?.close();
     });
-  const hear = (port: MessagePort, message: PageMessage): void => {
+  const onMessage = (port: MessagePort, message: PageMessage): void => {
     const tell: Tell = (said) => port.postMessage(said);
     if (message.type === 'subscribe')
       database.subscribe(message.id, message.secret, message.query, tell);
@@ -60,7 +60,9 @@ export function plainHost(
       replyOf(async () => {
         await holdForLife(aliveLock, ended);
         streams = new OutgoingStreams({ tell: (said) => port.postMessage(said), refusalOf });
-        port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) => hear(port, data));
+        port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) =>
+          onMessage(port, data),
+        );
         port.start();
         const { rootSecret } = database;
         return { birth: 'plain', rootSecret, persistence: 'none', loss: undefined } as const;

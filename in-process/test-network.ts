@@ -24,7 +24,7 @@ export function serveAt(origin: string, answer: Answering): () => void {
 export class SwitchedNetwork implements TestNetwork {
   private isSwitchedOn = true;
   private readonly underWay = new Set<AbortController>();
-  private readonly heard = new Set<(change: 'online' | 'offline') => void>();
+  private readonly listeners = new Set<(change: 'online' | 'offline') => void>();
 
   get isOnline(): boolean {
     return this.isSwitchedOn;
@@ -43,9 +43,9 @@ export class SwitchedNetwork implements TestNetwork {
   /** As one worker has it. @param ended its end: then it hears no more */
   until(ended: AbortSignal): Network {
     const { fetch, connect } = this;
-    const onChange: Network['onChange'] = (heard) => {
-      this.heard.add(heard);
-      ended.addEventListener('abort', () => this.heard.delete(heard));
+    const onChange: Network['onChange'] = (listener) => {
+      this.listeners.add(listener);
+      ended.addEventListener('abort', () => this.listeners.delete(listener));
     };
     return { fetch, connect, onChange };
   }
@@ -82,7 +82,7 @@ export class SwitchedNetwork implements TestNetwork {
   private turn(isOn: boolean): void {
     if (this.isSwitchedOn === isOn) return;
     this.isSwitchedOn = isOn;
-    for (const each of this.heard) each(isOn ? 'online' : 'offline');
+    for (const each of this.listeners) each(isOn ? 'online' : 'offline');
   }
 }
 

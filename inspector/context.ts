@@ -24,7 +24,7 @@ export interface Panel {
   /** It is shown from now on. */
   show?(): Promise<void> | void;
   /** What the worker tells while it is shown. */
-  draw?(told: Diagnostics): void;
+  draw?(diagnostics: Diagnostics): void;
 }
 
 /** What the shell runs queries with. */

@@ -89,10 +89,10 @@ export class BurrowInspector extends Base {
     const trouble = h('p', { class: 'problem', role: 'alert', hidden: true });
     let known = 0;
     const panels: Panel[] = [];
-    const draw = (told: Diagnostics): Diagnostics => {
-      known = told.last;
-      for (const panel of panels) panel.draw?.(told);
-      return told;
+    const draw = (diagnostics: Diagnostics): Diagnostics => {
+      known = diagnostics.last;
+      for (const panel of panels) panel.draw?.(diagnostics);
+      return diagnostics;
     };
     const context: Context = {
       db,

@@ -5,7 +5,7 @@ import type { HttpCall, HttpReply } from '../src/host/query.ts';
 import type { SalvageResult } from '../src/host/salvage.ts';
 import { Refusal } from '../src/errors.ts';
 import { probePersistence } from './browser/persistence.ts';
-import { answerHttp, hear, lockedAnswer, lossData, type Opened } from './host-calls.ts';
+import { answerHttp, onMessage, lockedAnswer, lossData, type Opened } from './host-calls.ts';
 import { locked, writeLock } from './lock/lock.ts';
 import { tryLogin } from './lock/unlock.ts';
 import { openDatabase } from './open-database.ts';
@@ -29,7 +29,7 @@ export class DatabaseHost {
   private state: State = { kind: 'new' };
   private readonly underWay = new Set<Promise<unknown>>();
   /** How the lock was turned last while the database was opened. */
-  private heard: 'locked' | 'unlocked' | undefined = undefined;
+  private lockNotice: 'locked' | 'unlocked' | undefined = undefined;
   /** What was open lets go of everything. */
   private closing: Promise<void> | undefined = undefined;
 
@@ -55,10 +55,12 @@ export class DatabaseHost {
       const runner = new QueryRunner(database.http);
       const opened = { name: options.name, database, runner, streams, port };
       this.state = { kind: database.isLocked ? 'locked' : 'open', opened };
-      port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) => hear(opened, data));
+      port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) =>
+        onMessage(opened, data),
+      );
       port.start();
       const persistence = await persistenceProbed;
-      if (this.heard) this.noteLock(this.heard, tell);
+      if (this.lockNotice) this.noteLock(this.lockNotice, tell);
       const rootSecret = database.isLocked ? undefined : database.rootSecret;
       const { birth, loss } = database.stored;
       return { birth, rootSecret, persistence, loss: lossData(loss) };
@@ -229,7 +231,7 @@ export class DatabaseHost {
 
   /** Turned in another tab, or met in the store. */
   private noteLock(state: 'locked' | 'unlocked', tell: (message: WorkerMessage) => void): void {
-    if (this.state.kind === 'opening') this.heard = state;
+    if (this.state.kind === 'opening') this.lockNotice = state;
     const isNews = this.state.kind === (state === 'locked' ? 'open' : 'locked');
     if (isNews) this.lose(state === 'locked' ? locked : unlocked, () => tell({ type: state }));
   }

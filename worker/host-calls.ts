@@ -86,7 +86,7 @@ export async function verify({ database, port }: Opened): Promise<readonly strin
 }
 
 /** What the page says through the port. */
-export function hear({ database, streams, port }: Opened, message: PageMessage): void {
+export function onMessage({ database, streams, port }: Opened, message: PageMessage): void {
   switch (message.type) {
     case 'subscribe':
       if (database.isLocked) database.live.refuse(message.id, locked());

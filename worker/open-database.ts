@@ -109,7 +109,7 @@ export async function openDatabase(
     longQueries: beside?.ofCopy,
   });
   const logs = openLogs(base);
-  const live = openLiveQueries(copy.engine, (id, answer) => livePlaces.hear(id, answer));
+  const live = openLiveQueries(copy.engine, (id, answer) => livePlaces.noteAnswer(id, answer));
   const livePlaces = new LivePlaces({
     sync: copy.sync,
     here: live,

@@ -131,17 +131,17 @@ export class EvaluatorPool implements LongQueries {
 
   async execute(query: Arrived): Promise<QueryAnswer> {
     const { isAbandoned: _, ...request } = query;
-    const told = await this.run(query, query, { type: 'query', request });
-    assert(told.type === 'answer', () => 'a query has an answer');
-    return told.answer;
+    const reply = await this.run(query, query, { type: 'query', request });
+    assert(reply.type === 'answer', () => 'a query has an answer');
+    return reply.answer;
   }
 
   /** A push of a device with a write that takes long, or whose text is long. */
   async push(push: LongPush): Promise<Pushed> {
     const arrived = this.options.clock();
-    const told = await this.run(push, { arrived, timeoutMs: PUSH_MS }, { type: 'push', push });
-    assert(told.type === 'pushed', () => 'a push has an answer of its own');
-    return told.pushed;
+    const reply = await this.run(push, { arrived, timeoutMs: PUSH_MS }, { type: 'push', push });
+    assert(reply.type === 'pushed', () => 'a push has an answer of its own');
+    return reply.pushed;
   }
 
   private async run(

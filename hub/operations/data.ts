@@ -27,7 +27,7 @@ export async function exportToFile(
   request: DataRequest & { readonly history: boolean },
 ): Promise<void> {
   const { url, file, ...options } = request;
-  await told(() =>
+  await withFaults(() =>
     wholeFile(file, (path) => {
       const stream = exportDatabase(hubAt(url), options) as NodeStream<Uint8Array>;
       return pipeline(Readable.fromWeb(stream), createWriteStream(path));
@@ -47,7 +47,7 @@ export function importFile(request: FileImport): Promise<ImportResult> {
   const { url, file } = request;
   const open = () =>
     Readable.toWeb(createReadStream(file)) as unknown as ReadableStream<Uint8Array>;
-  return told(async () => {
+  return withFaults(async () => {
     const options = optionsFor(request, await beginsAsExport(open));
     return importDatabase(hubAt(url), open, options);
   });
@@ -75,7 +75,7 @@ function optionsFor(request: FileImport, isOfExport: boolean): ImportOptions {
 }
 
 /** What is wrong with a file is no bug. */
-async function told<T>(work: () => Promise<T>): Promise<T> {
+async function withFaults<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (reason) {

@@ -121,18 +121,18 @@ function askToSend(sync: Sync, register: () => Promise<void>): () => void {
     unsent = count;
     look();
   });
-  const hearing = new AbortController();
-  sync.addEventListener('state', look, hearing);
+  const listening = new AbortController();
+  sync.addEventListener('state', look, listening);
   document.addEventListener(
     'visibilitychange',
     () => {
       if (document.visibilityState === 'hidden' && unsent > 0) ask();
     },
-    hearing,
+    listening,
   );
   return () => {
     stop();
-    hearing.abort();
+    listening.abort();
   };
 }
 

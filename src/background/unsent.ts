@@ -5,8 +5,8 @@ import type { Sync } from '../index.ts';
  * @returns what ends it
  */
 export function watchUnsent(sync: Sync, tell: (count: number) => void): () => void {
-  const hearing = new AbortController();
-  const { signal } = hearing;
+  const listening = new AbortController();
+  const { signal } = listening;
   const look = async (): Promise<void> => {
     const writes = await sync.writes.list({ states: ['local', 'parked'] });
     if (!signal.aborted) tell(writes.length);
@@ -16,5 +16,5 @@ export function watchUnsent(sync: Sync, tell: (count: number) => void): () => vo
   sync.addEventListener('progress', ({ detail }) => tell(detail.pending), { signal });
   sync.addEventListener('verdict', lookAgain, { signal });
   lookAgain();
-  return () => hearing.abort();
+  return () => listening.abort();
 }

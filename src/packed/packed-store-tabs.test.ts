@@ -213,7 +213,7 @@ test('write() whose body has to read blocks gets its turn beside one that need n
   expect(await counterOf(fast)).toBeGreaterThan(1);
 });
 
-test('hear() brings what another tab has committed, in its order, and nothing else', async () => {
+test('noteAppended() brings what another tab has committed, in its order, and nothing else', async () => {
   const data = new MediumData();
   const told: Appended[] = [];
   const store = await openPacked(data, {}, { tell: (appended) => told.push(appended) });
@@ -222,11 +222,11 @@ test('hear() brings what another tab has committed, in its order, and nothing el
   await increment(store);
   const [first, second] = told;
   if (!first || !second) throw new Error('nothing was told');
-  other.hear(second);
+  other.noteAppended(second);
   expect(other.lastNumber).toBe(0);
-  other.hear(first);
-  other.hear(first);
-  other.hear(second);
+  other.noteAppended(first);
+  other.noteAppended(first);
+  other.noteAppended(second);
   expect(other.lastNumber).toBe(store.lastNumber);
   let runs = 0;
   await other.write(async (tx) => {
@@ -242,7 +242,7 @@ test('write() beside a tab that is silent, or tells what it writes, does not loo
   const data = new MediumData();
   const medium = new CountingMedium(createMemoryMedium(data));
   const store = await openPacked(data, {}, { medium });
-  const other = await openPacked(data, {}, { tell: (appended) => store.hear(appended) });
+  const other = await openPacked(data, {}, { tell: (appended) => store.noteAppended(appended) });
   const silent = await openPacked(data);
   for (let round = 0; round < 5; round += 1) await increment(store);
   medium.take();

@@ -32,7 +32,7 @@ export interface PackedStoreOptions extends Pick<MaintenanceOptions, 'pause' | '
   readonly cacheBytesMax?: number;
   /** A number while no other tab can commit, another each time that this begins; absent: one always can. */
   readonly aloneTerm?: () => number | undefined;
-  /** Tells other tabs what is stored now, so that they need not look: to be given to their `hear()`. It may get lost. */
+  /** Tells other tabs what is stored now, so that they need not look: to be given to their `noteAppended()`. It may get lost. */
   readonly tell?: (appended: Appended) => void;
   /** Runs it if no other tab is flushing or merging; absent: there is no other. */
   readonly exclusively?: MaintenanceOptions['exclusively'];
@@ -130,8 +130,8 @@ export class PackedStore implements Store {
   }
 
   /** Another tab of the same database has appended this; late, twice or never is as good. */
-  hear(appended: Appended): void {
-    if (!this.isClosed) this.tree.hear(appended);
+  noteAppended(appended: Appended): void {
+    if (!this.isClosed) this.tree.noteAppended(appended);
   }
 
   /**

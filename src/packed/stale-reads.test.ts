@@ -67,7 +67,7 @@ class Tab {
 
   hear(index = 0): void {
     const [appended] = this.told.splice(index, 1);
-    if (appended) this.store.hear(appended);
+    if (appended) this.store.noteAppended(appended);
   }
 }
 
@@ -130,8 +130,8 @@ test('a damaged message is ignored', async () => {
   const { writer, reader } = await openTabs();
   await writer.transactions.write(adding);
   const { first, parts } = required(reader.told[0]);
-  reader.store.hear({ first, parts: parts.map((part) => part.slice(0, -3)) });
-  reader.store.hear({ first, parts: [] });
+  reader.store.noteAppended({ first, parts: parts.map((part) => part.slice(0, -3)) });
+  reader.store.noteAppended({ first, parts: [] });
   expect((await reader.transactions.read(reading, { minSnapshot: 1 })).value).toBe(1);
   expect((await reader.transactions.read(reading)).value).toBe(2);
 });
@@ -172,7 +172,7 @@ test('reads without a look show commits that happened, do not go back, and spoil
           shown[each.tab] = Math.max(minSnapshot, value);
         } else if ('at' in each) {
           const appended = tab.told[each.at];
-          if (each.act === 'repeat' && appended) tab.store.hear(appended);
+          if (each.act === 'repeat' && appended) tab.store.noteAppended(appended);
           else if (each.act === 'hear') tab.hear(each.at);
           else tab.told.splice(each.at, 1);
         }

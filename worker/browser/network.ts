@@ -4,14 +4,14 @@ export interface Network {
   /** @throws where there are no WebSockets */
   readonly connect: (address: string) => WebSocket;
   /** Of the device: hubs may be out of reach all the same. */
-  readonly onChange: (heard: (change: 'online' | 'offline') => void) => void;
+  readonly onChange: (listener: (change: 'online' | 'offline') => void) => void;
 }
 
 export const browserNetwork: Network = {
   fetch: (...call) => fetch(...call),
   connect: (address) => new WebSocket(address),
-  onChange: (heard) => {
+  onChange: (listener) => {
     for (const change of ['online', 'offline'] as const)
-      addEventListener(change, () => heard(change));
+      addEventListener(change, () => listener(change));
   },
 };

@@ -37,7 +37,7 @@ export function joinTabs(
 ): JoinedTabs {
   const feed = new CommitFeed();
   let onSync: ((message: SyncTabMessage) => void) | undefined = undefined;
-  const hear = (message: TabMessage): void => {
+  const onMessage = (message: TabMessage): void => {
     if (message.type === 'commit') feed.publish(message.notice, 'other');
     else if (message.type === 'opening') lease?.giveUp();
     else if (message.type === 'left') lease?.noteLeft();
@@ -45,7 +45,7 @@ export function joinTabs(
     else if (message.type === 'locked' || message.type === 'unlocked') onLock(message.type);
     else onSync?.(message);
   };
-  const tabs = new Tabs(name, hear, isShared);
+  const tabs = new Tabs(name, onMessage, isShared);
   const lease = isShared ? leaseOf(name, tabs) : undefined;
   const listenToSync: JoinedTabs['listenToSync'] = (listener) => (onSync = listener);
   const giveUp = (): void => {

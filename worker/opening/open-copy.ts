@@ -88,7 +88,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
     tell,
     report,
   });
-  joined.listenToSync((message) => sync.shared.hear(message));
+  joined.listenToSync((message) => sync.shared.onMessage(message));
   const login = { name, replica, offlineLogin, login: sync.login, vault };
   return {
     engine: syncedEngine(stored, sync, replica, clock),

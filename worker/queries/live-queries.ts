@@ -66,7 +66,7 @@ export class LiveQueries {
   private readonly stale = new Set<LiveQuery>();
   private isRunning = false;
   /** The last commit heard of. */
-  private heard: Micros = 0;
+  private latestCommit: Micros = 0;
 
   constructor(options: LiveOptions) {
     this.options = options;
@@ -111,7 +111,7 @@ export class LiveQueries {
 
   /** @param isComplete false: commits before this one were missed, so anything may have changed */
   noteCommit(notice: CommitNotice, isComplete: boolean): void {
-    this.heard = Math.max(this.heard, notice.ts);
+    this.latestCommit = Math.max(this.latestCommit, notice.ts);
     for (const live of this.byId.values()) {
       live.meanwhile?.push(notice);
       const isTouched = !isComplete || !live.readSet || touches(notice, live.readSet);
@@ -183,7 +183,7 @@ export class LiveQueries {
         allows: 'read',
         placeName: 'live queries',
         // The first answer is the newest there is.
-        ...(shown !== undefined && { minSnapshot: Math.max(shown, this.heard) }),
+        ...(shown !== undefined && { minSnapshot: Math.max(shown, this.latestCommit) }),
       });
       const { refusal } = answer;
       const run = { ...answer, body: pageBody(answer, secret), isHeldUp: isHeldUp(refusal) };

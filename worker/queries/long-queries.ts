@@ -149,7 +149,7 @@ export class LongQueriesBeside implements LongQueries {
       this.evaluator = evaluator;
       const { worker } = evaluator;
       worker.addEventListener('message', ({ data }: MessageEvent<FromEvaluator>) => {
-        if (this.evaluator === evaluator) this.hear(evaluator, data);
+        if (this.evaluator === evaluator) this.onMessage(evaluator, data);
       });
       worker.addEventListener('error', (event) => {
         event.preventDefault();
@@ -163,7 +163,7 @@ export class LongQueriesBeside implements LongQueries {
     }
   }
 
-  private hear(evaluator: Evaluator, message: FromEvaluator): void {
+  private onMessage(evaluator: Evaluator, message: FromEvaluator): void {
     const { busy } = evaluator;
     switch (message.type) {
       case 'opened':

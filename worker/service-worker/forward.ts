@@ -47,15 +47,17 @@ export async function forward(
 interface PageChannel {
   readonly pageId: string;
   readonly port: MessagePort;
-  hear: (answer: ServiceAnswer) => void;
+  onAnswer: (answer: ServiceAnswer) => void;
 }
 
 const ignore = (): void => undefined;
 
 function offerTo(page: Page, database: string | undefined): PageChannel {
   const { port1: port, port2 } = new MessageChannel();
-  const channel: PageChannel = { pageId: page.id, port, hear: ignore };
-  port.addEventListener('message', ({ data }: MessageEvent<ServiceAnswer>) => channel.hear(data));
+  const channel: PageChannel = { pageId: page.id, port, onAnswer: ignore };
+  port.addEventListener('message', ({ data }: MessageEvent<ServiceAnswer>) =>
+    channel.onAnswer(data),
+  );
   port.start();
   page.postMessage({ type: 'burrow-offer', protocol: SERVICE_PROTOCOL, database }, [port2]);
   return channel;
@@ -73,7 +75,7 @@ async function firstToAccept(
   const chosen = await new Promise<PageChannel | undefined>((resolve) => {
     const late = setTimeout(() => resolve(undefined), acceptMs);
     for (const channel of channels) {
-      channel.hear = (answer) => {
+      channel.onAnswer = (answer) => {
         if (answer.type !== 'accept' || answer.protocol !== SERVICE_PROTOCOL) return;
         clearTimeout(late);
         resolve(channel);
@@ -81,7 +83,7 @@ async function firstToAccept(
     }
   });
   for (const channel of channels) {
-    channel.hear = ignore;
+    channel.onAnswer = ignore;
     if (channel === chosen) continue;
     send(channel, { type: 'dismiss' });
     channel.port.close();
@@ -100,7 +102,7 @@ function ask(
       resolve(response);
     };
     const fail = (description: string): void => {
-      channel.hear = ignore;
+      channel.onAnswer = ignore;
       channel.port.close();
       end(failure(request, description));
     };
@@ -108,7 +110,7 @@ function ask(
       () => fail('The page that handles the request did not respond in time.'),
       options.answerMs,
     );
-    channel.hear = (answer) => {
+    channel.onAnswer = (answer) => {
       if (answer.type === 'broken') return fail(answer.description);
       if (answer.type !== 'answer') return;
       const { status, headers, body } = answer;
@@ -148,7 +150,7 @@ function pulled(channel: PageChannel, options: ForwardOptions): ReadableStream<U
     send(channel, { type: 'cancel' });
     channel.port.close();
     // Whoever waits for a part waits for nothing.
-    channel.hear({ type: 'part', part: undefined });
+    channel.onAnswer({ type: 'part', part: undefined });
   };
   return new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 });
 }
@@ -165,7 +167,7 @@ function nextPart(
       resolve({ type: 'broken', description: 'The page that sent this response was closed.' });
     };
     const timer = setInterval(() => void look(), goneMs);
-    channel.hear = (answer) => {
+    channel.onAnswer = (answer) => {
       clearInterval(timer);
       resolve(answer);
     };

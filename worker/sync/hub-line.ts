@@ -59,7 +59,7 @@ export class HubLine {
     const { signal } = this.over;
     const { socket } = this;
     socket.addEventListener('open', () => this.say({ open: { token, device } }), { signal });
-    socket.addEventListener('message', ({ data }) => this.hear(data), { signal });
+    socket.addEventListener('message', ({ data }) => this.onMessage(data), { signal });
     socket.addEventListener('close', () => this.end(), { signal });
   }
 
@@ -98,7 +98,7 @@ export class HubLine {
     this.socket.send(JSON.stringify(call));
   }
 
-  private hear(data: unknown): void {
+  private onMessage(data: unknown): void {
     const reply = replyIn(data);
     const { events } = this.options;
     if (!reply) this.end();

@@ -8,7 +8,7 @@ import type { SyncSession } from './session.ts';
 
 export interface LivePlacesOptions {
   readonly sync: Pick<SyncSession, 'secret' | 'isInContact' | 'openLive'>;
-  /** Of the copy; it tells `hear()`. */
+  /** Of the copy; it tells `noteAnswer()`. */
   readonly here: Pick<LiveQueries, 'add' | 'remove'>;
   readonly tell: (id: number, answer: LiveAnswer) => void;
 }
@@ -56,7 +56,7 @@ export class LivePlaces {
   }
 
   /** The copy has answered. */
-  hear(id: number, answer: LiveAnswer): void {
+  noteAnswer(id: number, answer: LiveAnswer): void {
     const placed = this.placed.get(id);
     if (placed) placed.ofCopy = answer;
     if (!placed?.isHubs) this.tellOfCopy(id, placed?.at, answer);

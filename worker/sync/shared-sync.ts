@@ -115,7 +115,7 @@ export class SharedSync {
   }
 
   /** Another tab has sent a message. */
-  hear(message: SyncTabMessage): void {
+  onMessage(message: SyncTabMessage): void {
     const { files, login, waits } = this.session;
     switch (message.type) {
       case 'sync-beat':

@@ -246,7 +246,7 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   #listen(): () => void {
     const stopHearing = this.#link.listen({
-      onMessage: (message) => this.#hear(message),
+      onMessage: (message) => this.#onMessage(message),
       onLock: () => {
         if (this.#link.isLocked) this.#enter('locked', 'The user of this copy has signed out.');
       },
@@ -363,7 +363,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     return reply && this.#submitted(reply);
   }
 
-  #hear(message: WorkerMessage): void {
+  #onMessage(message: WorkerMessage): void {
     if (message.type === 'sync-state') {
       this.#hasHeard = true;
       this.#enter(message.state, message.reason);

@@ -37,7 +37,7 @@ export const notSynced = (): Promise<never> => Promise.reject(new UsageError('Th
 
 export class SyncWatch extends Cell<SyncStatus> {
   private readonly sync: Sync;
-  private hearing: AbortController | undefined = undefined;
+  private listening: AbortController | undefined = undefined;
 
   constructor(sync: Sync) {
     super({ ...NO_SYNC, state: sync.state, lostWrites: sync.lostWrites });
@@ -51,10 +51,12 @@ export class SyncWatch extends Cell<SyncStatus> {
   };
 
   protected override onFirst(): void {
-    this.hearing = new AbortController();
-    const { signal } = this.hearing;
-    const on = <K extends keyof SyncEvents>(type: K, hear: (event: SyncEvents[K]) => void): void =>
-      this.sync.addEventListener(type, hear, { signal });
+    this.listening = new AbortController();
+    const { signal } = this.listening;
+    const on = <K extends keyof SyncEvents>(
+      type: K,
+      listener: (event: SyncEvents[K]) => void,
+    ): void => this.sync.addEventListener(type, listener, { signal });
     on('state', ({ detail }) => this.change(detail));
     on('progress', ({ detail }) => this.change({ progress: detail, pending: detail.pending }));
     on('verdict', () => void this.look());
@@ -63,7 +65,7 @@ export class SyncWatch extends Cell<SyncStatus> {
   }
 
   protected override onLast(): void {
-    this.hearing?.abort();
+    this.listening?.abort();
   }
 
   private change(change: Partial<SyncStatus>): void {

@@ -124,7 +124,7 @@ export class Tree {
   }
 
   /** Another tab has appended. What does not follow on what is known here, or cannot be read, waits for the next look. */
-  hear({ first, parts }: Appended): void {
+  noteAppended({ first, parts }: Appended): void {
     if (first !== this.version.number + 1) return;
     try {
       this.advanceTo(parts.map((bytes, i) => ({ number: first + i, bytes })));

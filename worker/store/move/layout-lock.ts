@@ -50,7 +50,7 @@ export async function announcing<T>(
 }
 
 /** Runs it while another tab, which may be moving the database, is heard. */
-export async function hearing<T>(
+export async function whileListening<T>(
   name: string,
   onProgress: (progress: MoveProgress) => void,
   body: () => Promise<T>,

@@ -12,7 +12,7 @@ import {
 } from '../layouts.ts';
 import { openIndexedDbStore, openPackedDatabase } from '../open-layout.ts';
 import type { PackedDatabaseOptions } from '../packed/packed-database.ts';
-import { hearing, layoutLock, type LayoutLock, type MoveProgress } from './layout-lock.ts';
+import { whileListening, layoutLock, type LayoutLock, type MoveProgress } from './layout-lock.ts';
 import { dropStaging } from './staging.ts';
 
 export interface OpenInLayout {
@@ -50,7 +50,7 @@ async function moved(name: string, how: OpenInLayout, lock: LayoutLock): Promise
   try {
     const outcome = await lock.alone(() => how.move(how.onMove));
     if (outcome !== 'elsewhere') return;
-    const letGo = await hearing(name, how.onMove, () => lock.beside());
+    const letGo = await whileListening(name, how.onMove, () => lock.beside());
     letGo();
   } catch (reason) {
     // Another tab has moved it meanwhile, or deleted it.

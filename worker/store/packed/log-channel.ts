@@ -14,12 +14,12 @@ export class LogChannel {
   private readonly of: () => string;
 
   /** @param of names the database that is open, and the format of its log */
-  constructor(name: string, of: () => string, hear: (appended: Appended) => void) {
+  constructor(name: string, of: () => string, onAppended: (appended: Appended) => void) {
     this.of = of;
     if (typeof BroadcastChannel === 'undefined') return;
     this.channel = new BroadcastChannel(`burrow:log:${name}`);
     this.channel.addEventListener('message', ({ data }: MessageEvent<LogMessage>) => {
-      if (data.of === of()) hear(data);
+      if (data.of === of()) onAppended(data);
     });
   }
 

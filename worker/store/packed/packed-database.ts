@@ -84,7 +84,7 @@ export class PackedDatabase implements BrowserStore {
     this.channel = new LogChannel(
       name,
       () => birthPrefix(this.connection.birth),
-      (appended) => this.packed.hear(appended),
+      (appended) => this.packed.noteAppended(appended),
     );
   }
 

@@ -114,7 +114,10 @@ export class SimTab implements Actor {
     if (!store) return;
     const isNext = first === store.lastNumber + 1;
     crossings.note(isNext ? 'a tab was told what comes next' : 'a tab was told what it cannot use');
-    store.hear({ first: fault === 'what is told has another number' ? first - 1 : first, parts });
+    store.noteAppended({
+      first: fault === 'what is told has another number' ? first - 1 : first,
+      parts,
+    });
   }
 
   /** All there is, compared with the model. Returns the name of the last write. */
