@@ -18,7 +18,7 @@ declare const terms: unique symbol;
 declare const element: unique symbol;
 
 /** A validator of any library that follows Standard Schema: only its type is used. */
-export interface DocumentType {
+export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1;
     readonly types?: { readonly output: unknown } | undefined;
@@ -27,7 +27,7 @@ export interface DocumentType {
 
 export interface CollectionDefinition extends Omit<CollectionParams, 'name'> {
   /** Of `data` of its documents. It is not stored, and validates nothing. */
-  readonly type?: DocumentType;
+  readonly type?: StandardSchema;
 }
 
 export interface IndexDefinition<Name extends string = string> extends Omit<

@@ -11,10 +11,10 @@ export type { DataStep, EachDocument } from './steps.ts';
 export type {
   CollectionDefinition,
   DocumentOf,
-  DocumentType,
   FunctionDefinition,
   IndexDefinition,
   IndexRef,
   RoleDefinition,
   SchemaBuilders,
+  StandardSchema,
 } from './document-types.ts';
