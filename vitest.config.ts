@@ -111,7 +111,6 @@ const browserProject = (kind: Kind): TestProjectInlineConfiguration => ({
       'eventsource-parser',
       'fast-check',
       'faunadb',
-      'fflate',
       'jose',
       'react',
       'react-dom',

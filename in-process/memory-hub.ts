@@ -3,7 +3,6 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { BUILD } from '../hosts/build.ts';
 import { elapsed, monotonicClock } from '../hosts/clock.ts';
 import { IndexBuilds } from '../hosts/index-builds.ts';
-import { openGzip } from '../hosts/open-gzip.ts';
 import { passwordChecks } from '../hosts/passwords.ts';
 import { answerFiles, FILES_PREFIX } from '../hub/files/answer-files.ts';
 import { answerSync, type SyncRequest } from '../hub/sync/answer-sync.ts';
@@ -73,7 +72,7 @@ export class MemoryHub {
     });
     const on = { store, clock, report, random, pause, regionGroup: REGION_GROUP };
     const log = new QueryLog({ ...on, retentionDays: 30, maxBytes: LOG_BYTES });
-    this.exports = new LogExports({ ...on, log, openGzip: () => Promise.resolve(openGzip()) });
+    this.exports = new LogExports({ ...on, log });
     const { exports, engine } = this;
     this.http = { engine, build: BUILD, clock, random, report, log, exports };
     this.sync = createSyncHub({ ...authentication, engine, clock, pause });

@@ -27,7 +27,6 @@ export const HUB_PACKAGES = [
   'comlink',
   'commander',
   'eventsource-parser',
-  'fflate',
   'jose',
   'pg',
   'pino',

@@ -19,7 +19,6 @@ import { createMemoryStore } from '../src/store/memory.ts';
 import type { Store } from '../src/store/port.ts';
 import { createClock } from '../hosts/clock.ts';
 import type { StoreKind } from './store/layouts.ts';
-import { openGzip } from '../hosts/open-gzip.ts';
 import { pause } from './browser/pause.ts';
 import { OPEN, STORE_KINDS } from './testing/store-kinds.ts';
 import { freshName } from './testing/store-kit.ts';
@@ -36,7 +35,6 @@ function hostOver(store: Store): ConformanceHost {
     random: (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)),
     pause,
     regionGroup: 'local',
-    openGzip,
   };
   const engine = createEngine({
     ...shared,

@@ -2,7 +2,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { BUILD } from '../../hosts/build.ts';
 import { IndexBuilds } from '../../hosts/index-builds.ts';
-import { openGzip } from '../../hosts/open-gzip.ts';
 import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
 import type { CommitNotice } from '../../src/engine/host.ts';
 import { longTextReader } from '../../src/engine/session.ts';
@@ -207,7 +206,6 @@ function openLogs(
     regionGroup,
     // With the query log off, what was recorded before can still be exported.
     log: log ?? { flush: () => Promise.resolve() },
-    openGzip,
     sign: (text) => createHmac('sha256', urlKey).update(text).digest('base64url'),
   });
   const flushing = setInterval(() => void log?.flush(), FLUSH_MS).unref();

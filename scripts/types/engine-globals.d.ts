@@ -10,3 +10,13 @@ declare class TextDecoder {
   constructor(label?: 'utf-8', options?: { fatal?: boolean; ignoreBOM?: boolean });
   decode(bytes?: Uint8Array, options?: { stream?: boolean }): string;
 }
+
+declare class CompressionStream {
+  constructor(format: 'gzip');
+  readonly readable: {
+    getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array }> };
+  };
+  readonly writable: {
+    getWriter(): { write(bytes: Uint8Array<ArrayBuffer>): Promise<void>; close(): Promise<void> };
+  };
+}

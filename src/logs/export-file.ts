@@ -8,15 +8,8 @@ import type { Micros } from '../values/value.ts';
 import { addChunk, type ExportRow } from './export-rows.ts';
 import { readLog } from './query-log.ts';
 
-/** A stream that makes one gzip member. The caller owns the returned bytes. */
-export interface GzipStream {
-  push(bytes: Uint8Array): readonly Uint8Array[];
-  finish(): readonly Uint8Array[];
-}
-
 export interface FileOptions extends Pick<EngineOptions, 'clock' | 'pause'> {
   readonly store: Store;
-  readonly openGzip: () => GzipStream | Promise<GzipStream>;
   /** Where the log was written. */
   readonly regionGroup: string;
 }
@@ -44,8 +37,8 @@ export async function writeFile(
   const { store, clock, pause } = options;
   const { start, end, path } = owner.wish;
   const encoder = new TextEncoder();
-  const gzip = await options.openGzip();
   const chunks = new Chunks(store, owner);
+  const gzip = gzipInto(chunks);
   let hasLines = false;
   for await (const records of readLog(store, { start, end, database: path })) {
     if (isStopped()) return { state: 'stopped' };
@@ -56,7 +49,7 @@ export async function writeFile(
       const bytes = encoder.encode(lines.join(''));
       let pushes = 0;
       for (let at = 0; at < bytes.length; at += PUSH_BYTES) {
-        chunks.take(gzip.push(bytes.subarray(at, at + PUSH_BYTES)));
+        await gzip.write(bytes.subarray(at, at + PUSH_BYTES));
         pushes += 1;
         if (pushes % PUSHES_PER_TURN === 0) await pause();
       }
@@ -65,9 +58,31 @@ export async function writeFile(
     await pause();
   }
   if (!hasLines) return { state: 'empty' };
-  chunks.take(gzip.finish());
+  await gzip.finish();
   if (!(await chunks.writeFull()) || !(await chunks.writeRest())) return { state: 'taken' };
   return { state: 'written', chunks: chunks.written, bytes: chunks.bytes };
+}
+
+/** Makes one gzip member. */
+function gzipInto(chunks: Chunks): {
+  write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
+  finish(): Promise<unknown>;
+} {
+  const gzip = new CompressionStream('gzip');
+  const writer = gzip.writable.getWriter();
+  const reader = gzip.readable.getReader();
+  const take = async (): Promise<void> => {
+    for (;;) {
+      const { value } = await reader.read();
+      if (!value) return;
+      chunks.take(value);
+    }
+  };
+  const taking = take();
+  return {
+    write: (bytes) => writer.write(bytes),
+    finish: () => Promise.all([writer.close(), taking]),
+  };
 }
 
 class Chunks {
@@ -83,11 +98,9 @@ class Chunks {
     this.owner = owner;
   }
 
-  take(parts: readonly Uint8Array[]): void {
-    for (const part of parts) {
-      this.parts.push(part);
-      this.held += part.length;
-    }
+  take(part: Uint8Array): void {
+    this.parts.push(part);
+    this.held += part.length;
   }
 
   async writeFull(): Promise<boolean> {

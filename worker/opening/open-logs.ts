@@ -1,5 +1,4 @@
 import type { Settings } from '../../src/host/settings.ts';
-import type { GzipStream } from '../../src/logs/export-file.ts';
 import { LogExports } from '../../src/logs/exports.ts';
 import { QueryLog } from '../../src/logs/query-log.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -31,7 +30,6 @@ export function openLogs({ name, store, settings, clock, report }: LogParts): Op
     ...common,
     // What was recorded earlier can be exported while nothing is recorded.
     log: log ?? { flush: () => Promise.resolve() },
-    openGzip: openGzipLater,
     exclusively: (body) => unlessElsewhere(`burrow:exports:${name}`, body),
   });
   const close = async (): Promise<void> => {
@@ -40,7 +38,3 @@ export function openLogs({ name, store, settings, clock, report }: LogParts): Op
   };
   return { log, exports, close };
 }
-
-/** In the same file; but its tables are made when the first log is exported, not at each start. */
-const openGzipLater = async (): Promise<GzipStream> =>
-  (await import('../../hosts/open-gzip.ts')).openGzip();

@@ -7,7 +7,6 @@ import { LogExports, type ExportsOptions } from '../../logs/exports.ts';
 import { LOG_DEFAULTS, QueryLog } from '../../logs/query-log.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Micros } from '../../values/value.ts';
-import { openGzip } from '../../../hosts/open-gzip.ts';
 import type { ConformanceHost, HostAnswer, HostRequest } from '../conformance.contract.ts';
 import { handleRequest } from '../handle.ts';
 import type { HttpHost, HttpRequest } from '../message.ts';
@@ -32,7 +31,6 @@ export function openMemoryHost(
     random: (bytes: number) => new Uint8Array(randomBytes(bytes)),
     pause: () => new Promise<void>((resolve) => setImmediate(resolve)),
     regionGroup: 'local',
-    openGzip,
     ...options,
   };
   const admin = `fnA${randomBytes(28).toString('base64url').slice(0, 37)}`;

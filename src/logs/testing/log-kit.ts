@@ -1,9 +1,7 @@
 /** Logs and exports over a memory store, with a clock that tests set. */
-import { gzipSync } from 'node:zlib';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import type { Micros } from '../../values/value.ts';
-import type { GzipStream } from '../export-file.ts';
 import { LogExports, type ExportsOptions, type Viewer } from '../exports.ts';
 import { LOG_DEFAULTS, QueryLog, type QueryLogOptions } from '../query-log.ts';
 import type { LoggedAnswer, LoggedRequest } from '../record.ts';
@@ -32,23 +30,10 @@ export function openLogKit(
       Uint8Array.from({ length: bytes }, () => (dice = (dice * 7 + 13) % 251)),
     pause: () => Promise.resolve(),
     regionGroup: 'local',
-    openGzip,
     ...options,
   };
   const log = new QueryLog({ ...LOG_DEFAULTS, ...shared });
   return { store, clock, log, exports: new LogExports({ log, ...shared }) };
-}
-
-/** The whole file at once: enough for tests of what is in it. That of the hosts is a stream, see hosts/open-gzip.ts. */
-function openGzip(): GzipStream {
-  const parts: Uint8Array[] = [];
-  return {
-    push: (bytes) => {
-      parts.push(bytes.slice());
-      return [];
-    },
-    finish: () => [new Uint8Array(gzipSync(Buffer.concat(parts)))],
-  };
 }
 
 export const requestAt = (ts: Micros, more: Partial<LoggedRequest> = {}): LoggedRequest => ({
