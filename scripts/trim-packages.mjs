@@ -85,6 +85,47 @@ const newScope = (fn) => fn();
     ['\n                : wasActive && this.idbtrans && ', 'return rejection(e);\n'],
     '\n                : wasActive && this.idbtrans && this.idbtrans.abort();\n',
   ],
+  // Of an error its name is read, and what the browser said; no operation of many rows can fail in several ways.
+  [
+    ['\nvar dexieErrorNames = [', '\nfullNameExceptions.BulkError = BulkError;\n'],
+    `
+const exceptions = new Proxy({}, {
+    get: (_, name) => class extends Error {
+        constructor(reason) {
+            super(typeof reason === 'string' ? reason : reason?.message);
+            this.name = name + 'Error';
+            this.inner = typeof reason === 'string' ? null : reason;
+        }
+    },
+});
+`,
+  ],
+  // Of its events only its own listeners are told, one each.
+  [
+    fn('Events'),
+    `
+function Events(ctx, ...names) {
+    const on = (name, fire) => (fire ? (on[name] = { fire }) : on[name]);
+    for (const name of names) on[name] = { fire: nop };
+    return on;
+}
+`,
+  ],
+  [
+    ["\n        this.on = Events(this, 'populate'", '});\n'],
+    "\n        this.on = Events(this, 'blocked', 'versionchange', 'close');\n",
+  ],
+  without(['\n        this.once = (event, callback) => {', '\n        };\n']),
+  without(['\n        this.on.ready.subscribe = override(', '\n        });\n']),
+  without(['\n        state.onReadyBeingFired = [];\n        return', '\n        });\n']),
+  without(["\n            if ('mutatedParts' in idbtrans) {", '\n            }\n']),
+  without(['\n        if (wasCreated) {', '\n        }\n']),
+  // Nobody reaches a table as a property of the database or of a transaction.
+  ...['setApiOnPlace', 'removeTablesApi'].map(
+    /** @returns {Edit} */ (name) => [fn(name), `\nfunction ${name}() {}\n`],
+  ),
+  // What listeners of "ready" would be given, to come before those who wait for it.
+  without(['\n        const vipDB = new Proxy(this, {', '\n        this.vip = vipDB;\n']),
   // An upgrade changes stores and indexes; rows are migrated by the store (worker/store/migrations.ts).
   without(method('upgrade')),
   without(['\n            if (contentUpgrade && version._cfg', '\n            }\n']),
