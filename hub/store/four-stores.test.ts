@@ -1,5 +1,6 @@
 /**
- * Q2: the same queries in the same order on a store in memory, on PGlite and on PostgreSQL have the same answers, byte for byte.
+ * Q2: the same queries in the same order on the four stores (in memory, packed, on PGlite and on PostgreSQL) have the same answers, byte for
+ * byte. The packed one flushes and merges all the time.
  * BURROW_STORE_CASES sets how many (300), BURROW_SEED which.
  */
 import { expect, test } from 'vitest';
@@ -8,6 +9,8 @@ import { coll, EngineWorld, obj, ROOT } from '../../src/engine/testing/engine-wo
 import { ModelQueries } from '../../src/engine/testing/model/model-queries.ts';
 import { QueryMaker } from '../../src/engine/testing/query-maker.ts';
 import { textOf } from '../../src/engine/testing/query-text.ts';
+import { MediumData } from '../../src/packed/testing/memory-medium.ts';
+import { openPacked, SMALL } from '../../src/packed/testing/packed-kit.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { everything } from '../../src/store/testing/store-rows.ts';
 import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
@@ -52,6 +55,7 @@ const { pglite, postgres } = sharedDatabases();
 async function openWorlds() {
   const stores = [
     createMemoryStore(),
+    await openPacked(new MediumData(), SMALL),
     await openTables(await pglite(), freshTenant()),
     await openTables(await postgres(), freshTenant()),
   ];
@@ -69,7 +73,7 @@ const ask = async (world: EngineWorld, query: string): Promise<string> => {
   return `${status} ${txnTime} ${body}`;
 };
 
-test(`${CASES} queries have the same answers on all three stores (seed ${SEED})`, async () => {
+test(`${CASES} queries have the same answers on all four stores (seed ${SEED})`, async () => {
   const randomSource = new RandomSource(SEED);
   let answered = 0;
   for (let asked = 0; asked < CASES;) {
