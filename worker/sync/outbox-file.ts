@@ -1,8 +1,9 @@
 /**
- * A second copy of unsent writes outside IndexedDB, in a file of the origin: a browser that loses its database keeps this file. One
- * line for each write; truncated when all of them have verdicts. See docs/decisions/0004-crash.md.
+ * A second copy of unsent writes outside IndexedDB, in files of the origin: a browser that loses its database keeps them. One line for
+ * each write. See docs/decisions/0004-crash.md.
  */
 import type { SavedWrite } from '../../src/sync/device/state/outbox-record.ts';
+import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import { pause } from '../browser/pause.ts';
 
@@ -21,76 +22,123 @@ export interface SyncAccess {
 
 const FOLDER = 'burrow-outbox';
 const TRIES_MAX = 5;
+const FULL_BYTES = 1 << 20;
+/** Up to which number the writes of a device have verdicts. Not JSON: builds before it skip such a line. */
+const SETTLED = /^(\d+) (\w+)$/;
 
-/** One file per tab: a file can be open in one tab only. */
+/** A file, with the highest number of the writes in it; 0: none. */
+interface Segment {
+  readonly access: SyncAccess;
+  last: number;
+}
+
+/**
+ * Two files per tab: a file can be open in one tab only. Writes get their verdicts in order, so one file is written until it is full,
+ * then the other, and each is truncated when all of its writes have verdicts.
+ */
 export class OutboxFile {
-  private readonly access: SyncAccess;
+  /** How many writes have been kept. */
+  kept = 0;
+  /** The first is written. */
+  private readonly segments: [Segment, Segment];
   private readonly pause: () => Promise<void>;
   private flushing: Promise<void> | undefined = undefined;
-  private isEmpty = true;
+  private device: DeviceId | undefined = undefined;
 
   /** @param pause a turn of the event loop: a write is sent to the hub before the disk is waited for */
-  constructor(access: SyncAccess, pause: () => Promise<void>) {
-    this.access = access;
+  constructor(one: SyncAccess, other: SyncAccess, pause: () => Promise<void>) {
+    this.segments = [
+      { access: one, last: 0 },
+      { access: other, last: 0 },
+    ];
     this.pause = pause;
   }
 
   /** Undefined where the browser has no such files. */
   static async open(database: string, tab: string): Promise<OutboxFile | undefined> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const access = await openAccess(database, `${tab}.jsonl`);
-        return access && new OutboxFile(access, pause);
-      } catch (reason) {
-        // Until it is open, a tab that deletes the files of closed tabs takes it for one of them.
-        if (!isNotFound(reason) || tries === TRIES_MAX) throw reason;
-      }
-    }
+    const one = await openAccess(database, `${tab}.jsonl`);
+    const other = one && (await openAccess(database, `${tab}.2.jsonl`));
+    return other && new OutboxFile(one, other, pause);
   }
 
   /** When it returns, the operating system has the bytes: a killed browser does not lose them. */
-  keep(writes: readonly KeptWrite[]): void {
-    const lines = writes.map((write) => `${JSON.stringify(write)}\n`).join('');
-    const bytes = new TextEncoder().encode(lines);
-    const end = this.access.getSize();
-    this.isEmpty = false;
-    try {
-      const written = this.access.write(bytes, { at: end });
-      if (written < bytes.length) throw new Error('The outbox file is full.');
-    } catch (reason) {
-      // Half a line would make the next one unreadable.
-      this.access.truncate(end);
-      throw reason;
-    }
+  keep(write: KeptWrite): void {
+    const { segments } = this;
+    const { device } = write;
+    const { seq } = write.item;
+    // Under another id, the writes before it have lower numbers than it.
+    if (device !== this.device) for (const segment of segments) segment.last &&= seq;
+    this.device = device;
+    if (segments[1].last === 0 && segments[0].access.getSize() > FULL_BYTES) segments.reverse();
+    const [segment] = segments;
+    append(segment.access, JSON.stringify(write));
+    segment.last = Math.max(segment.last, seq);
+    this.kept += 1;
   }
 
   /** Resolves when the lines outlive a power failure too. Calls of one turn share one flush. */
   flushed(): Promise<void> {
     this.flushing ??= this.pause().then(() => {
       this.flushing = undefined;
-      this.access.flush();
+      for (const { access } of this.segments) access.flush();
     });
     return this.flushing;
   }
 
-  /** Truncates the file: the hub has judged all of them, and recognizes any that are sent again. */
-  clear(): void {
-    if (this.isEmpty) return;
-    this.access.truncate(0);
-    this.isEmpty = true;
+  /**
+   * Truncates what holds no write without a verdict: the hub recognizes any that are sent again.
+   * @param kept how many writes had been kept before the state was read
+   */
+  settle({ device, settledSeq, lastSeq }: ReplicaState, kept: number): void {
+    const isAll = settledSeq >= lastSeq && kept === this.kept;
+    const settled = device === this.device ? settledSeq : 0;
+    const [one, other] = this.segments;
+    for (const segment of this.segments) {
+      if (segment.last === 0 || !(isAll || segment.last <= settled)) continue;
+      const beside = segment === one ? other : one;
+      if (beside.last === 0) beside.access.truncate(0);
+      try {
+        // Files of other tabs may still have some of the writes up to there: the others are not missing.
+        append(beside.access, `${settledSeq} ${device}`);
+      } catch {
+        // Truncating makes room.
+      }
+      segment.access.truncate(0);
+      segment.last = 0;
+    }
   }
 
   close(): void {
-    this.access.close();
+    for (const { access } of this.segments) access.close();
+  }
+}
+
+function append(access: SyncAccess, line: string): void {
+  const bytes = new TextEncoder().encode(`${line}\n`);
+  const end = access.getSize();
+  try {
+    const written = access.write(bytes, { at: end });
+    if (written < bytes.length) throw new Error('The outbox file is full.');
+  } catch (reason) {
+    // Half a line would make the next one unreadable.
+    access.truncate(end);
+    throw reason;
   }
 }
 
 async function openAccess(database: string, name: string): Promise<SyncAccess | undefined> {
-  const folder = await folderOf(database, true);
-  const file = await folder?.getFileHandle(name, { create: true });
-  const open = (file as { createSyncAccessHandle?: () => Promise<SyncAccess> } | undefined)
-    ?.createSyncAccessHandle;
-  return open?.call(file);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const folder = await folderOf(database, true);
+      const file = await folder?.getFileHandle(name, { create: true });
+      const open = (file as { createSyncAccessHandle?: () => Promise<SyncAccess> } | undefined)
+        ?.createSyncAccessHandle;
+      return await open?.call(file);
+    } catch (reason) {
+      // Until it is open, a tab that deletes the files of closed tabs takes it for one of them.
+      if (!isNotFound(reason) || tries === TRIES_MAX) throw reason;
+    }
+  }
 }
 
 const isNotFound = (reason: unknown): boolean =>
@@ -99,12 +147,19 @@ const isNotFound = (reason: unknown): boolean =>
 /** Writes in the files of earlier tabs, in order, without a last line that a kill cut off. */
 export async function readKept(database: string): Promise<readonly KeptWrite[]> {
   const writes = new Map<string, KeptWrite>();
+  const settled = new Map<string, number>();
   const folder = await folderOf(database, false);
   if (!folder) return [];
   for await (const [, handle] of entriesOf(folder))
-    for (const write of await writesIn(handle as FileSystemFileHandle))
-      writes.set(`${write.device}/${write.item.seq}`, write);
-  return [...writes.values()].sort((a, b) => a.item.seq - b.item.seq);
+    for (const line of await linesIn(handle as FileSystemFileHandle)) {
+      const write = writeIn(line);
+      if (write) writes.set(`${write.device}/${write.item.seq}`, write);
+      const [, seq, device] = SETTLED.exec(line) ?? [];
+      if (device) settled.set(device, Math.max(settled.get(device) ?? 0, Number(seq)));
+    }
+  return [...writes.values()]
+    .filter(({ device, item }) => item.seq > (settled.get(device) ?? 0))
+    .sort((a, b) => a.item.seq - b.item.seq);
 }
 
 /**
@@ -115,21 +170,20 @@ export async function forgetKept(database: string, device?: DeviceId): Promise<v
   const folder = await folderOf(database, false);
   if (!folder) return;
   for await (const [name, handle] of entriesOf(folder)) {
-    const writes = device === undefined ? [] : await writesIn(handle as FileSystemFileHandle);
-    if (writes.every((write) => write.device === device))
+    const lines = device === undefined ? [] : await linesIn(handle as FileSystemFileHandle);
+    if (lines.every((line) => (writeIn(line)?.device ?? device) === device))
       await folder.removeEntry(name).catch(() => undefined);
   }
 }
 
-async function writesIn(handle: FileSystemFileHandle): Promise<readonly KeptWrite[]> {
+async function linesIn(handle: FileSystemFileHandle): Promise<readonly string[]> {
   // A file that cannot be opened belongs to an open tab.
   const file = await handle.getFile().catch(() => undefined);
   // One that another tab has deleted meanwhile holds nothing that is not stored elsewhere.
   const text = await file?.text().catch((reason: unknown) => {
     if (!isNotFound(reason)) throw reason;
   });
-  if (!text) return [];
-  return text.split('\n').flatMap((line) => writeIn(line) ?? []);
+  return text?.split('\n') ?? [];
 }
 
 async function folderOf(
@@ -150,7 +204,6 @@ const entriesOf = (folder: FileSystemDirectoryHandle): AsyncIterable<[string, Fi
   (folder as unknown as { entries(): AsyncIterable<[string, FileSystemHandle]> }).entries();
 
 function writeIn(line: string): KeptWrite | undefined {
-  if (line === '') return undefined;
   try {
     return JSON.parse(line) as KeptWrite;
   } catch {

@@ -39,7 +39,7 @@ export class SecondCopy {
   async keep(write: KeptWrite): Promise<void> {
     try {
       const file = await this.file;
-      file?.keep([write]);
+      file?.keep(write);
       if (this.options.durability === 'strict') await file?.flushed();
     } catch (reason) {
       // The write itself is stored: only its second copy is missing.
@@ -47,12 +47,13 @@ export class SecondCopy {
     }
   }
 
-  /** A write has its verdict: when all have, none is needed any more. */
+  /** A write has its verdict: no copy of it is needed any more. */
   async noteVerdict(): Promise<void> {
     const file = await this.file;
     if (!file) return;
+    const { kept } = file;
     const state = await this.options.replica.state();
-    if (state && state.settledSeq >= state.lastSeq) file.clear();
+    if (state) file.settle(state, kept);
   }
 
   async close(): Promise<void> {

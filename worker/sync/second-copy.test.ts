@@ -1,0 +1,174 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
+import { openStorage } from '../testing/private-files.ts';
+import { readKept, type KeptWrite } from './outbox-file.ts';
+import { SecondCopy, type SecondCopyOptions } from './second-copy.ts';
+
+afterEach(() => vi.unstubAllGlobals());
+
+type Numbers = Pick<ReplicaState, 'device' | 'lastSeq' | 'settledSeq'>;
+
+/** Tabs of one copy, and its state as the store has it. */
+async function openCopy() {
+  const { folder } = await openStorage();
+  let state: Numbers = { device: 'aa', lastSeq: 0, settledSeq: 0 };
+  const replica = {
+    state: () => Promise.resolve(state),
+    recover: () => Promise.resolve(0),
+  } as unknown as SecondCopyOptions['replica'];
+  const openTab = async () => {
+    const report = (reason: unknown) => {
+      throw reason;
+    };
+    const tab = new SecondCopy({ name: 'notes', replica, report, durability: 'relaxed' });
+    await tab.takeUp(state as ReplicaState);
+    return tab;
+  };
+  const submit = async (tab: SecondCopy, chars = 10): Promise<void> => {
+    state = { ...state, lastSeq: state.lastSeq + 1 };
+    await tab.keep(write(state.lastSeq, state.device, chars));
+  };
+  const settle = async (settledSeq: number, tabs: readonly SecondCopy[]): Promise<void> => {
+    state = { ...state, settledSeq };
+    for (const tab of tabs) await tab.noteVerdict();
+  };
+  /** The writes without a verdict are numbered anew. */
+  const move = (device: string): void => {
+    state = { device, lastSeq: state.lastSeq - state.settledSeq, settledSeq: 0 };
+  };
+  const bytes = (): number =>
+    [...folder.files.values()].reduce((sum, file) => sum + file.bytes.length, 0);
+  return { folder, replica, openTab, submit, settle, move, bytes, state: () => state };
+}
+
+const write = (seq: number, device: string, chars: number): KeptWrite => ({
+  device,
+  item: {
+    seq,
+    hash: `hash ${seq}`,
+    query: 'x'.repeat(chars),
+    apiVersion: '4',
+    now: seq,
+    ids: [],
+    digest: undefined,
+    idKey: undefined,
+  },
+});
+
+/** Numbers of what is found after a kill. */
+async function found(folder: Awaited<ReturnType<typeof openStorage>>['folder']) {
+  const open = [...folder.files.values()].filter((file) => file.isOpen);
+  for (const file of open) file.isOpen = false;
+  const kept = await readKept('notes');
+  for (const file of open) file.isOpen = true;
+  return kept.map(({ item }) => item.seq);
+}
+
+const numbers = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+test('writes that always overlap do not let the files grow, and none without a verdict is missing', async () => {
+  const { folder, openTab, submit, settle, bytes } = await openCopy();
+  const tab = await openTab();
+  await submit(tab, 200_000);
+  for (let seq = 2; seq <= 40; seq += 1) {
+    await submit(tab, 200_000);
+    await settle(seq - 1, [tab]);
+    expect(await found(folder)).toContain(seq);
+    expect(bytes()).toBeLessThan(2_500_000);
+  }
+});
+
+test('of several tabs, each truncating in its own time, nothing is taken to be missing', async () => {
+  const { folder, openTab, submit, settle } = await openCopy();
+  const [one, other] = [await openTab(), await openTab()];
+  for (let seq = 1; seq <= 30; seq += 1) {
+    // The one fills its files sooner than the other.
+    await (seq % 5 === 0 ? submit(other) : submit(one, 200_000));
+    await settle(Math.max(0, seq - 3), seq % 2 === 0 ? [one] : [other, one]);
+    const kept = await found(folder);
+    expect(kept).toEqual(numbers(kept[0]!, seq));
+    expect(kept[0]).toBeLessThanOrEqual(Math.max(1, seq - 2));
+  }
+  await settle(30, [one]);
+  await submit(one);
+  expect(await found(folder)).toEqual([31]);
+});
+
+test('a write that is stored while its tab reads the state is not truncated', async () => {
+  const { folder, openTab, replica, submit, settle } = await openCopy();
+  const tab = await openTab();
+  await submit(tab);
+  const before = (await replica.state())!;
+  vi.spyOn(replica, 'state').mockImplementationOnce(async () => {
+    await submit(tab);
+    return { ...before, settledSeq: 1 };
+  });
+  await settle(1, [tab]);
+  expect(await found(folder)).toContain(2);
+});
+
+test('writes that are numbered anew stay until they have verdicts, then they are gone', async () => {
+  const { folder, openTab, submit, settle, move, bytes } = await openCopy();
+  const tab = await openTab();
+  for (let seq = 1; seq <= 20; seq += 1) await submit(tab, 100_000);
+  await settle(18, [tab]);
+  move('bb');
+  await submit(tab, 100_000);
+  await settle(1, [tab]);
+  expect(await found(folder)).toEqual(expect.arrayContaining([3, 19, 20]));
+  await settle(3, [tab]);
+  expect(await found(folder)).toEqual([]);
+  for (let seq = 4; seq <= 40; seq += 1) {
+    await submit(tab, 100_000);
+    await settle(seq - 1, [tab]);
+  }
+  expect(bytes()).toBeLessThan(2_500_000);
+});
+
+test('all that were numbered anew have verdicts: nothing is left of them', async () => {
+  const { folder, openTab, submit, settle, move } = await openCopy();
+  const tab = await openTab();
+  await submit(tab);
+  move('bb');
+  await settle(0, [tab]);
+  expect(await found(folder)).toEqual([1]);
+  await settle(1, [tab]);
+  expect(await found(folder)).toEqual([]);
+});
+
+test('a kill between any two calls of a file loses no write without a verdict', async () => {
+  for (let kill = 1; kill <= 60; kill += 1) {
+    const { folder, openTab, submit, settle, state } = await openCopy();
+    const tab = await openTab();
+    let calls = 0;
+    for (const file of folder.files.values())
+      file.beforeChange = () => {
+        calls += 1;
+        if (calls >= kill) throw new Error('killed');
+      };
+    let kept = 0;
+    const run = async (): Promise<void> => {
+      for (let seq = 1; seq <= 14; seq += 1) {
+        await submit(tab, 300_000);
+        kept = seq;
+        await settle(seq - (seq % 7 === 0 ? 0 : 2), [tab]);
+      }
+    };
+    await run().catch(() => undefined);
+    const there = await found(folder);
+    expect(there).toEqual(expect.arrayContaining(numbers(state().settledSeq + 1, kept)));
+    expect(there).toEqual(numbers(there[0] ?? 1, kept).slice(0, there.length));
+  }
+});
+
+test('files that are full are truncated all the same', async () => {
+  const { folder, openTab, submit, settle } = await openCopy();
+  const tab = await openTab();
+  await submit(tab);
+  for (const file of folder.files.values()) file.room = 0;
+  await settle(1, [tab]);
+  for (const file of folder.files.values()) file.room = Infinity;
+  await submit(tab);
+  expect(await found(folder)).toEqual([2]);
+});
