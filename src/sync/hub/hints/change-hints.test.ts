@@ -4,8 +4,10 @@ import type { CommitNotice } from '../../../engine/host.ts';
 import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import { NATIVE } from '../../../values/native-kinds.ts';
+import type { PullOutcome } from '../pull/pull.ts';
 import { NO_SCOPE } from '../rights/scope.ts';
 import { deviceAddress } from '../rows/device-rows.ts';
+import { BoundedMemory, MEMORY_CHARS } from './bounded-memory.ts';
 import { ChangeHints } from './change-hints.ts';
 import { accepted, HubWorld, type Device } from '../../testing/hub-world.ts';
 
@@ -212,6 +214,53 @@ test('a commit of which nothing is known concerns every device, and those before
   expect(know()).toBeUndefined();
 });
 
+test('what is remembered of devices is bounded by its size: one that is forgotten is told of any change', () => {
+  const hints = new ChangeHints();
+  const worlds = Array.from({ length: 25 }, (_, i) => known(hints, i + 1));
+  for (const { listener, stand } of worlds) {
+    hints.listen(listener);
+    stand('x'.repeat(1_000_000));
+  }
+  const [first] = worlds;
+  const last = worlds.at(-1);
+  expect([first?.know(), last?.know()]).toEqual([undefined, expect.anything()]);
+  hints.noteCommit(commit(1, 2, [{ space: 'documents', key: documentKey(0, 1030, 1n) }]));
+  expect([first?.heard, last?.heard]).toEqual([[{ head: 2 }], []]);
+  // It is remembered again with its next pull, and one too large for all is not.
+  first?.stand('x');
+  expect(first?.know()).toBeDefined();
+  last?.stand('x'.repeat(MEMORY_CHARS));
+  expect(last?.know()).toBeUndefined();
+});
+
+test('a memory holds so many characters, the newest', () => {
+  const memory = new BoundedMemory<number>();
+  for (let i = 1; i <= 100; i += 1) {
+    memory.set(String(i), i, 1_000_000);
+    memory.set(String(i), i, 900_000);
+    expect(memory.chars).toBeLessThanOrEqual(MEMORY_CHARS);
+  }
+  expect([memory.get('78'), memory.get('79'), memory.get('100')]).toEqual([undefined, 79, 100]);
+  memory.replace('100', 0);
+  memory.replace('1', 0);
+  expect([memory.get('1'), memory.get('100')]).toEqual([undefined, 0]);
+  for (let i = 79; i <= 100; i += 1) memory.delete(String(i));
+  expect(memory.chars).toBe(0);
+});
+
+test('a device that does not listen any more leaves nothing of how it would ask', () => {
+  const hints = new ChangeHints();
+  const { listener, stand } = known(hints);
+  const stop = hints.listen(listener);
+  stand();
+  expect(hints.standing(listener)).toBeDefined();
+  stop();
+  expect(hints.standing(listener)).toBeUndefined();
+  stand();
+  hints.listen(listener);
+  expect(hints.standing(listener)).toBeUndefined();
+});
+
 const commit = (previous: number, ts: number, rows: CommitNotice['rows']): CommitNotice => ({
   previous,
   ts,
@@ -220,19 +269,25 @@ const commit = (previous: number, ts: number, rows: CommitNotice['rows']): Commi
 });
 
 /** A device that listens, and has pulled all of no sets. */
-function known(hints: ChangeHints) {
+function known(hints: ChangeHints, number = 1) {
   const heard: ChangeHint[] = [];
   const own = documentKey(0, NATIVE.tokens, 7n);
   const onHint = (hint: ChangeHint): unknown => heard.push(hint);
-  const device = '1'.padStart(32, '0');
+  const device = String(number).padStart(32, '0');
   const listener = { database: 0, device, own: [own], onHint };
   const asked = { device, epoch: 'e', cursor: 0, token: undefined, schema: undefined };
-  const message = { ...asked, sets: [], refetch: [], settled: 0, maxBytes: 9 };
   const actor = { database: [], identity: undefined, role: 'admin' as const, roles: [] };
   const pulled = { epoch: 'e', cursor: 1, more: false, lastSeq: 0, verdicts: [], actor };
   const empty = { schema: undefined, puts: [], leaves: [], sets: [], check: false };
   const rights = { scope: NO_SCOPE, before: NO_SCOPE, sharedRights: { name: '', until: Infinity } };
-  const outcome = { pulled: { ...pulled, ...empty }, database: 0, sets: [], ...rights };
-  const stand = () => hints.notePull(message, outcome, 'secret');
+  const stand = (query?: string) => {
+    const asks = query === undefined ? [] : [{ id: query, query, parts: [], loaded: [] }];
+    const message = { ...asked, sets: asks, refetch: [], settled: 0, maxBytes: 9 };
+    const range = { by: 'key' as const, lower: query ?? '', upper: query ?? '' };
+    const part = { part: { kind: 'collection' as const, collection: 1025 }, range };
+    const sets = asks.map(({ id }) => ({ id, parts: [part] }));
+    const outcome = { pulled: { ...pulled, ...empty }, database: 0, sets, ...rights };
+    return hints.notePull(message, outcome as unknown as PullOutcome, 'secret');
+  };
   return { listener, own, heard, stand, know: () => hints.standing(listener)?.sharedRights };
 }

@@ -3,7 +3,6 @@ import { databaseOf, decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { isInRange } from '../../../codec/ranges.ts';
 import type { CommitNotice } from '../../../engine/host.ts';
 import { isNative } from '../../../values/native-kinds.ts';
-import { remember } from '../../../values/remember.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
@@ -14,6 +13,7 @@ import type { PullOutcome } from '../pull/pull.ts';
 import { RIGHTS_COLLECTIONS } from '../rights/rights-collections.ts';
 import { ScopeMatcher } from '../rights/scope.ts';
 import { deviceAddress } from '../rows/device-rows.ts';
+import { BoundedMemory } from './bounded-memory.ts';
 
 /** What a device read at its last pull here. */
 interface Watch {
@@ -60,8 +60,6 @@ interface ListeningDevice {
   isPushing: boolean;
   /** A hint that was not sent because of that. */
   heldBack: ChangeHint | undefined;
-  /** Undefined: unknown. */
-  standing: Standing | undefined;
 }
 
 /** Of one commit in one database. */
@@ -72,13 +70,14 @@ interface Changes {
   readonly inRanges: Map<Watch['ranges'], boolean>;
 }
 
-const REMEMBERED_MAX = 10_000;
-
+/** What does not fit into its memory is told of any change, and pulls. */
 export class ChangeHints {
   private readonly devices = new Map<string, ListeningDevice>();
-  private readonly watches = new Map<string, Watch>();
-  private readonly rangesByText = new Map<string, Watch['ranges']>();
-  private readonly kinds = new Map<string, Kind>();
+  private readonly watches = new BoundedMemory<Watch>();
+  /** Of devices that listen. */
+  private readonly standings = new BoundedMemory<Standing>();
+  private readonly rangesByText = new BoundedMemory<Watch['ranges']>();
+  private readonly kinds = new BoundedMemory<Kind>();
   private lastKind = 0;
   /** Every commit after `knownFrom` was looked at here, up to `head`. */
   private knownFrom: Micros = Infinity;
@@ -95,11 +94,11 @@ export class ChangeHints {
     const records = new Set(rows.flatMap(({ space, key }) => (space === 'sync' ? [key] : [])));
     const hint: ChangeHint = { head: ts };
     for (const [name, device] of this.devices) {
-      if (records.has(device.key)) forgetRights(device);
+      if (records.has(device.key)) this.forgetRights(name);
       const watch = this.watches.get(name);
       const concern = isUnknown ? 'rights' : concernOf(device, byDatabase, watch);
       if (!concern) continue;
-      if (concern === 'rights') forgetRights(device);
+      if (concern === 'rights') this.forgetRights(name);
       if (device.isPushing) device.heldBack = hint;
       else notify(device, hint);
     }
@@ -119,25 +118,25 @@ export class ChangeHints {
     const { database, sets, scope, pulled } = outcome;
     const name = nameOf({ database, device: message.device });
     const ranges = sets.flatMap(({ parts }) => parts.map(({ range }) => range));
-    const watch = { ranges: this.sameRanges(ranges), scope: new ScopeMatcher(scope) };
-    remember(this.watches, name, watch, REMEMBERED_MAX);
+    const text = JSON.stringify(ranges);
+    const watch = { ranges: this.sameRanges(ranges, text), scope: new ScopeMatcher(scope) };
+    this.watches.set(name, watch, text.length + JSON.stringify(scope).length);
     const listening = this.devices.get(name);
     if (!listening) return undefined;
     const { heldBack } = listening;
-    const standing = this.standingAfter(message, outcome, secret);
-    Object.assign(listening, { isPushing: false, heldBack: undefined, standing });
+    this.standAfter(name, message, outcome, secret);
+    Object.assign(listening, { isPushing: false, heldBack: undefined });
     if (heldBack && heldBack.head > pulled.cursor) notify(listening, heldBack);
-    return standing;
+    return this.standings.get(name);
   }
 
   /** The device was sent an answer that was made for all that read the same. */
   noteSharedPull(device: DeviceName, standing: Standing): void {
-    const listening = this.devices.get(nameOf(device));
-    if (listening) listening.standing = standing;
+    this.standings.replace(nameOf(device), standing);
   }
 
   standing(device: DeviceName): Standing | undefined {
-    return this.devices.get(nameOf(device))?.standing;
+    return this.standings.get(nameOf(device));
   }
 
   /** Whether no commit between the two was overlooked. */
@@ -152,42 +151,48 @@ export class ChangeHints {
     const listeners = this.devices.get(name)?.listeners ?? new Set();
     listeners.add(listener);
     const { key } = deviceAddress(database, device);
-    const fresh = { isPushing: false, heldBack: undefined, standing: undefined };
-    this.devices.set(name, { listeners, key, ...fresh });
+    this.devices.set(name, { listeners, key, isPushing: false, heldBack: undefined });
+    this.standings.delete(name);
     return () => {
       listeners.delete(listener);
-      if (listeners.size === 0 && this.devices.get(name)?.listeners === listeners)
-        this.devices.delete(name);
+      if (listeners.size > 0 || this.devices.get(name)?.listeners !== listeners) return;
+      this.devices.delete(name);
+      this.standings.delete(name);
     };
   }
 
-  private standingAfter(
+  private standAfter(
+    name: string,
     message: Pull,
     { pulled, sharedRights }: PullOutcome,
     secret: string,
-  ): Standing | undefined {
+  ): void {
+    this.standings.delete(name);
     const next = pullOnHint(message, pulled);
-    if (!next) return undefined;
+    if (!next) return;
     const { epoch, schema } = next;
     const text = JSON.stringify([sharedRights?.name, epoch, schema, next.sets]);
     const known = this.kinds.get(text);
     const { number, sets } = known ?? { number: (this.lastKind += 1), sets: next.sets };
-    if (!known) remember(this.kinds, text, { number, sets }, REMEMBERED_MAX);
+    if (!known) this.kinds.set(text, { number, sets }, text.length);
     const { actor, lastSeq } = pulled;
-    const own = { actor, lastSeq };
-    return { next: { ...next, sets }, pulled: own, secret, sharedRights, kind: number };
+    this.standings.set(
+      name,
+      { next: { ...next, sets }, pulled: { actor, lastSeq }, secret, sharedRights, kind: number },
+      text.length,
+    );
   }
 
-  private sameRanges(ranges: Watch['ranges']): Watch['ranges'] {
-    const text = JSON.stringify(ranges);
+  private sameRanges(ranges: Watch['ranges'], text: string): Watch['ranges'] {
     const known = this.rangesByText.get(text);
-    if (!known) remember(this.rangesByText, text, ranges, REMEMBERED_MAX);
+    if (!known) this.rangesByText.set(text, ranges, text.length);
     return known ?? ranges;
   }
-}
 
-function forgetRights(device: ListeningDevice): void {
-  if (device.standing) device.standing = { ...device.standing, sharedRights: undefined };
+  private forgetRights(name: string): void {
+    const standing = this.standings.get(name);
+    if (standing) this.standings.replace(name, { ...standing, sharedRights: undefined });
+  }
 }
 
 /** Undefined: the device asks again by itself, before a hint would. */

@@ -1,0 +1,37 @@
+/** Keeps values by name, within a number of characters: the oldest are forgotten first. */
+
+export const MEMORY_CHARS = 20_000_000;
+/** What an entry takes besides its text. */
+const ENTRY_CHARS = 99;
+
+export class BoundedMemory<V> {
+  chars = 0;
+  private readonly kept = new Map<string, { value: V; readonly chars: number }>();
+
+  get(name: string): V | undefined {
+    return this.kept.get(name)?.value;
+  }
+
+  /** As the newest. */
+  set(name: string, value: V, chars: number): void {
+    this.delete(name);
+    const entry = { value, chars: chars + ENTRY_CHARS };
+    this.kept.set(name, entry);
+    this.chars += entry.chars;
+    for (const oldest of this.kept.keys()) {
+      if (this.chars <= MEMORY_CHARS) break;
+      this.delete(oldest);
+    }
+  }
+
+  /** Of the same size and age, if it is still there. */
+  replace(name: string, value: V): void {
+    const known = this.kept.get(name);
+    if (known) known.value = value;
+  }
+
+  delete(name: string): void {
+    this.chars -= this.kept.get(name)?.chars ?? 0;
+    this.kept.delete(name);
+  }
+}
