@@ -25,13 +25,19 @@ export interface AskOptions {
   readonly signal?: AbortSignal;
 }
 
-/** @throws DataError `refused` */
+/** @throws DataError `refused`, `outcome_unknown` */
 export type Ask = (query: string) => Promise<Json>;
 
-/** Refused before it had an effect, for now. */
-const RETRIED = new Set([409, 429, 503]);
+/** Refused before it had an effect, for now. Of other codes with status 503 it is unknown. */
+const RETRIED = [409, 429, 503];
+const NOT_EXECUTED = ['time out', 'storage_blocked'];
 
-export function askOf(database: DataDatabase, { secret, signal }: AskOptions): Ask {
+/** @param isReading queries that only read can be sent again, whatever became of them */
+export function askOf(
+  database: DataDatabase,
+  { secret, signal }: AskOptions,
+  isReading = false,
+): Ask {
   const known = secret ?? database.rootSecret;
   const headers = {
     'x-faunadb-api-version': '4',
@@ -44,8 +50,13 @@ export function askOf(database: DataDatabase, { secret, signal }: AskOptions): A
       const response = await database.fetch('http://burrow.local/', init);
       const answer = answerIn(await response.text(), response.status);
       if (response.ok) return answer.get('resource') ?? null;
-      if (!RETRIED.has(response.status) || attempt === DATA_LIMITS.attempts)
-        throw refusedBy(answer, response.status);
+      const errors = itemsOf(answer.get('errors')).flatMap(refusalsIn);
+      const isUnknown =
+        !isReading &&
+        response.status === 503 &&
+        !errors.some(({ code }) => NOT_EXECUTED.includes(code));
+      if (isUnknown || !RETRIED.includes(response.status) || attempt === DATA_LIMITS.attempts)
+        throw refusedBy(errors, response.status, isUnknown);
       await pause(waitMs(attempt, response.headers.get('retry-after')), signal);
     }
   };
@@ -57,11 +68,11 @@ function answerIn(text: string, status: number): ReadonlyMap<string, Json> {
   throw new DataError('refused', `The response, with status ${status}, is not of a database.`);
 }
 
-function refusedBy(answer: ReadonlyMap<string, Json>, status: number): DataError {
-  const errors = itemsOf(answer.get('errors')).flatMap(refusalsIn);
-  const [first] = errors;
-  const why = first ? `${first.code}: ${first.description}` : `status ${status}`;
-  return new DataError('refused', `The database refused a query: ${why}`, { errors });
+function refusedBy(errors: readonly DataRefusal[], status: number, isUnknown: boolean): DataError {
+  const [why = `status ${status}`] = errors.map((each) => `${each.code}: ${each.description}`);
+  return isUnknown
+    ? new DataError('outcome_unknown', `The query may have run: ${why}`, { errors })
+    : new DataError('refused', `The database refused a query: ${why}`, { errors });
 }
 
 function refusalsIn(json: Json): DataRefusal[] {
@@ -81,10 +92,11 @@ function failureIn(json: Json): string {
   return `${path.join('.')}: ${textIn(json.get('description')) ?? ''}`;
 }
 
+/** What is told may be a date: then it is waited as without. */
 const waitMs = (attempt: number, retryAfter: string | null): number => {
-  const told = Number(retryAfter ?? 0) * 1000;
+  const told = (Number(retryAfter) || 0) * 1000;
   const own = DATA_LIMITS.retryMs * 2 ** (attempt - 1);
-  return Math.min(Math.max(told > 0 ? told : 0, own), DATA_LIMITS.retryMaxMs);
+  return Math.min(Math.max(told, own), DATA_LIMITS.retryMaxMs);
 };
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -15,6 +15,8 @@ export type DataErrorCode =
   | 'line_too_long'
   /** The database refused a query: `errors` says why. */
   | 'refused'
+  /** The database did not say whether it executed a query that writes: `errors` has what it said. */
+  | 'outcome_unknown'
   /** Documents that the export still had to read are not kept any more. */
   | 'history_gone'
   | 'invalid_option';

@@ -52,7 +52,7 @@ export function exportDatabase(
   requireKnown(options, OPTIONS);
   if (options.collections && !Array.isArray(options.collections))
     throw new DataError('invalid_option', '`collections` must be an array of names.');
-  const pieces = piecesOf(exportLines(askOf(database, options), options));
+  const pieces = piecesOf(exportLines(askOf(database, options, true), options));
   const bytes = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {

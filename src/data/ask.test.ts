@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { askOf } from './ask.ts';
+
+/** A database that answers so, then well; how often it was asked. */
+function answering(...answers: readonly (readonly [status: number, code: string])[]) {
+  const asked: string[] = [];
+  const fetch = (_: string, { body }: { readonly body: string }) => {
+    const [status, code] = answers[asked.length] ?? [200];
+    asked.push(body);
+    const errors = [{ position: [], code, description: 'Why.' }];
+    return Promise.resolve(
+      Response.json(status === 200 ? { resource: 1 } : { errors }, { status }),
+    );
+  };
+  return { asked, fetch };
+}
+
+test.each([
+  [409, 'contended transaction'],
+  [429, 'too many requests'],
+  [503, 'time out'],
+  [503, 'storage_blocked'],
+])('what was not executed is asked again, a write too: %i %s', async (status, code) => {
+  const database = answering([status, code]);
+  expect(await askOf(database, {})('1')).toBe(1);
+  expect(database.asked).toHaveLength(2);
+});
+
+test.each(['storage_unavailable', 'worker_lost', 'connection_needed'])(
+  'a write that may have been executed is not sent again, and its user is told: %s',
+  async (code) => {
+    const database = answering([503, code]);
+    await expect(askOf(database, {})('1')).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      message: `The query may have run: ${code}: Why.`,
+      errors: [{ code, description: 'Why.' }],
+    });
+    expect(database.asked).toHaveLength(1);
+    const reading = answering([503, code]);
+    expect(await askOf(reading, {}, true)('1')).toBe(1);
+  },
+);
+
+test('what is refused for good is asked once', async () => {
+  const database = answering([400, 'invalid argument'], [500, 'internal server error']);
+  const ask = askOf(database, {}, true);
+  for (const code of ['invalid argument', 'internal server error'])
+    await expect(ask('1')).rejects.toMatchObject({ code: 'refused', errors: [{ code }] });
+  expect(database.asked).toHaveLength(2);
+});
