@@ -145,6 +145,62 @@ test('what is new is fetched while the app is closed, and is there without netwo
   await expect.poll(() => shownIn(later)).toEqual(['from elsewhere', 'from here']);
 });
 
+const fileStates = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(async () => (await db.files.list()).map(({ state }) => state));
+
+/** A photo whose write the hub has, and whose bytes it has not. */
+async function submitPhoto(page: Page, hub: SyncHub): Promise<void> {
+  hub.proxy.judge = ({ path }) => (path.startsWith('/files/') ? 'drop' : 'none');
+  await page.evaluate(async () => {
+    const photo = await db.files.put(new Blob(['a heron'], { type: 'image/jpeg' }));
+    const { q } = burrow;
+    await sync.client.submit(q.Create(q.Collection('notes'), { data: { text: 'seen', photo } }));
+    await sync.whenSettled();
+  });
+  await expect.poll(() => fileStates(page)).toEqual(['unsent']);
+}
+
+test('a photo that the hub has not got goes out after the last tab was closed, when all writes have their verdicts', async ({
+  context,
+  hub,
+}) => {
+  const page = await openNotes(context, hub, await hub.token('alice@example.org'));
+  await syncInBackground(page, WORKERS[0]);
+  await submitPhoto(page, hub);
+  hub.proxy.set('down');
+  await expect.poll(() => tagsIn(page)).toHaveLength(1);
+  const [tag = ''] = await tagsIn(page);
+  const { origin } = new URL(page.url());
+  await page.close();
+  hub.proxy.judge = () => 'none';
+  const before = hub.proxy.of('/files/').length;
+  hub.proxy.set('up');
+  await dispatch(context, 'dispatchSyncEvent', { origin, tag });
+  await expect.poll(() => hub.proxy.of('/files/').length).toBeGreaterThan(before);
+  const later = await context.newPage();
+  await loadApp(later);
+  // The service worker is done.
+  await expect
+    .poll(() => later.evaluate(async () => (await navigator.locks.query()).held))
+    .toEqual([]);
+  hub.proxy.set('down');
+  await openSynced(later, { url: hub.url });
+  expect(await fileStates(later)).toEqual(['sent']);
+});
+
+test('who leaves with an unsent photo is asked whether to stay', async ({ context, hub }) => {
+  const page = await openNotes(context, hub, await hub.token('alice@example.org'));
+  await page.evaluate(async () => {
+    const { askBeforeLeaving } = await loadBackground();
+    askBeforeLeaving(sync, db);
+  });
+  await submitPhoto(page, hub);
+  await expect.poll(() => wouldAsk(page)).toBe(true);
+  hub.proxy.judge = () => 'none';
+  await page.evaluate(() => db.files.whenSent());
+  await expect.poll(() => wouldAsk(page)).toBe(false);
+});
+
 /** Whether the page would have the browser ask whoever leaves it. */
 const wouldAsk = (page: Page): Promise<boolean> =>
   page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));

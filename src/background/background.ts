@@ -15,7 +15,7 @@ export interface BackgroundOptions {
 }
 
 export interface BackgroundSync {
-  /** Unsent writes go out when the device has a network again, also after the last page was closed. */
+  /** Unsent writes and files go out when the device has a network again, also after the last page was closed. */
   readonly sends: boolean;
   /** What is new is fetched now and then. */
   readonly fetches: boolean;
@@ -41,7 +41,7 @@ const HOUR_MS = 3_600_000;
  * @example
  * await navigator.serviceWorker.register('service-worker.js?engine=worker.js');
  * const { sends } = await syncInBackground(db, sync, { fetchEveryHours: 12 });
- * if (!sends) askBeforeLeaving(sync);
+ * if (!sends) askBeforeLeaving(sync, db);
  */
 export async function syncInBackground(
   db: Database,
@@ -54,7 +54,7 @@ export async function syncInBackground(
   const registration = await registered();
   const tag = backgroundTag(db.stored);
   const { sync: sending, periodicSync: fetching } = registration;
-  const stopSending = sending && askToSend(sync, () => sending.register(tag));
+  const stopSending = sending && askToSend(db, sync, () => sending.register(tag));
   const fetches =
     fetching !== undefined &&
     fetchEveryHours !== undefined &&
@@ -74,15 +74,16 @@ export async function syncInBackground(
 /**
  * Asks whoever leaves the page while writes are unsent whether to stay, in the words of the browser. They are stored and go out at the
  * next visit; asking makes sense where nothing sends them before.
+ * @param db asks for its files too
  * @returns what ends it
  * @example
- * const stop = askBeforeLeaving(sync);
+ * const stop = askBeforeLeaving(sync, db);
  * stop();
  */
-export function askBeforeLeaving(sync: Sync): () => void {
+export function askBeforeLeaving(sync: Sync, db?: Pick<Database, 'files'>): () => void {
   const ask = (event: Event): void => event.preventDefault();
   // Only while it is needed: browsers keep no page for "back" that listens to it.
-  const stop = watchUnsent(sync, (unsent) => {
+  const stop = watchUnsent(sync, db?.files, (unsent) => {
     if (unsent > 0) addEventListener('beforeunload', ask);
     else removeEventListener('beforeunload', ask);
   });
@@ -105,7 +106,7 @@ async function registered(): Promise<Registration> {
 }
 
 /** Once for what is unsent when the hub is out of reach, and once more when the page is hidden: it may be closed next. */
-function askToSend(sync: Sync, register: () => Promise<void>): () => void {
+function askToSend({ files }: Database, sync: Sync, register: () => Promise<void>): () => void {
   let unsent = 0;
   let isAsked = false;
   const ask = (): void => {
@@ -117,7 +118,7 @@ function askToSend(sync: Sync, register: () => Promise<void>): () => void {
     if (unsent === 0) isAsked = false;
     else if (!isAsked && sync.state !== 'live') ask();
   };
-  const stop = watchUnsent(sync, (count) => {
+  const stop = watchUnsent(sync, files, (count) => {
     unsent = count;
     look();
   });

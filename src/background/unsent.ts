@@ -1,20 +1,37 @@
-import type { Sync } from '../index.ts';
+import type { Database, Sync } from '../index.ts';
 
 /**
- * Tells how many writes have no verdict: now, and whenever that changes.
+ * Tells how many writes have no verdict, and with `files` how many files of confirmed ones the hub does not have: now, and whenever that
+ * changes.
  * @returns what ends it
  */
-export function watchUnsent(sync: Sync, tell: (count: number) => void): () => void {
+export function watchUnsent(
+  sync: Sync,
+  files: Database['files'] | undefined,
+  tell: (count: number) => void,
+): () => void {
   const listening = new AbortController();
   const { signal } = listening;
+  let writes = 0;
+  let kept = 0;
   const look = async (): Promise<void> => {
-    const writes = await sync.writes.list({ states: ['local', 'parked'] });
-    if (!signal.aborted) tell(writes.length);
+    const [pending, stored] = await Promise.all([
+      sync.writes.list({ states: ['local', 'parked'] }),
+      files?.list() ?? [],
+    ]);
+    writes = pending.length;
+    kept = stored.filter(({ state }) => state === 'unsent').length;
+    if (!signal.aborted) tell(writes + kept);
   };
   /** Locked or closed: what was told last holds. */
   const lookAgain = (): void => void look().catch(() => undefined);
-  sync.addEventListener('progress', ({ detail }) => tell(detail.pending), { signal });
+  const noteWrites = ({ detail }: { readonly detail: { readonly pending: number } }): void => {
+    writes = detail.pending;
+    tell(writes + kept);
+  };
+  sync.addEventListener('progress', noteWrites, { signal });
   sync.addEventListener('verdict', lookAgain, { signal });
+  files?.addEventListener('progress', lookAgain, { signal });
   lookAgain();
   return () => listening.abort();
 }
