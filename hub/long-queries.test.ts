@@ -1,5 +1,5 @@
 /** Queries that take long, at a hub with threads for them: others are answered meanwhile, over PGlite and over PostgreSQL. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { platform } from 'node:process';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -155,7 +155,8 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
   test('a live query that takes long is executed by another thread, and again after a commit that changes it', async () => {
     const id = String(Date.now());
     await hub.query(create(id, 1));
-    const long = counting(150, [get(id), { count: variable('counts') }]);
+    const longText = { map: { lambda: 'i', expr: 'één '.repeat(10) }, collection: numbers(9000) };
+    const long = counting(150, [get(id), { count: variable('counts') }, longText]);
     const response = await fetch(`${hub.url}/live/`, {
       method: 'POST',
       headers: {
@@ -168,14 +169,23 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     let text = '';
     const reading = (async () => {
       const decoder = new TextDecoder();
-      for await (const part of response.body ?? []) text += decoder.decode(part);
+      for await (const part of response.body ?? []) text += decoder.decode(part, { stream: true });
     })().catch(() => undefined);
-    await expect.poll(() => text).toContain('{"resource":[1,150]}');
+    const told = (): string[] => text.split('\n\n').slice(1, -1);
+    const answer = (n: number): string => {
+      const body = JSON.stringify({
+        resource: [n, 150, numbers(9000).map(() => 'één '.repeat(10))],
+      });
+      const tag = createHash('sha256').update(`200 ${body}`).digest('base64url');
+      return `event: answer\ndata: 0 200 ${tag}\ndata: ${body}`;
+    };
+    await expect.poll(() => told().length).toBe(1);
     await hub.query({
       update: { ref: { collection: 'notes' }, id },
       params: object({ data: object({ n: 2 }) }),
     });
-    await expect.poll(() => text).toContain('{"resource":[2,150]}');
+    await expect.poll(() => told().length).toBe(2);
+    expect(told()).toEqual([answer(1), answer(2)]);
     hub.child.kill('SIGKILL');
     await reading;
   });

@@ -51,15 +51,19 @@ const REST_MAX_MS = 5_000;
 const REFUSED_REST = 4;
 /** So many of `meanwhile` count as a change of what was read. */
 const MEANWHILE_MAX = 64;
-/** Characters written at once; longer answers count as not read yet until they are. */
-const PART_CHARS = 64 * 1024;
-const HASHED_CHARS = 1024 * 1024;
+/** Characters or bytes written at once; longer answers count as not read yet until they are. */
+const PART_LENGTH = 64 * 1024;
+/** So many parts are hashed in one turn. */
+const HASHED_PARTS = 4;
 
-export class LiveStream implements AsyncIterable<string>, AsyncIterator<string>, Follower {
+/** Bytes: of a long answer, made by the thread that executed the query. */
+type Part = string | Uint8Array;
+
+export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Follower {
   private readonly options: LiveStreamOptions;
   private readonly queries: readonly LiveQuery[];
   /** What is written next. */
-  private parts: string[] = [': hello\n\n'];
+  private parts: Part[] = [': hello\n\n'];
   private release: (() => void) | undefined = undefined;
   private beatsAtMs: number;
   private wake: (() => void) | undefined = undefined;
@@ -101,7 +105,7 @@ export class LiveStream implements AsyncIterable<string>, AsyncIterator<string>,
     return this;
   }
 
-  async next(): Promise<IteratorResult<string, undefined>> {
+  async next(): Promise<IteratorResult<Part, undefined>> {
     for (;;) {
       const part = this.isClosed ? undefined : this.parts.shift();
       if (part !== undefined) return { done: false, value: part };
@@ -113,7 +117,7 @@ export class LiveStream implements AsyncIterable<string>, AsyncIterator<string>,
     }
   }
 
-  return(): Promise<IteratorResult<string, undefined>> {
+  return(): Promise<IteratorResult<Part, undefined>> {
     if (!this.isClosed) {
       this.isClosed = true;
       this.parts = [];
@@ -197,23 +201,31 @@ export class LiveStream implements AsyncIterable<string>, AsyncIterator<string>,
     const { host } = this.options.call;
     const call = { ...this.options.call, arrived: host.clock() };
     try {
-      return await runQuery(call, { query, allows: 'read', placeName: 'live queries' });
+      return await runQuery(call, {
+        query,
+        allows: 'read',
+        placeName: 'live queries',
+        takesBytes: true,
+      });
     } catch (reason) {
       host.report?.(reason);
       return refusedAnswer(INTERNAL, call.arrived);
     }
   }
 
-  private async tell(live: LiveQuery, { status, body }: QueryAnswer): Promise<void> {
-    if (status === 401) return this.end(status, body);
-    const bytes = body.length > PART_CHARS ? Buffer.byteLength(body) : 0;
-    const release = bytes > 0 ? this.options.caller.hold(bytes) : () => undefined;
+  private async tell(live: LiveQuery, { status, body: text, bytes }: QueryAnswer): Promise<void> {
+    const body = bytes ?? text;
+    if (status === 401) return this.end(status, text);
+    const parts = partsOf(body);
+    const length = bytes || parts.length > 1 ? Buffer.byteLength(body) : 0;
+    const release = length > 0 ? this.options.caller.hold(length) : () => undefined;
     if (!release) return this.refuseLong(live);
-    const tag = await this.tagOf(status, body);
+    const tag = await this.tagOf(status, parts);
     if (this.isClosed || live.told === tag) return release();
     live.told = tag;
     this.release = release;
-    this.parts = partsOf(`event: answer\ndata: ${live.number} ${status} ${tag}\ndata: ${body}\n\n`);
+    const head = `event: answer\ndata: ${live.number} ${status} ${tag}\ndata: `;
+    this.parts = length > 0 ? [head, ...parts, '\n\n'] : [`${head}${text}\n\n`];
   }
 
   /** It is asked again: what others have not read yet may be read by then. */
@@ -231,12 +243,14 @@ export class LiveStream implements AsyncIterable<string>, AsyncIterator<string>,
     this.parts = [`event: ended\ndata: ${status}\ndata: ${body}\n\n`];
   }
 
-  private async tagOf(status: number, body: string): Promise<string> {
-    if (body.length <= HASHED_CHARS) return hashOnce('sha256', `${status} ${body}`, 'base64url');
+  private async tagOf(status: number, parts: readonly Part[]): Promise<string> {
+    const [only = ''] = parts;
+    if (typeof only === 'string' && parts.length <= 1)
+      return hashOnce('sha256', `${status} ${only}`, 'base64url');
     const hash = createHash('sha256').update(`${status} `);
-    for (let at = 0; at < body.length; at += HASHED_CHARS) {
-      hash.update(body.slice(at, at + HASHED_CHARS), 'utf16le');
-      await this.options.pause();
+    for (const [at, part] of parts.entries()) {
+      if (at > 0 && at % HASHED_PARTS === 0) await this.options.pause();
+      hash.update(part);
     }
     return hash.digest('base64url');
   }
@@ -250,11 +264,11 @@ const INTERNAL = new Refusal(
 /** As a whole, and not for what it says or finds: for time, or memory. */
 const isRefused = ({ status, faults }: QueryAnswer): boolean => status >= 400 && !faults;
 
-function partsOf(text: string): string[] {
-  const parts: string[] = [];
-  for (let at = 0; at < text.length;) {
-    const end = partEnd(text, at + PART_CHARS);
-    parts.push(text.slice(at, end));
+function partsOf(body: Part): Part[] {
+  const parts: Part[] = [];
+  for (let at = 0; at < body.length;) {
+    const end = typeof body === 'string' ? partEnd(body, at + PART_LENGTH) : at + PART_LENGTH;
+    parts.push(typeof body === 'string' ? body.slice(at, end) : body.subarray(at, end));
     at = end;
   }
   return parts;

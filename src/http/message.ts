@@ -35,7 +35,7 @@ export interface HttpResponse {
   /** Names in lower case. */
   readonly headers: Headers;
   /** A stream ends when its consumer returns. Text is UTF-8. */
-  readonly body: string | AsyncIterable<string> | AsyncIterable<Uint8Array>;
+  readonly body: string | AsyncIterable<string | Uint8Array>;
   /** In place of `body`, which is then empty: UTF-8. */
   readonly bytes?: Uint8Array;
   /** For the log of the host. */
