@@ -292,6 +292,7 @@ module.exports = {
     ...roomsOf('hub', [
       'settings',
       'monitoring',
+      'event-loop',
       'sql',
       'store',
       'passwords',

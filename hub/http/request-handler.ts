@@ -10,7 +10,7 @@ import { answerText, type HttpHost, type HttpResponse } from '../../src/http/mes
 import { Admission } from '../admission/admission.ts';
 import { corsPolicy } from '../admission/allowed-callers.ts';
 import { HubMetrics } from '../monitoring/metrics.ts';
-import { LoopTurns, type TurnLimits } from '../evaluators/loop-turns.ts';
+import { LoopTurns, type TurnLimits } from '../event-loop/loop-turns.ts';
 import type { AnyRequest, AnyResponse } from './acceptor.ts';
 import { InFlight } from './in-flight.ts';
 import { BodyMemory } from './body-memory.ts';

@@ -1,5 +1,6 @@
 /** Writes responses to the wire. A stream goes as fast as the client reads; one that does not read is disconnected. */
 import type { HttpResponse } from '../../src/http/message.ts';
+import { nextTurn } from '../event-loop/next-turn.ts';
 import type { AnyResponse } from './acceptor.ts';
 
 export type TextResponse = HttpResponse & { readonly body: string };
@@ -30,6 +31,9 @@ export function sendText(
   to.end(response.body);
 }
 
+/** After a part of a stream that is larger, others have a turn. */
+const SMALL_PART = 16 * 1024;
+
 /** Characters or bytes of a long answer that are written at once. */
 const PART_CHARS = 256 * 1024;
 
@@ -48,6 +52,7 @@ export async function sendInParts(
     const part = typeof body === 'string' ? body.slice(at, end) : body.subarray(at, end);
     if (!write(to, part)) await drained(to, never, slowReaderMs);
     at = end;
+    await nextTurn();
   }
   to.end();
 }
@@ -75,6 +80,7 @@ export async function sendStream(
       const part = await parts.next();
       if (part.done === true || signal.aborted) break;
       if (!write(to, part.value)) await drained(to, signal, slowReaderMs);
+      if (part.value.length > SMALL_PART) await nextTurn();
     }
     to.end();
   } catch (reason) {

@@ -6,7 +6,7 @@ import { HeaderFault, readHeaders, type RequestOptions } from '../../src/http/re
 import { traceparentOf } from '../../src/http/trace-context.ts';
 import { Lanes } from '../admission/lanes.ts';
 import { Counts } from '../admission/token-buckets.ts';
-import { LoopTurns } from '../evaluators/loop-turns.ts';
+import { LoopTurns } from '../event-loop/loop-turns.ts';
 import type { HubRequest, HubRoute, RouteCaller } from '../http/route.ts';
 import type { OpenedHub } from '../instance/open-hub.ts';
 import { pause } from '../instance/hub-engine.ts';

@@ -8,7 +8,7 @@ import {
   type SqlResult,
   type Statement,
 } from './sql-client.ts';
-import { nextTurn, TURN_ROWS } from './turns.ts';
+import { nextTurn, TURN_ROWS } from '../event-loop/next-turn.ts';
 
 /** `n` is a connection of the borrower, `call` identifies the answer. */
 export type ToLender =

@@ -16,7 +16,7 @@ import {
   type SqlResult,
   type Statement,
 } from './sql-client.ts';
-import { TURN_BYTES } from './turns.ts';
+import { TURN_BYTES } from '../event-loop/next-turn.ts';
 
 export interface PgDatabaseOptions {
   readonly pool: PoolConfig;

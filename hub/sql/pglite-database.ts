@@ -2,7 +2,7 @@
 import { Duplex } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { PgDatabase } from './pg-database.ts';
-import { nextTurn, TURN_BYTES } from './turns.ts';
+import { nextTurn, TURN_BYTES } from '../event-loop/next-turn.ts';
 
 const MEMORY = 'memory:';
 

@@ -11,7 +11,7 @@ import { LentDatabase, type FromLender } from './lent-database.ts';
 import { openPglite, startThread } from './pglite-database.ts';
 import { PgDatabase } from './pg-database.ts';
 import type { SqlDatabase, SqlResult, Statement } from './sql-client.ts';
-import { nextTurn, TURN_BYTES, TURN_ROWS } from './turns.ts';
+import { nextTurn, TURN_BYTES, TURN_ROWS } from '../event-loop/next-turn.ts';
 
 const server = sharedPostgres();
 

@@ -16,7 +16,7 @@ import { PendingWrites } from './pending-writes.ts';
 import { SHARED_ROWS_MAX, type SharedReads } from './shared-reads.ts';
 import type { SqlConnection, SqlResult, Statement } from '../sql/sql-client.ts';
 import * as sql from '../sql/statements.ts';
-import { nextTurn, TURN_ROWS } from '../sql/turns.ts';
+import { nextTurn, TURN_ROWS } from '../event-loop/next-turn.ts';
 
 /** @param only set if nothing but rows is fetched */
 type Send = (

@@ -1,6 +1,6 @@
-/** What a database sends is read in several turns of the event loop when it is large: between them, others are answered. */
+/** What a database sends, and what a client is sent, goes on in several turns of the event loop when it is large: others are answered between them. */
 
-/** One turn takes so many: 3 ms or less. */
+/** A piece has so many: 3 ms or less. */
 export const TURN_BYTES = 256 * 1024;
 export const TURN_ROWS = 1000;
 

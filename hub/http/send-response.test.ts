@@ -1,0 +1,53 @@
+/** Long answers and long parts of streams are written over several turns of the event loop, whatever their sockets take. */
+import { expect, test } from 'vitest';
+import type { AnyResponse } from './acceptor.ts';
+import { sendInParts, sendStream, type StreamedResponse } from './send-response.ts';
+
+const PART = 256 * 1024;
+const HEAD = { status: 200, headers: {} };
+
+/** The turns of the event loop in which sockets that take everything at once were given something. */
+function takingSockets(): { readonly turns: readonly number[]; socket: () => AnyResponse } {
+  let turn = 0;
+  const turns: number[] = [];
+  const next = (): void => {
+    turn += 1;
+    if (turn < 1000) setImmediate(next).unref();
+  };
+  next();
+  const socket = (): AnyResponse =>
+    ({
+      destroyed: false,
+      writeHead: () => undefined,
+      write: () => turns.push(turn) > 0,
+      end: () => undefined,
+    }) as unknown as AnyResponse;
+  return { turns, socket };
+}
+
+test('of several long answers, one part is written in each turn', async () => {
+  const sockets = takingSockets();
+  const send = (body: string | Uint8Array): Promise<void> =>
+    sendInParts(sockets.socket(), { ...HEAD, body: '' }, body, {
+      bytes: body.length,
+      slowReaderMs: 1000,
+    });
+  await Promise.all([send('x'.repeat(4 * PART)), send(new Uint8Array(4 * PART))]);
+  expect(sockets.turns).toHaveLength(8);
+  // The first part of each is written at once.
+  expect(new Set(sockets.turns).size).toBe(7);
+});
+
+test('after a long part of a stream others have a turn, after a short one they need not', async () => {
+  const sockets = takingSockets();
+  async function* parts(): AsyncGenerator<string> {
+    for (const length of [10, 10, PART, PART, PART]) yield 'x'.repeat(length);
+  }
+  const response: StreamedResponse = { ...HEAD, body: parts() };
+  await sendStream(sockets.socket(), response, {
+    signal: new AbortController().signal,
+    slowReaderMs: 1000,
+  });
+  expect(sockets.turns).toHaveLength(5);
+  expect(new Set(sockets.turns).size).toBe(3);
+});
