@@ -229,6 +229,13 @@ test('a credential that has had its share of the last second has shorter turns w
   expect(open1.turnMs(other)).toBe(quiet);
 });
 
+test('what was evaluated of a query in the executions before is part of its turn', () => {
+  const open1 = open();
+  const quiet = open1.turnMs({ secret: 'a' });
+  expect(open1.turnMs({ secret: 'a' }, quiet / 4)).toBe((quiet * 3) / 4);
+  expect(open1.turnMs({ secret: 'a' }, quiet + 1)).toBe(0);
+});
+
 test('close() ends what runs and refuses what waits', async () => {
   open();
   const answers = [execute('wait'), execute('second')];

@@ -116,7 +116,12 @@ export class EvaluatorPool implements LongQueries {
     return this.databases.of(name) ?? `address ${address}`;
   }
 
-  turnMs(request: Credential): number {
+  /** All executions of a query here have one turn: each range that it goes on to read is another. */
+  turnMs(request: Credential, evaluatedMs = 0): number {
+    return Math.max(0, this.turnOf(request) - evaluatedMs);
+  }
+
+  private turnOf(request: Credential): number {
     const name = nameOf(request);
     const { recent } = this;
     const isBusy = recent.of(name) > SHARE_MS && !recent.isAlone(name);

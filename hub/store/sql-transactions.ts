@@ -162,11 +162,21 @@ export async function rowOver(
   return found.rows[0];
 }
 
-const isSameResult = (a: SqlResult | undefined, b: SqlResult | undefined): boolean =>
-  a?.rows.length === b?.rows.length &&
-  JSON.stringify(a?.rows.map(joined).toSorted()) === JSON.stringify(b?.rows.map(joined).toSorted());
+/** The same statement usually finds its rows in the same order. */
+function isSameResult(a: SqlResult | undefined, b: SqlResult | undefined): boolean {
+  if (!a || !b || a.rows.length !== b.rows.length) return a === b;
+  if (a.rows.every((row, at) => isSameRow(row, b.rows[at]))) return true;
+  return (
+    JSON.stringify(a.rows.map(joined).toSorted()) === JSON.stringify(b.rows.map(joined).toSorted())
+  );
+}
 
-const joined = (row: SqlResult['rows'][number]): string => JSON.stringify(row);
+type SqlRow = SqlResult['rows'][number];
+
+const isSameRow = (a: SqlRow, b: SqlRow | undefined): boolean =>
+  a.length === b?.length && a.every((column, at) => column === b[at]);
+
+const joined = (row: SqlRow): string => JSON.stringify(row);
 
 /** Locks the sequencers of its lanes from its first statement to its end. */
 export class WriteTransaction extends Transaction implements WriteTx {

@@ -28,6 +28,7 @@ function ticking(): () => number {
   return () => (now += 1000);
 }
 
+/** @param turnMs for all executions of a query together */
 async function openWith(turnMs: number) {
   const store = createMemoryStore();
   const clock = ticking();
@@ -39,7 +40,8 @@ async function openWith(turnMs: number) {
   };
   const told: number[] = [];
   const noteTime = (_: unknown, ms: number) => void told.push(ms);
-  const longQueries = { whenFree: () => undefined, turnMs: () => turnMs, noteTime, execute };
+  const left = (_: unknown, evaluatedMs = 0) => turnMs - evaluatedMs;
+  const longQueries = { whenFree: () => undefined, turnMs: left, noteTime, execute };
   const readLong = longTextReader(() => Promise.resolve());
   const world = new EngineWorld(store, { clock, readLong });
   const engine = withLongQueries(world.engine, longQueries, clock);
@@ -72,6 +74,33 @@ test('how long each execution took here is told, of those that went elsewhere to
   expect(sent).toHaveLength(1);
   // The clock goes on with each look: two in the turn, and the one at its end.
   expect(told).toEqual([3]);
+});
+
+test('all executions of a query here have one turn together', async () => {
+  /** Which document is looked for depends on whether another was found: each look is another execution. */
+  const then = (id: string, before: object) => ({
+    let: [{ found: { to_string: before } }, { x: long(1) }],
+    in: {
+      exists: {
+        ref: coll('notes'),
+        id: { select: [{ var: 'found' }], from: obj({ false: id }) },
+      },
+    },
+  });
+  const first = { exists: { ref: coll('notes'), id: '1' } };
+  const query = then('4', then('3', then('2', first)));
+  const within = await openWith(100);
+  within.told.length = 0;
+  await within.ask(query);
+  const { told } = within;
+  expect(within.sent).toEqual([]);
+  expect(told.length).toBeGreaterThan(4);
+  const sum = told.reduce((a, b) => a + b);
+  // Each is shorter than the turn, but not all of them together.
+  const over = await openWith(Math.max(...told) + 1);
+  expect(sum).toBeGreaterThan(Math.max(...told) + 2);
+  await over.ask(query);
+  expect(over.sent).toHaveLength(1);
 });
 
 test('of writes at once, those that take long leave the others alone', async () => {

@@ -28,11 +28,15 @@ export function withLongQueries(
     const free = longQueries.whenFree(request);
     if (free) await free;
     const { writeTurnMs } = longQueries;
+    let evaluatedMs = 0;
     try {
       return await engine.query({
         ...request,
-        turnMs: longQueries.turnMs(request),
-        ...(longQueries.noteTime && { noteTime: (ms) => longQueries.noteTime?.(request, ms) }),
+        turnMs: () => longQueries.turnMs(request, evaluatedMs),
+        noteTime(ms) {
+          evaluatedMs += ms;
+          longQueries.noteTime?.(request, ms);
+        },
         ...(writeTurnMs !== undefined && { writeTurnMs }),
       });
     } catch (reason) {

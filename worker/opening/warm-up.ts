@@ -69,7 +69,7 @@ export async function warmUp(
         query: JSON.stringify(query),
         apiVersion: '4',
         allows: 'read',
-        turnMs: PAGE_MS_MAX,
+        turnMs: () => PAGE_MS_MAX,
       });
       return status === 200 ? (JSON.parse(body) as { resource: Page }).resource : undefined;
     } catch (reason) {

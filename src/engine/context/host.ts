@@ -58,8 +58,8 @@ export interface EngineOptions {
 export interface LongQueries {
   /** When the query may begin here; undefined: now. */
   whenFree(request: QueryRequest): Promise<void> | undefined;
-  /** How long the query may be evaluated here before it goes there. */
-  turnMs(request: QueryRequest): number;
+  /** How long the query may be evaluated here, in the execution that begins, before it goes there. @param evaluatedMs in those before */
+  turnMs(request: QueryRequest, evaluatedMs?: number): number;
   /** How long the query was evaluated here, each time. */
   noteTime?(request: QueryRequest, ms: number): void;
   /** In which database its credential acts, told with its answer. */
@@ -111,8 +111,8 @@ export interface QueryRequest {
   readonly address?: string;
   /** When it came, if it has waited elsewhere. */
   readonly arrived?: Micros;
-  /** How long it may be evaluated in one execution: then `TurnOver` is thrown. */
-  readonly turnMs?: number;
+  /** How long it may be evaluated in the execution that begins: then `TurnOver` is thrown. */
+  readonly turnMs?: () => number;
   /** Likewise, if it may write. */
   readonly writeTurnMs?: number;
   /** Told how long each execution took here. */

@@ -153,9 +153,9 @@ function requireCaller(context: AuthenticationContext, secret: string | undefine
 }
 
 function turnMsOf({ request, parsed }: QueryPlan): number | undefined {
-  const { turnMs, writeTurnMs = turnMs } = request;
+  const { turnMs, writeTurnMs } = request;
   const mayWrite = !(parsed instanceof QueryFailure) && parsed.effect === 'write';
-  return mayWrite ? writeTurnMs : turnMs;
+  return mayWrite && writeTurnMs !== undefined ? writeTurnMs : turnMs?.();
 }
 
 /** Before its commit: it has had no effect. */

@@ -80,7 +80,7 @@ export class LocalQueries {
     const { transactions } = engine;
     const { request } = planned;
     const plan = longQueries
-      ? { ...planned, request: { ...request, turnMs: longQueries.turnMs(request) } }
+      ? { ...planned, request: { ...request, turnMs: () => longQueries.turnMs(request) } }
       : planned;
     let reads: TrackedReads = { rows: [], ranges: [] };
     let missing: readonly MissingSet[] = [];

@@ -136,7 +136,7 @@ function planOf(
     query: item.query,
     apiVersion: item.apiVersion,
     allows: 'write',
-    ...(host.longPushes && { turnMs: host.longPushes.turnMs(request.secret) }),
+    turnMs: () => host.longPushes?.turnMs(request.secret) ?? Infinity,
     ...(host.queryTimeoutMs !== undefined && { timeoutMs: host.queryTimeoutMs }),
   };
   const ids = item.ids.map(BigInt);
