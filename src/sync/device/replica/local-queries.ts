@@ -91,7 +91,9 @@ export class LocalQueries {
         const state = requireState(input);
         ({ sets } = state);
         const writer = view.writerOver(input.writer, state, reads);
-        const result = transactions.execute(plan, { ...input, writer });
+        // As of a write: its clock may be off, and what it wrote is not in the future.
+        const now = Math.max(plan.started + state.skew, state.lastNow);
+        const result = transactions.execute({ ...plan, now }, { ...input, writer });
         missing = missingSets(copyOf(reads), writer, state.sets);
         return result;
       }, request);

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { repeated } from '../../../engine/testing/large-values.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
 import { when } from '../../testing/simulation/sim-schema.ts';
+import { SYNC_PROTOCOL } from '../../protocol/messages.ts';
 import { derivedIds } from '../../protocol/digest.ts';
 import {
   ADMIN,
@@ -42,6 +43,33 @@ test('submit() shows a write at once, in every tab, and after a reopening', asyn
   const reopened = new DeviceWorld(createMemoryStore(memory));
   expect(await reopened.see(page)).toEqual({ data: [1, 2] });
   expect(await reopened.asRoot(byN(2))).toBe(1);
+});
+
+test('Now() of a read is the time of the hub, as of a write, however far the clock of the device is off', async () => {
+  const { device } = await worlds();
+  const { replica } = device;
+  const ahead = 3 * 3_600_000_000;
+  const fence = await replica.takeFence();
+  const arrived = device.now;
+  const welcome = {
+    ...WELCOMED,
+    protocol: SYNC_PROTOCOL,
+    device: '1d'.repeat(16),
+    hubTime: arrived - ahead,
+    lastSeq: 0,
+    expiresAt: undefined,
+    passwordSetAt: undefined,
+  };
+  await replica.applyWelcome(fence, welcome, arrived);
+  const now = async () => Number(await device.see({ to_micros: { now: null } }));
+  const hubTime = device.now - ahead;
+  expect(await now()).toBeGreaterThanOrEqual(hubTime);
+  expect(await now()).toBeLessThan(hubTime + 1_000_000);
+  // The clock is set right, and time does not go back.
+  await device.submit(create(2));
+  const [item] = await replica.outgoing({ count: 1, chars: 1e9 });
+  device.now -= ahead;
+  expect(await now()).toBeGreaterThanOrEqual(item!.now);
 });
 
 test('read() of what takes longer than its turn is executed elsewhere, and any other here', async () => {
