@@ -82,6 +82,28 @@ async function openNotes(context: BrowserContext, hub: SyncHub, secret?: string)
   return page;
 }
 
+/** Once the browser was asked for a sync. */
+async function closeTagged(page: Page): Promise<{ readonly origin: string; readonly tag: string }> {
+  await expect.poll(() => tagsIn(page)).toHaveLength(1);
+  const [tag = ''] = await tagsIn(page);
+  const { origin } = new URL(page.url());
+  await page.close();
+  return { origin, tag };
+}
+
+/** With what is stored, once the service worker is done. */
+async function openWithoutNetwork(context: BrowserContext, hub: SyncHub): Promise<Page> {
+  const page = await context.newPage();
+  await loadApp(page);
+  // The service worker is done.
+  await expect
+    .poll(() => page.evaluate(async () => (await navigator.locks.query()).held))
+    .toEqual([]);
+  hub.proxy.set('down');
+  await openSynced(page, { url: hub.url });
+  return page;
+}
+
 for (const worker of WORKERS)
   test(`writes that were made offline go out after the last tab was closed: ${worker}`, async ({
     context,
@@ -93,10 +115,7 @@ for (const worker of WORKERS)
     expect(await tagsIn(page)).toEqual([]);
     hub.proxy.set('down');
     for (const text of ['one', 'two', 'three']) await submitNote(page, text);
-    await expect.poll(() => tagsIn(page)).toHaveLength(1);
-    const [tag = ''] = await tagsIn(page);
-    const { origin } = new URL(page.url());
-    await page.close();
+    const { origin, tag } = await closeTagged(page);
     expect(await notesAt(hub)).toEqual([]);
     hub.proxy.set('up');
     await dispatch(context, 'dispatchSyncEvent', { origin, tag });
@@ -126,22 +145,12 @@ test('what is new is fetched while the app is closed, and is there without netwo
   await syncInBackground(page, WORKERS[0]);
   hub.proxy.set('down');
   await submitNote(page, 'from here');
-  await expect.poll(() => tagsIn(page)).toHaveLength(1);
-  const [tag = ''] = await tagsIn(page);
-  const { origin } = new URL(page.url());
-  await page.close();
+  const { origin, tag } = await closeTagged(page);
   await hub.admin.query(call('Create', notes(), { data: { text: 'from elsewhere' } }));
   hub.proxy.set('up');
   await dispatch(context, 'dispatchPeriodicSyncEvent', { origin, tag });
   await expect.poll(async () => ((await notesAt(hub)) as unknown[]).length).toBe(2);
-  const later = await context.newPage();
-  await loadApp(later);
-  // The service worker is done.
-  await expect
-    .poll(() => later.evaluate(async () => (await navigator.locks.query()).held))
-    .toEqual([]);
-  hub.proxy.set('down');
-  await openSynced(later, { url: hub.url });
+  const later = await openWithoutNetwork(context, hub);
   await expect.poll(() => shownIn(later)).toEqual(['from elsewhere', 'from here']);
 });
 
@@ -168,23 +177,13 @@ test('a photo that the hub has not got goes out after the last tab was closed, w
   await syncInBackground(page, WORKERS[0]);
   await submitPhoto(page, hub);
   hub.proxy.set('down');
-  await expect.poll(() => tagsIn(page)).toHaveLength(1);
-  const [tag = ''] = await tagsIn(page);
-  const { origin } = new URL(page.url());
-  await page.close();
+  const { origin, tag } = await closeTagged(page);
   hub.proxy.judge = () => 'none';
   const before = hub.proxy.of('/files/').length;
   hub.proxy.set('up');
   await dispatch(context, 'dispatchSyncEvent', { origin, tag });
   await expect.poll(() => hub.proxy.of('/files/').length).toBeGreaterThan(before);
-  const later = await context.newPage();
-  await loadApp(later);
-  // The service worker is done.
-  await expect
-    .poll(() => later.evaluate(async () => (await navigator.locks.query()).held))
-    .toEqual([]);
-  hub.proxy.set('down');
-  await openSynced(later, { url: hub.url });
+  const later = await openWithoutNetwork(context, hub);
   expect(await fileStates(later)).toEqual(['sent']);
 });
 

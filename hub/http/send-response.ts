@@ -1,6 +1,6 @@
 /** Writes responses to the wire. A stream goes as fast as the client reads; one that does not read is disconnected. */
 import type { HttpResponse } from '../../src/http/message.ts';
-import { nextTurn } from '../event-loop/next-turn.ts';
+import { nextTurn, TURN_BYTES } from '../event-loop/next-turn.ts';
 import type { AnyResponse } from './acceptor.ts';
 
 export type TextResponse = HttpResponse & { readonly body: string };
@@ -34,9 +34,6 @@ export function sendText(
 /** After a part of a stream that is larger, others have a turn. */
 const SMALL_PART = 16 * 1024;
 
-/** Characters or bytes of a long answer that are written at once. */
-const PART_CHARS = 256 * 1024;
-
 /** A client that reads nothing for `slowReaderMs` is disconnected. Resolves when all was written, or nobody reads it any more. */
 export async function sendInParts(
   to: AnyResponse,
@@ -47,18 +44,27 @@ export async function sendInParts(
   const length = response.headers['content-length'] ?? String(bytes);
   writeHead(to, response, { 'content-length': length });
   const never = new AbortController().signal;
-  for (let at = 0; at < body.length && !to.destroyed;) {
-    const end = typeof body === 'string' ? partEnd(body, at + PART_CHARS) : at + PART_CHARS;
-    const part = typeof body === 'string' ? body.slice(at, end) : body.subarray(at, end);
+  for (const part of partsOf(body, TURN_BYTES)) {
+    if (to.destroyed) break;
     if (!write(to, part)) await drained(to, never, slowReaderMs);
-    at = end;
     await nextTurn();
   }
   to.end();
 }
 
-/** Two halves of one character stay together. */
-export function partEnd(text: string, end: number): number {
+/** Each has so many characters or bytes, or one more: two halves of one character stay together. */
+export function* partsOf(
+  body: string | Uint8Array,
+  length: number,
+): Generator<string | Uint8Array> {
+  for (let at = 0; at < body.length;) {
+    const end = typeof body === 'string' ? partEnd(body, at + length) : at + length;
+    yield typeof body === 'string' ? body.slice(at, end) : body.subarray(at, end);
+    at = end;
+  }
+}
+
+function partEnd(text: string, end: number): number {
   const code = text.charCodeAt(end - 1);
   return code >= 0xd800 && code < 0xdc00 ? end + 1 : end;
 }

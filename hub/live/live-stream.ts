@@ -9,7 +9,7 @@ import { Refusal } from '../../src/errors.ts';
 import { runQuery, type ReceivedRequest } from '../../src/http/answer-query.ts';
 import { boundedReads } from '../evaluators/bounded-reads.ts';
 import type { RouteCaller } from '../http/route.ts';
-import { partEnd } from '../http/send-response.ts';
+import { partsOf } from '../http/send-response.ts';
 import type { Changes } from './changes.ts';
 import type { Follower } from './live-feed.ts';
 
@@ -216,7 +216,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
   private async tell(live: LiveQuery, { status, body: text, bytes }: QueryAnswer): Promise<void> {
     const body = bytes ?? text;
     if (status === 401) return this.end(status, text);
-    const parts = partsOf(body);
+    const parts = [...partsOf(body, PART_LENGTH)];
     const length = bytes || parts.length > 1 ? Buffer.byteLength(body) : 0;
     const release = length > 0 ? this.options.caller.hold(length) : () => undefined;
     if (!release) return this.refuseLong(live);
@@ -263,13 +263,3 @@ const INTERNAL = new Refusal(
 
 /** As a whole, and not for what it says or finds: for time, or memory. */
 const isRefused = ({ status, faults }: QueryAnswer): boolean => status >= 400 && !faults;
-
-function partsOf(body: Part): Part[] {
-  const parts: Part[] = [];
-  for (let at = 0; at < body.length;) {
-    const end = typeof body === 'string' ? partEnd(body, at + PART_LENGTH) : at + PART_LENGTH;
-    parts.push(typeof body === 'string' ? body.slice(at, end) : body.subarray(at, end));
-    at = end;
-  }
-  return parts;
-}
