@@ -8,6 +8,7 @@ import { detachedExecutions } from '../src/engine/transactions.ts';
 import type { Store } from '../src/store/port.ts';
 import { boundedReads } from './evaluators/bounded-reads.ts';
 import type { FromEvaluator, LongPush, LongQuery, ToEvaluator } from './evaluators/messages.ts';
+import { textOf } from './evaluators/text-parts.ts';
 import { QueryMarks } from './evaluators/query-marks.ts';
 import { lowerThreadPriority } from './evaluators/thread-priority.ts';
 import { createSyncHub, type SyncHub } from '../src/sync/hub/sync-hub.ts';
@@ -88,8 +89,12 @@ const noted = (store: Store): Store => ({
 
 const NO_READS = { rows: [], ranges: [] };
 
-async function answer({ engine }: Opened, request: LongQuery): Promise<FromEvaluator> {
-  const full = await engine.query(request);
+async function answer(
+  { engine }: Opened,
+  { queryParts, ...request }: LongQuery,
+): Promise<FromEvaluator> {
+  const query = queryParts ? (textOf(queryParts) ?? '') : request.query;
+  const full = await engine.query({ ...request, query });
   // Live queries need it, whoever executes them.
   const readSet =
     request.allows === 'read' ? boundedReads(full.readSet, HUB_LIMITS.liveFacts) : NO_READS;
@@ -100,8 +105,8 @@ async function answer({ engine }: Opened, request: LongQuery): Promise<FromEvalu
 }
 
 async function process({ devices }: Opened, push: LongPush): Promise<FromEvaluator> {
-  const { secret, text, message } = push;
-  const offered = text === undefined ? message : parseMessage(text);
+  const { secret, parts, message } = push;
+  const offered = parts ? parseMessage(textOf(parts)) : message;
   const pushed = offered === NOT_JSON ? INVALID_JSON : await devices.push(secret, offered);
   return { type: 'pushed', pushed };
 }

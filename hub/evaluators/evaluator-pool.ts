@@ -18,6 +18,7 @@ import { FairQueue } from '../event-loop/fair-queue.ts';
 import { LoopTurns } from '../event-loop/loop-turns.ts';
 import { LostWrites } from './lost-writes.ts';
 import type { FromEvaluator, LongPush, Pushed, ToEvaluator } from './messages.ts';
+import type { TextParts } from './text-parts.ts';
 import type { QueryMarks } from './query-marks.ts';
 import { HeldBack, type HeldBackCount } from '../monitoring/held-back.ts';
 import { KnownDatabases } from './known-databases.ts';
@@ -223,7 +224,8 @@ export class EvaluatorPool implements LongQueries {
     thread.worker.ref();
     thread.marks.clear();
     const { asked } = task;
-    send(thread, asked.type === 'push' ? { ...asked, fatal: this.lost.fatal } : asked);
+    const { fatal } = this.lost;
+    send(thread, asked.type === 'push' ? { ...asked, fatal } : asked, partsOf(asked));
   }
 
   private addThread(): Thread {
@@ -302,7 +304,15 @@ export class EvaluatorPool implements LongQueries {
   }
 }
 
-const send = ({ worker }: Evaluator, message: ToEvaluator): void => worker.postMessage(message);
+const send = ({ worker }: Evaluator, message: ToEvaluator, given: TextParts = []): void =>
+  worker.postMessage(
+    message,
+    given.map(({ buffer }) => buffer),
+  );
+
+/** Not copied. */
+const partsOf = (asked: Asked): TextParts =>
+  (asked.type === 'query' ? asked.request.queryParts : asked.push.parts) ?? [];
 
 /** A token is one person's, wherever its queries and pushes come from; a key may be everybody's: its holder counts by address too. */
 function nameOf({ secret = '', address = '' }: Credential): string {

@@ -2,16 +2,17 @@
 import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import type { RefusalCode } from '../../src/errors.ts';
 import type { AnswerOf } from '../../src/sync/protocol/messages.ts';
+import type { TextParts } from './text-parts.ts';
 import type { SyncRefusal } from '../../src/sync/protocol/refusals.ts';
 
 export type Pushed = AnswerOf<'push'> | SyncRefusal;
 export type LongQuery = Omit<QueryRequest, 'isAbandoned'>;
 
-/** A push of a device: the message, or its text when that is long. */
+/** A push of a device: the message, or its text when that came in parts. */
 export interface LongPush {
   readonly secret: string;
   readonly message?: unknown;
-  readonly text?: string;
+  readonly parts?: TextParts;
 }
 
 export type ToEvaluator =

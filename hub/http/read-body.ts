@@ -2,16 +2,18 @@
  * Reads a request body within limits: its size, compression ratio, time and pace, and the memory that all bodies share. A body
  * that is more than small is read only for a caller whose credential is valid.
  */
-import { isUtf8 } from 'node:buffer';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { Refusal } from '../../src/errors.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import type { AnyRequest } from './acceptor.ts';
+import { LIMITS } from '../../src/limits.ts';
+import { isLong, ownBytes, type TextParts } from '../evaluators/text-parts.ts';
 import type { BodyShare } from './body-memory.ts';
 import { pauseForTurn, TURN_BYTES } from './paced-reading.ts';
 
 export interface RequestBody {
-  readonly bytes: Buffer | undefined;
+  /** None: it is empty, or there is none. */
+  readonly parts: TextParts;
   /** Call it when the request is answered. */
   readonly release: () => void;
 }
@@ -32,12 +34,6 @@ export interface ReadBodyOptions {
   readonly admitLarge: () => Promise<void>;
 }
 
-/** In place of bytes that are not UTF-8: no JSON parser accepts it. */
-const NOT_TEXT = '\uFFFD';
-
-export const textOfBody = ({ bytes }: Pick<RequestBody, 'bytes'>): string | undefined =>
-  bytes && (isUtf8(bytes) ? bytes.toString() : NOT_TEXT);
-
 /** The client disconnected while its body was read: nobody waits for a response. */
 export class ClientGone extends Error {}
 
@@ -49,7 +45,8 @@ export async function readBody(
   const reading = new BodyReading(request, options);
   const release = (): void => options.memory.release();
   try {
-    return { bytes: await reading.whole(), release };
+    const parts = await reading.whole();
+    return { parts: isLong(parts) ? parts.map(ownBytes) : parts, release };
   } catch (reason) {
     reading.isOver = true;
     release();
@@ -72,19 +69,17 @@ class BodyReading {
     this.options = options;
   }
 
-  async whole(): Promise<Buffer | undefined> {
+  async whole(): Promise<TextParts> {
     const { headers } = this.request;
     const { requestBytes, smallBodyBytes } = this.options.limits;
     const declared = Number(headers['content-length'] ?? 0);
     if (declared > requestBytes) throw this.tooLarge();
     if (declared > smallBodyBytes) await this.admit();
     const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-    const parts = await this.inTime(() => this.parts(encoding));
-    const [first] = parts;
-    return parts.length > 1 ? Buffer.concat(parts) : first;
+    return this.inTime(() => this.parts(encoding));
   }
 
-  private async parts(encoding: string): Promise<readonly Buffer[]> {
+  private async parts(encoding: string): Promise<TextParts> {
     if (encoding === 'identity' || encoding === '') return this.readPlain();
     if (encoding === 'gzip' || encoding === 'x-gzip') return this.readGzip();
     const shown = encoding.slice(0, 32);
@@ -135,10 +130,10 @@ class BodyReading {
   }
 
   /** By events: most bodies are one chunk, for which an iterator costs more than everything else. */
-  private readPlain(): Promise<readonly Buffer[]> {
+  private readPlain(): Promise<TextParts> {
     const { request } = this;
     return new Promise((resolve, reject) => {
-      const parts: Buffer[] = [];
+      const parts: Uint8Array<ArrayBuffer>[] = [];
       let turnBytes = 0;
       const stop = (): void => {
         request.off('data', onData);
@@ -150,11 +145,11 @@ class BodyReading {
         reject(reason);
       };
       const onClose = (): void => fail(new Error('The connection was closed.'));
-      const onData = (chunk: Buffer): void => {
+      const onData = (chunk: Buffer<ArrayBuffer>): void => {
         try {
           this.count(chunk.length);
           this.reserve(chunk.length);
-          parts.push(chunk);
+          parts.push(this.received > LIMITS.sliceChars ? ownBytes(chunk) : chunk);
           turnBytes += chunk.length;
           if (this.needsAdmission(this.received)) {
             request.pause();
@@ -183,20 +178,20 @@ class BodyReading {
     if (this.received > this.options.limits.requestBytes) throw this.tooLarge();
   }
 
-  private async readGzip(): Promise<readonly Buffer[]> {
+  private async readGzip(): Promise<TextParts> {
     const gunzip = createGunzip();
     const feeding = this.feed(gunzip);
     // Whichever side fails first ends both: the other's failure follows from it.
     feeding.catch((reason: unknown) => gunzip.destroy(reason as Error));
-    const parts: Buffer[] = [];
+    const parts: Uint8Array<ArrayBuffer>[] = [];
     let bytes = 0;
     try {
       for await (const part of gunzip) {
-        const chunk = part as Buffer;
+        const chunk = part as Buffer<ArrayBuffer>;
         bytes += chunk.length;
         this.checkInflated(bytes);
         this.reserve(chunk.length);
-        parts.push(chunk);
+        parts.push(bytes > LIMITS.sliceChars ? ownBytes(chunk) : chunk);
         if (this.needsAdmission(bytes)) await this.admit();
       }
     } catch (reason) {

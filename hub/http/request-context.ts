@@ -45,11 +45,15 @@ class ReceivedRequest implements HubRequest {
   readonly address: string;
   readonly base: string;
   body: string | undefined = undefined;
+  bodyParts: HubRequest['bodyParts'] = undefined;
   bytes: Uint8Array | undefined = undefined;
   private readonly response: AnyResponse;
   private disconnected: AbortController | undefined = undefined;
 
-  constructor(response: AnyResponse, parts: Omit<HubRequest, 'body' | 'bytes' | 'signal'>) {
+  constructor(
+    response: AnyResponse,
+    parts: Omit<HubRequest, 'body' | 'bodyParts' | 'bytes' | 'signal'>,
+  ) {
     this.response = response;
     this.method = parts.method;
     this.path = parts.path;

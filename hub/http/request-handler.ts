@@ -6,15 +6,17 @@ import { abortWith } from '../../hosts/abort-with.ts';
 import { Refusal } from '../../src/errors.ts';
 import { answerPreflight } from '../../src/http/cors.ts';
 import { dressAnswer, handleRequest } from '../../src/http/handle.ts';
+import { isQueryPath } from '../../src/http/routes.ts';
 import { answerText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
 import { Admission } from '../admission/admission.ts';
 import { corsPolicy } from '../admission/allowed-callers.ts';
 import { HubMetrics } from '../monitoring/metrics.ts';
+import { isLong, joined, textOf } from '../evaluators/text-parts.ts';
 import { LoopTurns, type TurnLimits } from '../event-loop/loop-turns.ts';
 import type { AnyRequest, AnyResponse } from './acceptor.ts';
 import { InFlight } from './in-flight.ts';
 import { BodyMemory } from './body-memory.ts';
-import { ClientGone, readBody, textOfBody, type RequestBody } from './read-body.ts';
+import { ClientGone, readBody, type RequestBody } from './read-body.ts';
 import { refusalResponse } from './refusal-response.ts';
 import { addressOf, contextOf, isClosed, type RequestContext } from './request-context.ts';
 import { RequestGuard } from './request-guard.ts';
@@ -32,7 +34,7 @@ interface Endpoint {
 }
 
 /** Where requests with a body are answered. */
-interface Place extends Pick<Endpoint, 'name'>, Pick<HubRoute, 'readsBytes'> {
+interface Place extends Pick<Endpoint, 'name'>, Pick<HubRoute, 'readsBytes' | 'takesParts'> {
   readonly respond: (request: HubRequest, caller: RouteCaller) => Promise<HttpResponse>;
 }
 
@@ -105,11 +107,13 @@ export class RequestHandler {
       ...this.endpoint({
         name: route.prefix.replaceAll('/', ''),
         readsBytes: route.readsBytes,
+        takesParts: route.takesParts,
         respond: (request, caller) => this.run(route, request, caller),
       }),
     }));
     this.queries = this.endpoint({
       name: 'query',
+      takesParts: hub.longPushes && isQueryPath,
       respond: (request) => handleRequest(request, http),
     });
   }
@@ -243,7 +247,7 @@ export class RequestHandler {
 
   private async respondTo(
     context: RequestContext,
-    { name, respond, readsBytes }: Place,
+    { name, respond, readsBytes, takesParts }: Place,
     read: RequestBody,
   ): Promise<void> {
     const { request, credential } = context;
@@ -255,8 +259,10 @@ export class RequestHandler {
     try {
       // It may have waited for others of its credential.
       if (request.isGone) throw new ClientGone('The client went while it waited.');
-      if (readsBytes) request.bytes = read.bytes;
-      else request.body = textOfBody(read);
+      const { parts } = read;
+      if (readsBytes) request.bytes = joined(parts);
+      else if (isLong(parts) && takesParts?.(request.path)) request.bodyParts = parts;
+      else request.body = textOf(parts);
       const response = await respond(request, this.callerOf(context));
       const { body } = response;
       read.release();
@@ -344,7 +350,7 @@ const BEGUN: TurnLimits = {
   besideOthers: { ms: 10, count: 6 },
 };
 const NO_STORE = { 'cache-control': 'no-store' } as const;
-const NO_BODY = { bytes: undefined, release: () => undefined };
+const NO_BODY = { parts: [], release: () => undefined };
 
 function refusalOrThrow(reason: unknown): Refusal {
   if (reason instanceof Refusal) return reason;

@@ -30,6 +30,8 @@ export interface HubRoute {
   handle(request: HubRequest, caller: RouteCaller): Promise<HttpResponse>;
   /** Bodies are given as `bytes` instead of text. */
   readonly readsBytes?: true | undefined;
+  /** Whether a long body is given as `bodyParts`. */
+  readonly takesParts?: ((path: string) => boolean) | undefined;
   /** Live queries that it runs, for the metrics. */
   readonly liveQueries?: () => number;
   /** Where it takes WebSockets, and who serves them: a session is closed when that resolves. */

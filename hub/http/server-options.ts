@@ -12,7 +12,13 @@ export interface TlsFiles {
 export interface HubServerOptions {
   readonly hub: Pick<
     OpenedHub,
-    'http' | 'noteUrl' | 'passwordsWaiting' | 'longQueries' | 'waitedMost' | 'roundTrips'
+    | 'http'
+    | 'noteUrl'
+    | 'passwordsWaiting'
+    | 'longQueries'
+    | 'waitedMost'
+    | 'roundTrips'
+    | 'longPushes'
   >;
   readonly settings: HubSettings;
   readonly tls: TlsFiles | undefined;

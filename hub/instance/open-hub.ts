@@ -12,6 +12,7 @@ import { SYNC_LIMITS } from '../../src/limits.ts';
 import { LogExports } from '../../src/logs/exports.ts';
 import { QueryLog } from '../../src/logs/query-log.ts';
 import type { Store } from '../../src/store/port.ts';
+import type { TextParts } from '../evaluators/text-parts.ts';
 import type { LongPushes } from '../../src/sync/hub/push/offered-write.ts';
 import { pruneChanges } from '../../src/sync/hub/pruning/prune-changes.ts';
 import { pruneDevices } from '../../src/sync/hub/pruning/prune-devices.ts';
@@ -150,14 +151,14 @@ export async function openHub(
 }
 
 export interface HubPushes extends LongPushes {
-  /** Of a message that is not parsed yet. @throws Refusal */
-  executeText(secret: string, text: string): ReturnType<LongPushes['execute']>;
+  /** Of a message that is not read yet. @throws Refusal */
+  executeParts(secret: string, parts: TextParts): ReturnType<LongPushes['execute']>;
 }
 
 const pushesBy = (evaluators: EvaluatorPool): HubPushes => ({
   turnMs: (secret) => evaluators.turnMs({ secret }),
   execute: (secret, message) => evaluators.push({ secret, message }),
-  executeText: (secret, text) => evaluators.push({ secret, text }),
+  executeParts: (secret, parts) => evaluators.push({ secret, parts }),
 });
 
 const NO_QUERIES = { running: 0, waiting: 0 };

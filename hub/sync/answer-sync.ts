@@ -2,7 +2,6 @@
 import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
-import { LIMITS } from '../../src/limits.ts';
 import type { SyncHub } from '../../src/sync/hub/sync-hub.ts';
 import { isRequestName, type RequestName } from '../../src/sync/protocol/messages.ts';
 import {
@@ -10,23 +9,28 @@ import {
   type SyncRefusal,
   type SyncRefusalCode,
 } from '../../src/sync/protocol/refusals.ts';
+import type { TextParts } from '../evaluators/text-parts.ts';
 import type { HubRequest } from '../http/route.ts';
 import { eventStream } from './event-stream.ts';
 import { openFeed } from './open-feed.ts';
 import { INVALID_JSON, NOT_JSON, parseMessage } from './parse-message.ts';
 
-export type SyncRequest = Pick<HubRequest, 'method' | 'path' | 'headers' | 'body' | 'signal'>;
+export type SyncRequest = Pick<
+  HubRequest,
+  'method' | 'path' | 'headers' | 'body' | 'bodyParts' | 'signal'
+>;
 
 export interface SyncAnswerOptions {
   readonly sync: SyncHub;
   readonly heartbeatMs: number;
-  /** Executes a push whose text is long; left out: it is executed here. */
-  readonly longPush?: ((secret: string, text: string) => Promise<object>) | undefined;
+  /** Executes a push that came in parts; left out: there are none. */
+  readonly longPush?: ((secret: string, parts: TextParts) => Promise<object>) | undefined;
   /** Makes the response of an answer; left out: as it is. */
   readonly dress?: (body: string, request: SyncRequest) => Promise<HttpResponse>;
 }
 
 export const PREFIX = '/sync/';
+export const PUSH_PATH = `${PREFIX}push`;
 
 export async function answerSync(
   request: SyncRequest,
@@ -49,10 +53,10 @@ export async function answerSync(
       ? refuseSync(feed)
       : { status: 200, headers: EVENT_HEADERS, body: eventStream(feed) };
   }
-  const { body } = request;
+  const { body, bodyParts } = request;
   const answer =
-    longPush && name === 'push' && body !== undefined && body.length > LIMITS.sliceChars
-      ? await longPush(secret, body)
+    longPush && bodyParts
+      ? await longPush(secret, bodyParts)
       : await answerTo(name, secret, parseMessage(body), sync);
   return isSyncRefusal(answer) ? refuseSync(answer) : dress(JSON.stringify(answer), request);
 }

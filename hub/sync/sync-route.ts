@@ -4,10 +4,11 @@ import { gzip } from 'node:zlib';
 import type { HttpResponse } from '../../src/http/message.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import { createSyncHub } from '../../src/sync/hub/sync-hub.ts';
+import type { TextParts } from '../evaluators/text-parts.ts';
 import type { HubRoute } from '../http/route.ts';
 import { pause } from '../instance/hub-engine.ts';
 import type { OpenedHub } from '../instance/open-hub.ts';
-import { answerSync, PREFIX, SYNC_HEADERS, type SyncRequest } from './answer-sync.ts';
+import { answerSync, PREFIX, PUSH_PATH, SYNC_HEADERS, type SyncRequest } from './answer-sync.ts';
 import { serveSyncSession } from './sync-websocket.ts';
 
 export interface SyncRouteSettings {
@@ -30,9 +31,10 @@ export function createSyncRoute(
   });
   const { longPushes } = hub;
   const longPush =
-    longPushes && ((secret: string, text: string) => longPushes.executeText(secret, text));
+    longPushes && ((secret: string, parts: TextParts) => longPushes.executeParts(secret, parts));
   return {
     prefix: PREFIX,
+    takesParts: longPushes && ((path) => path === PUSH_PATH),
     handle: (request) => answerSync(request, { sync, heartbeatMs, longPush, dress: compressed }),
     webSocket: {
       path: `${PREFIX}line`,

@@ -51,7 +51,7 @@ export function withLongQueries(
       const arrived = clock();
       const asked = { ...request, arrived };
       try {
-        const answer = await (request.query.length > textCharsMax
+        const answer = await (request.queryParts || request.query.length > textCharsMax
           ? executeLong(asked)
           : executeShort(asked));
         if (answer.credential) longQueries.noteDatabase?.(request, answer.database);

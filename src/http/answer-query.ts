@@ -3,7 +3,7 @@ import { refusedAnswer } from '../engine/session.ts';
 import { parseJson } from '../codec/json.ts';
 import { utf8Length } from '../codec/utf8.ts';
 import { LIMITS } from '../limits.ts';
-import type { Metrics, QueryAnswer } from '../engine/host.ts';
+import type { Metrics, QueryAnswer, QueryRequest } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
 import { metricHeaders, noticeHeader, txnHeader } from './answer-headers.ts';
 import {
@@ -31,6 +31,8 @@ export interface ReceivedRequest {
 export interface QueryInput {
   /** Wire JSON text. */
   readonly query: string;
+  /** In its place: see `QueryRequest`. */
+  readonly queryParts?: QueryRequest['queryParts'];
   readonly allows: 'write' | 'read';
   readonly placeName?: string;
   /** Whoever asks sends the answer as it is. */
@@ -45,6 +47,7 @@ export async function runQuery(call: ReceivedRequest, input: QueryInput): Promis
     .query({
       secret,
       query: input.query,
+      queryParts: input.queryParts,
       apiVersion: options.apiVersion,
       allows: input.allows,
       ...(input.placeName !== undefined && { placeName: input.placeName }),

@@ -3,7 +3,13 @@ import { NO_METRICS, refusalBody } from '../engine/session.ts';
 import type { QueryAnswer } from '../engine/host.ts';
 import { LIMITS } from '../limits.ts';
 import { metricHeaders, txnHeader } from './answer-headers.ts';
-import { answerOf, errorOf, runQuery, type ReceivedRequest } from './answer-query.ts';
+import {
+  answerOf,
+  errorOf,
+  runQuery,
+  type QueryInput,
+  type ReceivedRequest,
+} from './answer-query.ts';
 import { secretOf } from './authorization.ts';
 import { isTooLarge } from './body-size.ts';
 import { answerPreflight, isForeign, withCors } from './cors.ts';
@@ -100,14 +106,16 @@ async function answerCall(
   call: ReceivedRequest,
   { route: found, parameters }: Place,
 ): Promise<HttpResponse> {
-  const { method, body = '' } = call.request;
+  const { method, body = '', bodyParts } = call.request;
   switch (found.to) {
     case 'query':
-      if (method === 'POST') return answerQuery(call, body, 'write');
+      if (method === 'POST') return answerQuery(call, body, 'write', bodyParts);
       if (method === 'GET') return answerQuery(call, parameters.get('q') ?? '', 'read');
       return refuseMethod(call);
     case 'linearized':
-      return method === 'POST' ? answerQuery(call, body, 'write') : refuseMethod(call, 'POST');
+      return method === 'POST'
+        ? answerQuery(call, body, 'write', bodyParts)
+        : refuseMethod(call, 'POST');
     case 'stream':
       return method === 'POST' ? answerStream(call, parameters, body) : refuseMethod(call, 'POST');
     case 'rest':
@@ -132,9 +140,13 @@ async function answerQuery(
   call: ReceivedRequest,
   query: string,
   allows: 'write' | 'read',
+  queryParts?: QueryInput['queryParts'],
 ): Promise<HttpResponse> {
   const placeName = allows === 'read' ? { placeName: 'get requests' } : {};
-  return answerOf(call, await runQuery(call, { query, allows, takesBytes: true, ...placeName }));
+  return answerOf(
+    call,
+    await runQuery(call, { query, queryParts, allows, takesBytes: true, ...placeName }),
+  );
 }
 
 /** An invalid secret is reported before a wrong method. */

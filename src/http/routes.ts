@@ -29,6 +29,10 @@ export function findPlace(url: string): Place {
   return { route: findRoute(path), path: path === '' ? '/' : path, parameters };
 }
 
+/** Where the body is a query, and nothing else. */
+export const isQueryPath = (url: string): boolean =>
+  ['query', 'linearized'].includes(findPlace(url).route.to);
+
 function findRoute(path: string): Route {
   const segments = decoded(path);
   if (!segments) return { to: 'nowhere' };

@@ -62,6 +62,7 @@ test('redactQuery() reads names behind escapes', () => {
 test('redactQuery() keeps nothing of what is no JSON, or too long', () => {
   expect(redactQuery('secret fnAExxxx', false)).toBeUndefined();
   expect(redactQuery('[1,', false)).toBeUndefined();
+  expect(redactQuery('', true)).toBeUndefined();
   expect(redactQuery(`"${'a'.repeat(QUERY_KEPT_CHARACTERS)}"`, true)).toBeUndefined();
 });
 

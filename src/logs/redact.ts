@@ -13,7 +13,8 @@ export const QUERY_KEPT_CHARACTERS = 16 * 1024;
  * JSON.
  */
 export function redactQuery(text: string, isParsed: boolean): string | undefined {
-  if (text.length > QUERY_KEPT_CHARACTERS) return undefined;
+  // Of one that came in parts, there is no text here.
+  if (text === '' || text.length > QUERY_KEPT_CHARACTERS) return undefined;
   if (isParsed && !mayHoldSecret(text)) return text;
   try {
     const query = parseJson(text);

@@ -96,6 +96,8 @@ export interface QueryRequest {
   readonly secret: string | undefined;
   /** Wire JSON text. */
   readonly query: string;
+  /** In its place, which is then empty: UTF-8 in parts. Only `LongQueries` execute it. */
+  readonly queryParts?: readonly Uint8Array<ArrayBuffer>[] | undefined;
   readonly apiVersion: ApiVersion;
   /** What the place of the call allows: `POST /` write, `GET /?q=` and streams read. */
   readonly allows: 'write' | 'read';

@@ -55,7 +55,8 @@ export function refusedQuery(
   const answer = refusedAnswer(reason, ended);
   const metrics: Metrics = {
     ...NO_METRICS,
-    bytesIn: utf8Length(request.query),
+    bytesIn:
+      request.queryParts?.reduce((sum, { length }) => sum + length, 0) ?? utf8Length(request.query),
     bytesOut: utf8Length(answer.body),
     queryTimeMs: Math.round((ended - started) / 1000),
   };

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { LIMITS } from '../../src/limits.ts';
+import { isLong, joined, ownBytes, textOf } from './text-parts.ts';
+
+const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+
+/** Cut after each byte. */
+const inBytes = (text: string) => Array.from(bytesOf(text), (byte) => Uint8Array.of(byte));
+
+test('textOf() joins characters that are cut between parts', () => {
+  expect(textOf(inBytes('aé€😀\uFEFFz'))).toBe('aé€😀\uFEFFz');
+  expect(textOf([bytesOf('one part')])).toBe('one part');
+  expect(textOf([])).toBeUndefined();
+});
+
+test('textOf() makes of what is not UTF-8 a text that is no JSON', () => {
+  const text = textOf([bytesOf('"a'), Uint8Array.of(0xc3), bytesOf('b"')]);
+  expect(() => JSON.parse(text ?? '""') as unknown).toThrow(SyntaxError);
+});
+
+test('isLong() counts the bytes of all parts', () => {
+  const half = new Uint8Array(LIMITS.sliceChars / 2);
+  expect(isLong([half, half])).toBe(false);
+  expect(isLong([half, half, Uint8Array.of(1)])).toBe(true);
+});
+
+test('ownBytes() copies what is part of a larger buffer, and nothing else', () => {
+  const whole = bytesOf('0123456789');
+  expect(ownBytes(whole)).toBe(whole);
+  const own = ownBytes(whole.subarray(2, 5));
+  expect(own.buffer.byteLength).toBe(3);
+  expect(joined([own])?.toString()).toBe('234');
+});

@@ -1,0 +1,84 @@
+/** Bodies that are longer than a slice go to the thread that executes them as they came, whatever protocol or encoding brought them. */
+import { connect, constants } from 'node:http2';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeTestHub, ROOT_SECRET, startHub, type HubProcess } from './testing/hub-process.ts';
+import { LIMITS } from '../src/limits.ts';
+
+let hub: HubProcess;
+beforeAll(async () => {
+  hub = await startHub({ args: ['--data', 'memory:', '--query-log', 'on'] });
+});
+afterAll(async () => {
+  hub.child.kill('SIGKILL');
+  await hub.exited;
+  await removeTestHub();
+});
+
+const HEADERS = { authorization: `Bearer ${ROOT_SECRET}`, 'x-faunadb-api-version': '4' };
+/** Most characters take several bytes, so that some are cut between the parts of a body. */
+const TEXT = 'ä€😀z'.repeat(LIMITS.sliceChars / 4);
+const QUERY = JSON.stringify({ concat: [TEXT, '!'] });
+
+const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+  fetch(hub.url, { method: 'POST', headers: { ...HEADERS, ...headers }, body });
+
+const resourceOf = async (response: Response): Promise<unknown> =>
+  ((await response.json()) as { readonly resource?: unknown }).resource;
+
+test('a long query over HTTP/1.1, and its size in the metrics', async () => {
+  const response = await post(QUERY);
+  expect(response.headers.get('x-query-bytes-in')).toBe(String(Buffer.byteLength(QUERY)));
+  expect(await resourceOf(response)).toBe(`${TEXT}!`);
+});
+
+test('a long query that is compressed', async () => {
+  // Text that does not repeat: within the ratio that is allowed.
+  const random = Array.from({ length: 40_000 }, (_, n) => `${(n * 2654435761) % 2 ** 32}é`).join(
+    '',
+  );
+  const body = gzipSync(JSON.stringify({ concat: [random, '!'] }));
+  const response = await post(new Uint8Array(body), { 'content-encoding': 'gzip' });
+  expect(await resourceOf(response)).toBe(`${random}!`);
+});
+
+test('a long query over HTTP/2', async () => {
+  const session = connect(hub.url);
+  const stream = session.request({
+    ...HEADERS,
+    [constants.HTTP2_HEADER_METHOD]: 'POST',
+    [constants.HTTP2_HEADER_PATH]: '/',
+  });
+  stream.end(QUERY);
+  const parts: Buffer[] = [];
+  for await (const part of stream) parts.push(part as Buffer);
+  session.close();
+  const { resource } = JSON.parse(Buffer.concat(parts).toString()) as { resource: unknown };
+  expect(resource).toBe(`${TEXT}!`);
+});
+
+test('a long query that is no UTF-8, or no JSON, is refused like a short one', async () => {
+  const bytes = new TextEncoder().encode(QUERY);
+  bytes[20] = 0xff;
+  for (const body of [bytes, `${QUERY}}`]) {
+    const long = await post(body);
+    const short = await post('{');
+    expect(long.status).toBe(short.status);
+    expect(await long.json()).toEqual(await short.json());
+  }
+});
+
+test('a long query with a wrong secret is refused unread', async () => {
+  const response = await post(QUERY, { authorization: 'Bearer fnEnobody' });
+  expect(response.status).toBe(401);
+});
+
+test('documents of the older REST routes may be long', async () => {
+  await hub.query({ create_collection: { object: { name: 'notes' } } });
+  const response = await fetch(`${hub.url}/collections/notes`, {
+    method: 'POST',
+    headers: HEADERS,
+    body: JSON.stringify({ data: { text: TEXT } }),
+  });
+  expect(await response.json()).toMatchObject({ resource: { data: { text: TEXT } } });
+});
