@@ -32,6 +32,7 @@ class SyncSocket {
       this.arrived.push(JSON.parse(data.toString()) as SocketReply);
       this.wake?.();
     });
+    this.socket.on('close', () => this.wake?.());
   }
 
   send(message: unknown): void {
@@ -42,6 +43,7 @@ class SyncSocket {
     for (;;) {
       const reply = this.arrived.shift();
       if (reply) return reply;
+      if (this.socket.readyState === WebSocket.CLOSED) throw new Error('The session was closed.');
       await new Promise<void>((resolve) => {
         this.wake = resolve;
       });
@@ -203,13 +205,14 @@ test('a client that answers no ping is disconnected', async () => {
 });
 
 test('a session outlives a hub that was blocked for longer than heartbeats', async () => {
-  const hub = await open({}, { heartbeatMs: 20 });
+  const heartbeatMs = 200;
+  const hub = await open({}, { heartbeatMs });
   const session = await openSession(hub);
   await session.next();
-  for (let n = 1; n <= 5; n++) {
+  for (let n = 1; n <= 3; n++) {
     let reply = await session.next();
     while (!('beat' in reply)) reply = await session.next();
-    const blocked = performance.now() + 60;
+    const blocked = performance.now() + 3 * heartbeatMs;
     while (performance.now() < blocked);
     session.send(pushOf(n, hub, 1));
     do reply = await session.next();
