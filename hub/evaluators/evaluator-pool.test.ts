@@ -105,6 +105,21 @@ test('two databases alternate, however many credentials one of them has', async 
   expect(ends).toEqual(['a 1', 'd 1', 'b 1', 'd 2', 'c 1']);
 });
 
+test('requests wait among those of their database, or of their address before its first answer', () => {
+  const opened = open();
+  opened.noteDatabase({ secret: 'a', address: '10.0.0.1' }, ['many']);
+  const groupOf = (secret: string | undefined, address: string): string =>
+    opened.lineOf({ secret, address }).group;
+  expect(groupOf('a', '10.0.0.1')).toBe('database many');
+  // A key from another address is another user of it.
+  expect(groupOf('a', '10.0.0.2')).toBe('address 10.0.0.2');
+  expect(groupOf('b', '10.0.0.1')).toBe('address 10.0.0.1');
+  expect(groupOf(undefined, '10.0.0.1')).toBe('address 10.0.0.1');
+  expect(opened.lineOf({ secret: 'a', address: '10.0.0.1' }).name).not.toBe(
+    opened.lineOf({ secret: 'b', address: '10.0.0.1' }).name,
+  );
+});
+
 test('the databases whose queries waited most for their turn are known', async () => {
   let now = 0;
   const opened = open({ loopClock: () => now });

@@ -49,6 +49,12 @@ type Answered = Exclude<FromEvaluator, { readonly type: 'failed' | 'alive' }>;
 /** What is known of who asks. */
 type Credential = Pick<QueryRequest, 'secret' | 'address'>;
 
+/** As in `LoopTurns.enter()`. */
+export interface Line {
+  readonly name: string;
+  readonly group: string;
+}
+
 interface Task {
   readonly name: string;
   readonly request: Pick<Arrived, 'arrived' | 'timeoutMs' | 'isAbandoned'>;
@@ -102,6 +108,12 @@ export class EvaluatorPool implements LongQueries {
     const free = this.loop.enter(name, database);
     if (free) this.heldBack.note('turn', database);
     return free;
+  }
+
+  /** Where a request waits that is not read yet: in the line of its credential, among those of its database. */
+  lineOf(credential: Credential): Line {
+    const name = nameOf(credential);
+    return { name, group: this.databaseOf(name, credential) };
   }
 
   noteDatabase(request: Credential, path: readonly string[]): void {

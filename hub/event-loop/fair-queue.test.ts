@@ -73,3 +73,36 @@ test('FairQueue: a group that comes again after each turn waits its turn', () =>
   queue.add('a2', 'a2', 'a');
   expect(take(queue)).toBe('b');
 });
+
+test('FairQueue: a group that comes seldom is before those that come all the time', () => {
+  const queue = new FairQueue<string>();
+  queue.noteTurn('seldom');
+  for (const name of ['a', 'b']) queue.noteTurn(name);
+  for (const name of ['a', 'b']) queue.add(name, name);
+  expect([queue.isBeforeAll('seldom'), queue.isBeforeAll('unknown')]).toEqual([true, true]);
+  queue.add('seldom', 'seldom 1');
+  queue.add('seldom', 'seldom 2');
+  expect(queue.isBeforeAll('seldom')).toBe(false);
+  const order = Array.from({ length: 4 }, () => take(queue, 2));
+  expect(order).toEqual(['seldom 1', 'a', 'b', 'seldom 2']);
+});
+
+test('FairQueue: a group of which nothing waits now, but which has just had a turn, is not before all', () => {
+  const queue = new FairQueue<string>();
+  queue.add('a', 'a');
+  queue.add('b', 'b1');
+  queue.add('b', 'b2');
+  expect([take(queue), take(queue)]).toEqual(['a', 'b1']);
+  queue.end('a');
+  queue.end('b');
+  expect(queue.isBeforeAll('a')).toBe(true);
+  queue.noteTurn('a');
+  expect(queue.isBeforeAll('a')).toBe(false);
+});
+
+test('FairQueue remembers the last turns of a bounded number of groups', () => {
+  const queue = new FairQueue<string>();
+  for (let n = 0; n < 2000; n += 1) queue.noteTurn(`${n}`);
+  queue.add('first', 'first');
+  expect([queue.isBeforeAll('1999'), queue.isBeforeAll('0')]).toEqual([false, true]);
+});

@@ -1,10 +1,15 @@
+/** Groups of which nothing waits, and whose last turn is remembered. */
+const GROUPS_REMEMBERED = 1000;
+
 /**
  * One line for each name, and names belong to groups: the next is of the group that has waited longest since its last turn, and in it of
- * the line that has.
+ * the line that has. Who has not come for a while is before those that come all the time.
  */
 export class FairQueue<T> {
   private readonly lines = new Map<string, Line<T>>();
   private readonly groups = new Map<string, Group>();
+  /** The last turns of groups that are not there; the one that was there last at the end. */
+  private readonly lastTurns = new Map<string, number>();
   private turns = 0;
   /** Waiting in all lines. */
   size = 0;
@@ -49,8 +54,17 @@ export class FairQueue<T> {
     return true;
   }
 
-  hasGroup(name: string): boolean {
-    return this.groups.has(name);
+  /** A turn of a group of which nothing waits. */
+  noteTurn(group: string): void {
+    this.remember(group, (this.turns += 1));
+  }
+
+  /** Nothing of it waits, and all that wait had their last turns after it. */
+  isBeforeAll(name: string): boolean {
+    if (this.groups.has(name)) return false;
+    const lastTurn = this.lastTurns.get(name) ?? -1;
+    for (const group of this.groups.values()) if (group.lastTurn < lastTurn) return false;
+    return true;
   }
 
   /** Waiting and running. */
@@ -67,11 +81,10 @@ export class FairQueue<T> {
     return [...this.lines.values()].flatMap(({ waiting }) => waiting);
   }
 
-  /** Behind those that wait already, before those that have just had a turn. */
+  /** Of a group that nobody knows, or in it: behind those that wait already, before those that have just had a turn. */
   private addLine(name: string, groupName: string): Line<T> {
     const lastTurn = this.turns - 0.5;
-    let group = this.groups.get(groupName);
-    if (!group) this.groups.set(groupName, (group = { name: groupName, lines: 0, lastTurn }));
+    const group = this.groups.get(groupName) ?? this.addGroup(groupName, lastTurn);
     group.lines += 1;
     const line = { waiting: [], running: 0, lastTurn, group };
     this.lines.set(name, line);
@@ -82,7 +95,25 @@ export class FairQueue<T> {
     if (running > 0 || waiting.length > 0) return;
     this.lines.delete(name);
     group.lines -= 1;
-    if (group.lines === 0) this.groups.delete(group.name);
+    if (group.lines > 0) return;
+    this.groups.delete(group.name);
+    this.remember(group.name, group.lastTurn);
+  }
+
+  private addGroup(name: string, lastTurn: number): Group {
+    const group = { name, lines: 0, lastTurn: this.lastTurns.get(name) ?? lastTurn };
+    this.groups.set(name, group);
+    this.lastTurns.delete(name);
+    return group;
+  }
+
+  private remember(name: string, lastTurn: number): void {
+    const { lastTurns } = this;
+    lastTurns.delete(name);
+    lastTurns.set(name, lastTurn);
+    if (lastTurns.size <= GROUPS_REMEMBERED) return;
+    const [oldest] = lastTurns.keys();
+    if (oldest !== undefined) lastTurns.delete(oldest);
   }
 }
 

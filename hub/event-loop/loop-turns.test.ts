@@ -103,3 +103,28 @@ test('who is alone has longer turns', async () => {
   wait(1000);
   expect(await begunOf(ofA)).toBe(10);
 });
+
+test('of what waits for nothing, a group that has had its share is not new', async () => {
+  const turns = new LoopTurns(always({ ms: Infinity, count: 2 }));
+  const begun: string[] = [];
+  const enter = (name: string): void => {
+    const free = turns.enter(name);
+    if (free) void free.then(() => begun.push(name));
+    else begun.push(name);
+  };
+  for (const names of [
+    ['seldom', 'a'],
+    ['b', 'c'],
+  ]) {
+    for (const name of names) enter(name);
+    await nextTurn();
+    await nextTurn();
+  }
+  begun.length = 0;
+  // Two begin, and `c` waits.
+  for (const name of ['a', 'b', 'c']) enter(name);
+  enter('a');
+  expect(begun).toEqual(['a', 'b']);
+  for (const name of ['seldom', 'unknown', 'another']) enter(name);
+  expect(begun).toEqual(['a', 'b', 'seldom', 'unknown']);
+});

@@ -1,7 +1,7 @@
 /**
  * In one turn of the event loop, queries are begun for a short time only, and likewise requests: the others wait for the next, so that
  * whatever else there is has its turn too. Among those that wait, the databases take turns and in each its credentials, or the addresses.
- * While some wait, a database of which nothing does need not: whatever comes so has a share of its own in each turn.
+ * While some wait, a database that had its last turn before theirs need not: whatever comes so has a share of its own in each turn.
  */
 import { FairQueue } from './fair-queue.ts';
 
@@ -35,6 +35,7 @@ export class LoopTurns {
   private readonly waiting = new FairQueue<Waiting>();
   private readonly ofWaiting: Share;
   private readonly ofNew: Share;
+  private newIn = { turn: 0, groups: new Set<string>() };
   private lastGroup: string | undefined = undefined;
   private isAloneFromMs = -Infinity;
 
@@ -63,8 +64,19 @@ export class LoopTurns {
   }
 
   private mayBegin(group: string): boolean {
-    if (this.waiting.isEmpty) return this.ofWaiting.take();
-    return !this.waiting.hasGroup(group) && this.ofNew.take();
+    const { waiting, ofWaiting, ofNew } = this;
+    const mayBegin = waiting.isEmpty ? ofWaiting.take() : this.isNew(group) && ofNew.take();
+    if (mayBegin) waiting.noteTurn(group);
+    return mayBegin;
+  }
+
+  /** What comes with it, in the same turn of the event loop, is new as well. */
+  private isNew(group: string): boolean {
+    const { ofNew, newIn } = this;
+    if (newIn.turn !== ofNew.turn) this.newIn = { turn: ofNew.turn, groups: new Set() };
+    const { groups } = this.newIn;
+    if (this.waiting.isBeforeAll(group)) groups.add(group);
+    return groups.has(group);
   }
 
   /** What is admitted begins before the next of these is called. */
@@ -86,6 +98,8 @@ class Share {
   private readonly clock: () => number;
   private until: number | undefined = undefined;
   private left = 0;
+  /** How many have ended. */
+  turn = 0;
 
   constructor(limitsAt: (nowMs: number) => ShareLimits, clock: () => number) {
     this.limitsAt = limitsAt;
@@ -106,5 +120,6 @@ class Share {
 
   private readonly endTurn = (): void => {
     this.until = undefined;
+    this.turn += 1;
   };
 }

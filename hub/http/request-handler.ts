@@ -6,6 +6,7 @@ import { abortWith } from '../../hosts/abort-with.ts';
 import { Refusal } from '../../src/errors.ts';
 import { answerPreflight } from '../../src/http/cors.ts';
 import { dressAnswer, handleRequest } from '../../src/http/handle.ts';
+import { secretOf } from '../../src/http/authorization.ts';
 import { isQueryPath } from '../../src/http/routes.ts';
 import { answerText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
 import { Admission } from '../admission/admission.ts';
@@ -134,7 +135,10 @@ export class RequestHandler {
 
   /** Many that come at once are begun over several turns of the event loop: one connection can bring hundreds in one chunk. */
   handle(raw: AnyRequest, response: AnyResponse): Promise<void> {
-    const free = this.turns.enter(addressOf(raw, this.options.settings.trustedProxies));
+    const { hub, settings } = this.options;
+    const secret = secretOf(raw.headers['authorization']);
+    const { name, group } = hub.lineOf(secret, addressOf(raw, settings.trustedProxies));
+    const free = this.turns.enter(name, group);
     if (!free) return this.begin(raw, response);
     return this.inFlight.track(this.beginWhen(free, raw, response));
   }

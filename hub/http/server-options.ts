@@ -19,6 +19,7 @@ export interface HubServerOptions {
     | 'waitedMost'
     | 'roundTrips'
     | 'longPushes'
+    | 'lineOf'
   >;
   readonly settings: HubSettings;
   readonly tls: TlsFiles | undefined;

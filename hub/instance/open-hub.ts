@@ -22,7 +22,7 @@ import type { HubSettings } from '../settings/settings.ts';
 import { prepareHubRows } from '../store/hub-rows.ts';
 import type { HubStore } from '../store/open-store.ts';
 import type { HeldBackCount } from '../monitoring/held-back.ts';
-import { EvaluatorPool, type Evaluator } from '../evaluators/evaluator-pool.ts';
+import { EvaluatorPool, type Evaluator, type Line } from '../evaluators/evaluator-pool.ts';
 import { startEvaluator } from './start-evaluator.ts';
 import {
   createHubEngine,
@@ -52,6 +52,8 @@ export interface OpenedHub {
   readonly noteUrl: (url: string) => void;
   readonly passwordsWaiting: () => number;
   readonly longQueries: () => { readonly running: number; readonly waiting: number };
+  /** Where a request waits that is not read yet. @param secret not checked yet */
+  readonly lineOf: (secret: string | undefined, address: string) => Line;
   /** Of the databases whose queries waited most for those of others. */
   readonly waitedMost: (count: number) => readonly HeldBackCount[];
   /** To the database, since start. */
@@ -121,6 +123,8 @@ export async function openHub(
     },
     passwordsWaiting: () => pool.waitingCount,
     longQueries: () => evaluators?.counts ?? NO_QUERIES,
+    lineOf: (secret, address) =>
+      evaluators?.lineOf({ secret, address }) ?? { name: address, group: address },
     waitedMost: (count) => evaluators?.waitedMost(count) ?? [],
     roundTrips: () => storage.roundTrips?.() ?? 0,
     http: {
