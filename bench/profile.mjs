@@ -1,11 +1,13 @@
-// `node bench/profile.mjs W2,W5 [--n 10000] [--contender burrow]`: where the worker's time goes, by Chromium's CPU profiler.
+// `node bench/profile.mjs W2,W5 [--n 10000] [--contender burrow] [--page]`: where the worker's time goes, or that of the page's own
+// thread, by Chromium's CPU profiler.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openBrowser } from './host/browser.mjs';
 import { benchRoot, buildPage } from './host/build.mjs';
-import { profileWorker } from './host/profiler.mjs';
+import { profilePage, profileWorker } from './host/profiler.mjs';
 import { serve } from './host/server.mjs';
+import { REST_MS } from './host/slots.mjs';
 import { openTab } from './host/tabs.mjs';
 
 /** @type {Record<string, { workload: string, fresh?: boolean, more?: object }>} `fresh`: in a tab that has read nothing. */
@@ -17,6 +19,9 @@ const workloads = {
   W6: { workload: 'pages', fresh: true, more: { count: 100 } },
   W7: { workload: 'ids', fresh: true },
   W8: { workload: 'increment' },
+  W14: { workload: 'byCity', fresh: true },
+  W16: { workload: 'scattered', fresh: true },
+  W16warmed: { workload: 'scattered', fresh: true, more: { restMs: REST_MS } },
   W10: { workload: 'updateMany', more: { count: 1000 } },
 };
 
@@ -26,6 +31,7 @@ const { values, positionals } = parseArgs({
     n: { type: 'string', default: '10000' },
     contender: { type: 'string', default: 'burrow' },
     lines: { type: 'string', default: '30' },
+    page: { type: 'boolean', default: false },
   },
 });
 const wanted = (positionals[0] ?? Object.keys(workloads).join(',')).split(',');
@@ -49,7 +55,8 @@ for (const name of wanted) {
     await tab.close();
     tab = await open();
   }
-  const { profile, times, inclusive, own } = await profileWorker(tab.page, () =>
+  const profileThread = values.page ? profilePage : profileWorker;
+  const { profile, times, inclusive, own } = await profileThread(tab.page, () =>
     tab.call('run', workload, { ...options, ...more }),
   );
   writeFileSync(join(benchRoot, 'out', `${name}.cpuprofile`), JSON.stringify(profile));

@@ -7,13 +7,32 @@ import { sleep } from './tabs.mjs';
  */
 export async function profileWorker(page, work) {
   const { send, detach } = await attach(page);
+  return profile(send, detach, work);
+}
+
+/**
+ * The same of the page's own thread.
+ * @template T
+ * @param {import('playwright').Page} page @param {() => Promise<T>} work
+ */
+export async function profilePage(page, work) {
+  const session = await page.context().newCDPSession(page);
+  const send = (/** @type {any} */ method, params = {}) => session.send(method, params);
+  return profile(send, () => session.detach(), work);
+}
+
+/**
+ * @template T
+ * @param {(method: string, params?: object) => Promise<any>} send @param {() => Promise<void>} detach @param {() => Promise<T>} work
+ */
+async function profile(send, detach, work) {
   await send('Profiler.enable');
   await send('Profiler.setSamplingInterval', { interval: 200 });
   await send('Profiler.start');
   const times = await work();
-  const { profile } = await send('Profiler.stop');
+  const { profile: seen } = await send('Profiler.stop');
   await detach();
-  return { times, profile, ...sums(profile) };
+  return { times, profile: seen, ...sums(seen) };
 }
 
 /**

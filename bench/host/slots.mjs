@@ -7,7 +7,7 @@ const SMALL = 1000;
 /** A log of the packed store gets no longer. */
 const LOG_COMMITS = 2900;
 /** In which a store may read what nobody has asked for yet. */
-const REST_MS = 6000;
+export const REST_MS = 6000;
 
 /**
  * @typedef {object} Slot
