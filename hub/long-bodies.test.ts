@@ -3,7 +3,7 @@ import { connect, constants } from 'node:http2';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeTestHub, ROOT_SECRET, startHub, type HubProcess } from './testing/hub-process.ts';
-import { LIMITS } from '../src/limits.ts';
+import { HUB_LIMITS, LIMITS } from '../src/limits.ts';
 
 let hub: HubProcess;
 beforeAll(async () => {
@@ -73,12 +73,56 @@ test('a long query with a wrong secret is refused unread', async () => {
   expect(response.status).toBe(401);
 });
 
-test('documents of the older REST routes may be long', async () => {
+const answerAt = async (path: string, body: string) => {
+  const response = await fetch(`${hub.url}${path}`, { method: 'POST', headers: HEADERS, body });
+  const { errors, code, description } = (await response.json()) as {
+    readonly errors?: readonly { readonly code: string; readonly description: string }[];
+    readonly code?: string;
+    readonly description?: string;
+  };
+  const [error] = errors ?? [{ code, description }];
+  return [response.status, error?.code, error?.description];
+};
+
+test.each([
+  ['/collections/notes', HUB_LIMITS.otherBodyBytes],
+  ['/stream', HUB_LIMITS.otherBodyBytes],
+  ['/live/', HUB_LIMITS.messageBytes],
+  ['/sync/pull', HUB_LIMITS.messageBytes],
+])(
+  'what %s takes is parsed by the thread that answers, so it is at most %d bytes',
+  async (path, bytes) => {
+    const text = (length: number): string => JSON.stringify('x'.repeat(length - 2));
+    const refused = [413, 'request too large', `The body is larger than ${bytes} bytes.`];
+    expect(await answerAt(path, text(bytes + 1))).toEqual(refused);
+    const [status] = await answerAt(path, text(bytes));
+    expect(status).not.toBe(413);
+  },
+);
+
+test.each(['/live/', '/sync/pull'])(
+  'what %s takes has a bounded number of values when it is long',
+  async (path) => {
+    const values = HUB_LIMITS.messageValues;
+    const long = 'x'.repeat(LIMITS.sliceChars);
+    const list = (objects: number): string => `{"sets":[${'{},'.repeat(objects)}"${long}"]}`;
+    expect(await answerAt(path, list(values / 2))).toEqual([
+      413,
+      'request too large',
+      `The body has more than ${values} values.`,
+    ]);
+    const [status] = await answerAt(path, list(values / 2 - 10));
+    expect(status).toBe(400);
+  },
+);
+
+test('a document of the older REST routes may be as long as is accepted', async () => {
   await hub.query({ create_collection: { object: { name: 'notes' } } });
+  const text = 'x'.repeat(HUB_LIMITS.otherBodyBytes - 100);
   const response = await fetch(`${hub.url}/collections/notes`, {
     method: 'POST',
     headers: HEADERS,
-    body: JSON.stringify({ data: { text: TEXT } }),
+    body: JSON.stringify({ data: { text } }),
   });
-  expect(await response.json()).toMatchObject({ resource: { data: { text: TEXT } } });
+  expect(await response.json()).toMatchObject({ resource: { data: { text } } });
 });

@@ -1,4 +1,5 @@
 /** What no client would send: connections and requests that hold on to what others need. */
+import { HUB_LIMITS } from '../../src/limits.ts';
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { longText, range } from '../../src/engine/testing/large-values.ts';
@@ -71,14 +72,14 @@ export async function keepSending(
   { port, signal }: Target,
   senders: readonly Sender[],
   body: string | Buffer,
+  path?: string,
 ): Promise<Readonly<Record<string, number>>> {
   const statuses: Record<string, number> = {};
   await Promise.all(
     senders.map(async ({ secret, localAddress = ATTACKER }) => {
       while (!signal.aborted) {
-        const { status } = await send(port, { secret, body, localAddress }).catch(() => ({
-          status: 0,
-        }));
+        const sent = { secret, body, localAddress, ...(path !== undefined && { path }) };
+        const { status } = await send(port, sent).catch(() => ({ status: 0 }));
         count(statuses, status);
       }
     }),
@@ -98,7 +99,42 @@ function liveRequest({ credentials }: Target, queries: readonly unknown[]): stri
   return `POST /live/ ${HEAD}authorization: Bearer ${credentials.attacker}\r\nx-faunadb-api-version: 4\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
+/** JSON of so many bytes, with a list of as many empty objects as may be in it, which cost most to parse, and a long text. */
+function longBody(bytes: number, before: string, after: string): string {
+  const chars = bytes - before.length - after.length - 2;
+  const objects = '{},'.repeat(Math.min(chars / 3, HUB_LIMITS.messageValues / 2 - 10));
+  return `${before}${objects}"${'x'.repeat(chars - objects.length)}"${after}`;
+}
+
+const LONG_BODIES = {
+  'documents by the older REST routes, as long as is accepted': {
+    path: '/collections/notes',
+    body: longBody(HUB_LIMITS.otherBodyBytes, '{"data":{"a":[', ']}}'),
+  },
+  'pulls of devices, as long as is accepted': {
+    path: '/sync/pull',
+    body: longBody(HUB_LIMITS.messageBytes, '{"sets":[', ']}'),
+  },
+  'live queries, as long as is accepted': {
+    path: '/live/',
+    body: longBody(HUB_LIMITS.messageBytes, '{"queries":[', ']}'),
+  },
+  'streams of a query, as long as is accepted': {
+    path: '/stream',
+    body: longBody(HUB_LIMITS.otherBodyBytes, '[', ']'),
+  },
+} as const;
+
 export const CONNECTIONS: Readonly<Record<string, Attack>> = {
+  ...Object.fromEntries(
+    Object.entries(LONG_BODIES).map(([name, { path, body }]): [string, Attack] => [
+      name,
+      (target) => {
+        const senders = range(4).map(() => ({ secret: target.credentials.attacker }));
+        return keepSending(target, senders, body, path);
+      },
+    ]),
+  ),
   'bodies of 8 MiB that never end, without a secret': (target) => {
     const part = Buffer.alloc(EIGHT_MIB - 16, ' ');
     const head = `POST / ${HEAD}content-length: ${EIGHT_MIB}\r\n\r\n`;

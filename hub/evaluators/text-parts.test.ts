@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LIMITS } from '../../src/limits.ts';
-import { isLong, joined, ownBytes, textOf } from './text-parts.ts';
+import { isLong, joined, ownBytes, textOf, valuesIn } from './text-parts.ts';
 
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 
@@ -30,4 +30,9 @@ test('ownBytes() copies what is part of a larger buffer, and nothing else', () =
   const own = ownBytes(whole.subarray(2, 5));
   expect(own.buffer.byteLength).toBe(3);
   expect(joined([own])?.toString()).toBe('234');
+});
+
+test('valuesIn() counts no less than there are', () => {
+  expect(valuesIn(inBytes('[{},{"a":[1,2]},"x"]'))).toBeGreaterThanOrEqual(6);
+  expect(valuesIn(inBytes('"text"'))).toBe(0);
 });

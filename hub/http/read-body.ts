@@ -21,7 +21,6 @@ export interface RequestBody {
 export interface ReadBodyOptions {
   readonly limits: Pick<
     HubSettings,
-    | 'requestBytes'
     | 'inflateRatio'
     | 'inflatedFreeBytes'
     | 'requestMs'
@@ -29,6 +28,7 @@ export interface ReadBodyOptions {
     | 'bodyWindowBytes'
     | 'smallBodyBytes'
   >;
+  readonly bytesMax: number;
   readonly memory: BodyShare;
   /** Called once, before more than `smallBodyBytes` are read. @throws Refusal when the caller may send no more */
   readonly admitLarge: () => Promise<void>;
@@ -71,10 +71,10 @@ class BodyReading {
 
   async whole(): Promise<TextParts> {
     const { headers } = this.request;
-    const { requestBytes, smallBodyBytes } = this.options.limits;
+    const { bytesMax, limits } = this.options;
     const declared = Number(headers['content-length'] ?? 0);
-    if (declared > requestBytes) throw this.tooLarge();
-    if (declared > smallBodyBytes) await this.admit();
+    if (declared > bytesMax) throw this.tooLarge();
+    if (declared > limits.smallBodyBytes) await this.admit();
     const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
     return this.inTime(() => this.parts(encoding));
   }
@@ -101,8 +101,8 @@ class BodyReading {
   }
 
   private tooLarge(): Refusal {
-    const { requestBytes } = this.options.limits;
-    return new Refusal('request too large', `The body is larger than ${requestBytes} bytes.`);
+    const { bytesMax } = this.options;
+    return new Refusal('request too large', `The body is larger than ${bytesMax} bytes.`);
   }
 
   /** After a deadline, reading goes on until the connection ends, but reserves nothing more. */
@@ -175,7 +175,7 @@ class BodyReading {
 
   private count(bytes: number): void {
     this.received += bytes;
-    if (this.received > this.options.limits.requestBytes) throw this.tooLarge();
+    if (this.received > this.options.bytesMax) throw this.tooLarge();
   }
 
   private async readGzip(): Promise<TextParts> {
@@ -206,8 +206,9 @@ class BodyReading {
   }
 
   private checkInflated(bytes: number): void {
-    const { requestBytes, inflatedFreeBytes, inflateRatio } = this.options.limits;
-    if (bytes > requestBytes) throw this.tooLarge();
+    const { bytesMax, limits } = this.options;
+    const { inflatedFreeBytes, inflateRatio } = limits;
+    if (bytes > bytesMax) throw this.tooLarge();
     if (bytes > inflatedFreeBytes && bytes > this.received * inflateRatio)
       throw new Refusal(
         'request too large',

@@ -4,6 +4,7 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { abortWith } from '../../hosts/abort-with.ts';
 import { Refusal } from '../../src/errors.ts';
+import { HUB_LIMITS } from '../../src/limits.ts';
 import { answerPreflight } from '../../src/http/cors.ts';
 import { dressAnswer, handleRequest } from '../../src/http/handle.ts';
 import { secretOf } from '../../src/http/authorization.ts';
@@ -12,7 +13,8 @@ import { answerText, type HttpHost, type HttpResponse } from '../../src/http/mes
 import { Admission } from '../admission/admission.ts';
 import { corsPolicy } from '../admission/allowed-callers.ts';
 import { HubMetrics } from '../monitoring/metrics.ts';
-import { isLong, joined, textOf } from '../evaluators/text-parts.ts';
+import { isLong, joined, textOf, valuesIn, type TextParts } from '../evaluators/text-parts.ts';
+import { nextTurn } from '../event-loop/next-turn.ts';
 import { LoopTurns, type TurnLimits } from '../event-loop/loop-turns.ts';
 import type { AnyRequest, AnyResponse } from './acceptor.ts';
 import { InFlight } from './in-flight.ts';
@@ -35,7 +37,8 @@ interface Endpoint {
 }
 
 /** Where requests with a body are answered. */
-interface Place extends Pick<Endpoint, 'name'>, Pick<HubRoute, 'readsBytes' | 'takesParts'> {
+interface Place
+  extends Pick<Endpoint, 'name'>, Pick<HubRoute, 'readsBytes' | 'takesParts' | 'bodyBytes'> {
   readonly respond: (request: HubRequest, caller: RouteCaller) => Promise<HttpResponse>;
 }
 
@@ -109,12 +112,14 @@ export class RequestHandler {
         name: route.prefix.replaceAll('/', ''),
         readsBytes: route.readsBytes,
         takesParts: route.takesParts,
+        bodyBytes: route.bodyBytes,
         respond: (request, caller) => this.run(route, request, caller),
       }),
     }));
     this.queries = this.endpoint({
       name: 'query',
       takesParts: hub.longPushes && isQueryPath,
+      bodyBytes: (path) => (isQueryPath(path) ? Infinity : HUB_LIMITS.otherBodyBytes),
       respond: (request) => handleRequest(request, http),
     });
   }
@@ -225,33 +230,38 @@ export class RequestHandler {
     const refused = this.guard.checkCaller(context) ?? this.guard.checkAdmission(context);
     if (refused) return this.responder.send(context, name, refused);
     try {
-      const read = await this.readBodyOf(context);
-      if (read instanceof Refusal)
-        return await this.responder.send(context, name, this.refusal(context, read));
+      const read = await this.readBodyOf(context, place);
       try {
         await this.respondTo(context, place, read);
       } finally {
         read.release();
       }
     } catch (reason) {
+      if (reason instanceof Refusal)
+        return this.responder.send(context, name, this.refusal(context, reason));
       if (!(reason instanceof ClientGone)) throw reason;
       context.response.destroy();
     }
   }
 
-  private readBodyOf(context: RequestContext): Promise<RequestBody | Refusal> | RequestBody {
+  private readBodyOf(
+    context: RequestContext,
+    { bodyBytes = unbounded }: Place,
+  ): Promise<RequestBody> | RequestBody {
     const { raw, request } = context;
+    const { settings } = this.options;
     if (request.method === 'GET' || request.method === 'HEAD') return NO_BODY;
     return readBody(raw, {
-      limits: this.options.settings,
+      limits: settings,
+      bytesMax: Math.min(settings.requestBytes, bodyBytes(request.path)),
       memory: this.bodies.shareOf(request.address),
       admitLarge: () => this.guard.requireCredential(context),
-    }).catch(refusalOrThrow);
+    });
   }
 
   private async respondTo(
     context: RequestContext,
-    { name, respond, readsBytes, takesParts }: Place,
+    { name, respond, readsBytes, takesParts, bodyBytes = unbounded }: Place,
     read: RequestBody,
   ): Promise<void> {
     const { request, credential } = context;
@@ -266,7 +276,10 @@ export class RequestHandler {
       const { parts } = read;
       if (readsBytes) request.bytes = joined(parts);
       else if (isLong(parts) && takesParts?.(request.path)) request.bodyParts = parts;
-      else request.body = textOf(parts);
+      else {
+        if (isLong(parts) && bodyBytes(request.path) < Infinity) await this.mayParse(parts);
+        request.body = textOf(parts);
+      }
       const response = await respond(request, this.callerOf(context));
       const { body } = response;
       read.release();
@@ -281,6 +294,14 @@ export class RequestHandler {
     } finally {
       end();
     }
+  }
+
+  /** A long body is parsed at once: one of several in each turn, and none of so many values that it would take long. @throws Refusal */
+  private async mayParse(parts: TextParts): Promise<void> {
+    const { messageValues } = HUB_LIMITS;
+    if (valuesIn(parts) > messageValues)
+      throw new Refusal('request too large', `The body has more than ${messageValues} values.`);
+    await nextTurn();
   }
 
   /** An event stream has no end of its own: from here on it counts among the streams instead of the requests. */
@@ -354,9 +375,5 @@ const BEGUN: TurnLimits = {
   besideOthers: { ms: 10, count: 6 },
 };
 const NO_STORE = { 'cache-control': 'no-store' } as const;
+const unbounded = (): number => Infinity;
 const NO_BODY = { parts: [], release: () => undefined };
-
-function refusalOrThrow(reason: unknown): Refusal {
-  if (reason instanceof Refusal) return reason;
-  throw reason;
-}

@@ -30,8 +30,10 @@ export interface HubRoute {
   handle(request: HubRequest, caller: RouteCaller): Promise<HttpResponse>;
   /** Bodies are given as `bytes` instead of text. */
   readonly readsBytes?: true | undefined;
-  /** Whether a long body is given as `bodyParts`. */
+  /** Whether a long body is given as `bodyParts`. @param path with its search */
   readonly takesParts?: ((path: string) => boolean) | undefined;
+  /** How long a body may be that is parsed by the thread that answers all; `Infinity`: `requestBytes` is enough. @param path with its search */
+  readonly bodyBytes?: ((path: string) => number) | undefined;
   /** Live queries that it runs, for the metrics. */
   readonly liveQueries?: () => number;
   /** Where it takes WebSockets, and who serves them: a session is closed when that resolves. */

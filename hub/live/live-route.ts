@@ -1,5 +1,6 @@
 /** `POST /live/`: live queries, whose answers come as server-sent events. */
 import { assert, Refusal } from '../../src/errors.ts';
+import { HUB_LIMITS } from '../../src/limits.ts';
 import { secretOf } from '../../src/http/authorization.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
 import { HeaderFault, readHeaders, type RequestOptions } from '../../src/http/request-headers.ts';
@@ -24,6 +25,7 @@ export function createLiveRoute(
   const live = new LiveQueries(hub, settings);
   return {
     prefix: PREFIX,
+    bodyBytes: () => HUB_LIMITS.messageBytes,
     handle: (request, caller) => live.open(request, caller),
     liveQueries: () => live.count,
   };

@@ -2,7 +2,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { HttpResponse } from '../../src/http/message.ts';
-import { SYNC_LIMITS } from '../../src/limits.ts';
+import { HUB_LIMITS, SYNC_LIMITS } from '../../src/limits.ts';
 import { createSyncHub } from '../../src/sync/hub/sync-hub.ts';
 import type { TextParts } from '../evaluators/text-parts.ts';
 import type { HubRoute } from '../http/route.ts';
@@ -35,6 +35,7 @@ export function createSyncRoute(
   return {
     prefix: PREFIX,
     takesParts: longPushes && ((path) => path === PUSH_PATH),
+    bodyBytes: (path) => (path === PUSH_PATH ? Infinity : HUB_LIMITS.messageBytes),
     handle: (request) => answerSync(request, { sync, heartbeatMs, longPush, dress: compressed }),
     webSocket: {
       path: `${PREFIX}line`,

@@ -31,7 +31,7 @@ export function findPlace(url: string): Place {
 
 /** Where the body is a query, and nothing else. */
 export const isQueryPath = (url: string): boolean =>
-  ['query', 'linearized'].includes(findPlace(url).route.to);
+  url === '/' || ['query', 'linearized'].includes(findPlace(url).route.to);
 
 function findRoute(path: string): Route {
   const segments = decoded(path);
