@@ -32,13 +32,14 @@ const once = (text: string, values: Statement['values'] = []): Statement => ({
 });
 
 /**
- * Brings the tables up to date; concurrent callers wait for the row of the version.
+ * Brings the tables up to date; concurrent callers wait for the row of the version. Where they are, that is all it reads.
  * @throws Refusal `storage_unavailable` when a newer Burrow made them
  */
 export async function migrate(
   connection: SqlConnection,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
+  if ((await versionIn(connection)) === migrations.length) return;
   await makeVersionRow(connection);
   await connection.run([begin([])]);
   try {

@@ -280,6 +280,19 @@ describe('migrate()', () => {
       expect(found?.rows).toEqual([[String(MIGRATIONS.length)]]);
     }));
 
+  test('asks for the version and no more where the tables are up to date', () =>
+    withConnections(1, async ([connection]) => {
+      if (!connection) throw new Error('No connection.');
+      await migrate(connection);
+      const asked: (readonly Statement[])[] = [];
+      const run = (statements: readonly Statement[]) => {
+        asked.push(statements);
+        return connection.run(statements);
+      };
+      await migrate({ run, release: () => undefined });
+      expect(asked).toHaveLength(1);
+    }));
+
   test('goes on from the version that is there, and undoes a step that fails', () =>
     withConnections(1, async ([connection]) => {
       if (!connection) throw new Error('No connection.');
