@@ -1,7 +1,7 @@
 /** The examples of the specification over the network: each with a hub of its own, and for databases a tenant of its own. */
 import { readFileSync } from 'node:fs';
 import { Agent, request as send } from 'node:http';
-import { afterAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import {
   readExamples,
   runExample,
@@ -9,19 +9,24 @@ import {
   type HostAnswer,
 } from '../../src/http/conformance.contract.ts';
 import type { HubStorage } from '../instance/open-hub.ts';
-import { openPglite } from '../sql/pglite-database.ts';
 import type { SqlDatabase } from '../sql/sql-client.ts';
-import { openTables } from '../store/sql-tables.ts';
-import { freshTenant, openOnPostgres, sharedPostgres } from '../testing/hub-stores.ts';
+import { OtherCommits } from '../store/other-commits.ts';
+import { newWriter, openTables } from '../store/sql-tables.ts';
+import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
 import { memoryStorage, openTestHub } from '../testing/test-hub.ts';
 
-const agent = new Agent({ keepAlive: false });
-
-function requestOver(port: number): ConformanceHost['request'] {
+function requestOver(port: number, agent: Agent): ConformanceHost['request'] {
   return ({ method, path, headers, body }) =>
     new Promise<HostAnswer>((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
-      const options = { port, method, path, headers: { ...headers, ...length }, agent };
+      const options = {
+        host: '127.0.0.1',
+        port,
+        method,
+        path,
+        headers: { ...headers, ...length },
+        agent,
+      };
       const sent = send(options, (answer) => {
         let text = '';
         answer.setEncoding('utf8');
@@ -40,18 +45,41 @@ function requestOver(port: number): ConformanceHost['request'] {
 /** Levels of pino from error on. */
 const isFailure = (line: string): boolean => /^\{"level":[56]0/.test(line);
 
-let pglite: SqlDatabase | undefined;
-afterAll(() => pglite?.close());
-const postgres = sharedPostgres();
+const { pglite, postgres } = sharedDatabases();
+
+async function openOnPglite(): Promise<HubStorage> {
+  return { ...memoryStorage(), store: await openTables(await pglite(), freshTenant()) };
+}
+
+/** As of a hub, but for connections of its own and a notice by the server: to open those costs more than an example. */
+async function openOnPostgres(): Promise<HubStorage> {
+  const [shared, tenant, writer] = [await postgres(), freshTenant(), newWriter()];
+  const database: SqlDatabase = {
+    isExclusive: false,
+    roundTrips: 0,
+    connect: () => shared.connect(),
+    listen: () => undefined,
+    close: () => Promise.resolve(),
+  };
+  const others = new OtherCommits({ database, tenant, writer });
+  const store = await openTables(database, tenant, { writer, watched: others });
+  others.follow(store);
+  return {
+    store,
+    lease: undefined,
+    onOtherCommit: (listener) => others.listen(listener),
+    async close() {
+      others.close();
+      await store.close();
+    },
+  };
+}
 
 const STORAGES: Readonly<Record<string, () => Promise<HubStorage>>> = {
   // In memory without a network they run in src/http; with one only when asked for: it is the same engine once more.
   ...(process.env['BURROW_ALL_EXAMPLES'] && { memory: () => Promise.resolve(memoryStorage()) }),
-  PGlite: async () => {
-    const store = await openTables((pglite ??= openPglite('memory:')), freshTenant());
-    return { ...memoryStorage(), store };
-  },
-  PostgreSQL: async () => openOnPostgres(await postgres(), freshTenant()),
+  PGlite: openOnPglite,
+  PostgreSQL: openOnPostgres,
 };
 
 for (const [name, openStorage] of Object.entries(STORAGES)) {
@@ -63,14 +91,16 @@ for (const [name, openStorage] of Object.entries(STORAGES)) {
           // Any page may ask, as at the original. The decision that a token reads its own document has its own tests.
           const settings = { corsOrigins: ['*'], ownDocument: 'by-role' } as const;
           const hub = await openTestHub({ storage: await openStorage(), settings });
+          const agent = new Agent({ keepAlive: true });
           try {
-            await runExample(example, { admin: hub.secret, request: requestOver(hub.port) });
+            await runExample(example, { admin: hub.secret, request: requestOver(hub.port, agent) });
           } catch (reason) {
             const failed = hub.logged().split('\n').filter(isFailure);
             // What the hub says of a failure of its own is in its log only.
             if (failed.length === 0) throw reason;
             throw new Error(`The hub failed:\n${failed.join('\n')}`, { cause: reason });
           } finally {
+            agent.destroy();
             await hub.close();
           }
         });
