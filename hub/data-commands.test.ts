@@ -8,11 +8,11 @@ import { fill, linesOfExport, packed } from '../src/data/testing/kit.ts';
 import { ROOT_SECRET, runBurrow } from './testing/hub-process.ts';
 import { hubProcesses } from './testing/hub-processes.ts';
 
-const { folder: makeFolder, open } = hubProcesses();
+const { folder: makeFolder, prepared, open } = hubProcesses();
 
 test('a file goes from a page to a hub and back', { timeout: 600_000 }, async () => {
   const folder = await makeFolder();
-  const hub = await open({ args: ['--data', 'memory:'] });
+  const hub = await open({ args: ['--data', await prepared()] });
   const to = ['--url', hub.url, '--secret', ROOT_SECRET];
   const burrow = async (...args: string[]) => {
     const { exited, said } = await runBurrow({ args: [...args, ...to] });

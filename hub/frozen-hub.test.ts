@@ -6,7 +6,7 @@ import { hubProcesses } from './testing/hub-processes.ts';
 import { sharedPostgres } from './testing/hub-stores.ts';
 
 const postgres = sharedPostgres();
-const { folder, open } = hubProcesses();
+const { prepared, open } = hubProcesses();
 
 const counter = { ref: { collection: 'counters' }, id: '1' };
 const count = { select: ['data', 'n'], from: { get: counter } };
@@ -92,7 +92,7 @@ test('a hub that is frozen in the middle of a commit holds the others up for a b
 });
 
 test('clients of a hub that is frozen are answered when it goes on', async () => {
-  const data = await folder();
+  const data = await prepared();
   const hub = await open({ args: ['--data', data] });
   await makeCounter(hub);
   const before = send(hub, 20);

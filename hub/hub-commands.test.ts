@@ -7,7 +7,7 @@ import { ROOT_SECRET, runBurrow, type HubProcess } from './testing/hub-process.t
 import { hubProcesses } from './testing/hub-processes.ts';
 
 const postgres = sharedPostgres();
-const { folder, open } = hubProcesses();
+const { folder, prepared, open } = hubProcesses();
 const hubOn = (...args: string[]) => open({ args });
 
 async function stop(hub: HubProcess): Promise<void> {
@@ -60,7 +60,7 @@ test(
 test(
   'a hub is dumped, loaded, moved to PostgreSQL and imported into, by its commands',
   async () => {
-    const [data, restored, exported] = [await folder(), await folder(), await folder()];
+    const [data, restored, exported] = [await prepared(), await folder(), await folder()];
     const first = await hubOn('--data', data);
     await first.query({ create_collection: { object: { name: 'notes' } } });
     for (let i = 1; i <= 5; i++) expect((await first.query(create(String(i), i))).status).toBe(201);

@@ -12,6 +12,7 @@ import {
   type HubProcess,
   type ProcessOptions,
 } from './testing/hub-process.ts';
+import { prepareFolder } from './testing/prepared-pglite.ts';
 
 const { Client, query: q } = faunadb;
 
@@ -27,6 +28,7 @@ async function folder(): Promise<string> {
   folders.push(made);
   return made;
 }
+const prepared = async (): Promise<string> => prepareFolder(await folder());
 afterEach(async () => {
   hub?.child.kill('SIGKILL');
   await hub?.exited;
@@ -45,6 +47,7 @@ const create = (id: string) => ({
 const exists = (id: string) => ({ exists: { ref: { collection: 'notes' }, id } });
 
 test('it prints where its data are and where it listens, keeps them over a restart, and stops in time (V3)', async () => {
+  // PGlite makes this one.
   const data = await folder();
   const first = await open({ args: ['--data', data] });
   expect(first.said()).toContain(data);
@@ -61,7 +64,7 @@ test('it prints where its data are and where it listens, keeps them over a resta
 });
 
 test('SIGTERM in the middle of work: what was acknowledged is there, and the rest is refused or done (V3)', async () => {
-  const data = await folder();
+  const data = await prepared();
   const first = await open({ args: ['--data', data] });
   await first.query(notes);
   const acknowledged: string[] = [];
@@ -84,7 +87,7 @@ test('SIGTERM in the middle of work: what was acknowledged is there, and the res
 });
 
 test('SIGTERM over HTTP/2: all that a program of the original waits for is settled, and its streams fail', async () => {
-  const running = await open({ args: ['--data', await folder()] });
+  const running = await open({ args: ['--data', await prepared()] });
   await running.query(notes);
   await running.query(create('1'));
   const { port } = new URL(running.url);
@@ -119,7 +122,7 @@ test.each([
   ['F20', 'before-commit', false],
   ['F21', 'after-commit', true],
 ] as const)('%s: killed %s, the write is there once or not at all', async (_id, place, isThere) => {
-  const data = await folder();
+  const data = await prepared();
   const environment = { HUB_FAILPOINT: `${place}:kill:2` };
   const first = await open({ args: ['--data', data], environment });
   await first.query(notes);

@@ -8,7 +8,7 @@ import { root } from '../scripts/setup.mjs';
 import { ROOT_SECRET, runBurrow } from './testing/hub-process.ts';
 import { hubProcesses } from './testing/hub-processes.ts';
 
-const { folder: makeFolder, open } = hubProcesses();
+const { folder: makeFolder, prepared, open } = hubProcesses();
 
 /** The package as the modules import it. */
 async function placePackage(folder: string): Promise<string> {
@@ -32,7 +32,7 @@ test(
   async () => {
     const folder = await makeFolder();
     const from = await placePackage(folder);
-    const hub = await open({ args: ['--data', 'memory:'] });
+    const hub = await open({ args: ['--data', await prepared()] });
     const to = ['--url', hub.url, '--secret', ROOT_SECRET];
     const burrow = async (...args: string[]) => {
       const { exited, said } = await runBurrow({ args: ['schema', ...args, ...to] });

@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openHubStore } from '../hub/store/open-store.ts';
 import { openPglite } from '../hub/sql/pglite-database.ts';
+import { prepareFolder } from '../hub/testing/prepared-pglite.ts';
 import { openSyncTestHub } from '../hub/testing/sync-test-hub.ts';
 import { openTestHub } from '../hub/testing/test-hub.ts';
 import { bundleNode } from '../scripts/bundle-hub.mjs';
@@ -35,7 +36,7 @@ let base: string;
 let folders = 0;
 /** Not made yet. */
 const newFolder = (): string => join(base, String((folders += 1)));
-/** PGlite takes a while to make one: they are copied. */
+/** One that was opened and closed: they are copied. */
 async function emptyFolder(): Promise<string> {
   const folder = newFolder();
   await cp(join(base, 'empty'), folder, { recursive: true });
@@ -44,7 +45,7 @@ async function emptyFolder(): Promise<string> {
 
 beforeAll(async () => {
   base = await mkdtemp(join(tmpdir(), 'burrow-node-'));
-  await (await openDatabase(join(base, 'empty'))).close();
+  await (await openDatabase(await prepareFolder(join(base, 'empty')))).close();
 });
 afterAll(() => rm(base, { recursive: true, force: true }));
 
@@ -67,7 +68,8 @@ const numbersIn = (client: Client): Promise<readonly number[]> =>
   );
 
 test('a folder keeps what was written, and live queries follow it', async () => {
-  const folder = await emptyFolder();
+  // PGlite makes it.
+  const folder = newFolder();
   const first = await openDatabase(folder);
   await addNotes(first.client(), [1, 2]);
   const counts: number[] = [];

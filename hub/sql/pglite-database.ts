@@ -11,9 +11,12 @@ export const isMemory = (data: string): boolean => data === 'memory' || data.sta
 
 /**
  * @param data a folder, or `memory:`
- * @param start replaced by tests that end threads
+ * @param start replaced by tests that end threads, or give them a database to begin with
  */
-export function openPglite(data: string, start = startThread): PgDatabase {
+export function openPglite(
+  data: string,
+  start: (dataDir: string) => Worker | Promise<Worker> = startThread,
+): PgDatabase {
   let opened = 0;
   /** A folder is opened again once the thread before has ended. */
   let before: Promise<unknown> = Promise.resolve();

@@ -14,7 +14,7 @@ if (!port) throw new Error('This file must be started as a thread.');
 /** @param {FromThread} message @param {readonly ArrayBuffer[]} [transfer] */
 const send = (message, transfer = []) => port.postMessage(message, transfer);
 
-const database = new PGlite({ dataDir: workerData.dataDir });
+const database = new PGlite(workerData);
 await database.waitReady;
 
 let last = Promise.resolve();

@@ -8,7 +8,8 @@ import { ReadTransaction } from '../store/sql-transactions.ts';
 import { sharedPostgres } from '../testing/hub-stores.ts';
 import { BorrowedDatabase } from './borrowed-database.ts';
 import { LentDatabase, type FromLender } from './lent-database.ts';
-import { openPglite, startThread } from './pglite-database.ts';
+import { startPrepared } from '../testing/prepared-pglite.ts';
+import { openPglite } from './pglite-database.ts';
 import { PgDatabase } from './pg-database.ts';
 import type { SqlDatabase, SqlResult, Statement } from './sql-client.ts';
 import { nextTurn, TURN_BYTES, TURN_ROWS } from '../event-loop/next-turn.ts';
@@ -51,8 +52,8 @@ const SELECT: Statement = { name: '', text: 'SELECT', values: [] };
 test('a large response of PGlite is parsed in several turns', async () => {
   const turns = countTurns();
   let [bytes, arrived] = [0, 0];
-  const database = openPglite('memory:', (data) => {
-    const worker = startThread(data);
+  const database = openPglite('memory:', async (data) => {
+    const worker = await startPrepared(data);
     worker.on('message', (message: { readonly bytes?: Uint8Array }) => {
       bytes = message.bytes?.length ?? 0;
       arrived = turns.count;

@@ -1,4 +1,7 @@
 /** A store that is open in this thread, opened again as a thread for long queries does. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import { RandomSource, seedOf } from '../../src/engine/testing/random-source.ts';
@@ -12,6 +15,7 @@ import { openHub } from '../instance/open-hub.ts';
 import { BorrowedDatabase } from '../sql/borrowed-database.ts';
 import { LentDatabase } from '../sql/lent-database.ts';
 import { sharedDatabases } from '../testing/hub-stores.ts';
+import { prepareFolder } from '../testing/prepared-pglite.ts';
 import { DEFAULT_SETTINGS } from '../settings/settings.ts';
 import { openBorrowedStore, type BorrowedStore } from './borrowed-store.ts';
 import { openHubStore, type StoreLoan } from './open-store.ts';
@@ -59,7 +63,9 @@ afterEach(async () => {
 });
 
 async function open() {
-  const storage = await openHubStore({ at: { data: 'memory:' } });
+  const data = await prepareFolder(await mkdtemp(join(tmpdir(), 'burrow-borrowed-')));
+  closing.push(() => rm(data, { recursive: true, force: true }));
+  const storage = await openHubStore({ at: { data } });
   const hub = await openHub(storage, settings, raise);
   closing.push(() => hub.close());
   const borrow = async () => {

@@ -19,6 +19,7 @@ import {
   STRICT,
 } from '../../src/store/testing/store-rows.ts';
 import { freshTenant, openServer, sharedPostgres } from '../testing/hub-stores.ts';
+import { openPreparedPglite } from '../testing/prepared-pglite.ts';
 import { takeFolder } from './folder-lock.ts';
 import { MIGRATIONS, migrate } from '../sql/migrations.ts';
 import { openHubStore } from './open-store.ts';
@@ -226,7 +227,7 @@ describe('PGlite', () => {
   });
 
   test('takes values however deep they nest, for it parses none; the engine refuses such a query (F35)', async () => {
-    const database = openPglite('memory:');
+    const database = openPreparedPglite();
     const store = await openTables(database, 'main');
     const deep = '['.repeat(8000) + ']'.repeat(8000);
     await put(store, 'documents', [{ ...row('deep', ['e']), value: deep }]);

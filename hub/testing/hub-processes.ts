@@ -8,10 +8,13 @@ import {
   type HubProcess,
   type ProcessOptions,
 } from './hub-process.ts';
+import { prepareFolder } from './prepared-pglite.ts';
 
 export interface HubProcesses {
   readonly open: (options: ProcessOptions) => Promise<HubProcess>;
   readonly folder: () => Promise<string>;
+  /** With an empty database. */
+  readonly prepared: () => Promise<string>;
 }
 
 export function hubProcesses(): HubProcesses {
@@ -27,16 +30,18 @@ export function hubProcesses(): HubProcesses {
     for (const each of folders) await rm(each, { recursive: true, force: true });
     await removeTestHub();
   });
+  const folder = async (): Promise<string> => {
+    const made = await makeFolder();
+    folders.push(made);
+    return made;
+  };
   return {
+    folder,
+    prepared: async () => prepareFolder(await folder()),
     async open(options) {
       const hub = await startHub(options);
       hubs.push(hub);
       return hub;
-    },
-    async folder() {
-      const folder = await makeFolder();
-      folders.push(folder);
-      return folder;
     },
   };
 }

@@ -1,8 +1,8 @@
 /** Test kit: databases that the tests of a file share. Each test takes tenants of its own, for starting a database takes seconds. */
 import { afterAll } from 'vitest';
 import { PgDatabase } from '../sql/pg-database.ts';
-import { openPglite } from '../sql/pglite-database.ts';
 import { openHubStore, type HubStore } from '../store/open-store.ts';
+import { openPreparedPglite } from './prepared-pglite.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
 
 /** On a machine that has much else to do. */
@@ -29,7 +29,7 @@ export function sharedDatabases(): {
     void postgres?.close();
   });
   return {
-    pglite: async () => (pglite ??= openPglite('memory:')),
+    pglite: async () => (pglite ??= openPreparedPglite()),
     postgres: async () => {
       // Another server that speaks the wire: docs/hub-sql.md.
       const url = process.env['BURROW_POSTGRES_URL'] ?? (await server()).url;
