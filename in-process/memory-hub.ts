@@ -5,11 +5,22 @@ import { elapsed, monotonicClock } from '../hosts/clock.ts';
 import { IndexBuilds } from '../hosts/index-builds.ts';
 import { passwordChecks } from '../hosts/passwords.ts';
 import { answerFiles, FILES_PREFIX } from '../hub/files/answer-files.ts';
-import { answerSync, type SyncRequest } from '../hub/sync/answer-sync.ts';
+import { refusalResponse } from '../hub/http/refusal-response.ts';
+import type { RouteCaller } from '../hub/http/route.ts';
+import {
+  LIVE_PREFIX,
+  LiveQueries as HubLiveQueries,
+  type LiveQueriesRequest,
+} from '../hub/live/live-queries.ts';
+import type { TagOf } from '../hub/live/live-stream.ts';
+import { answerSync } from '../hub/sync/answer-sync.ts';
+import { hexOfBytes } from '../src/codec/hex.ts';
+import { utf8Bytes } from '../src/codec/utf8.ts';
 import { createEngine, type Engine } from '../src/engine/engine.ts';
+import { Refusal } from '../src/errors.ts';
 import { handleRequest } from '../src/http/handle.ts';
 import type { HttpHost, HttpResponse } from '../src/http/message.ts';
-import { LIMITS, SYNC_LIMITS } from '../src/limits.ts';
+import { HUB_LIMITS, LIMITS, SYNC_LIMITS } from '../src/limits.ts';
 import { LogExports } from '../src/logs/exports.ts';
 import { QueryLog } from '../src/logs/query-log.ts';
 import { createMemoryStore } from '../src/store/memory.ts';
@@ -33,6 +44,13 @@ import { serveAt, unreachable } from './test-network.ts';
 const REGION_GROUP = 'local';
 const LOG_BYTES = 64 * 1024 * 1024;
 
+/** Whoever asks: nothing is counted here. */
+const CALLER: RouteCaller = {
+  name: 'anybody',
+  admit: () => Promise.resolve(() => undefined),
+  hold: () => () => undefined,
+};
+
 let lastHub = 0;
 
 export class MemoryHub {
@@ -43,6 +61,7 @@ export class MemoryHub {
   private readonly exports: LogExports;
   private readonly sync: SyncHub;
   private readonly files: FileHub;
+  private readonly live: HubLiveQueries;
   private readonly runner: QueryRunner;
   private readonly builds: IndexBuilds;
   private readonly stopServing: () => void;
@@ -79,6 +98,14 @@ export class MemoryHub {
     const blobs = createMemoryBlobs(() => clock() / 1000);
     const { fileBytes } = SYNC_LIMITS;
     this.files = new FileHub({ ...authentication, engine, clock, blobs, fileBytes });
+    this.live = new HubLiveQueries({
+      http: this.http,
+      onCommit: (listener) => engine.onCommit(listener),
+      settings: HUB_LIMITS,
+      pause,
+      turnOf: pause,
+      tagOf,
+    });
     this.runner = new QueryRunner(this.http);
     this.builds = new IndexBuilds({ build: () => engine.buildIndexes(), report });
     engine.onCommit((notice) => this.builds.noteCommit(notice));
@@ -147,8 +174,13 @@ export class MemoryHub {
       headers: { ...(init.headers as Readonly<Record<string, string>> | undefined) },
       body: typeof init.body === 'string' ? init.body : undefined,
       signal,
+      address: '',
     };
-    const { status, headers, body, bytes } = await this.answerAt(path, request, init);
+    const answering = this.answerAt(path, request, init).catch((reason: unknown) => {
+      if (reason instanceof Refusal) return refusalResponse(request, reason, this.http);
+      throw reason;
+    });
+    const { status, headers, body, bytes } = await answering;
     const isStream = typeof body !== 'string';
     const content = isStream ? this.streamOf(body, signal) : ((bytes ?? body) as BodyInit);
     // An empty one is a body too, which not every status allows.
@@ -158,11 +190,12 @@ export class MemoryHub {
 
   private async answerAt(
     path: string,
-    request: SyncRequest,
+    request: LiveQueriesRequest,
     { body }: RequestInit,
   ): Promise<HttpResponse> {
     if (path.startsWith('/sync/'))
       return answerSync(request, { sync: this.sync, heartbeatMs: SYNC_LIMITS.heartbeatMs });
+    if (path.startsWith(LIVE_PREFIX)) return this.live.open(request, CALLER);
     if (!path.startsWith(FILES_PREFIX)) return handleRequest(request, this.http);
     const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
     return answerFiles({ ...request, bytes: bytes as Uint8Array | undefined }, this.files);
@@ -202,3 +235,9 @@ export class MemoryHub {
     });
   }
 }
+
+const tagOf: TagOf = async (status, parts) => {
+  const hash = sha256.create().update(utf8Bytes(`${status} `));
+  for (const part of parts) hash.update(typeof part === 'string' ? utf8Bytes(part) : part);
+  return hexOfBytes(hash.digest());
+};

@@ -143,6 +143,38 @@ export function describeTesting(): void {
     await hub.close();
   });
 
+  test('a live query is answered by the hub while it can be reached', async () => {
+    const hub = await openHub();
+    const admin = hub.client();
+    const { login } = await signUp(hub);
+    const network = createNetwork();
+    const db = await openDatabase('todos', { network });
+    const sync = await db.sync({ url: hub.url, login, sets: [] });
+    await sync.whenSynced();
+    const told: string[] = [];
+    const stop = sync.client.subscribe(
+      q.Count(q.Documents(todos)),
+      {
+        next: (count, { from }) => void told.push(`${count} ${from}`),
+        error: ({ code }) => void told.push(code),
+      },
+      { at: 'hub-or-copy' },
+    );
+    const last = () => told.at(-1);
+    await expect.poll(last).toBe('0 hub');
+    await admin.query(q.Create(todos, { data: { title: 'a heron' } }));
+    await expect.poll(last).toBe('1 hub');
+    network.offline();
+    await expect.poll(last).toBe('0 device');
+    network.online();
+    await expect.poll(last).toBe('1 hub');
+    await admin.query(q.Delete(q.Role('member')));
+    await expect.poll(last).toBe('0 hub');
+    stop();
+    await db.close();
+    await hub.close();
+  });
+
   test('what the hub refuses is told, and undone', async () => {
     const hub = await openHub();
     const { login } = await signUp(hub);

@@ -2,8 +2,12 @@ import { NO_METRICS, refusalBody } from '../../src/engine/session.ts';
 import type { Refusal } from '../../src/errors.ts';
 import { metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
 import { dressAnswer } from '../../src/http/handle.ts';
-import { answerText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
-import type { HubRequest } from './route.ts';
+import {
+  answerText,
+  type HttpHost,
+  type HttpRequest,
+  type HttpResponse,
+} from '../../src/http/message.ts';
 
 interface RefusalOptions {
   readonly retryAfterSeconds?: number;
@@ -13,7 +17,7 @@ interface RefusalOptions {
 
 /** A refusal by the hub itself, in the form of the engine's. */
 export function refusalResponse(
-  request: HubRequest,
+  request: HttpRequest,
   refusal: Refusal,
   http: HttpHost,
   { retryAfterSeconds, status = refusal.status }: RefusalOptions = {},

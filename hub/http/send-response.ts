@@ -2,6 +2,7 @@
 import type { HttpResponse } from '../../src/http/message.ts';
 import { nextTurn, TURN_BYTES } from '../event-loop/next-turn.ts';
 import type { AnyResponse } from './acceptor.ts';
+import { partsOf } from './parts.ts';
 
 export type TextResponse = HttpResponse & { readonly body: string };
 export type StreamedResponse = HttpResponse & {
@@ -50,23 +51,6 @@ export async function sendInParts(
     await nextTurn();
   }
   to.end();
-}
-
-/** Each has so many characters or bytes, or one more: two halves of one character stay together. */
-export function* partsOf(
-  body: string | Uint8Array,
-  length: number,
-): Generator<string | Uint8Array> {
-  for (let at = 0; at < body.length;) {
-    const end = typeof body === 'string' ? partEnd(body, at + length) : at + length;
-    yield typeof body === 'string' ? body.slice(at, end) : body.subarray(at, end);
-    at = end;
-  }
-}
-
-function partEnd(text: string, end: number): number {
-  const code = text.charCodeAt(end - 1);
-  return code >= 0xd800 && code < 0xdc00 ? end + 1 : end;
 }
 
 /** Resolves when the stream has ended, whichever side ended it. */

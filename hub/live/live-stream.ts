@@ -2,14 +2,14 @@
  * Live queries of one request: each runs again when a commit touches what it has read, as the caller of the request, and its answer is sent
  * when that differs. Nothing runs while the reader does not read. Not a generator: one that waits cannot be told to return.
  */
-import { hash as hashOnce, createHash } from 'node:crypto';
+import { utf8Length } from '../../src/codec/utf8.ts';
 import { refusalBody, refusedAnswer } from '../../src/engine/session.ts';
 import type { QueryAnswer, ReadSet } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { runQuery, type ReceivedRequest } from '../../src/http/answer-query.ts';
 import { boundedReads } from '../evaluators/bounded-reads.ts';
+import { partsOf } from '../http/parts.ts';
 import type { RouteCaller } from '../http/route.ts';
-import { partsOf } from '../http/send-response.ts';
 import type { Changes } from './changes.ts';
 import type { Follower } from './live-feed.ts';
 
@@ -27,7 +27,7 @@ export interface LiveStreamOptions {
   readonly factsMax: number;
   /** Resolves, with what is to be called at its end, when a query may run: a few of each credential do at once. */
   readonly enter: (name: string) => Promise<() => void>;
-  readonly pause: () => Promise<void>;
+  readonly tagOf: TagOf;
   readonly nowMs: () => number;
   readonly onClose: () => void;
 }
@@ -53,11 +53,12 @@ const REFUSED_REST = 4;
 const MEANWHILE_MAX = 64;
 /** Characters or bytes written at once; longer answers count as not read yet until they are. */
 const PART_LENGTH = 64 * 1024;
-/** So many parts are hashed in one turn. */
-const HASHED_PARTS = 4;
 
 /** Bytes: of a long answer, made by the thread that executed the query. */
 type Part = string | Uint8Array;
+
+/** Makes a text that only this answer has, of base64url or hex. */
+export type TagOf = (status: number, parts: readonly Part[]) => Promise<string>;
 
 export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Follower {
   private readonly options: LiveStreamOptions;
@@ -155,7 +156,9 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
         this.wake = undefined;
         resolve();
       };
-      const timer = setTimeout(done, ms).unref();
+      const timer = setTimeout(done, ms);
+      // No process goes on for its sake. Browsers have numbers for timers.
+      (timer as Partial<NodeJS.Timeout>).unref?.();
       this.wake = done;
     });
   }
@@ -217,10 +220,10 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
     const body = bytes ?? text;
     if (status === 401) return this.end(status, text);
     const parts = [...partsOf(body, PART_LENGTH)];
-    const length = bytes || parts.length > 1 ? Buffer.byteLength(body) : 0;
+    const length = bytes || parts.length > 1 ? bytesIn(body) : 0;
     const release = length > 0 ? this.options.caller.hold(length) : () => undefined;
     if (!release) return this.refuseLong(live);
-    const tag = await this.tagOf(status, parts);
+    const tag = await this.options.tagOf(status, parts);
     if (this.isClosed || live.told === tag) return release();
     live.told = tag;
     this.release = release;
@@ -242,24 +245,14 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
     this.isEnded = true;
     this.parts = [`event: ended\ndata: ${status}\ndata: ${body}\n\n`];
   }
-
-  private async tagOf(status: number, parts: readonly Part[]): Promise<string> {
-    const [only = ''] = parts;
-    if (typeof only === 'string' && parts.length <= 1)
-      return hashOnce('sha256', `${status} ${only}`, 'base64url');
-    const hash = createHash('sha256').update(`${status} `);
-    for (const [at, part] of parts.entries()) {
-      if (at > 0 && at % HASHED_PARTS === 0) await this.options.pause();
-      hash.update(part);
-    }
-    return hash.digest('base64url');
-  }
 }
 
 const INTERNAL = new Refusal(
   'internal server error',
   'Internal error in the database while running the live query.',
 );
+
+const bytesIn = (body: Part): number => (typeof body === 'string' ? utf8Length(body) : body.length);
 
 /** As a whole, and not for what it says or finds: for time, or memory. */
 const isRefused = ({ status, faults }: QueryAnswer): boolean => status >= 400 && !faults;

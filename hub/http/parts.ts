@@ -1,0 +1,18 @@
+/** A long answer in parts, for responses and live queries. */
+
+/** Each has so many characters or bytes, or one more: two halves of one character stay together. */
+export function* partsOf(
+  body: string | Uint8Array,
+  length: number,
+): Generator<string | Uint8Array> {
+  for (let at = 0; at < body.length;) {
+    const end = typeof body === 'string' ? partEnd(body, at + length) : at + length;
+    yield typeof body === 'string' ? body.slice(at, end) : body.subarray(at, end);
+    at = end;
+  }
+}
+
+function partEnd(text: string, end: number): number {
+  const code = text.charCodeAt(end - 1);
+  return code >= 0xd800 && code < 0xdc00 ? end + 1 : end;
+}

@@ -1,0 +1,176 @@
+/** `POST /live/`: live queries, whose answers come as server-sent events. Wherever a hub runs. */
+import type { CommitNotice } from '../../src/engine/host.ts';
+import { assert, Refusal } from '../../src/errors.ts';
+import { secretOf } from '../../src/http/authorization.ts';
+import type { HttpHost, HttpResponse } from '../../src/http/message.ts';
+import { HeaderFault, readHeaders, type RequestOptions } from '../../src/http/request-headers.ts';
+import { traceparentOf } from '../../src/http/trace-context.ts';
+import { Lanes } from '../admission/lanes.ts';
+import { Counts } from '../admission/token-buckets.ts';
+import type { HubRequest, RouteCaller } from '../http/route.ts';
+import type { HubSettings } from '../settings/settings.ts';
+import { LiveFeed } from './live-feed.ts';
+import { LiveStream, type LiveRequest, type TagOf } from './live-stream.ts';
+
+export const LIVE_PREFIX = '/live/';
+const EVENT_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' } as const;
+
+export interface LiveQueriesOptions {
+  readonly http: HttpHost;
+  readonly onCommit: (listener: (notice: CommitNotice) => void) => unknown;
+  readonly settings: Pick<HubSettings, Extract<keyof HubSettings, `live${string}`>>;
+  /** Gives the event loop a turn. */
+  readonly pause: () => Promise<void>;
+  /** Resolves when a query of that name may begin; undefined: it may now. */
+  readonly turnOf: (name: string) => Promise<void> | undefined;
+  readonly tagOf: TagOf;
+}
+
+export type LiveQueriesRequest = Omit<HubRequest, 'base' | 'bytes'>;
+
+export class LiveQueries {
+  private readonly options: LiveQueriesOptions;
+  private readonly feed: LiveFeed;
+  private readonly lanes: Lanes;
+  private readonly byCredential = new Counts();
+  private readonly byAddress = new Counts();
+  private readonly chars = new Counts();
+
+  constructor(options: LiveQueriesOptions) {
+    const { http, onCommit, settings, pause } = options;
+    this.options = options;
+    this.feed = new LiveFeed({
+      pause,
+      keysMax: settings.liveChangedKeys,
+      report: (reason) => http.report?.(reason),
+    });
+    this.lanes = new Lanes(settings.liveRunsPerCredential, Infinity);
+    onCommit((notice) => this.feed.noteCommit(notice));
+  }
+
+  get count(): number {
+    return this.feed.size;
+  }
+
+  /** @throws Refusal */
+  async open(request: LiveQueriesRequest, caller: RouteCaller): Promise<HttpResponse> {
+    const { feed } = this;
+    const { http, settings, tagOf } = this.options;
+    const [path = ''] = request.path.split('?', 1);
+    if (path !== LIVE_PREFIX) throw new Refusal('not found', `There is nothing at ${path}.`);
+    if (request.method !== 'POST')
+      throw new Refusal('method not allowed', `${LIVE_PREFIX} takes POST, not ${request.method}.`);
+    const options = optionsOf(request);
+    const secret = secretOf(request.headers['authorization']);
+    if (secret === undefined || !(await http.engine.authenticate(secret)))
+      throw new Refusal('unauthorized', 'Unauthorized');
+    const text = request.body ?? '';
+    if (text.length > settings.liveCharsPerCredential)
+      throw new Refusal('request too large', 'The live queries are too long.');
+    const queries = queriesIn(text);
+    const release = this.hold(request, caller, queries.length, text.length);
+    const traceparent = traceparentOf(request.headers['traceparent'], http.random);
+    let stop = (): void => undefined;
+    const stream = new LiveStream({
+      call: { request: withoutBody(request), host: http, options, secret, path, traceparent },
+      caller,
+      queries,
+      heartbeatMs: settings.liveHeartbeatMs,
+      factsMax: settings.liveFacts,
+      enter: (name) => this.enter(name),
+      tagOf,
+      nowMs: () => performance.now(),
+      onClose: () => {
+        stop();
+        release();
+      },
+    });
+    // It hears of commits before it runs a query, so that none in between is missed.
+    stop = feed.add(stream);
+    return { status: 200, headers: EVENT_HEADERS, body: stream };
+  }
+
+  /** Queries of many streams are begun over several turns of the event loop. */
+  private async enter(name: string): Promise<() => void> {
+    const leave = await this.lanes.enter(name);
+    assert(leave !== undefined, () => 'any number may wait');
+    await this.options.turnOf(name);
+    return leave;
+  }
+
+  /** Counts them until the returned function is called. @throws Refusal */
+  private hold(
+    { address }: LiveQueriesRequest,
+    { name }: RouteCaller,
+    queries: number,
+    chars: number,
+  ): () => void {
+    const { byCredential, byAddress } = this;
+    const { settings } = this.options;
+    const { liveQueries, liveQueriesPerCredential, liveQueriesPerAddress } = settings;
+    const isTooMany =
+      byCredential.total + queries > liveQueries ||
+      byCredential.of(name) + queries > liveQueriesPerCredential ||
+      byAddress.of(address) + queries > liveQueriesPerAddress ||
+      this.chars.of(name) + chars > settings.liveCharsPerCredential;
+    if (isTooMany)
+      throw new Refusal(
+        'too many requests',
+        `At most ${liveQueriesPerCredential} live queries of one credential can be open at once, ${liveQueriesPerAddress} of one address and ${liveQueries} in total. End one first.`,
+      );
+    const holds = [
+      byCredential.hold(name, queries),
+      byAddress.hold(address, queries),
+      this.chars.hold(name, chars),
+    ];
+    return () => {
+      for (const release of holds) release();
+    };
+  }
+}
+
+/** @throws Refusal */
+function optionsOf(request: LiveQueriesRequest): RequestOptions {
+  try {
+    return readHeaders(request);
+  } catch (reason) {
+    throw reason instanceof HeaderFault ? new Refusal('bad request', reason.message) : reason;
+  }
+}
+
+/** It is kept for as long as the stream is open, and its text is not needed any more. */
+const withoutBody = (request: LiveQueriesRequest): LiveQueriesRequest => ({
+  method: request.method,
+  path: request.path,
+  headers: request.headers,
+  body: undefined,
+  address: request.address,
+  signal: request.signal,
+});
+
+/** @throws Refusal */
+function queriesIn(text: string): readonly LiveRequest[] {
+  const queries: unknown = member(parsed(text), 'queries');
+  if (!Array.isArray(queries) || queries.length === 0) throw malformed();
+  return queries.map((each: unknown) => {
+    const query = member(each, 'query');
+    const told = member(each, 'told');
+    if (typeof query !== 'string' || (told !== undefined && typeof told !== 'string'))
+      throw malformed();
+    return { query, told };
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformed();
+  }
+}
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+
+const malformed = (): Refusal =>
+  new Refusal('bad request', 'The body must be {"queries":[{"query":"…"}, …]}.');
