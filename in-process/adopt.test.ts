@@ -183,6 +183,25 @@ test('what clashes is told by a dry run, in words, and is refused and kept other
   expect(await seen.settled).toEqual({ refused: [] });
 });
 
+test('a dry run names the unique index that refuses a document, and its fields', async () => {
+  await hub.client().query(
+    q.CreateIndex({
+      name: 'notes_by_title',
+      source: notes,
+      terms: [{ field: ['data', 'title'] }],
+      unique: true,
+    }),
+  );
+  await hub.client().query(q.Create(q.Ref(notes, '7'), { data: { title: 'note 2' } }));
+  await sync.setSets([q.Ref(notes, '101')]);
+  await sync.whenSynced();
+  const plan = await planAdoption(local, sync, here);
+  expect(plan.checkedBy).toBe('hub');
+  expect(plan.clashes.map(({ ref, description }) => `${ref.id}: ${description}`)).toEqual([
+    '102: document is not unique. Index notes_by_title has it already: data.title.',
+  ]);
+});
+
 test('what clashes with what the copy does not keep is refused by the hub, and stays in the list', async () => {
   await hub.client().query(q.Create(q.Ref(notes, '102'), { data: { title: 'of somebody else' } }));
   await sync.setSets([q.Ref(notes, '101')]);

@@ -81,6 +81,7 @@ function headersOf({
   if (!isSendable(secret)) throw new Refusal('unauthorized', 'Unauthorized');
   const options = {
     'x-faunadb-api-version': '4',
+    'x-fauna-driver': 'burrow',
     ...(timeoutMs !== undefined && { 'x-query-timeout': String(timeoutMs) }),
     ...(tags !== undefined && { 'x-fauna-tags': tags }),
   };

@@ -1,5 +1,5 @@
 /** Executes the query of a request and makes the response. */
-import { refusedAnswer } from '../engine/session.ts';
+import { detailedBody, refusedAnswer } from '../engine/session.ts';
 import { parseJson } from '../codec/json.ts';
 import { utf8Length } from '../codec/utf8.ts';
 import { LIMITS } from '../limits.ts';
@@ -139,9 +139,10 @@ export function answerHeaders(
 }
 
 async function bodyOf(
-  { options: { isFormatted, isTraced }, host: { pause } }: ReceivedRequest,
-  { status, body, metrics }: QueryAnswer,
+  { options: { isFormatted, isTraced, isOfBurrow }, host: { pause } }: ReceivedRequest,
+  { status, body: plain, metrics, faults, hasOwnRights }: QueryAnswer,
 ): Promise<string> {
+  const body = isOfBurrow && faults && hasOwnRights ? detailedBody(faults) : plain;
   const isWithTrace = isTraced && status !== 401 && status !== 500 && body.endsWith('}');
   const traced = isWithTrace
     ? `${body.slice(0, -1)},"trace":[{"name":"query","duration_ms":${metrics.queryTimeMs}}]}`

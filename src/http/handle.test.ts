@@ -148,6 +148,33 @@ test('bodies are laid out for curl, traced on demand, and counted as sent', asyn
   expect(traced.headers['x-faunadb-host']).toBe('burrow');
 });
 
+test('a client of Burrow is told details of errors that are its own, as a page is', async () => {
+  const host = await withUser();
+  const email = { object: { field: ['data', 'email'] } };
+  const source = { collection: 'users' };
+  const index = { name: 'users_by_email', source, unique: true, terms: [email] };
+  await query(host, { create_index: { object: index } });
+  const double = {
+    create: source,
+    params: { object: { data: { object: { email: 'ann@example.org' } } } },
+  };
+  const description = async (wire: unknown, headers = {}) =>
+    (await query(host, wire, headers)).json.errors?.[0];
+  const burrow = { 'x-fauna-driver': 'burrow' };
+  expect(await description(double)).toMatchObject({ description: 'document is not unique.' });
+  expect(await description(double, burrow)).toMatchObject({
+    description: 'document is not unique. Index users_by_email has it already: data.email.',
+  });
+  const body = { query: { lambda: '_', expr: double } };
+  await query(host, { create_function: { object: { name: 'again', body, role: 'admin' } } });
+  const made = await query(host, { create_key: { object: { role: 'server' } } });
+  const { secret } = (made.json.resource as { '@ref': unknown; secret: string }) ?? {};
+  const call = { call: { function: 'again' }, arguments: null };
+  const [error] =
+    (await query(host, call, { ...burrow, authorization: `Bearer ${secret}` })).json.errors ?? [];
+  expect(error).toMatchObject({ description: 'Calling the function resulted in an error.' });
+});
+
 test.each([
   ['page=home', 'page=home'],
   ['b=1,a1=2, a=3', 'a=3,a1=2,b=1'],

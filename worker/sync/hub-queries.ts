@@ -125,7 +125,11 @@ async function post(
 ) {
   const answer = await network.fetch(`${url}/`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' },
+    headers: {
+      authorization: `Bearer ${secret}`,
+      'x-faunadb-api-version': '4',
+      'x-fauna-driver': 'burrow',
+    },
     body: query,
     signal: abortWith(AbortSignal.timeout(deadlineMs), signal).signal,
     credentials: 'omit',

@@ -157,6 +157,8 @@ export interface QueryAnswer {
   /** Path of names from the root of this store; `[]` for the root. */
   readonly database: readonly string[];
   readonly faults?: readonly Fault[];
+  /** Of faults: the caller may see what they met. */
+  readonly hasOwnRights?: boolean;
   /** Effects of a write that its result does not show. */
   readonly notices?: readonly string[];
   readonly readSet: ReadSet;

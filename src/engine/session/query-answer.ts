@@ -38,12 +38,18 @@ export function answerOf(
     metrics,
     credential: caller.label,
     database: caller.path,
-    ...(outcome.ok ? {} : { faults: outcome.failure.faults }),
+    ...(outcome.ok
+      ? {}
+      : { faults: outcome.failure.faults, hasOwnRights: hasOwnRights(run.value) }),
     ...(outcome.ok && meters.notices.length > 0 && { notices: meters.notices }),
     readSet: run.readSet,
     scanned: meters.work.scannedEntries,
   };
 }
+
+/** What it met is nothing that the caller may not see. */
+export const hasOwnRights = ({ caller, meters }: QueryExecution): boolean =>
+  caller.role === 'admin' || !meters.hasOtherRights;
 
 /** A refusal of a query, with what it cost. */
 export function refusedQuery(

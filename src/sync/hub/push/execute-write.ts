@@ -4,6 +4,7 @@ import { decodeDocumentKey } from '../../../codec/key.ts';
 import {
   detailedBody,
   errorBody,
+  hasOwnRights,
   refusalBody,
   type QueryExecution,
   type QueryPlan,
@@ -87,10 +88,6 @@ function answerBody(
   const { body, faults } = transactions.answer(plan, { value, ...NOT_SHOWN, committed });
   return faults && hasOwnRights(value) ? detailedBody(faults) : body;
 }
-
-/** What it met is nothing that the caller may not see. */
-const hasOwnRights = ({ caller, meters }: QueryExecution): boolean =>
-  caller.role === 'admin' || !meters.hasOtherRights;
 
 const NOT_SHOWN = { readSet: { rows: [], ranges: [] }, head: 0, retries: 0 };
 
