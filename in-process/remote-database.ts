@@ -7,7 +7,15 @@ import { LIMITS } from '../src/limits.ts';
 import { abortWith } from '../hosts/abort-with.ts';
 import { aborted } from '../worker/queries/abortable-calls.ts';
 import { HubLiveQueries } from '../worker/sync/hub-live-queries.ts';
-import { foreign, isAnswer, unreached } from '../worker/sync/hub-queries.ts';
+import {
+  foreign,
+  isAnswer,
+  isRead,
+  liveUnreached,
+  notAnswered,
+  unanswered,
+  unreached,
+} from '../worker/sync/hub-queries.ts';
 import { abortableFetch } from './abortable-fetch.ts';
 import type { PlainDatabase } from './plain-host.ts';
 
@@ -25,11 +33,6 @@ type Sent = Pick<RequestInit, 'method' | 'body'> & {
 
 /** What a response may take beyond its query, ms. */
 const NETWORK_MS = 10_000;
-const UNKNOWN = ' It is unknown whether the query ran.';
-const LOST =
-  'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
-
-const UNREACHED = 'The hub could not be reached. Live queries go on when it can be.';
 
 /** Whether it can stand in a header: secrets of keys and tokens can. */
 export const isSendable = (text: string): boolean => /^[!-~]+$/.test(text);
@@ -45,8 +48,9 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       const headers = headersOf(call);
       const ms = (call.timeoutMs ?? LIMITS.queryTimeoutMaxMs) + NETWORK_MS;
       const sent = { method: 'POST', headers, body: call.query };
-      const { response, text } = await send(remote, '/', sent, ms, signal);
-      if (!isAnswer(text)) throw foreign(response, UNKNOWN);
+      const reads = isRead(call.query);
+      const { response, text } = await send(remote, '/', sent, { reads, ms, given: signal });
+      if (!isAnswer(text)) throw unanswered(reads, foreign(response));
       const metrics = metricsIn(response.headers);
       return { status: response.status, body: text, metrics, isHubs: true };
     },
@@ -55,8 +59,9 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       const ms = path === '/' ? LIMITS.queryTimeoutMaxMs : 0;
       const known = { authorization: `Bearer ${remote.secret}`, ...headers };
       const sent = { method, headers: known, ...(body !== undefined && { body }) };
-      const { response, text } = await send(remote, path, sent, NETWORK_MS + ms);
-      if (!/^\s*\{/.test(text)) throw foreign(response, UNKNOWN);
+      const reads = method === 'GET' || (path === '/' && isRead(body ?? ''));
+      const { response, text } = await send(remote, path, sent, { reads, ms: NETWORK_MS + ms });
+      if (!/^\s*\{/.test(text)) throw unanswered(reads, foreign(response));
       return { status: response.status, headers: Object.fromEntries(response.headers), body: text };
     },
     // The answers of a hub name no files of this process.
@@ -98,8 +103,15 @@ function headersOf({
   };
 }
 
-/** @throws Refusal `connection_needed` */
-async function send(remote: Remote, path: string, sent: Sent, ms: number, given?: AbortSignal) {
+interface Sending {
+  /** It has no effect. */
+  readonly reads: boolean;
+  readonly ms: number;
+  readonly given?: AbortSignal | undefined;
+}
+
+/** @throws Refusal as `unanswered` says */
+async function send(remote: Remote, path: string, sent: Sent, { reads, ms, given }: Sending) {
   const late = AbortSignal.timeout(ms);
   const ended = abortWith(remote.ended, given, late);
   const { signal } = ended;
@@ -110,13 +122,16 @@ async function send(remote: Remote, path: string, sent: Sent, ms: number, given?
     return { response, text: await response.text() };
   } catch (cause) {
     if (signal.aborted && !late.aborted) throw aborted();
-    throw await unreachedHere(remote, LOST, cause);
+    throw await unreachedHere(
+      remote,
+      unanswered(reads, notAnswered(cause, late.aborted ? ms : undefined)),
+    );
   } finally {
     ended.abort();
   }
 }
 
-/** Live queries. @throws Refusal `connection_needed`, or as `headersOf` */
+/** Live queries. @throws Refusal `hub_unreachable`, or as `headersOf` */
 async function openLive(
   remote: Remote,
   secret: string,
@@ -129,15 +144,13 @@ async function openLive(
     return await abortableFetch(`${remote.url}/live/`, { method: 'POST', headers, body, ...how });
   } catch (cause) {
     if (signal.aborted) throw aborted();
-    throw await unreachedHere(remote, UNREACHED, cause);
+    throw await unreachedHere(remote, liveUnreached(cause));
   }
 }
 
 /** Only a page has an origin that a hub may refuse. */
-const unreachedHere = async ({ url }: Remote, text: string, cause: unknown): Promise<Refusal> =>
-  typeof location === 'undefined'
-    ? new Refusal('connection_needed', text, { cause })
-    : unreached({ url, network: globalThis }, text, cause);
+const unreachedHere = async ({ url }: Remote, otherwise: Refusal): Promise<Refusal> =>
+  typeof location === 'undefined' ? otherwise : unreached(otherwise, { url, network: globalThis });
 
 function metricsIn(headers: Headers): QueryMetrics {
   const number = (name: string): number => Number(headers.get(name) ?? 0);

@@ -154,7 +154,7 @@ test('while the hub cannot be reached the observer is told, and again of the val
   network.isCut = true;
   network.break();
   await expect.poll(() => told.length).toBe(2);
-  expect(told[1]).toMatchObject({ code: 'connection_needed' });
+  expect(told[1]).toMatchObject({ code: 'hub_unreachable', retryable: true });
   network.isCut = false;
   await expect.poll(() => told.at(-1)).toBe(0);
   expect(closed).toEqual([]);
@@ -165,7 +165,7 @@ test('a hub that is not there yet is waited for', async () => {
   network.break();
   const { told } = follow(remote.client());
   await expect.poll(() => told.length).toBe(1);
-  expect(told[0]).toMatchObject({ code: 'connection_needed' });
+  expect(told[0]).toMatchObject({ code: 'hub_unreachable', retryable: true });
   network.isCut = false;
   await expect.poll(() => told.at(-1)).toBe(0);
 });

@@ -99,6 +99,7 @@ export const REFUSALS = {
   connection_needed: { status: 503, class: 'ConnectionNeeded' },
   copy_incomplete: { status: 503, class: 'CopyIncomplete' },
   file_not_uploaded: { status: 404, class: 'NotFound' },
+  hub_unreachable: { status: 503, class: 'ConnectionNeeded', retryable: true },
   history_not_local: { status: 400, class: 'HistoryNotLocal' },
   limit_exceeded: { status: 400, class: 'BadRequest' },
   local_data_loss: { status: 500, class: 'LocalDataLoss' },

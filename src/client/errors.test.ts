@@ -67,6 +67,7 @@ test('only what had no effect can be sent again as it is', () => {
     'contended transaction',
     'too many requests',
     'time out',
+    'hub_unreachable',
     'storage_blocked',
     'log_not_complete',
   ]);

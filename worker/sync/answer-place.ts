@@ -3,6 +3,7 @@ import { errorOf } from '../../src/http/answer-query.ts';
 import type { MissingSet } from '../../src/answers.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { AnswerPlace, QueryCall, QueryReply } from '../../src/host/query.ts';
+import { isUnreached } from './hub-queries.ts';
 import type { SyncSession } from './session.ts';
 import type { Abortable } from '../queries/abortable-calls.ts';
 import { READ_PLACE, type QueryRunner } from '../queries/query-runner.ts';
@@ -30,7 +31,7 @@ export async function answerQuery(
   if (!sync.isInContact) return here;
   const timeoutMs = Math.min(call.timeoutMs ?? HUB_MS, HUB_MS);
   return askHub(sync, { ...call, timeoutMs }, abortable).catch((reason: unknown) => {
-    if (reason instanceof Refusal && reason.code === 'connection_needed') return here;
+    if (isUnreached(reason)) return here;
     throw reason;
   });
 }

@@ -4,7 +4,7 @@ import { Refusal } from '../../src/errors.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
-import { foreign, isAnswer } from './hub-queries.ts';
+import { foreign, isAnswer, isUnreached } from './hub-queries.ts';
 import { retryAfterIn } from './http-transport.ts';
 import { readEvents } from './server-events.ts';
 
@@ -19,7 +19,7 @@ interface LiveQuery {
 }
 
 export interface HubLiveOptions {
-  /** Resolves to the response to `POST /live/`. @throws Refusal `connection_needed` */
+  /** Resolves to the response to `POST /live/`. @throws Refusal `hub_unreachable` */
   readonly open: (secret: string, body: string, signal: AbortSignal) => Promise<Response>;
 }
 
@@ -189,7 +189,7 @@ class Stream {
     } catch (reason) {
       if (!(reason instanceof Refusal)) return undefined;
       const { status, code, message } = reason;
-      const isPassing = code === 'connection_needed';
+      const isPassing = isUnreached(reason);
       return { status, body: refusalBody(code, message), retryMs: undefined, isPassing };
     } finally {
       broken.abort();

@@ -1,6 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { browserNetwork } from '../browser/network.ts';
-import { askHub, loginAtHub, unreached } from './hub-queries.ts';
+import { Refusal } from '../../src/errors.ts';
+import { FUNCTION_ROWS } from '../../src/query/table.ts';
+import { askHub, isRead, loginAtHub, unreached } from './hub-queries.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -24,11 +26,10 @@ test.each([
 ])('unreached() tells a hub that is %s', async (_, answered, text) => {
   browser(answered);
   const cause = new TypeError('failed');
-  const refusal = await unreached(
-    { url: 'https://hub.example', network: browserNetwork },
-    'The hub is down.',
-    cause,
-  );
+  const refusal = await unreached(new Refusal('connection_needed', 'The hub is down.', { cause }), {
+    url: 'https://hub.example',
+    network: browserNetwork,
+  });
   expect(refusal).toMatchObject({ code: 'connection_needed', message: text, cause });
 });
 
@@ -46,10 +47,57 @@ test.each([200, 403, 502])(
     await expect(
       askHub(otherServer(status), 'secret', { query: '{"now":null}' }),
     ).rejects.toMatchObject({
-      code: 'connection_needed',
+      code: 'hub_unreachable',
       cause: { message: `The response, with status ${status}, is not of a hub.` },
     });
     const login = { user: '{"@ref":{}}', password: 'secret', key: 'key' };
-    expect(await loginAtHub(otherServer(status), login)).toBeUndefined();
+    expect(await loginAtHub(otherServer(status), login)).toEqual({
+      why: `The response, with status ${status}, is not of a hub.`,
+    });
   },
 );
+
+/** Hears every request, and answers none. */
+const slow = {
+  url: 'https://hub.example',
+  network: {
+    fetch: (_: unknown, { signal }: RequestInit = {}) =>
+      new Promise<never>((_resolve, reject) => {
+        const abort = (): void => reject(new DOMException('', 'AbortError'));
+        if (signal?.aborted) abort();
+        signal?.addEventListener('abort', abort);
+      }),
+  },
+};
+
+test('what has no answer says whether it can be sent again', async () => {
+  const down = { ...slow, network: { fetch: () => Promise.reject(new TypeError('failed')) } };
+  await expect(askHub(down, 'secret', { query: '{"now":null}' })).rejects.toMatchObject({
+    code: 'hub_unreachable',
+    message:
+      'The hub could not be reached, or its response was lost. The query only reads: send it again when there is a connection.',
+  });
+  const query = '{"create":{"collection":"notes"}}';
+  await expect(askHub(slow, 'secret', { query, timeoutMs: 20 })).rejects.toMatchObject({
+    code: 'connection_needed',
+    message:
+      'The hub has not answered within 0.02 s. It is unknown whether the query took effect: look before you send it again.',
+  });
+});
+
+test('every function that writes is taken for one', () => {
+  const writing = FUNCTION_ROWS.filter(({ declared }) => declared === 'write').map(
+    ({ name }) => name,
+  );
+  const reading = writing.filter((name) => isRead(JSON.stringify({ [name]: null })));
+  // They have no effect but their value.
+  expect(reading).toEqual(['new_id', 'next_id']);
+  expect(isRead('{"count":{"documents":{"collection":"notes"}}}')).toBe(true);
+});
+
+test('a login at a hub that is slow is not told that the hub is away', async () => {
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+  const login = { user: '{"@ref":{}}', password: 'secret', key: 'key' };
+  expect(await loginAtHub(slow, login)).toEqual({ why: 'The hub has not answered within 8 s.' });
+  vi.restoreAllMocks();
+});

@@ -1,6 +1,6 @@
 /** Queries that are sent to the hub to be evaluated there. */
 import type { Metrics, QueryAnswer } from '../../src/engine/host.ts';
-import { Refusal } from '../../src/errors.ts';
+import { Refusal, REFUSALS } from '../../src/errors.ts';
 import { NO_METRICS } from '../../src/engine/session.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import type { Network } from '../browser/network.ts';
@@ -16,19 +16,24 @@ const LOGIN_MS = 8000;
 const QUERY_MS = 60_000;
 const PING_MS = 3000;
 
-/** Undefined when the hub cannot be reached. */
+/** @returns with `why`, a sentence, when the hub has not answered */
 export async function loginAtHub(
   hub: Hub,
   { user, password, key }: NonNullable<SyncCall['login']>,
 ): Promise<
-  { readonly status: number; readonly body: string; readonly secret: string } | undefined
+  | { readonly status: number; readonly body: string; readonly secret: string }
+  | { readonly why: string }
 > {
   const params = JSON.stringify({ object: { password } });
   const query = `{"login":${user},"params":${params}}`;
-  const sent = await post(hub, key, query, LOGIN_MS).catch(() => undefined);
-  if (!sent || sent.answer.status >= 500) return undefined;
+  const sent = await post(hub, key, query, LOGIN_MS).catch(({ message: why }: Refusal) => ({
+    why,
+  }));
+  if ('why' in sent) return sent;
   const { answer, body } = sent;
-  if (!answer.ok) return { status: answer.status, body, secret: '' };
+  const { status } = answer;
+  if (status >= 500) return { why: `The hub has answered with status ${status}.` };
+  if (!answer.ok) return { status, body, secret: '' };
   const { resource } = JSON.parse(body) as { readonly resource: { readonly secret: string } };
   return { status: 200, body: '', secret: resource.secret };
 }
@@ -39,7 +44,7 @@ export interface TimedQuery {
   readonly timeoutMs?: number | undefined;
 }
 
-/** @throws Refusal `connection_needed` */
+/** @throws Refusal as `unanswered` says */
 export async function askHub(
   hub: Hub,
   token: string | undefined,
@@ -47,8 +52,8 @@ export async function askHub(
   signal?: AbortSignal,
 ): Promise<QueryAnswer> {
   const sent = post(hub, token ?? '', query, timeoutMs ?? QUERY_MS, signal);
-  const { answer, body } = await sent.catch(async (cause: unknown) => {
-    throw signal?.aborted ? aborted() : await unreached(hub, UNREACHED, cause);
+  const { answer, body } = await sent.catch(async (cause: Refusal) => {
+    throw signal?.aborted ? aborted() : await unreached(unanswered(isRead(query), cause), hub);
   });
   return {
     status: answer.status,
@@ -60,7 +65,7 @@ export async function askHub(
   };
 }
 
-/** @throws Refusal `connection_needed` */
+/** @throws Refusal `hub_unreachable` */
 export async function openLive(
   { url, network }: Hub,
   token: string | undefined,
@@ -76,25 +81,58 @@ export async function openLive(
   try {
     return await network.fetch(`${url}/live/`, { method: 'POST', headers, body, ...how });
   } catch (cause) {
-    throw signal.aborted
-      ? aborted()
-      : new Refusal('connection_needed', 'The hub could not be reached.', { cause });
+    throw signal.aborted ? aborted() : liveUnreached(cause);
   }
 }
 
-const UNREACHED =
-  'The hub could not be reached or its response was lost. It is unknown whether the query ran.';
+export const liveUnreached = (cause: unknown): Refusal =>
+  new Refusal(
+    'hub_unreachable',
+    'The hub could not be reached. Live queries go on by themselves when it can be.',
+    { cause },
+  );
+
+const MAY_WRITE = /"(?:call|create|delete|insert|log(?:in|out)|move|remove|replace|update)\w*":/;
+
+/** Whether a query in wire JSON surely has no effect. */
+export const isRead = (query: string): boolean => !MAY_WRITE.test(query);
+
+/** Of what was sent to a hub: a read can be sent again. */
+export const unanswered = (reads: boolean, cause: Refusal): Refusal =>
+  new Refusal(
+    reads ? 'hub_unreachable' : 'connection_needed',
+    `${cause.message} ${reads ? SEND_AGAIN : UNKNOWN}`,
+    { cause },
+  );
+
+const SEND_AGAIN = 'The query only reads: send it again when there is a connection.';
+const UNKNOWN = 'It is unknown whether the query took effect: look before you send it again.';
+
+/** Whoever can do without the hub may go on. */
+export const isUnreached = (reason: unknown): boolean =>
+  reason instanceof Refusal && REFUSALS[reason.code].class === 'ConnectionNeeded';
+
+/** Why a request has no answer. @param lateMs set: it was waited for so long */
+export const notAnswered = (cause: unknown, lateMs: number | undefined): Refusal =>
+  new Refusal(
+    'connection_needed',
+    lateMs === undefined
+      ? 'The hub could not be reached, or its response was lost.'
+      : `The hub has not answered within ${lateMs / 1000} s.`,
+    { cause },
+  );
 
 /** Whether a query is answered so by a hub: a server on the way may have answered in its place. */
 export const isAnswer = (text: string): boolean => /^\{\s*"(?:resource|errors)"/.test(text);
 
 /** Somebody else answers at the URL. */
-export const foreign = ({ status }: Response, more = ''): Refusal =>
-  new Refusal('connection_needed', `The response, with status ${status}, is not of a hub.${more}`);
+export const foreign = ({ status }: Response): Refusal =>
+  new Refusal('connection_needed', `The response, with status ${status}, is not of a hub.`);
 
 /** Why there is no answer, as far as a page is told. */
-export async function unreached(hub: Hub, otherwise: string, cause: unknown): Promise<Refusal> {
-  return new Refusal('connection_needed', (await refusedOrigin(hub)) ?? otherwise, { cause });
+export async function unreached(otherwise: Refusal, hub: Hub): Promise<Refusal> {
+  const why = await refusedOrigin(hub);
+  return why === undefined ? otherwise : new Refusal('connection_needed', why, otherwise);
 }
 
 /**
@@ -115,7 +153,7 @@ export async function refusedOrigin({ url, network }: Hub): Promise<string | und
     : undefined;
 }
 
-/** @throws Refusal `connection_needed` when the answer is not of a hub; what `fetch` rejects with */
+/** @throws Refusal `connection_needed` */
 async function post(
   { url, network }: Hub,
   secret: string,
@@ -123,18 +161,24 @@ async function post(
   deadlineMs: number,
   signal?: AbortSignal,
 ) {
-  const answer = await network.fetch(`${url}/`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${secret}`,
-      'x-faunadb-api-version': '4',
-      'x-fauna-driver': 'burrow',
-    },
-    body: query,
-    signal: abortWith(AbortSignal.timeout(deadlineMs), signal).signal,
-    credentials: 'omit',
+  const late = AbortSignal.timeout(deadlineMs);
+  const answered = async () => {
+    const answer = await network.fetch(`${url}/`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${secret}`,
+        'x-faunadb-api-version': '4',
+        'x-fauna-driver': 'burrow',
+      },
+      body: query,
+      signal: abortWith(late, signal).signal,
+      credentials: 'omit',
+    });
+    return { answer, body: await answer.text() };
+  };
+  const { answer, body } = await answered().catch((cause: unknown) => {
+    throw notAnswered(cause, late.aborted ? deadlineMs : undefined);
   });
-  const body = await answer.text();
   if (!isAnswer(body)) throw foreign(answer);
   return { answer, body };
 }

@@ -11,7 +11,7 @@ import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import type { Network } from '../browser/network.ts';
 import { random } from '../browser/random.ts';
 import { createHttpTransport } from './http-transport.ts';
-import { loginAtHub, unreached } from './hub-queries.ts';
+import { loginAtHub, notAnswered, unreached } from './hub-queries.ts';
 import { readKept } from './outbox-file.ts';
 import type { TokenVault } from './token-vault.ts';
 import type { OfflineLogin } from './verifier.ts';
@@ -89,14 +89,15 @@ export class CopyLogin {
     const { name, offlineLogin, network, vault } = this.options;
     const user = `${url} ${login.user}`;
     const answer = await loginAtHub({ url, network }, login);
-    if (answer && answer.status >= 300) return answer;
-    if (answer) {
+    if (!('why' in answer)) {
+      if (answer.status >= 300) return answer;
       const { passwordSetAt } = await this.take(url, answer.secret, known);
       await offlineLogin.remember(user, login.password, passwordSetAt);
       return undefined;
     }
-    if (!known) throw await unreached({ url, network }, FIRST_TIME, undefined);
-    if (!(await offlineLogin.check(user, login.password))) return WRONG;
+    const { why } = answer;
+    if (!known) throw await unreached(needed(why, FIRST_TIME), { url, network });
+    if (!(await offlineLogin.check(user, login.password, why))) return WRONG;
     this.token = await vault.kept(name);
     return undefined;
   }
@@ -131,9 +132,13 @@ export class CopyLogin {
     const hello = async (device: DeviceId, lastSeq: number) => {
       const settled = device === known?.device ? known.settledSeq : 0;
       const { epoch } = known ?? {};
+      const asked = performance.now();
       const message = { protocol: SYNC_PROTOCOL, device, epoch, lastSeq, settled };
       const exchange = await transport.hello(message).catch(async (cause: unknown) => {
-        throw await unreached({ url, network }, known ? NOT_MET : FIRST_TIME, cause);
+        const isLate = performance.now() - asked >= HELLO_MS;
+        const { message } = notAnswered(cause, isLate ? HELLO_MS : undefined);
+        const why = needed(message, known ? NOT_MET : FIRST_TIME, cause);
+        throw await unreached(why, { url, network });
       });
       return { device, exchange };
     };
@@ -160,9 +165,11 @@ const OF_DEVICE: ReadonlySet<string> = new Set([
 ]);
 const NOBODY =
   'No user has logged in on this device yet. Pass `secret` or `login: { user, password, key }`.';
-const FIRST_TIME = 'The hub cannot be reached. The first sync on a device needs a connection.';
+const FIRST_TIME = 'The first sync on a device needs its answer: try again.';
 const NOT_MET =
-  'The hub cannot be reached, and this token has not been used on this device before, so its user is unknown.';
+  'This token has not been used on this device before, so only the hub knows its user: try again.';
+const needed = (why: string, what: string, cause?: unknown): Refusal =>
+  new Refusal('connection_needed', `${why} ${what}`, { cause });
 const ANOTHER =
   'This database is the copy of another user. Open a database with another name or `identity`.';
 const WRONG = {

@@ -223,12 +223,12 @@ export class SyncSession {
     return this.ask(request);
   }
 
-  /** Sends a query to the hub. @throws Refusal `connection_needed` */
+  /** Sends a query to the hub. @throws Refusal as `unanswered` says */
   ask(request: TimedQuery, signal?: AbortSignal): Promise<QueryAnswer> {
     return askHub(this.hub, this.login.token, request, signal);
   }
 
-  /** The response to a request for live queries. @throws Refusal `connection_needed` */
+  /** The response to a request for live queries. @throws Refusal `hub_unreachable` */
   openLive(body: string, signal: AbortSignal): Promise<Response> {
     return openLive(this.hub, this.login.token, body, signal);
   }

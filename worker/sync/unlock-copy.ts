@@ -31,7 +31,7 @@ export async function isLoginOfCopy(
     return token !== undefined && isSameText(call.secret, token);
   }
   const { user, password, key } = call;
-  if (key === undefined) return offlineLogin.check(`${state.hub} ${user}`, password);
+  if (key === undefined) return offlineLogin.check(`${state.hub} ${user}`, password, NOT_ASKED);
   try {
     const asked = { secret: undefined, login: { user, password, key } };
     return (await login.logIn(state.hub, asked, state)) === undefined;
@@ -41,3 +41,5 @@ export async function isLoginOfCopy(
     throw reason;
   }
 }
+
+const NOT_ASKED = 'Without `key` the hub cannot be asked.';

@@ -21,18 +21,19 @@ function open(memory = new SharedMemory()) {
   return { memory, world, time, login };
 }
 
+const WHY = 'The hub is away.';
 const UNKNOWN = { code: 'connection_needed' };
 const LIMITED = { code: 'too many requests' };
 
 test('OfflineLogin takes the password of the user who logged in, for 30 days', async () => {
   const { world, login } = open();
-  await expect(login.check(USER, 'right')).rejects.toMatchObject(UNKNOWN);
+  await expect(login.check(USER, 'right', WHY)).rejects.toMatchObject(UNKNOWN);
   await login.remember(USER, 'right', 1);
-  expect(await login.check(USER, 'right')).toBe(true);
-  expect(await login.check(USER, 'wrong')).toBe(false);
-  await expect(login.check('https://hub bob', 'right')).rejects.toMatchObject(UNKNOWN);
+  expect(await login.check(USER, 'right', WHY)).toBe(true);
+  expect(await login.check(USER, 'wrong', WHY)).toBe(false);
+  await expect(login.check('https://hub bob', 'right', WHY)).rejects.toMatchObject(UNKNOWN);
   world.now += 30 * DAY + 1000;
-  await expect(login.check(USER, 'right')).rejects.toMatchObject(UNKNOWN);
+  await expect(login.check(USER, 'right', WHY)).rejects.toMatchObject(UNKNOWN);
 });
 
 test('OfflineLogin gives no days more when the clock is set back, also after a reload', async () => {
@@ -41,15 +42,15 @@ test('OfflineLogin gives no days more when the clock is set back, also after a r
   const start = world.now;
   world.now = start + 20 * DAY;
   // Nothing else is written on this day.
-  expect(await login.check(USER, 'right')).toBe(true);
+  expect(await login.check(USER, 'right', WHY)).toBe(true);
   world.now = start;
   const later = open(memory);
   later.world.now = start + 9 * DAY;
-  expect(await later.login.check(USER, 'right')).toBe(true);
+  expect(await later.login.check(USER, 'right', WHY)).toBe(true);
   later.world.now = start + 31 * DAY;
-  await expect(later.login.check(USER, 'right')).rejects.toMatchObject(UNKNOWN);
+  await expect(later.login.check(USER, 'right', WHY)).rejects.toMatchObject(UNKNOWN);
   later.world.now = start;
-  await expect(later.login.check(USER, 'right')).rejects.toMatchObject(UNKNOWN);
+  await expect(later.login.check(USER, 'right', WHY)).rejects.toMatchObject(UNKNOWN);
 });
 
 test('OfflineLogin counts guesses across steps of the clock, in either direction and over a reload', async () => {
@@ -57,15 +58,15 @@ test('OfflineLogin counts guesses across steps of the clock, in either direction
   await login.remember(USER, 'right', 1);
   for (let i = 0; i < 5; i++) {
     world.now += (i % 2 ? -1 : 1) * 90 * MINUTE;
-    expect(await login.check(USER, `guess ${i}`)).toBe(false);
+    expect(await login.check(USER, `guess ${i}`, WHY)).toBe(false);
   }
-  await expect(login.check(USER, 'right')).rejects.toMatchObject(LIMITED);
+  await expect(login.check(USER, 'right', WHY)).rejects.toMatchObject(LIMITED);
   world.now += 90 * MINUTE;
-  await expect(login.check(USER, 'right')).rejects.toMatchObject(LIMITED);
+  await expect(login.check(USER, 'right', WHY)).rejects.toMatchObject(LIMITED);
   const reloaded = open(memory);
   reloaded.world.now = world.now + DAY;
-  await expect(reloaded.login.check(USER, 'right')).rejects.toMatchObject(LIMITED);
+  await expect(reloaded.login.check(USER, 'right', WHY)).rejects.toMatchObject(LIMITED);
   time.passed += MINUTE;
   world.now = reloaded.world.now;
-  expect(await login.check(USER, 'right')).toBe(true);
+  expect(await login.check(USER, 'right', WHY)).toBe(true);
 });

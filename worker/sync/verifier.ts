@@ -54,11 +54,14 @@ export class OfflineLogin {
     });
   }
 
-  /** @throws Refusal `connection_needed` when this device cannot tell; `too many requests` */
-  async check(user: string, password: string): Promise<boolean> {
+  /**
+   * @param why the hub was not asked, in a sentence
+   * @throws Refusal `connection_needed` when this device cannot tell; `too many requests`
+   */
+  async check(user: string, password: string, why: string): Promise<boolean> {
     const { verify } = this.options;
     const { known, now } = await this.look();
-    if (known?.user !== user || known.expiresAt < now) throw unknownHere();
+    if (known?.user !== user || known.expiresAt < now) throw unknownHere(why);
     const attempt = { target: user, account: user, address: undefined };
     const verdict = await this.gate.pass(attempt, () => verify(password, known.hash));
     if (typeof verdict === 'boolean') return verdict;
@@ -101,8 +104,8 @@ export class OfflineLogin {
   }
 }
 
-const unknownHere = (): Refusal =>
+const unknownHere = (why: string): Refusal =>
   new Refusal(
     'connection_needed',
-    'The hub cannot be reached, and this user has not logged in on this device in the last 30 days. Log in once while online.',
+    `${why} This user has not logged in on this device in the last 30 days: log in once at the hub.`,
   );

@@ -22,7 +22,8 @@ export interface QueryOptions {
   /**
    * Of `sync.client`: where the answer comes from. Left out: from the copy, whatever it holds.
    * - `complete`: from the copy, if it holds all that the query reads; otherwise the query fails with `copy_incomplete`. Reads only.
-   * - `hub`: from the hub, which does not know writes that were not sent yet; `connection_needed` when it cannot be reached.
+   * - `hub`: from the hub, which does not know writes that were not sent yet. When it does not answer, a read fails with `hub_unreachable`,
+   *   a write with `connection_needed`.
    * - `hub-or-copy`: from the hub, or from the copy when the hub does not answer within 5 s: `from` of `queryWithMetrics()` tells which.
    *   Reads only.
    */
