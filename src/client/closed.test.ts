@@ -1,5 +1,6 @@
 /** What waits, and what can be read, when a database is closed. */
-import { expect, test } from 'vitest';
+import { getEventListeners } from 'node:events';
+import { expect, test, vi } from 'vitest';
 import { DatabaseClosed, q } from '../index.ts';
 import { copyAnswers, openFake, syncOptions, type FakeAnswers } from './testing/fake-worker.ts';
 
@@ -60,4 +61,20 @@ test('the root secret of a closed database cannot be read', async () => {
   expect(db.rootSecret).toBe('root');
   await db.close();
   expect(() => db.rootSecret).toThrow(DatabaseClosed);
+});
+
+test('live queries that have ended, however that was, leave nothing on their signal', async () => {
+  const { db } = await openFake();
+  const { signal } = new AbortController();
+  const closed = vi.fn<() => void>();
+  const follow = () =>
+    db.client().subscribe(q.Now(), { next: () => undefined, closed }, { signal });
+  const stop = follow();
+  follow();
+  expect(getEventListeners(signal, 'abort')).toHaveLength(2);
+  stop();
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  await db.close();
+  expect(closed).toHaveBeenCalledOnce();
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });

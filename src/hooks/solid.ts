@@ -57,6 +57,7 @@ const Burrow = createContext<Session>();
 export function BurrowProvider(props: ParentProps<BurrowOptions>): JSX.Element {
   const session = new Session(props);
   onMount(session.start);
+  onCleanup(session.stop);
   return createComponent(Burrow.Provider, {
     value: session,
     get children() {

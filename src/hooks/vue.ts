@@ -3,6 +3,7 @@ import {
   computed,
   inject,
   onMounted,
+  onUnmounted,
   provide,
   shallowRef,
   toValue,
@@ -59,6 +60,7 @@ export function provideBurrow(options: BurrowOptions): UsedSession {
   const session = new Session(options);
   provide(BURROW, session);
   onMounted(session.start);
+  onUnmounted(session.stop);
   return used(session);
 }
 

@@ -9,6 +9,7 @@ interface Subscription {
   readonly query: string;
   readonly at: LivePlace | undefined;
   readonly observer: Observer<unknown>;
+  readonly onEnd: () => void;
   /** Number of the newest answer: while one is being decoded, a newer one may come. */
   newest: number;
   /** Of the last answer that was told, so that a new worker's first one is not told twice. */
@@ -45,13 +46,15 @@ export class Subscriptions {
     query: string,
     observer: Observer<unknown>,
     at: LivePlace | undefined,
+    onEnd: () => void,
   ): () => void {
     const id = ++this.#lastId;
-    const subscription = { secret, query, at, observer, newest: 0, told: undefined };
+    const subscription = { secret, query, at, observer, onEnd, newest: 0, told: undefined };
     this.#byId.set(id, subscription);
     this.#send(id, subscription);
     return () => {
       if (!this.#byId.delete(id)) return;
+      onEnd();
       // Without a worker there is nothing to stop.
       this.#link.postIfConnected({ type: 'unsubscribe', id }).catch(() => undefined);
     };
@@ -105,6 +108,7 @@ export class Subscriptions {
     const subscription = this.#byId.get(id);
     if (!subscription) return;
     this.#byId.delete(id);
+    subscription.onEnd();
     const reason = asCallerError(error);
     tell(() => subscription.observer.error?.(reason));
     tell(() => subscription.observer.closed?.(reason));

@@ -78,6 +78,7 @@ export interface ClientHost {
     query: string,
     observer: Observer<unknown>,
     at: LivePlace | undefined,
+    onEnd: () => void,
   ): () => void;
 }
 
@@ -181,13 +182,11 @@ class QueryClient {
     if (typeof (observer as Partial<typeof observer> | undefined)?.next !== 'function')
       throw new UsageError('subscribe() takes { next, error }.');
     if (signal?.aborted) return () => undefined;
-    const stop = this.host.subscribe(this.secret(), queryText(expression), observer, at);
-    signal?.addEventListener('abort', stop);
     // A signal may outlive many subscriptions.
-    return () => {
-      signal?.removeEventListener('abort', stop);
-      stop();
-    };
+    const onEnd = (): void => signal?.removeEventListener('abort', stop);
+    const stop = this.host.subscribe(this.secret(), queryText(expression), observer, at, onEnd);
+    signal?.addEventListener('abort', stop);
+    return stop;
   }
 }
 

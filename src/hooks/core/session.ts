@@ -56,18 +56,31 @@ export const OPENING: SessionState = {
 /** An open database and who uses it. */
 export class Session extends Cell<SessionState> {
   private readonly options: BurrowOptions;
-  private opened: Promise<void> | undefined = undefined;
+  private given: ReturnType<typeof openGiven> | undefined = undefined;
+  private listening: AbortController | undefined = undefined;
+  private followed: Sync | undefined = undefined;
   private loggedIn: Promise<void> | undefined = undefined;
-  private readonly followed = new WeakSet<Sync>();
 
   constructor(options: BurrowOptions) {
     super(OPENING);
     this.options = options;
   }
 
-  /** Opens the database, the first time it is called. */
-  readonly start = (): void => {
-    this.opened ??= this.open();
+  /**
+   * Opens the database, the first time it is called, and follows it.
+   * @returns the way to stop: a database may outlive many sessions
+   */
+  readonly start = (): (() => void) => {
+    if (!this.listening) {
+      this.listening = new AbortController();
+      void this.open(this.listening.signal);
+    }
+    return this.stop;
+  };
+
+  readonly stop = (): void => {
+    this.listening?.abort();
+    this.listening = this.followed = undefined;
   };
 
   /** Resolves when there is a client. The same promise each time. */
@@ -111,22 +124,28 @@ export class Session extends Cell<SessionState> {
   readonly logOut = async (options: SignOutOptions = {}): Promise<void> => {
     await this.database().signOut(options);
     if (!options.forget) return;
-    this.opened = undefined;
+    this.stop();
+    this.given = undefined;
     this.set(OPENING);
     this.start();
   };
 
-  private async open(): Promise<void> {
+  private async open(signal: AbortSignal): Promise<void> {
     try {
-      const { database: given } = this.options;
-      const database = await (typeof given === 'function' ? given() : given);
-      this.set({ ...OPENING, database });
-      database.addEventListener('locked', () => this.enter('locked'));
-      database.addEventListener('unlocked', () => void this.goOn(database));
-      database.addEventListener('closed', ({ detail }) => this.fail(new DatabaseClosed(detail)));
-      await this.goOn(database);
+      const database = await (this.given ??= openGiven(this.options));
+      if (signal.aborted) return;
+      const { database: before, state, sync } = this.get();
+      if (database !== before) this.set({ ...OPENING, database });
+      database.addEventListener('locked', () => this.enter('locked'), { signal });
+      database.addEventListener('unlocked', () => void this.goOn(database), { signal });
+      database.addEventListener('closed', ({ detail }) => this.fail(new DatabaseClosed(detail)), {
+        signal,
+      });
+      if (database !== before || database.isLocked !== (state === 'locked'))
+        await this.goOn(database);
+      else if (sync) this.follow(sync);
     } catch (error) {
-      this.fail(error as BurrowError);
+      if (!signal.aborted) this.fail(error as BurrowError);
     }
   }
 
@@ -151,8 +170,9 @@ export class Session extends Cell<SessionState> {
       sync.state === 'locked'
         ? this.enter('locked', { sync })
         : this.enter('logged-in', { sync, client: sync.client });
-    if (!this.followed.has(sync)) sync.addEventListener('state', tell);
-    this.followed.add(sync);
+    const signal = this.listening?.signal;
+    if (signal && sync !== this.followed) sync.addEventListener('state', tell, { signal });
+    this.followed = sync;
     tell();
   }
 
@@ -174,4 +194,8 @@ export class Session extends Cell<SessionState> {
   private fail(error: BurrowError): void {
     this.set({ ...OPENING, state: 'failed', error });
   }
+}
+
+async function openGiven({ database }: BurrowOptions): Promise<Database> {
+  return typeof database === 'function' ? database() : database;
 }
