@@ -16,7 +16,9 @@ import { effectOf, LambdaValue } from './lambda-value.ts';
 import { parseLambda, parseQuery } from './parse.ts';
 import { pureSession } from './testing/pure-session.ts';
 
-const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map(double);
+const anyDouble = fc
+  .oneof(fc.constantFrom(Number.NaN, Infinity, -Infinity), fc.double())
+  .map(double);
 
 /** What has a text that gives it again. */
 const { value: writable } = fc.letrec<{ readonly value: Value }>((tie) => ({
@@ -24,7 +26,7 @@ const { value: writable } = fc.letrec<{ readonly value: Value }>((tie) => ({
     { depthSize: 'small' },
     fc.constantFrom(null, true, false),
     anyInteger,
-    finite,
+    anyDouble,
     anyWellFormedString,
     anyTime,
     anyDate,

@@ -87,6 +87,9 @@ function frozen(
 function expressionText(value: Value, session: NamesSession): string {
   if (isKind(value, 'set') && !isThere(value, session)) return 'null';
   if (isArray(value)) return `[${value.map((item) => expressionText(item, session)).join(',')}]`;
+  // Rendered, it is a text.
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return Number.isNaN(value) ? '{"subtract":[1E999,1E999]}' : stringifyJson(value);
   const members = membersOf(value);
   if (!members) return renderValue(value, session);
   const texts: string[] = [];
