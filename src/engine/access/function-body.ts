@@ -1,6 +1,6 @@
 /** Stored functions: which one is called, and with which permissions. Spec: functions 4.6, auth 3.3. */
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
-import type { Lambda, Ref, Value } from '../../values/value.ts';
+import type { DatabaseId, Lambda, Ref, Value } from '../../values/value.ts';
 import { isBuiltinRole, type Caller } from '../context/caller.ts';
 import { permissionsOf } from './caller-permissions.ts';
 import type { Permissions } from '../context/access-request.ts';
@@ -14,30 +14,38 @@ export interface FunctionBody {
   readonly lambda: Lambda;
   /** Those of the function's role, if it has one. The caller's identity stays. */
   readonly permissions: Permissions | undefined;
+  /** Its own: names in its body are of this one. */
+  readonly database: DatabaseId;
 }
 
-/** @throws `invalid ref` at `[call]`, `permission denied` at the form */
+/**
+ * @param home where its name is looked up
+ * @throws `invalid ref` at `[call]`, `permission denied` at the form
+ */
 export function functionBody(
   context: EngineContext,
+  home: DatabaseId,
   nameOrRef: string | Ref,
   argument: Value,
   path: QueryPath,
 ): FunctionBody {
-  const definition = functionMeant(context, nameOrRef, path);
+  const definition = functionMeant(context, home, nameOrRef, path);
   if (!context.permissions.may({ action: 'call', function: definition, argument })) {
     failDenied(positionOf(path));
   }
-  return { lambda: definition.body, permissions: permissionsOfRole(context, definition) };
+  const permissions = permissionsOfRole(context, definition);
+  return { lambda: definition.body, permissions, database: definition.ref.database };
 }
 
 function functionMeant(
   context: EngineContext,
+  home: DatabaseId,
   nameOrRef: string | Ref,
   path: QueryPath,
 ): FunctionDefinition {
   const found =
     typeof nameOrRef === 'string'
-      ? context.schema(context.database).byName('functions', nameOrRef)
+      ? context.schema(home).byName('functions', nameOrRef)
       : nameOrRef.collection === NATIVE.functions
         ? context.schema(nameOrRef.database).byId('functions', nameOrRef.id)
         : undefined;
@@ -50,11 +58,13 @@ function permissionsOfRole(
 ): Permissions | undefined {
   if (role === undefined) return undefined;
   const { caller } = context;
-  const schema = context.schema(ref.database);
+  const { database } = ref;
+  const schema = context.schema(database);
   const custom =
     typeof role === 'string' ? schema.byName('roles', role) : schema.byId('roles', role.id);
   const inRole: Caller = isBuiltinRole(role)
     ? { ...caller, role, roles: [] }
     : { ...caller, role: 'roles', roles: custom ? [custom.ref] : [] };
-  return permissionsOf(context, { ...inRole, identity: undefined });
+  const own = database === context.database ? context : { ...context, database };
+  return permissionsOf(own, { ...inRole, identity: undefined });
 }

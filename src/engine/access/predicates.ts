@@ -1,6 +1,6 @@
 /** Predicates of roles: evaluated in isolation, with permissions of their own; anything but exactly `true` denies. Spec: auth 3.3. */
 import { QueryFailure, Refusal, unreachable } from '../../errors.ts';
-import type { Lambda, Value } from '../../values/value.ts';
+import type { DatabaseId, Lambda, Value } from '../../values/value.ts';
 import type { ApplyIsolated, IsolatedParts, EngineContext } from '../context/context.ts';
 import { isAdminOnly } from './permissions.ts';
 import type { AccessRequest, Permissions } from '../context/access-request.ts';
@@ -8,13 +8,15 @@ import type { AccessRequest, Permissions } from '../context/access-request.ts';
 /** Whether a predicate is true. @throws Suspended, Refusal when the time or work of the whole query is over */
 export type Decide = (predicate: Lambda, argument: Value) => boolean;
 
-type OwnParts = Omit<IsolatedParts, 'permissions'>;
+type OwnParts = Omit<IsolatedParts, 'database' | 'permissions'>;
 
 /** @param failed the result of a predicate that fails: in a copy, what it reads may be missing */
 export function decider(context: EngineContext, parts: OwnParts = {}, failed = false): Decide {
   let apply: ApplyIsolated | undefined;
   return (predicate, argument) => {
-    apply ??= context.lambdas.isolated({ ...parts, permissions: predicatePermissions(context) });
+    const { database } = context;
+    const permissions = predicatePermissions(database);
+    apply ??= context.lambdas.isolated({ ...parts, permissions, database });
     try {
       return apply(predicate, argument) === true;
     } catch (thrown) {
@@ -29,7 +31,7 @@ const isNo = (thrown: unknown): boolean =>
   thrown instanceof QueryFailure || (thrown instanceof Refusal && thrown.code !== 'time out');
 
 /** Documents but for those only admin keys may touch, sets unfiltered, functions; of this database, and nothing past. */
-function predicatePermissions({ database }: EngineContext): Permissions {
+function predicatePermissions(database: DatabaseId): Permissions {
   const may = (request: AccessRequest): boolean => {
     switch (request.action) {
       case 'read':

@@ -223,6 +223,73 @@ test('roles and functions of a parent reach into no child', async () => {
   });
 });
 
+test('a function of a child names what is in its own database, and writes nowhere else', async () => {
+  const w = await twins();
+  const users = coll('users');
+  await w.ask({ create_collection: obj({ name: 'users' }) });
+  await w.ask(create(doc('users', 1), { name: 'root' }));
+  const source = users;
+  const name = { select: ['data', 'name'], from: { get: doc('users', 1) } };
+  const bodies: Record<string, Query> = {
+    by_ref: name,
+    by_call: { call: { function: 'by_ref' }, arguments: null },
+    by_index: { count: { match: { index: 'all' } } },
+    in_sets: { count: { documents: users } },
+    natives: { select: ['data', 0, 'id'], from: { paginate: { indexes: null } } },
+    as_role: name,
+    make: { create: users, params: obj({}) },
+    make_by_name: { create: 'users', params: obj({}) },
+    foreign: { var: 'x' },
+  };
+  const privileges = [
+    obj({
+      resource: users,
+      actions: obj({
+        read: {
+          query: {
+            lambda: 'ref',
+            expr: { equals: [{ var: 'ref' }, doc('users', 1)] },
+          },
+        },
+      }),
+    }),
+  ];
+  await w.ask({ create_role: obj({ name: 'reader', privileges }) }, childOf('a'));
+  for (const [each, expr] of Object.entries(bodies)) {
+    const body = { query: { lambda: 'x', expr } };
+    const role = each === 'as_role' ? { role: { role: 'reader' } } : {};
+    await w.ask({ create_function: obj({ name: each, body, ...role }) }, childOf('a'));
+  }
+  await w.ask({ create_index: obj({ name: 'all', source }) }, childOf('a'));
+  await w.engine.buildIndexes();
+  const call = (each: string, argument: Query = null) => ({
+    call: { function: each, scope: { database: 'a' } },
+    arguments: argument,
+  });
+  for (const secret of [childOf('a'), {}]) {
+    const asked = (each: string) =>
+      'secret' in secret ? { call: { function: each }, arguments: null } : call(each);
+    for (const each of ['by_ref', 'by_call', 'as_role'])
+      expect([each, await w.ask(asked(each), secret)]).toEqual([each, 'a']);
+    expect(await w.ask(asked('by_index'), secret)).toBe(1);
+    expect(await w.ask(asked('in_sets'), secret)).toBe(1);
+    expect(await w.ask(asked('natives'), secret)).toBe('all');
+  }
+  for (const each of ['make', 'make_by_name'])
+    expect(await w.fault(call(each))).toMatchObject({
+      code: 'call error',
+      cause: [{ code: 'invalid argument', description: 'Cannot write a scoped ref.' }],
+    });
+  expect(await w.ask({ count: { documents: users } })).toBe(1);
+  // What the caller hands over stays what it is, and after the call names are the caller's again.
+  const both = [
+    call('by_ref'),
+    { select: ['data', 'name'], from: { get: call('foreign', doc('users', 1)) } },
+    name,
+  ];
+  expect(await w.ask(both)).toEqual(['a', 'root', 'root']);
+});
+
 test('a database made anew under a name has nothing of the former', async () => {
   const w = await twins();
   const token = await w.document(

@@ -84,9 +84,18 @@ export class ContextNames implements Names {
     return `{"id":"${id}","${this.collectionKey}":{"@ref":${parent}}}`;
   }
 
+  /** Where names are looked up that say nothing else. */
+  get database(): DatabaseId {
+    return this.context.database;
+  }
+
   inVersion(apiVersion: ApiVersion): ContextNames {
-    const { reader, writer, database, schema } = this.context;
-    return new ContextNames({ reader, writer, database, schema, apiVersion });
+    return this.with({ apiVersion });
+  }
+
+  with(other: Partial<Pick<NamesContext, 'apiVersion' | 'database'>>): ContextNames {
+    const { reader, writer, database, schema, apiVersion } = this.context;
+    return new ContextNames({ reader, writer, database, schema, apiVersion, ...other });
   }
 
   private databaseOf(scope: Ref | undefined): DatabaseId {

@@ -50,6 +50,8 @@ export interface Lambdas {
 /** What an isolated evaluation has instead of the query's own. */
 export interface IsolatedParts extends Partial<Pick<EngineContext, 'reader' | 'schema'>> {
   readonly permissions: Permissions;
+  /** Whose names it uses. */
+  readonly database: DatabaseId;
 }
 
 /** @throws Suspended, QueryFailure, Refusal */

@@ -54,7 +54,7 @@ export class EngineSession implements WriteSession, Lambdas {
     parts: ContextParts,
     permissionsIn: PermissionsIn,
     budget: Steps,
-    shared?: Pick<EngineSession, 'memory' | 'names'>,
+    shared?: Partial<Pick<EngineSession, 'memory' | 'names'>>,
   ) {
     this.snapshot = parts.now ?? parts.snapshot;
     this.pendingTs = parts.commitTs;
@@ -64,7 +64,7 @@ export class EngineSession implements WriteSession, Lambdas {
     this.context = createContext(parts, permissionsIn, this);
     this.names = shared?.names ?? new ContextNames(this.context);
     this.auth = new CallerIdentity(this.context);
-    this.writes = new DocumentWrites(this.context);
+    this.writes = new DocumentWrites(this.context, this.names.database);
   }
 
   // --- function values ----------------------------------------------------------------------------
@@ -73,7 +73,7 @@ export class EngineSession implements WriteSession, Lambdas {
     return applyLambda(lambda, argument, this, { allows, time: time ?? 'present' });
   }
 
-  isolated({ permissions, reader, schema }: IsolatedParts): ApplyIsolated {
+  isolated({ permissions, reader, schema, database }: IsolatedParts): ApplyIsolated {
     const { context } = this;
     const steps = new IsolatedBudget(this.budget);
     const meters = new IsolatedMeters(this.budget);
@@ -91,7 +91,8 @@ export class EngineSession implements WriteSession, Lambdas {
       schema: schema ?? context.schema,
       rewritten: context.rewritten,
     };
-    const session = new EngineSession(parts, () => permissions, steps);
+    const names = new ContextNames({ ...parts, database });
+    const session = new EngineSession(parts, () => permissions, steps, { names });
     return (lambda, argument) => {
       steps.begin();
       session.memory.clear();
@@ -147,8 +148,13 @@ export class EngineSession implements WriteSession, Lambdas {
   }
 
   functionBody(nameOrRef: string | Ref, argument: Value, path: QueryPath) {
-    const { lambda, permissions } = functionBody(this.context, nameOrRef, argument, path);
-    return { lambda, session: permissions ? this.withPermissions(permissions) : this };
+    const { context } = this;
+    const home = this.names.database;
+    const called = functionBody(context, home, nameOrRef, argument, path);
+    const { lambda, permissions, database } = called;
+    const names = database === home ? this.names : this.names.with({ database });
+    if (permissions) return { lambda, session: this.withPermissions(permissions, names) };
+    return { lambda, session: names === this.names ? this : this.withNames(names) };
   }
 
   newId(): string {
@@ -156,11 +162,17 @@ export class EngineSession implements WriteSession, Lambdas {
   }
 
   /** The same query with other permissions. Whoever brings a time or ids of their own brings them no further than theirs reach. */
-  private withPermissions(permissions: Permissions): EngineSession {
-    const { context } = this;
+  private withPermissions(permissions: Permissions, names: ContextNames): EngineSession {
+    const { context, budget, memory } = this;
     context.meters.hasOtherRights = true;
     const parts = context.now === undefined ? context : withOwnInputs(context);
-    return new EngineSession(parts, () => permissions, this.budget, this);
+    return new EngineSession(parts, () => permissions, budget, { memory, names });
+  }
+
+  /** The same query, in the body of a function of another database. */
+  private withNames(names: ContextNames): EngineSession {
+    const { context, budget, memory } = this;
+    return new EngineSession(context, () => context.permissions, budget, { memory, names });
   }
 }
 

@@ -3,7 +3,7 @@ import { unpackVersion } from '../../codec/row.ts';
 import { fail } from '../../errors.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { ReadTime, Writes } from '../../query/session.ts';
-import { Ref } from '../../values/value.ts';
+import { Ref, type DatabaseId } from '../../values/value.ts';
 import type {
   ActionName,
   CollectionId,
@@ -51,9 +51,12 @@ import { isNativeCollectionRef } from '../../values/native-refs.ts';
 /** The writes of one query. */
 export class DocumentWrites implements Writes {
   private readonly context: EngineContext;
+  private readonly home: DatabaseId;
 
-  constructor(context: EngineContext) {
+  /** @param home where names of collections are looked up */
+  constructor(context: EngineContext, home: DatabaseId) {
     this.context = context;
+    this.home = home;
   }
 
   /** @param key wire key of the form: the position of nearly all faults */
@@ -66,7 +69,7 @@ export class DocumentWrites implements Writes {
   ): Document {
     const { context } = this;
     const position = positionOf(path, key);
-    const { collection, id } = targetOf(context, target, position);
+    const { collection, id } = targetOf(context, this.home, target, position);
     requireReadableRefs(context, params, path);
     requirePresent(time, position);
     const data = plainObject(params, context.commitTs);
@@ -187,12 +190,14 @@ function isFreeRef(context: EngineContext, ref: Ref): boolean {
 
 function targetOf(
   context: EngineContext,
+  home: DatabaseId,
   target: Ref | string,
   position: Position,
 ): { readonly collection: CollectionId; readonly id: bigint | undefined } {
   if (typeof target === 'string') {
-    const found = context.schema(context.database).byName('collections', target);
+    const found = context.schema(home).byName('collections', target);
     if (!found) return failUndefined(context, 'collections', target, position);
+    requireOwn(context, found.ref, position);
     return { collection: found.id, id: undefined };
   }
   requireOwn(context, target, position);
