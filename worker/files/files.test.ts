@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createMemoryFiles } from '../../src/sync/device/files/file-store.ts';
 import { putFile } from '../../src/sync/device/files/put-file.ts';
+import { noteHome } from '../../src/sync/device/files/send-files.ts';
+import { FakeLocks } from '../testing/fake-locks.ts';
 import { Files } from './files.ts';
+
+afterEach(() => vi.unstubAllGlobals());
 
 const CHUNK = 1024 * 1024;
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
@@ -20,6 +24,7 @@ async function openBeside(blob: Blob) {
   const signals: AbortSignal[] = [];
   const used = { isUsed: () => Promise.resolve(true), close: () => undefined };
   const files = new Files({
+    name: 'notes',
     store: Object.assign(store, used),
     database: createMemoryStore(),
     sha256,
@@ -79,4 +84,77 @@ test('a database that is closed ends fetching', async () => {
   files.close();
   await expect(got).rejects.toMatchObject({ code: 'connection_needed' });
   expect(signals[0]?.aborted).toBe(true);
+});
+
+/** What one device has open, each with its own exchange with the hub, which takes chunks when it is told. */
+async function openTabs(count: number, blob: Blob) {
+  vi.stubGlobal('navigator', { locks: new FakeLocks() });
+  const store = createMemoryFiles();
+  const file = await putFile(blob, { store, sha256, nowMs });
+  await noteHome(file, [1024, '1'], store);
+  const missing = new Set((await store.record(file))?.manifest.chunks.keys());
+  const written: string[] = [];
+  const arrivals: (() => void)[] = [];
+  const tabs = Array.from(
+    { length: count },
+    (_, tab) =>
+      new Files({
+        name: 'notes',
+        store: Object.assign(store, {
+          isUsed: () => Promise.resolve(true),
+          close: () => undefined,
+        }),
+        database: createMemoryStore(),
+        sha256,
+        nowMs,
+        transport: (signal) => ({
+          begin: () => Promise.resolve({ ok: true, value: { missing: [...missing] } }),
+          manifest: () => Promise.reject(new TypeError('Failed to fetch')),
+          read: () => Promise.reject(new TypeError('Failed to fetch')),
+          async write(_, n) {
+            written.push(`${tab}: ${n}`);
+            await new Promise<void>((resolve, reject) => {
+              arrivals.push(resolve);
+              signal.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
+            });
+            missing.delete(n);
+            return { ok: true, value: undefined };
+          },
+        }),
+        epoch: () => Promise.resolve(undefined),
+        isSyncing: () => true,
+        isInContact: () => true,
+        judged: () => Promise.resolve([]),
+        tell: () => undefined,
+        askToSend: () => undefined,
+        report: (reason) => expect.unreachable(String(reason)),
+      }),
+  );
+  return { tabs, written, arrive: () => arrivals.splice(0).forEach((each) => each()) };
+}
+
+test('of a tab and the service worker one sends at a time, and no chunk twice', async () => {
+  const { tabs, written, arrive } = await openTabs(2, new Blob([new Uint8Array(CHUNK + 5)]));
+  const [one, other] = tabs as [Files, Files];
+  const sent = [one.sendAll(), other.sendAll()];
+  await expect.poll(() => written).toEqual(['0: 0']);
+  arrive();
+  await expect.poll(() => written).toEqual(['0: 0', '0: 1']);
+  arrive();
+  await Promise.all(sent);
+  expect(written).toEqual(['0: 0', '0: 1']);
+  expect(await other.unsent()).toBe(0);
+});
+
+test('a tab that syncs from now on sends in place of one that is frozen', async () => {
+  const { tabs, written, arrive } = await openTabs(2, new Blob([new Uint8Array(5)]));
+  const [frozen, other] = tabs as [Files, Files];
+  const stopped = frozen.sendAll().catch((reason: unknown) => reason);
+  await expect.poll(() => written).toEqual(['0: 0']);
+  await other.begin();
+  await expect.poll(() => written).toEqual(['0: 0', '1: 0']);
+  expect(await stopped).toMatchObject({ name: 'AbortError' });
+  arrive();
+  await expect.poll(() => other.unsent()).toBe(0);
+  for (const each of tabs) each.close();
 });

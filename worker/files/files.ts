@@ -22,11 +22,14 @@ import {
 } from '../../src/sync/protocol/files.ts';
 import type { Epoch } from '../../src/sync/protocol/identifiers.ts';
 import { readRequest, SyncRefused } from '../../src/sync/protocol/refusals.ts';
+import { abortWith } from '../../hosts/abort-with.ts';
 import { pause } from '../browser/pause.ts';
 import { wait } from '../browser/wait.ts';
+import { whileHeld } from '../tabs/web-locks.ts';
 import type { OpenedFiles } from './idb-files.ts';
 
 export interface FilesOptions {
+  readonly name: string;
   readonly store: OpenedFiles;
   readonly database: Store;
   readonly sha256: Sha256;
@@ -57,6 +60,8 @@ export class Files {
   private readonly ended = new AbortController();
   private readonly waits = new FileWaits(wait);
   private sending: Promise<void> | undefined = undefined;
+  /** Whoever else sends, perhaps a tab that is frozen, does so no longer. */
+  private takesOver = false;
   private failures = 0;
   private retry: ReturnType<typeof setTimeout> | undefined = undefined;
 
@@ -144,6 +149,7 @@ export class Files {
 
   /** This tab syncs from now on: verdicts that no tab has noted before it was closed are noted. */
   async begin(): Promise<void> {
+    this.takesOver = true;
     if (!(await this.options.store.isUsed())) return;
     const judged = await this.options.judged();
     const byTime = judged.toSorted((a, b) => (a.verdict?.ts ?? 0) - (b.verdict?.ts ?? 0));
@@ -201,14 +207,22 @@ export class Files {
     this.failures += 1;
   }
 
-  private async sendNow(): Promise<void> {
+  /** One after the other: of a tab that syncs and the service worker, the second finds what the first has left. */
+  private sendNow(): Promise<void> {
+    const how = this.takesOver ? { steal: true } : { signal: this.ended.signal };
+    this.takesOver = false;
+    return whileHeld(`burrow:files:${this.options.name}`, how, (lost) => this.sendUntil(lost));
+  }
+
+  private async sendUntil(lost: AbortSignal): Promise<void> {
     const { store, sha256, transport, epoch, isSyncing, tell } = this.options;
-    const hub = isSyncing() ? transport(this.ended.signal) : undefined;
+    const { signal } = abortWith(this.ended.signal, lost);
+    const hub = isSyncing() ? transport(signal) : undefined;
     if (!hub) return;
     await sendFiles(store, hub, {
       sha256,
       epoch: await epoch(),
-      isStopped: () => this.isEnded || !isSyncing(),
+      isStopped: () => signal.aborted || !isSyncing(),
       onSent: ({ file, manifest }, done, error) =>
         tell({ file, way: 'sending', done, size: manifest.size, error }),
     });

@@ -79,6 +79,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
     files: (session) =>
       new Files({
         ...session,
+        name,
         store: files.openFiles(name),
         database: store,
         sha256,

@@ -1,50 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { FakeLocks } from '../testing/fake-locks.ts';
 import { Leadership } from './leadership.ts';
-
-type Body = () => Promise<void>;
-
-interface Held {
-  readonly run: () => void;
-  readonly lose: () => void;
-}
-
-/** One lock, as the browser has it: who waits gets it in turn, who steals gets it at once. */
-class FakeLocks {
-  private readonly waiting: Held[] = [];
-  private held: Held | undefined = undefined;
-
-  request(_: string, how: { signal?: AbortSignal; steal?: boolean }, body: Body): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const lose = (): void => reject(new DOMException('Lock broken', 'AbortError'));
-      const me: Held = {
-        run: () => {
-          this.held = me;
-          void body().then(() => {
-            if (this.held === me) this.passOn();
-            resolve();
-          });
-        },
-        lose,
-      };
-      how.signal?.addEventListener('abort', () => {
-        const at = this.waiting.indexOf(me);
-        if (at < 0) return;
-        this.waiting.splice(at, 1);
-        lose();
-      });
-      if (how.steal === true) {
-        this.held?.lose();
-        me.run();
-      } else if (this.held) this.waiting.push(me);
-      else me.run();
-    });
-  }
-
-  private passOn(): void {
-    this.held = undefined;
-    this.waiting.shift()?.run();
-  }
-}
 
 interface Tab {
   readonly leadership: Leadership;

@@ -23,6 +23,25 @@ export async function unlessElsewhere(name: string, body: () => Promise<void>): 
   });
 }
 
+/**
+ * Runs `body` under the lock. Its signal is aborted when another tab has stolen the lock.
+ * @param how `steal`: whoever has it loses it, also a tab that is frozen
+ */
+export async function whileHeld(
+  name: string,
+  how: LockOptions,
+  body: (lost: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const lost = new AbortController();
+  const run = (): Promise<void> => body(lost.signal);
+  try {
+    const locks = lockManager();
+    await (locks ? locks.request(name, how, run) : run());
+  } finally {
+    lost.abort();
+  }
+}
+
 /** Takes a lock that is held as long as this worker lives. @param ended its end, where it is no thread of its own */
 export function holdForLife(name: string, ended?: AbortSignal): Promise<void> {
   const locks = lockManager();
