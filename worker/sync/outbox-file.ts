@@ -25,6 +25,7 @@ const TRIES_MAX = 5;
 const FULL_BYTES = 1 << 20;
 /** Up to which number the writes of a device have verdicts. Not JSON: builds before it skip such a line. */
 const SETTLED = /^(\d+) (\w+)$/;
+const ALL = Number.MAX_SAFE_INTEGER;
 
 /** A file, with the highest number of the writes in it; 0: none. */
 interface Segment {
@@ -108,6 +109,27 @@ export class OutboxFile {
     }
   }
 
+  /**
+   * The writes without a verdict have been numbered anew, under another id of the device: none is to be found under the former one any more,
+   * in this file or another.
+   */
+  move(before: DeviceId, device: DeviceId, writes: readonly KeptWrite[]): void {
+    const { segments } = this;
+    const lines = [...writes.map((write) => JSON.stringify(write)), `${ALL} ${before}`].join('\n');
+    const [one, other] = segments;
+    // At no time is neither there.
+    for (const [to, from] of [
+      [other, one],
+      [one, other],
+    ] as const) {
+      append(to.access, lines);
+      from.access.truncate(0);
+      from.last = 0;
+    }
+    one.last = writes.at(-1)?.item.seq ?? 0;
+    this.device = device;
+  }
+
   close(): void {
     for (const { access } of this.segments) access.close();
   }
@@ -146,20 +168,36 @@ const isNotFound = (reason: unknown): boolean =>
 
 /** Writes in the files of earlier tabs, in order, without a last line that a kill cut off. */
 export async function readKept(database: string): Promise<readonly KeptWrite[]> {
-  const writes = new Map<string, KeptWrite>();
-  const settled = new Map<string, number>();
   const folder = await folderOf(database, false);
-  if (!folder) return [];
-  for await (const [, handle] of entriesOf(folder))
-    for (const line of await linesIn(handle as FileSystemFileHandle)) {
-      const write = writeIn(line);
-      if (write) writes.set(`${write.device}/${write.item.seq}`, write);
-      const [, seq, device] = SETTLED.exec(line) ?? [];
-      if (device) settled.set(device, Math.max(settled.get(device) ?? 0, Number(seq)));
+  const unsettled = (await filesIn(folder)).flatMap(({ unsettled }) => unsettled);
+  const writes = new Map(unsettled.map((write) => [`${write.device}/${write.item.seq}`, write]));
+  return [...writes.values()].sort((a, b) => a.item.seq - b.item.seq);
+}
+
+interface KeptFile {
+  readonly name: string;
+  readonly unsettled: readonly KeptWrite[];
+}
+
+/** Those that can be read, with their writes that have no verdict, as far as all of them say. */
+async function filesIn(
+  folder: FileSystemDirectoryHandle | undefined,
+): Promise<readonly KeptFile[]> {
+  const settled = new Map<string, number>();
+  const files: { readonly name: string; readonly writes: readonly KeptWrite[] }[] = [];
+  if (folder)
+    for await (const [name, handle] of entriesOf(folder)) {
+      const lines = await linesIn(handle as FileSystemFileHandle);
+      for (const line of lines) {
+        const [, seq, device] = SETTLED.exec(line) ?? [];
+        if (device) settled.set(device, Math.max(settled.get(device) ?? 0, Number(seq)));
+      }
+      files.push({ name, writes: lines.flatMap((line) => writeIn(line) ?? []) });
     }
-  return [...writes.values()]
-    .filter(({ device, item }) => item.seq > (settled.get(device) ?? 0))
-    .sort((a, b) => a.item.seq - b.item.seq);
+  return files.map(({ name, writes }) => ({
+    name,
+    unsettled: writes.filter(({ device, item }) => item.seq > (settled.get(device) ?? 0)),
+  }));
 }
 
 /**
@@ -168,12 +206,9 @@ export async function readKept(database: string): Promise<readonly KeptWrite[]> 
  */
 export async function forgetKept(database: string, device?: DeviceId): Promise<void> {
   const folder = await folderOf(database, false);
-  if (!folder) return;
-  for await (const [name, handle] of entriesOf(folder)) {
-    const lines = device === undefined ? [] : await linesIn(handle as FileSystemFileHandle);
-    if (lines.every((line) => (writeIn(line)?.device ?? device) === device))
-      await folder.removeEntry(name).catch(() => undefined);
-  }
+  for (const { name, unsettled } of await filesIn(folder))
+    if (device === undefined || unsettled.every((write) => write.device === device))
+      await folder?.removeEntry(name).catch(() => undefined);
 }
 
 async function linesIn(handle: FileSystemFileHandle): Promise<readonly string[]> {

@@ -2,6 +2,7 @@
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
+import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import { random } from '../browser/random.ts';
 import { forgetKept, OutboxFile, readKept, type KeptWrite } from './outbox-file.ts';
 
@@ -15,6 +16,7 @@ export interface SecondCopyOptions {
 export class SecondCopy {
   private readonly options: SecondCopyOptions;
   private file: Promise<OutboxFile | undefined> | undefined = undefined;
+  private device: DeviceId | undefined = undefined;
 
   constructor(options: SecondCopyOptions) {
     this.options = options;
@@ -28,6 +30,7 @@ export class SecondCopy {
     const missing = await replica.recover(device, kept);
     // Their writes are in the store now; files of open tabs stay.
     await forgetKept(name, device);
+    this.device = device;
     this.file = OutboxFile.open(name, hexOfBytes(random(8))).catch((reason: unknown) => {
       report(reason);
       return undefined;
@@ -47,13 +50,28 @@ export class SecondCopy {
     }
   }
 
-  /** A write has its verdict: no copy of it is needed any more. */
-  async noteVerdict(): Promise<void> {
+  /** Writes have their verdicts, or other numbers: a copy that is not needed any more goes. */
+  async look(): Promise<void> {
     const file = await this.file;
     if (!file) return;
     const { kept } = file;
-    const state = await this.options.replica.state();
-    if (state) file.settle(state, kept);
+    const { name, replica } = this.options;
+    const state = await replica.state();
+    if (!state) return;
+    const { device, era } = state;
+    const before = this.device;
+    if (before !== undefined && device !== before) {
+      const waiting = (await replica.writes(['local', 'parked'])).filter(
+        (record) => record.era === era,
+      );
+      // Another call was first, or a write was kept meanwhile.
+      if (this.device !== before || file.kept !== kept) return this.look();
+      const moved = waiting.map(({ item, note }) => ({ device, item, note }));
+      file.move(before, device, moved);
+      this.device = device;
+      await forgetKept(name, before);
+    }
+    file.settle(state, kept);
   }
 
   async close(): Promise<void> {

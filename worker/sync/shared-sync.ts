@@ -157,6 +157,9 @@ export class SharedSync {
 
   private take(message: SyncMessage): void {
     const { files, secondCopy, waits } = this.session;
+    const { report } = this.options;
+    if (message.type === 'sync-state' || message.type === 'sync-verdict')
+      secondCopy.look().catch(report);
     if (message.type === 'sync-state') {
       this.contact = message;
       if (message.state === 'live') files.noteArrivals();
@@ -164,10 +167,8 @@ export class SharedSync {
       if (message.state !== 'live' && message.reason !== undefined)
         waits.failSchema(new Refusal('connection_needed', message.reason));
     }
-    if (message.type === 'sync-verdict') {
-      waits.noteVerdict(message.write);
-      void secondCopy.noteVerdict();
-    } else this.options.tell(message);
+    if (message.type === 'sync-verdict') waits.noteVerdict(message.write);
+    else this.options.tell(message);
   }
 
   private sendFiles(): void {
