@@ -140,7 +140,10 @@ export function useSuspenseQuery(query: Asked, choices?: QueryDeps): QueryState<
   const state = useCell(shared, LOADING);
   // What `<Suspense>` catches. `use()` would have to be called also when there is nothing to wait for.
   // oxlint-disable-next-line typescript/only-throw-error
-  if (state.isLoading) throw shared?.whenReady() ?? session?.whenLoggedIn();
+  if (state.isLoading)
+    throw shared
+      ? until(shared, ({ isLoading }) => !isLoading)
+      : session && until(session, ({ client }) => client !== undefined);
   if (state.error && state.value === undefined) throw state.error;
   return state;
 }
@@ -221,6 +224,28 @@ export type QueryDeps =
   | (QueryChoices & { readonly deps?: readonly unknown[] | undefined });
 
 type Asked = Arg | undefined | (() => Arg | undefined);
+
+/** So long a cell is heard for a component that waits for it before it is mounted: its query is kept alive. */
+const MOUNT_MS = 5000;
+const waits = new WeakMap<object, Promise<void>>();
+
+/** The same promise each time. */
+function until<T>(cell: Cell<T>, isThere: (state: T) => boolean): Promise<void> {
+  const known = waits.get(cell);
+  if (known) return known;
+  const wait = new Promise<void>((resolve) => {
+    const look = (): void => {
+      if (!isThere(cell.get())) return;
+      waits.delete(cell);
+      resolve();
+      setTimeout(stop, MOUNT_MS);
+    };
+    const stop = cell.subscribe(look);
+    queueMicrotask(look);
+  });
+  waits.set(cell, wait);
+  return wait;
+}
 
 const nothing = () => () => undefined;
 

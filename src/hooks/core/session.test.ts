@@ -20,7 +20,6 @@ test('a session that is stopped leaves nothing on a database that outlives it, a
   session.start()();
   for (let times = 0; times < 3; times++) {
     const stop = session.start();
-    session.start();
     await expect.poll(() => listenersOf(db, sync)).toBe(before + 4);
     expect(session.get().state).toBe('logged-in');
     const changes: string[] = [];

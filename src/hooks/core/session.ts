@@ -56,10 +56,8 @@ export const OPENING: SessionState = {
 /** An open database and who uses it. */
 export class Session extends Cell<SessionState> {
   private readonly options: BurrowOptions;
-  private given: ReturnType<typeof openGiven> | undefined = undefined;
-  private listening: AbortController | undefined = undefined;
-  private followed: Sync | undefined = undefined;
-  private loggedIn: Promise<void> | undefined = undefined;
+  private given: Database | Promise<Database> | undefined = undefined;
+  private listening = new AbortController();
 
   constructor(options: BurrowOptions) {
     super(OPENING);
@@ -71,30 +69,12 @@ export class Session extends Cell<SessionState> {
    * @returns the way to stop: a database may outlive many sessions
    */
   readonly start = (): (() => void) => {
-    if (!this.listening) {
-      this.listening = new AbortController();
-      void this.open(this.listening.signal);
-    }
+    this.stop();
+    void this.open((this.listening = new AbortController()));
     return this.stop;
   };
 
-  readonly stop = (): void => {
-    this.listening?.abort();
-    this.listening = this.followed = undefined;
-  };
-
-  /** Resolves when there is a client. The same promise each time. */
-  readonly whenLoggedIn = (): Promise<void> =>
-    (this.loggedIn ??= new Promise((resolve) => {
-      const look = (): void => {
-        if (!this.get().client) return;
-        stop();
-        this.loggedIn = undefined;
-        resolve();
-      };
-      const stop = this.subscribe(look);
-      queueMicrotask(look);
-    }));
+  readonly stop = (): void => this.listening.abort();
 
   /** @throws BurrowError when the login is refused, or the first one on a device has no connection */
   readonly logIn = async (login: SessionLogin): Promise<void> => {
@@ -124,28 +104,31 @@ export class Session extends Cell<SessionState> {
   readonly logOut = async (options: SignOutOptions = {}): Promise<void> => {
     await this.database().signOut(options);
     if (!options.forget) return;
-    this.stop();
     this.given = undefined;
     this.set(OPENING);
     this.start();
   };
 
-  private async open(signal: AbortSignal): Promise<void> {
+  private async open(listening: AbortController): Promise<void> {
     try {
-      const database = await (this.given ??= openGiven(this.options));
-      if (signal.aborted) return;
-      const { database: before, state, sync } = this.get();
-      if (database !== before) this.set({ ...OPENING, database });
-      database.addEventListener('locked', () => this.enter('locked'), { signal });
-      database.addEventListener('unlocked', () => void this.goOn(database), { signal });
-      database.addEventListener('closed', ({ detail }) => this.fail(new DatabaseClosed(detail)), {
-        signal,
-      });
-      if (database !== before || database.isLocked !== (state === 'locked'))
-        await this.goOn(database);
-      else if (sync) this.follow(sync);
+      const { database: option } = this.options;
+      const database = await (this.given ??= typeof option === 'function' ? option() : option);
+      if (listening.signal.aborted) return;
+      const goOn = (): void => void this.goOn(database);
+      database.addEventListener('locked', goOn, listening);
+      database.addEventListener('unlocked', goOn, listening);
+      database.addEventListener(
+        'closed',
+        ({ detail }) => this.fail(new DatabaseClosed(detail)),
+        listening,
+      );
+      const before = this.get();
+      const isNew = database !== before.database;
+      if (isNew) this.set({ ...OPENING, database });
+      if (isNew || database.isLocked !== (before.state === 'locked')) await this.goOn(database);
+      else if (before.sync) this.follow(before.sync);
     } catch (error) {
-      if (!signal.aborted) this.fail(error as BurrowError);
+      this.fail(error as BurrowError);
     }
   }
 
@@ -165,16 +148,17 @@ export class Session extends Cell<SessionState> {
   }
 
   private follow(sync: Sync): void {
-    const tell = (): void =>
-      // The hub has withdrawn the login.
-      sync.state === 'locked'
-        ? this.enter('locked', { sync })
-        : this.enter('logged-in', { sync, client: sync.client });
-    const signal = this.listening?.signal;
-    if (signal && sync !== this.followed) sync.addEventListener('state', tell, { signal });
-    this.followed = sync;
-    tell();
+    // Once, however often it is followed.
+    sync.addEventListener('state', this.noteState, this.listening);
+    this.noteState({ target: sync });
   }
+
+  private readonly noteState = ({ target }: Pick<Event, 'target'>): void => {
+    const sync = target as Sync;
+    // The hub has withdrawn the login.
+    if (sync.state === 'locked') this.enter('locked', { sync });
+    else this.enter('logged-in', { sync, client: sync.client });
+  };
 
   private database(): Database {
     const { database } = this.get();
@@ -194,8 +178,4 @@ export class Session extends Cell<SessionState> {
   private fail(error: BurrowError): void {
     this.set({ ...OPENING, state: 'failed', error });
   }
-}
-
-async function openGiven({ database }: BurrowOptions): Promise<Database> {
-  return typeof database === 'function' ? database() : database;
 }

@@ -43,14 +43,11 @@ export const LOADING: QueryState<never> = { ...NOTHING, isLoading: true };
 
 /** Values of queries that nobody subscribes to, kept so that a component that comes back shows one at once. */
 const KEPT_MAX = 100;
-/** So long a query is kept alive for a component that waits for its first value before it is mounted. */
-const MOUNT_MS = 5000;
 
 /** One subscription, for all who ask the same. */
 export class SharedQuery<T> extends Cell<QueryState<T>> {
   private readonly ask: (query: SharedQuery<T>) => () => void;
   private stop: (() => void) | undefined = undefined;
-  private ready: Promise<void> | undefined = undefined;
   /** Nothing follows: who asks from now on needs another one. */
   isOver = false;
 
@@ -74,18 +71,6 @@ export class SharedQuery<T> extends Cell<QueryState<T>> {
     this.set({ ...IDLE, error });
   }
 
-  /** Resolves when there is an answer. The same promise each time. */
-  whenReady(): Promise<void> {
-    this.ready ??= new Promise((resolve) => {
-      const stop = this.subscribe(() => {
-        if (this.get().isLoading) return;
-        resolve();
-        setTimeout(stop, MOUNT_MS);
-      });
-    });
-    return this.ready;
-  }
-
   protected override onFirst(): void {
     this.stop ??= this.ask(this);
   }
@@ -96,7 +81,6 @@ export class SharedQuery<T> extends Cell<QueryState<T>> {
       if (this.isHeard || !this.stop) return;
       this.stop();
       this.stop = undefined;
-      this.ready = undefined;
       const state = this.get();
       this.set(state.value === undefined ? LOADING : { ...state, isStale: true });
     });
