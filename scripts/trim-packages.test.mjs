@@ -1,4 +1,6 @@
 import { compare, hash } from 'bcryptjs';
+import { createParser } from 'eventsource-parser';
+import * as fc from 'fast-check';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,25 +12,66 @@ import { trimPackages } from './trim-packages.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'burrow-trim-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** bcryptjs as bundles of the browser have it. */
-async function trimmed() {
+/** A package as bundles of the browser have it. @param {string} name @returns {Promise<unknown>} */
+async function trimmed(name) {
   const plugin = trimPackages();
-  const importer = join(import.meta.dirname, '../worker/passwords/run-job.ts');
-  const id = plugin.resolveId('bcryptjs', importer) ?? '';
-  const file = join(folder, 'bcryptjs.mjs');
-  writeFileSync(file, plugin.load(id) ?? '');
-  /** @type {typeof import('bcryptjs')} */
-  const module = await import(/* @vite-ignore */ pathToFileURL(file).href);
-  return module;
+  const importer = join(import.meta.dirname, '../worker/main.ts');
+  const file = join(folder, `${name}.mjs`);
+  writeFileSync(file, plugin.load(plugin.resolveId(name, importer) ?? '') ?? '');
+  return import(/* @vite-ignore */ pathToFileURL(file).href);
 }
 
 test('bcryptjs without its tables hashes as it does with them', async () => {
-  const small = await trimmed();
+  const small = /** @type {typeof import('bcryptjs')} */ (await trimmed('bcryptjs'));
   for (const password of ['', 'correct horse', 'pässwörd', 'x'.repeat(72)]) {
     const salt = small.genSaltSync(4);
     expect(small.hashSync(password, salt)).toBe(await hash(password, salt));
     expect(await compare(password, small.hashSync(password, 4))).toBe(true);
   }
+});
+
+test('eventsource-parser finds the same events in whatever comes, however it is cut', async () => {
+  const small = /** @type {typeof import('eventsource-parser')} */ (
+    await trimmed('eventsource-parser')
+  );
+  const piece = fc.constantFrom(
+    'data',
+    'event',
+    'id',
+    'retry',
+    'da',
+    ':',
+    ': ',
+    ' ',
+    'x',
+    'ä',
+    '\0',
+    '\n',
+    '\r',
+    '\r\n',
+    '\n\n',
+    'data: x\n',
+    'data:y\r\n',
+    'event: poke\n',
+    ': still here\n\n',
+  );
+  const chunks = fc.array(fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join('')));
+  fc.assert(
+    fc.property(chunks, (texts) => {
+      const [found, expected] = [small, { createParser }].map((parsers) => {
+        /** @type {unknown[]} */
+        const events = [];
+        const parser = parsers.createParser({
+          onEvent: ({ event, data }) => events.push({ event, data }),
+        });
+        for (const text of texts) parser.feed(text);
+        parser.feed('\n\n');
+        return events;
+      });
+      expect(found).toEqual(expected);
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test('a bundle of the worker holds of Dexie what opens a database, and no more', async () => {
