@@ -274,15 +274,10 @@ export class Files {
   ): Promise<void> {
     const { transport, epoch, tell } = this.options;
     if (!home) throw new Refusal('not found', NOT_HERE);
-    const stop = new AbortController();
-    const hub = transport(stop.signal);
-    if (!hub) throw new Refusal('connection_needed', OUT_OF_REACH);
-    const end = (): void => stop.abort();
-    // Not by `AbortSignal.any`, which Safari 17.0 lacks.
-    const signals = given ? [this.ended.signal, given] : [this.ended.signal];
-    for (const each of signals) each.addEventListener('abort', end);
-    if (signals.some(({ aborted }) => aborted)) end();
+    const stop = abortWith(this.ended.signal, given);
     try {
+      const hub = transport(stop.signal);
+      if (!hub) throw new Refusal('connection_needed', OUT_OF_REACH);
       await fetchFile({ file, home }, hub, this.options, {
         epoch: await epoch(),
         isAbandoned: () => stop.signal.aborted,
@@ -292,7 +287,7 @@ export class Files {
     } catch (reason) {
       throw asRefusal(reason);
     } finally {
-      for (const each of signals) each.removeEventListener('abort', end);
+      stop.abort();
     }
   }
 

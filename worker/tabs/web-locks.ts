@@ -5,14 +5,11 @@ export const lockManager = (): LockManager | undefined =>
   typeof navigator === 'undefined' ? undefined : navigator.locks;
 
 /** Runs `body` under the lock; waits for the lock until `signal`. */
-export async function inTurn(
+export const inTurn = (
   name: string,
   body: () => Promise<void>,
   signal?: AbortSignal,
-): Promise<void> {
-  const locks = lockManager();
-  await (locks ? locks.request(name, signal ? { signal } : {}, body) : body());
-}
+): Promise<void> => whileHeld(name, signal ? { signal } : {}, body);
 
 /** Runs `body` under the lock, or not at all while another tab holds it. */
 export async function unlessElsewhere(name: string, body: () => Promise<void>): Promise<void> {
