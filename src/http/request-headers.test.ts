@@ -19,6 +19,7 @@ test('readHeaders() has defaults for everything', () => {
     tags: new Map(),
     isFormatted: false,
     isTraced: false,
+    isOfBurrow: false,
   });
 });
 
