@@ -1,6 +1,6 @@
 /** `POST /live/`: live queries, whose answers come as server-sent events. Wherever a hub runs. */
 import type { CommitNotice } from '../../src/engine/host.ts';
-import { assert, Refusal } from '../../src/errors.ts';
+import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
 import type { HttpHost, HttpResponse } from '../../src/http/message.ts';
 import { HeaderFault, readHeaders, type RequestOptions } from '../../src/http/request-headers.ts';
@@ -13,6 +13,7 @@ import { LiveFeed } from './live-feed.ts';
 import { LiveStream, type LiveRequest, type TagOf } from './live-stream.ts';
 
 export const LIVE_PREFIX = '/live/';
+const NOTHING = (): void => undefined;
 const EVENT_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' } as const;
 
 export interface LiveQueriesOptions {
@@ -70,7 +71,7 @@ export class LiveQueries {
     const queries = queriesIn(text);
     const release = this.hold(request, caller, queries.length, text.length);
     const traceparent = traceparentOf(request.headers['traceparent'], http.random);
-    let stop = (): void => undefined;
+    let stop = NOTHING;
     const stream = new LiveStream({
       call: { request: withoutBody(request), host: http, options, secret, path, traceparent },
       caller,
@@ -79,7 +80,6 @@ export class LiveQueries {
       factsMax: settings.liveFacts,
       enter: (name) => this.enter(name),
       tagOf,
-      nowMs: () => performance.now(),
       onClose: () => {
         stop();
         release();
@@ -92,8 +92,8 @@ export class LiveQueries {
 
   /** Queries of many streams are begun over several turns of the event loop. */
   private async enter(name: string): Promise<() => void> {
-    const leave = await this.lanes.enter(name);
-    assert(leave !== undefined, () => 'any number may wait');
+    // Any number may wait.
+    const leave = (await this.lanes.enter(name)) ?? NOTHING;
     await this.options.turnOf(name);
     return leave;
   }

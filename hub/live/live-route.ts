@@ -1,5 +1,5 @@
 /** The route of live queries, as a hub in Node has it. */
-import { hash as hashOnce, createHash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { HUB_LIMITS } from '../../src/limits.ts';
 import { LoopTurns } from '../event-loop/loop-turns.ts';
 import type { HubRoute } from '../http/route.ts';
@@ -24,17 +24,12 @@ export function createLiveRoute(
   };
 }
 
-/** So many parts are hashed in one turn. */
-const HASHED_PARTS = 4;
-
 const tagOf: TagOf = async (status, parts) => {
-  const [only = ''] = parts;
-  if (typeof only === 'string' && parts.length <= 1)
-    return hashOnce('sha256', `${status} ${only}`, 'base64url');
   const hash = createHash('sha256').update(`${status} `);
-  for (const [at, part] of parts.entries()) {
-    if (at > 0 && at % HASHED_PARTS === 0) await pause();
+  for (const part of parts) {
     hash.update(part);
+    // A long answer is hashed as it is written: one part in each turn.
+    if (parts.length > 1) await pause();
   }
   return hash.digest('base64url');
 };

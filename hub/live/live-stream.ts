@@ -28,7 +28,6 @@ export interface LiveStreamOptions {
   /** Resolves, with what is to be called at its end, when a query may run: a few of each credential do at once. */
   readonly enter: (name: string) => Promise<() => void>;
   readonly tagOf: TagOf;
-  readonly nowMs: () => number;
   readonly onClose: () => void;
 }
 
@@ -73,7 +72,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
 
   constructor(options: LiveStreamOptions) {
     this.options = options;
-    this.beatsAtMs = options.nowMs() + options.heartbeatMs;
+    this.beatsAtMs = performance.now() + options.heartbeatMs;
     this.queries = options.queries.map(({ query, told }, number) => ({
       number,
       query,
@@ -132,8 +131,8 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
 
   /** Does what is due, or waits for it. */
   private async step(): Promise<void> {
-    const { nowMs, heartbeatMs, call } = this.options;
-    const now = nowMs();
+    const { heartbeatMs, call } = this.options;
+    const now = performance.now();
     if (now >= this.beatsAtMs) {
       this.beatsAtMs = now + heartbeatMs;
       // A token also ends by itself, without a commit.
@@ -174,20 +173,20 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
   }
 
   private async runNow(live: LiveQuery): Promise<void> {
-    const { caller, nowMs, heartbeatMs } = this.options;
+    const { caller, heartbeatMs } = this.options;
     const end = await caller.admit();
     if (typeof end !== 'function') {
-      live.restsUntilMs = nowMs() + end.retryAfterSeconds * 1000;
+      live.restsUntilMs = performance.now() + end.retryAfterSeconds * 1000;
       return;
     }
     live.isStale = false;
     live.meanwhile = [];
-    const begun = nowMs();
+    const begun = performance.now();
     const answer = await this.ask(live).finally(end);
     const meanwhile = live.meanwhile ?? [];
     live.meanwhile = undefined;
     if (this.isClosed) return;
-    const now = nowMs();
+    const now = performance.now();
     const took = now - begun;
     if (took > QUICK_MS) live.restsUntilMs = now + Math.min(took, REST_MAX_MS);
     if (isRefused(answer)) {
@@ -220,7 +219,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
     const body = bytes ?? text;
     if (status === 401) return this.end(status, text);
     const parts = [...partsOf(body, PART_LENGTH)];
-    const length = bytes || parts.length > 1 ? bytesIn(body) : 0;
+    const length = bytes?.length ?? (parts.length > 1 ? utf8Length(text) : 0);
     const release = length > 0 ? this.options.caller.hold(length) : () => undefined;
     if (!release) return this.refuseLong(live);
     const tag = await this.options.tagOf(status, parts);
@@ -234,7 +233,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
   /** It is asked again: what others have not read yet may be read by then. */
   private async refuseLong(live: LiveQuery): Promise<void> {
     live.isStale = true;
-    live.restsUntilMs = this.options.nowMs() + this.options.heartbeatMs;
+    live.restsUntilMs = performance.now() + this.options.heartbeatMs;
     const sentence = 'Too many answers are not read yet: read them, or end live queries.';
     const body = refusalBody('storage_blocked', sentence);
     await this.tell(live, { ...refusedAnswer(INTERNAL, 0), status: 503, body });
@@ -251,8 +250,6 @@ const INTERNAL = new Refusal(
   'internal server error',
   'Internal error in the database while running the live query.',
 );
-
-const bytesIn = (body: Part): number => (typeof body === 'string' ? utf8Length(body) : body.length);
 
 /** As a whole, and not for what it says or finds: for time, or memory. */
 const isRefused = ({ status, faults }: QueryAnswer): boolean => status >= 400 && !faults;

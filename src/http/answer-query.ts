@@ -139,10 +139,12 @@ export function answerHeaders(
 }
 
 async function bodyOf(
-  { options: { isFormatted, isTraced, isOfBurrow }, host: { pause } }: ReceivedRequest,
+  { request: { headers }, options: { isFormatted, isTraced }, host: { pause } }: ReceivedRequest,
   { status, body: plain, metrics, faults, hasOwnRights }: QueryAnswer,
 ): Promise<string> {
-  const body = isOfBurrow && faults && hasOwnRights ? detailedBody(faults) : plain;
+  // People read the errors of such a client, as those of a page.
+  const isDetailed = hasOwnRights && headers['x-fauna-driver'] === 'burrow';
+  const body = isDetailed && faults ? detailedBody(faults) : plain;
   const isWithTrace = isTraced && status !== 401 && status !== 500 && body.endsWith('}');
   const traced = isWithTrace
     ? `${body.slice(0, -1)},"trace":[{"name":"query","duration_ms":${metrics.queryTimeMs}}]}`

@@ -19,7 +19,6 @@ test('readHeaders() has defaults for everything', () => {
     tags: new Map(),
     isFormatted: false,
     isTraced: false,
-    isOfBurrow: false,
   });
 });
 

@@ -12,8 +12,6 @@ export interface RequestOptions {
   readonly tags: ReadonlyMap<string, string>;
   readonly isFormatted: boolean;
   readonly isTraced: boolean;
-  /** People read its errors, as those of a page: see `detailedBody`. */
-  readonly isOfBurrow: boolean;
 }
 
 /** An invalid header: 400 `bad request`. */
@@ -52,7 +50,6 @@ export function readHeaders({ headers }: Pick<HttpRequest, 'headers'>): RequestO
       headers['x-faunadb-formatted-json'] !== undefined ||
       /curl|HTTPie/.test(headers['user-agent'] ?? ''),
     isTraced: headers['x-trace'] !== undefined,
-    isOfBurrow: headers['x-fauna-driver'] === 'burrow',
   };
 }
 

@@ -65,6 +65,5 @@ function permissionsOfRole(
   const inRole: Caller = isBuiltinRole(role)
     ? { ...caller, role, roles: [] }
     : { ...caller, role: 'roles', roles: custom ? [custom.ref] : [] };
-  const own = database === context.database ? context : { ...context, database };
-  return permissionsOf(own, { ...inRole, identity: undefined });
+  return permissionsOf({ ...context, database }, { ...inRole, identity: undefined });
 }

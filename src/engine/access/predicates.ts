@@ -16,7 +16,7 @@ export function decider(context: EngineContext, parts: OwnParts = {}, failed = f
   return (predicate, argument) => {
     const { database } = context;
     const permissions = predicatePermissions(database);
-    apply ??= context.lambdas.isolated({ ...parts, permissions, database });
+    apply ??= context.lambdas.isolated({ ...parts, database, permissions });
     try {
       return apply(predicate, argument) === true;
     } catch (thrown) {

@@ -89,13 +89,9 @@ export class ContextNames implements Names {
     return this.context.database;
   }
 
-  inVersion(apiVersion: ApiVersion): ContextNames {
-    return this.with({ apiVersion });
-  }
-
-  with(other: Partial<Pick<NamesContext, 'apiVersion' | 'database'>>): ContextNames {
-    const { reader, writer, database, schema, apiVersion } = this.context;
-    return new ContextNames({ reader, writer, database, schema, apiVersion, ...other });
+  inVersion(apiVersion: ApiVersion, database = this.database): ContextNames {
+    const { reader, writer, schema } = this.context;
+    return new ContextNames({ reader, writer, database, schema, apiVersion });
   }
 
   private databaseOf(scope: Ref | undefined): DatabaseId {

@@ -3,7 +3,15 @@ import { MemoryBudget } from '../../query/memory-budget.ts';
 import type { QueryPath } from '../../query/query-path.ts';
 import type { ApiVersion, PageOptions, ReadTime, WriteSession } from '../../query/session.ts';
 import { isKind } from '../../values/value.ts';
-import type { Document, Lambda, Micros, Ref, SetValue, Value } from '../../values/value.ts';
+import type {
+  DatabaseId,
+  Document,
+  Lambda,
+  Micros,
+  Ref,
+  SetValue,
+  Value,
+} from '../../values/value.ts';
 import { applyLambda } from '../../query/evaluate.ts';
 import { effectOf } from '../../query/lambda-value.ts';
 import { IsolatedBudget, type Steps } from '../context/budget.ts';
@@ -148,31 +156,29 @@ export class EngineSession implements WriteSession, Lambdas {
   }
 
   functionBody(nameOrRef: string | Ref, argument: Value, path: QueryPath) {
-    const { context } = this;
     const home = this.names.database;
-    const called = functionBody(context, home, nameOrRef, argument, path);
+    const called = functionBody(this.context, home, nameOrRef, argument, path);
     const { lambda, permissions, database } = called;
-    const names = database === home ? this.names : this.names.with({ database });
-    if (permissions) return { lambda, session: this.withPermissions(permissions, names) };
-    return { lambda, session: names === this.names ? this : this.withNames(names) };
+    const isOwn = database === home && !permissions;
+    return { lambda, session: isOwn ? this : this.within(database, permissions) };
   }
 
   newId(): string {
     return String(this.context.inputs.newId());
   }
 
-  /** The same query with other permissions. Whoever brings a time or ids of their own brings them no further than theirs reach. */
-  private withPermissions(permissions: Permissions, names: ContextNames): EngineSession {
+  /**
+   * The same query with the names of a database, and with other permissions if there are some. Whoever brings a time or ids of their own
+   * brings them no further than theirs reach.
+   */
+  private within(database: DatabaseId, permissions: Permissions | undefined): EngineSession {
     const { context, budget, memory } = this;
-    context.meters.hasOtherRights = true;
-    const parts = context.now === undefined ? context : withOwnInputs(context);
-    return new EngineSession(parts, () => permissions, budget, { memory, names });
-  }
-
-  /** The same query, in the body of a function of another database. */
-  private withNames(names: ContextNames): EngineSession {
-    const { context, budget, memory } = this;
-    return new EngineSession(context, () => context.permissions, budget, { memory, names });
+    if (permissions) context.meters.hasOtherRights = true;
+    const parts = permissions && context.now !== undefined ? withOwnInputs(context) : context;
+    const { names } = this;
+    const own = database === names.database ? names : names.inVersion(this.apiVersion, database);
+    const permissionsIn = (): Permissions => permissions ?? context.permissions;
+    return new EngineSession(parts, permissionsIn, budget, { memory, names: own });
   }
 }
 
