@@ -47,6 +47,7 @@ export class Invariants {
     const state = device.stored();
     if (!state || last.version === version) return;
     last.version = version;
+    for (const what of await device.disk.damage()) this.blame('store', device, what);
     this.checkCursor(device, state, last);
     this.checkHeld(device, state);
     this.checkKnown(device, state);

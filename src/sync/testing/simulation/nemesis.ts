@@ -1,5 +1,4 @@
 /** What goes wrong: one fault at a time, by chance. Each kind has a name, and each name must have been met over a campaign. */
-import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { pruneChanges } from '../../hub/pruning/prune-changes.ts';
 import { HUB_PLACES, TAB_PLACES } from './instrumented.ts';
@@ -104,7 +103,9 @@ function healLinks({ devices }: World): void {
 
 async function doomTab(world: World, device: SimDevice): Promise<void> {
   const tab = device.tabs.find(({ syncer }) => syncer) ?? device.tabs[0] ?? nothing();
-  const place = world.chance.pick(TAB_PLACES);
+  const places = device.disk.places;
+  const isOfDisk = places.length > 0 && world.chance.is(0.5);
+  const place = world.chance.pick(isOfDisk ? places : TAB_PLACES);
   tab.process.doom = place;
   // Some places are seldom passed: they are made to be.
   const [what] = place.split(' ');
@@ -143,13 +144,13 @@ function splitLeadership(_: World, device: SimDevice): void {
 
 // --- what a device has stored ---------------------------------------------------------------------
 
-const snapshotOf = ({ memory: { version }, isSpoilt }: SimDevice) => ({ version, isSpoilt });
+const snapshotOf = ({ disk, isSpoilt }: SimDevice) => ({ disk: disk.copy(), isSpoilt });
 
 /** The browser has deleted the database; the file outside it is there. */
 async function evict(world: World, device: SimDevice): Promise<void> {
   await noteUnoffered(world, device);
   device.killTabs();
-  device.memory = new SharedMemory();
+  device.disk = world.emptyDisk();
   device.isSpoilt = false;
   device.comparedAt = 0;
   world.noteLoss(device);
@@ -168,8 +169,7 @@ async function rollBack(world: World, device: SimDevice): Promise<void> {
   const before = world.snapshots.get(device) ?? nothing();
   await noteUnoffered(world, device);
   device.killTabs();
-  device.memory = new SharedMemory();
-  device.memory.version = before.version;
+  device.disk = before.disk.copy();
   device.isSpoilt = before.isSpoilt;
   device.file = [];
   world.noteLoss(device);
@@ -178,8 +178,8 @@ async function rollBack(world: World, device: SimDevice): Promise<void> {
 
 function clone(world: World, device: SimDevice): void {
   if (world.devices.length >= 6) return nothing();
-  const twin = world.addDevice(device.user, device.secret, device.wanted);
-  twin.memory.version = device.memory.version;
+  const { user, secret, wanted, disk } = device;
+  const twin = world.addDevice(user, secret, wanted, disk.copy());
   twin.isSpoilt = device.isSpoilt;
   twin.comparedAt = device.comparedAt;
   twin.openTab();
@@ -194,13 +194,12 @@ async function spoil(world: World, device: SimDevice): Promise<void> {
   if (rows.length === 0 || !state?.sets.every(isLoaded)) return nothing();
   device.killTabs();
   const { key } = chance.pick(rows);
-  const memory = new SharedMemory();
-  memory.version = device.memory.version;
-  device.memory = memory;
-  await createMemoryStore(memory).write(
-    async (tx) => tx.apply({ puts: [], deletes: [{ space: 'documents', key }] }),
-    { durability: 'relaxed' },
-  );
+  device.disk = device.disk.copy();
+  await device.disk
+    .direct()
+    .write(async (tx) => tx.apply({ puts: [], deletes: [{ space: 'documents', key }] }), {
+      durability: 'relaxed',
+    });
   device.isSpoilt = true;
   device.openTab();
   // Whatever makes the hub unsure makes it ask for a comparison.

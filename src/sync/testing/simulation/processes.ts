@@ -2,7 +2,6 @@
  * Processes that can be killed, frozen, and failed by their store. At a kill, what a process has begun and not stored is gone, and
  * nobody hears from it again. Where they can die has a name: every name must have been met over a campaign.
  */
-import { createMemoryStore, type SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
 
@@ -36,9 +35,13 @@ export class Process {
     this.frozenUntil = this.clockwork.now + ms;
   }
 
+  get isFrozen(): boolean {
+    return this.frozenUntil > this.clockwork.now;
+  }
+
   /** Here it may die, and here it stands still while it is frozen. Never settles once it is dead. */
   async pass(place?: string): Promise<void> {
-    while (this.isAlive && this.frozenUntil > this.clockwork.now)
+    while (this.isAlive && this.isFrozen)
       await this.clockwork.sleep(this.frozenUntil - this.clockwork.now);
     if (place !== undefined && this.doom === place) this.kill(place);
     if (!this.isAlive) await NEVER;
@@ -77,10 +80,9 @@ export interface StoreOptions {
   readonly onWritten?: () => void;
 }
 
-/** The store of one process over memory that outlives it; each call takes a while. */
-export function processStore(memory: SharedMemory, options: StoreOptions): Store {
+/** The store of one process over what outlives it; each call takes a while. */
+export function processStore(store: Store, options: StoreOptions): Store {
   const { process, chance, clockwork, count, onWritten } = options;
-  const store = createMemoryStore(memory);
   const latency = async (): Promise<void> => {
     if (chance.is(0.3)) await clockwork.sleep(chance.next() * 5);
     await process.pass();

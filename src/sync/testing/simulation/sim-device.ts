@@ -1,7 +1,7 @@
-/** A device of a simulation: its memory, its second outbox, its tabs, and what may happen to them. */
+/** A device of a simulation: its disk, its second outbox, its tabs, and what may happen to them. */
 import type { Engine } from '../../../engine/engine.ts';
 import { EngineWorld } from '../../../engine/testing/engine-world.ts';
-import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
+import type { SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
 import type { Replica } from '../../device/replica/replica.ts';
 import type { ReplicaState } from '../../device/state/replica-state.ts';
@@ -18,6 +18,7 @@ import { SYNC_PROTOCOL } from '../../protocol/messages.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import type { PushItem } from '../../protocol/writes.ts';
 import { instrumented, type Buggify } from './instrumented.ts';
+import type { Disk } from './disk.ts';
 import { mutantDeviceStore, mutantReplica, mutantTransport } from './device-mutants.ts';
 import type { Mutant } from './mutants.ts';
 import { Process, processStore, StoreTrouble } from './processes.ts';
@@ -46,7 +47,7 @@ export interface WantedSet {
 }
 
 export class SimDevice implements Link {
-  memory = new SharedMemory();
+  disk: Disk;
   /** The file outside the database. */
   file: { readonly device: DeviceId; readonly item: PushItem }[] = [];
   secret: string;
@@ -67,16 +68,21 @@ export class SimDevice implements Link {
   roundAt = -1;
   private readonly options: SimDeviceOptions;
   private booting: Tab | undefined = undefined;
-  private viewer: { readonly memory: SharedMemory; readonly tab: Opened } | undefined = undefined;
+  private viewer: { readonly disk: Disk; readonly tab: Opened } | undefined = undefined;
   private readonly records = new Map<
     string,
     { readonly value: string; readonly of: OutboxRecord }
   >();
 
-  constructor(options: SimDeviceOptions, secret: string, wanted: readonly WantedSet[]) {
+  constructor(options: SimDeviceOptions, disk: Disk, secret: string, wanted: readonly WantedSet[]) {
     this.options = options;
+    this.disk = disk;
     this.secret = secret;
     this.wanted = wanted;
+  }
+
+  get memory(): SharedMemory {
+    return this.disk.memory;
   }
 
   get name(): string {
@@ -107,12 +113,12 @@ export class SimDevice implements Link {
       const [tab] = at < 0 ? [] : this.tabs.splice(at, 1);
       void tab?.syncer?.stop();
     });
-    const { memory } = this;
+    const { disk, memory } = this;
     // Whoever stores that a comparison is made may die before it hears that it did.
     const onWritten = () => {
       if (memory === this.memory && process.isDoing('compared')) this.noteCompared();
     };
-    const store = processStore(memory, { ...this.options, process, onWritten });
+    const store = processStore(disk.storeOf(process), { ...this.options, process, onWritten });
     const place = { ...this.options, memory, process };
     const opened = this.open(mutantDeviceStore(mutant, store, place));
     const whole = mutantReplica(mutant, opened.replica, { memory });
@@ -132,8 +138,8 @@ export class SimDevice implements Link {
 
   /** What is stored, without any process in between. */
   direct(): Opened {
-    if (this.viewer?.memory !== this.memory)
-      this.viewer = { memory: this.memory, tab: this.open(createMemoryStore(this.memory)) };
+    if (this.viewer?.disk !== this.disk)
+      this.viewer = { disk: this.disk, tab: this.open(this.disk.direct()) };
     return this.viewer.tab;
   }
 

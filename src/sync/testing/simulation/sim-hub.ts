@@ -72,7 +72,8 @@ export class SimHub {
       onDeath(where);
     });
     const onWritten = () => this.note(memory);
-    const store = processStore(memory, { ...this.options, process, onWritten });
+    const stored = createMemoryStore(memory);
+    const store = processStore(stored, { ...this.options, process, onWritten });
     const world = this.world(mutantHubStore(mutant, store, { memory, process, ...this.options }));
     const random = (count: number) => chance.bytes(count);
     const sync = createSyncHub({

@@ -1,9 +1,10 @@
 /** All there is in one simulation, and what it remembers of itself. */
 import type { WriteRecord } from '../../device/state/outbox-record.ts';
 import { Chance, Clockwork } from './clockwork.ts';
+import { memoryDisk, type Disk } from './disk.ts';
 import type { Mutant } from './mutants.ts';
 import { SimDevice, type WantedSet } from './sim-device.ts';
-import { SimHub, type HubCopy, type Version } from './sim-hub.ts';
+import { SimHub, type HubCopy } from './sim-hub.ts';
 import { PASSWORD } from './sim-schema.ts';
 import type { NetworkFaults } from './sim-network.ts';
 
@@ -11,6 +12,8 @@ export interface WorldOptions {
   readonly mutant?: Mutant;
   /** Keeps a log of what happens. */
   readonly tells?: boolean;
+  /** Of each device; absent: memory. */
+  readonly diskIn?: (world: World) => Disk;
 }
 
 /** A write that was acknowledged to the app. */
@@ -21,7 +24,7 @@ export interface Accepted {
 }
 
 /** How a disk stood. */
-type Snapshot = Pick<SimDevice, 'isSpoilt'> & { readonly version: Version };
+type Snapshot = Pick<SimDevice, 'isSpoilt' | 'disk'>;
 
 export class World {
   readonly problems: string[] = [];
@@ -54,8 +57,10 @@ export class World {
   marks = 0;
   private readonly mutant: Mutant | undefined;
   private readonly tells: boolean;
+  private readonly diskIn: (world: World) => Disk;
 
-  constructor(seed: number, { mutant, tells = false }: WorldOptions) {
+  constructor(seed: number, { mutant, tells = false, diskIn = () => memoryDisk() }: WorldOptions) {
+    this.diskIn = diskIn;
     this.mutant = mutant;
     this.tells = tells;
     this.chance = new Chance(seed);
@@ -75,7 +80,16 @@ export class World {
     });
   }
 
-  addDevice(user: number, secret: string, wanted: readonly WantedSet[]): SimDevice {
+  emptyDisk(): Disk {
+    return this.diskIn(this);
+  }
+
+  addDevice(
+    user: number,
+    secret: string,
+    wanted: readonly WantedSet[],
+    disk = this.emptyDisk(),
+  ): SimDevice {
     const name = `device ${this.devices.length} of user ${user}`;
     const device: SimDevice = new SimDevice(
       {
@@ -92,6 +106,7 @@ export class World {
         onFault: (reason) => this.problems.push(`fault: ${said(reason)}`),
         onMessage: (text) => this.checkText('a message', text),
       },
+      disk,
       secret,
       wanted,
     );

@@ -1,0 +1,273 @@
+/**
+ * A disk with log and blocks of a packed store. Each tab has a store of its own over them, which opens what it finds there, flushes and
+ * merges; whoever dies leaves what was stored until then. Beside them each commit that is stored is made in a memory, with which all
+ * that a store reads is compared.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { EVERY_KEY } from '../../../codec/ranges.ts';
+import { joined, readPart } from '../../../packed/codec/log-parts.ts';
+import { readRecord, type Change, type LogRecord } from '../../../packed/codec/log-record.ts';
+import { PACKED_LIMITS, type PackedLimits } from '../../../packed/limits.ts';
+import { tablesOf } from '../../../packed/manifest.ts';
+import type { Medium, StoredBlock } from '../../../packed/medium.ts';
+import { PackedStore, type PackedStoreOptions } from '../../../packed/packed-store.ts';
+import { MediumData } from '../../../packed/testing/memory-medium.ts';
+import { isIndexOrBlock, withoutDeletions } from '../../../packed/testing/simulation/faults.ts';
+import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
+import { SPACES, type Range, type Store } from '../../../store/port.ts';
+import type { Disk } from './disk.ts';
+import type { Process } from './processes.ts';
+import { said, type World } from './world.ts';
+
+/** Some writes make a table, and a few tables a merge. */
+const LIMITS: PackedLimits = {
+  ...PACKED_LIMITS,
+  memtableBytesMax: 24_000,
+  commitsMax: 12,
+  tableBytes: 6000,
+  blockBytes: 800,
+  rowBlockBytes: 1200,
+  putBytes: 6000,
+  sliceItems: 100,
+  runsPerLevel: 3,
+};
+
+/** After what it may die of a flush or a merge. */
+const STEPS = ['claim stored', 'blocks stored', 'flip stored', 'log cut'] as const;
+
+/** What must have been met, or nothing is said of the packed store. */
+export const PACKED_EXPECTED: readonly string[] = [
+  'memtable flushed',
+  'tables merged',
+  'packed store opened again',
+  'packed store opened again with tables',
+  'packed store swept',
+  'packed store compared',
+  ...STEPS.map((step) => `tab dies: ${step}`),
+];
+
+const EVERYTHING: readonly Range[] = SPACES.flatMap((space) =>
+  (['key', 'entry'] as const).map((by) => ({
+    space,
+    by,
+    ...EVERY_KEY,
+    limit: Number.MAX_SAFE_INTEGER,
+    reverse: false,
+    rows: true,
+  })),
+);
+
+/** Of messages between tabs. */
+const HEARD = 0.7;
+const SWEEP_MS = 20_000;
+
+export class PackedDisk implements Disk {
+  readonly memory = new SharedMemory();
+  readonly places = STEPS;
+  private readonly data = new MediumData();
+  private readonly world: World;
+  private readonly dropsDeletions: boolean;
+  private readonly tabs = new Map<Process, PackedStore>();
+  private opened = 0;
+  /** Flushes and merges. */
+  private holder: Process | undefined = undefined;
+  private reader: { readonly number: number; readonly store: Promise<PackedStore> } | undefined =
+    undefined;
+  private compared: SharedMemory['version'] | undefined = undefined;
+
+  /** @param dropsDeletions a fault planted on purpose: what hides an older row in another table is not written */
+  constructor(world: World, dropsDeletions = false) {
+    this.world = world;
+    this.dropsDeletions = dropsDeletions;
+  }
+
+  copy(): PackedDisk {
+    const copy = new PackedDisk(this.world, this.dropsDeletions);
+    copy.memory.version = this.memory.version;
+    copy.data.log = [...this.data.log];
+    copy.data.lastNumber = this.data.lastNumber;
+    copy.data.putBlocks(Array.from(this.data.blocks, ([id, bytes]) => ({ id, bytes })));
+    return copy;
+  }
+
+  storeOf(process: Process): Store {
+    const opening = this.open(process);
+    opening.catch(this.onFault);
+    return whenOpen(() => opening);
+  }
+
+  direct(): Store {
+    return whenOpen(() => this.reopened());
+  }
+
+  async damage(): Promise<readonly string[]> {
+    const { version } = this.memory;
+    if (this.compared === version) return [];
+    this.compared = version;
+    this.world.count('packed store compared');
+    const store = await this.reopened();
+    const all = (of: Store) => of.read((tx) => tx.fetch([], EVERYTHING), { spaces: SPACES });
+    const found = (await all(store)).ranges;
+    const written = (await all(createMemoryStore(this.memory))).ranges;
+    const differing = EVERYTHING.filter((_, i) => !isDeepStrictEqual(found[i], written[i]));
+    return [
+      ...differing.map(({ space, by }) => `does not read ${space} by ${by} as it was written`),
+      ...(await store.verify()),
+    ];
+  }
+
+  private async open(process: Process): Promise<PackedStore> {
+    const { world, onFault } = this;
+    const { chance, clockwork } = world;
+    for (const each of this.tabs.keys()) if (!each.isAlive) this.tabs.delete(each);
+    const isAgain = this.data.lastNumber > 0 && this.tabs.size === 0;
+    this.opened += 1;
+    const store = new PackedStore({
+      ...this.tabOptions(process),
+      medium: this.mediumOf(process),
+      limits: LIMITS,
+      cacheBytesMax: chance.pick([0, 20_000, 1_000_000]),
+      onFailure: onFault,
+    });
+    this.tabs.set(process, store);
+    await store.open();
+    if (isAgain) world.count('packed store opened again');
+    if (isAgain && tablesOf(store.manifest).length > 0)
+      world.count('packed store opened again with tables');
+    clockwork.after(chance.next() * SWEEP_MS, () => {
+      if (process.isAlive) store.sweep().then(() => world.count('packed store swept'), onFault);
+    });
+    return store;
+  }
+
+  private tabOptions(
+    process: Process,
+  ): Pick<PackedStoreOptions, 'pause' | 'tell' | 'aloneTerm' | 'exclusively'> {
+    const { chance, clockwork } = this.world;
+    return {
+      pause: async () => {
+        await clockwork.sleep(chance.next() * 3);
+        await process.pass();
+      },
+      tell: (appended) => {
+        for (const [other, store] of this.tabs)
+          if (other !== process && other.isAlive && chance.is(HEARD)) store.noteAppended(appended);
+      },
+      aloneTerm: () => (this.isAlone() ? this.opened : undefined),
+      exclusively: async (body) => {
+        const { holder } = this;
+        if (holder?.isAlive && !holder.isFrozen) return;
+        this.holder = process;
+        try {
+          await body();
+        } finally {
+          if (this.holder === process) this.holder = undefined;
+        }
+      },
+    };
+  }
+
+  private isAlone(): boolean {
+    return [...this.tabs.keys()].filter(({ isAlive }) => isAlive).length === 1;
+  }
+
+  /** What the medium of a tab asks for takes a while, and is not done once the tab is dead. */
+  private mediumOf(process: Process): Medium {
+    const { chance, clockwork } = this.world;
+    const medium = this.medium();
+    const begin = async (): Promise<void> => {
+      if (chance.is(0.1)) await clockwork.sleep(chance.next() * 5);
+      await process.pass();
+    };
+    const call = async <T>(ask: () => Promise<T>, step?: (typeof STEPS)[number]): Promise<T> => {
+      await begin();
+      const answer = await ask();
+      await process.pass(step);
+      return answer;
+    };
+    return {
+      look: (...asked) => call(() => medium.look(...asked)),
+      append: (parts, ...more) => call(() => medium.append(parts, ...more), stepOf(parts)),
+      appendAfter: (...asked) => call(() => medium.appendAfter(...asked)),
+      putBlocks: (blocks) => call(() => medium.putBlocks(blocks), 'blocks stored'),
+      trim: (trim) => call(() => medium.trim(trim), 'log cut'),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  /** The data themselves. What is appended is made in the memory, too. */
+  private medium(): Medium {
+    const { data } = this;
+    const append = async (parts: readonly Uint8Array[], expected: number): Promise<boolean> => {
+      const isAdded = data.append(parts, expected);
+      if (isAdded) await this.noteStored(recordOf(parts));
+      return isAdded;
+    };
+    return {
+      look: async (after, blocks) => data.look(after, blocks),
+      append,
+      async appendAfter(after, make) {
+        const { log } = data.look(after, []);
+        const expected = data.lastNumber + 1;
+        const parts = await make(log);
+        return parts && (await append(parts, expected)) ? expected : undefined;
+      },
+      putBlocks: async (blocks) => data.putBlocks(blocks.map((block) => this.planted(block))),
+      trim: async (trim) => data.trim(trim),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  private async noteStored(record: LogRecord): Promise<void> {
+    if (record.kind === 'flip')
+      this.world.count(record.manifest.retired.length > 0 ? 'tables merged' : 'memtable flushed');
+    if (record.kind !== 'commit') return;
+    const store = createMemoryStore(this.memory);
+    await store.write(async (tx) => tx.apply(writesOf(record.changes)), {
+      durability: 'relaxed',
+      spaces: SPACES,
+    });
+  }
+
+  private planted({ id, bytes }: StoredBlock): StoredBlock {
+    const isChanged = this.dropsDeletions && isIndexOrBlock(bytes) === 'block';
+    return { id, bytes: isChanged ? withoutDeletions(bytes) : bytes };
+  }
+
+  private readonly onFault = (reason: unknown): void => {
+    this.world.problems.push(`fault: ${said(reason)}`);
+  };
+
+  /** A store that was opened on what is stored now. */
+  private reopened(): Promise<PackedStore> {
+    const number = this.data.lastNumber;
+    if (this.reader?.number !== number) {
+      const store = new PackedStore({
+        medium: this.medium(),
+        pause: () => Promise.resolve(),
+        onFailure: this.onFault,
+      });
+      this.reader = { number, store: store.open().then(() => store) };
+    }
+    return this.reader.store;
+  }
+}
+
+const whenOpen = (open: () => Promise<Store>): Store => ({
+  read: async (...asked) => (await open()).read(...asked),
+  write: async (...asked) => (await open()).write(...asked),
+  close: () => Promise.resolve(),
+});
+
+const recordOf = (parts: readonly Uint8Array[]): LogRecord =>
+  readRecord(joined(parts.map((part) => readPart(part).piece)));
+
+function stepOf(parts: readonly Uint8Array[]): (typeof STEPS)[number] | undefined {
+  const { kind } = recordOf(parts);
+  return kind === 'commit' ? undefined : `${kind} stored`;
+}
+
+const writesOf = (changes: readonly Change[]) => ({
+  puts: changes.flatMap(({ space, row }) => (row ? { space, row } : [])),
+  deletes: changes.flatMap(({ space, key, row }) => (row ? [] : { space, key })),
+});
