@@ -1,6 +1,7 @@
 /**
  * The time that wrong passwords are counted by. A user can set the clock of a device: an hour ahead, and all guesses would be forgotten;
- * back, and nobody could log in. So there time goes on only while the engine runs, from the latest wrong password that is stored.
+ * back, and nobody could log in. So there time goes on only while the engine runs, from the latest wrong password that is stored, or
+ * the latest right one after some.
  */
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
@@ -16,9 +17,14 @@ export class AttemptClock {
     this.options = options;
   }
 
+  /** It does not go by the wall clock. */
+  get isOwn(): boolean {
+    return this.options.elapsed !== undefined;
+  }
+
   /** It has not told a time yet, and begins at the latest of all that is stored. */
   get isNew(): boolean {
-    return this.options.elapsed !== undefined && this.base === undefined;
+    return this.isOwn && this.base === undefined;
   }
 
   /** @param latest time of a wrong password that is known; undefined: none is */
@@ -34,6 +40,6 @@ export class AttemptClock {
 
   /** As the wall clock shows it now. */
   shown(at: Micros, now: Micros): Micros {
-    return this.options.elapsed ? at + this.options.clock() - now : at;
+    return this.isOwn ? at + this.options.clock() - now : at;
   }
 }

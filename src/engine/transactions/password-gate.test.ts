@@ -207,6 +207,24 @@ test('who sets the clock gets no more tries, in one session or over reloads, and
   expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
 });
 
+test('who has waited and logged in is not barred again by the next start', async () => {
+  const memory = new SharedMemory();
+  let passed = 0;
+  const w = await world(memory, { elapsed: () => passed });
+  expect(await codes(w, login(user, 'wrong'), 6)).toEqual([...five, LIMITED.code]);
+  passed += MINUTE;
+  expect(await codeOf(w, login(user, 'p1'))).toBe('ok');
+  let again = 0;
+  const other = new EngineWorld(createMemoryStore(memory), { elapsed: () => again });
+  expect(await codeOf(other, login(user, 'p1'))).toBe('ok');
+  // With what was tried before, it is fifty in the hour.
+  for (let i = 0; i < 9; i += 1) {
+    expect(await codes(other, login(user, 'wrong'), 5)).toEqual(five);
+    again += MINUTE;
+  }
+  expect(await codeOf(other, login(user, 'p1'))).toBe(LIMITED.code);
+});
+
 test('rows about what no limit asks for any more go away', async () => {
   const w = await world();
   for (let i = 0; i < 30; i += 1) await w.answer(login(doc('users', 1000 + i), 'x'));
