@@ -395,6 +395,18 @@ test('a store that fails at first is asked for the fence again, later each time,
   expect((await world.replica.state())?.fence).toBe(1);
 });
 
+test('a store with no room for the fence is told as the reason', async () => {
+  const full = new Refusal('quota_exceeded', 'No room is left.');
+  let isFull = true;
+  const begun = await begin((work) => (isFull ? Promise.reject(full) : work()));
+  const { syncer, states, reasons } = begun;
+  await until(() => expect(states).toEqual(['offline']));
+  expect(reasons).toEqual(['No room is left.']);
+  isFull = false;
+  await until(() => expect(syncer.state).toBe('live'));
+  expect(states.slice(-2)).toEqual(['catching-up', 'live']);
+});
+
 test('who is stopped before the store gives a fence ends at once, and takes none', async () => {
   const { hub, syncer, world, faults } = await begin(() => Promise.reject(broken));
   await until(() => expect(faults).toHaveLength(1));

@@ -88,7 +88,7 @@ export class Syncer {
         await this.holder.acquire();
         return;
       } catch (reason) {
-        this.options.events.onFault(reason);
+        this.tellFault(reason);
         await this.scheduler.backOffUninterrupted();
       }
     }
@@ -185,12 +185,16 @@ export class Syncer {
   /** What the hub has done is unknown: hello finds out. */
   private async handleNoAnswer(reason: unknown): Promise<void> {
     this.disconnect();
-    this.options.events.onFault(reason);
-    // The device itself may be in the way: it has no room left, for instance.
-    const told = reason instanceof Refusal && { code: reason.code, description: reason.message };
-    this.reporter.setState('offline', told || undefined);
+    this.tellFault(reason);
     await this.reporter.report(await this.holder.state());
     await this.scheduler.backOffAfter(reason);
+  }
+
+  /** The device itself may be in the way: it has no room left, for instance. */
+  private tellFault(reason: unknown): void {
+    this.options.events.onFault(reason);
+    const told = reason instanceof Refusal && { code: reason.code, description: reason.message };
+    this.reporter.setState('offline', told || undefined);
   }
 
   private disconnect(): void {
