@@ -39,9 +39,12 @@ export interface QueryPlan {
   /** When it came. */
   readonly started: Micros;
   readonly inputs: Pick<RecordedInputs, 'begin' | 'madeIds'>;
-  /** Of a caller who has no secret here. */
+  /** Of a caller who has no secret here: on a copy of a hub's database. */
   readonly impersonation?: Impersonation;
-  /** `Now()`, when it is not the snapshot: the query was made elsewhere. Permissions and expiry use the snapshot all the same. */
+  /**
+   * `Now()`, when it is not the snapshot: the query was made elsewhere. Permissions and expiry use the snapshot all the same, except on a
+   * copy, whose head goes by the clock of the device.
+   */
   readonly now?: Micros;
 }
 
@@ -75,8 +78,9 @@ export function executeQuery(
 ): BodyResult<QueryExecution> {
   const { request, parsed, started } = plan;
   if (request.isAbandoned?.()) throw abandoned();
-  const snapshot = snapshotOf(Math.max(started, head), request.lastSeenTxn ?? 0);
-  const commitTs = snapshot + 1;
+  const present = snapshotOf(Math.max(started, head), request.lastSeenTxn ?? 0);
+  const commitTs = present + 1;
+  const snapshot = (plan.impersonation && plan.now) ?? present;
   const schema = schemasOver(writer, writer.base);
   const store = { reader: writer, snapshot, schema };
   const caller =
@@ -85,7 +89,7 @@ export function executeQuery(
   const budget = new Budget(host.clock, started, request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs);
   const meters = new Meters(budget);
   const ended = (outcome: QueryExecution['outcome']): BodyResult<QueryExecution> => ({
-    value: { caller, outcome, snapshot, budget, meters },
+    value: { caller, outcome, snapshot: present, budget, meters },
     ts: outcome.ok ? commitTs : undefined,
   });
   const permissionsIn = (context: EngineContext): Permissions =>

@@ -91,8 +91,8 @@ export class LocalQueries {
         const state = requireState(input);
         ({ sets } = state);
         const writer = view.writerOver(input.writer, state, reads);
-        // As of a write: its clock may be off, and what it wrote is not in the future.
-        const now = Math.max(plan.started + state.skew, state.lastNow);
+        // As of a write: its clock may be off, and what is here is not in the future.
+        const now = Math.max(plan.started + state.skew, state.lastNow, state.cursor ?? 0);
         const result = transactions.execute({ ...plan, now }, { ...input, writer });
         missing = missingSets(copyOf(reads), writer, state.sets);
         return result;

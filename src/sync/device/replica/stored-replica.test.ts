@@ -45,12 +45,13 @@ test('submit() shows a write at once, in every tab, and after a reopening', asyn
   expect(await reopened.asRoot(byN(2))).toBe(1);
 });
 
-test('Now() of a read is the time of the hub, as of a write, however far the clock of the device is off', async () => {
+/** The clock of the device is three hours ahead of that of the hub. */
+async function fastDevice() {
   const { device } = await worlds();
   const { replica } = device;
   const ahead = 3 * 3_600_000_000;
   const fence = await replica.takeFence();
-  const arrived = device.now;
+  const arrived = (device.now += ahead);
   const welcome = {
     ...WELCOMED,
     protocol: SYNC_PROTOCOL,
@@ -61,6 +62,12 @@ test('Now() of a read is the time of the hub, as of a write, however far the clo
     passwordSetAt: undefined,
   };
   await replica.applyWelcome(fence, welcome, arrived);
+  return { device, ahead };
+}
+
+test('Now() of a read is the time of the hub, as of a write, however far the clock of the device is off', async () => {
+  const { device, ahead } = await fastDevice();
+  const { replica } = device;
   const now = async () => Number(await device.see({ to_micros: { now: null } }));
   const hubTime = device.now - ahead;
   expect(await now()).toBeGreaterThanOrEqual(hubTime);
@@ -70,6 +77,20 @@ test('Now() of a read is the time of the hub, as of a write, however far the clo
   const [item] = await replica.outgoing({ count: 1, chars: 1e9 });
   device.now -= ahead;
   expect(await now()).toBeGreaterThanOrEqual(item!.now);
+});
+
+test('a document expires by the time of the hub, however far the clock of the device is off', async () => {
+  const { device, ahead } = await fastDevice();
+  const ttl = { time_add: { now: null }, offset: 1, unit: 'hour' };
+  await device.submit({ create: notes, params: { object: { data: { object: { n: 2 } }, ttl } } });
+  expect(await device.see(page)).toEqual({ data: [1, 2] });
+  expect(await device.see(byN(2))).toBe(1);
+  // It is set right.
+  device.now -= ahead;
+  expect(await device.see(byN(2))).toBe(1);
+  device.now += ahead + 2 * 3_600_000_000;
+  expect(await device.see(page)).toEqual({ data: [1] });
+  expect(await device.see(byN(2))).toBe(0);
 });
 
 test('read() of what takes longer than its turn is executed elsewhere, and any other here', async () => {
