@@ -72,7 +72,9 @@ export class PasswordGate {
     if (!isRight) await this.persist(names, failure);
     else {
       this.takeBack(names, failure);
-      if (this.clock.isOwn && targeted.length + accounted.length > 0) await this.keepTime(failure);
+      // The next start begins at the latest of all rows: whoever has waited need not do so again. A full disk makes no password wrong.
+      if (this.clock.isOwn && accounted.length > 0)
+        await this.persist(['clock'], failure).catch(() => undefined);
     }
     return isRight;
   }
@@ -110,34 +112,26 @@ export class PasswordGate {
 
   private persist(names: readonly string[], failure: Failure): Promise<void> {
     const [first = ''] = names;
-    return this.store.write(async (tx) => {
-      const before = await failuresIn(tx, names);
-      const swept = await tx.fetch([], [after(first)]);
-      const gone = (swept.ranges[0] ?? []).filter(
-        ({ key, row }) =>
-          isOver(parse(row?.value), failure.at) && !names.some((name) => key === keyOf(name)),
-      );
-      tx.apply({
-        puts: names.map((name, i) => {
-          const kept = joined(before[i] ?? [], [failure], failure.at);
-          return {
-            space: 'meta',
-            row: { key: keyOf(name), entries: [], value: JSON.stringify(kept) },
-          };
-        }),
-        deletes: gone.map(({ key }) => ({ space: 'meta', key })),
-      });
-    }, RELAXED);
-  }
-
-  /** The next start begins at the latest of all rows: whoever has waited need not do so again. */
-  private keepTime(passed: Failure): Promise<void> {
-    const row = { key: keyOf('clock'), entries: [], value: JSON.stringify([passed]) };
-    return (
-      this.store
-        .write(async (tx) => tx.apply({ puts: [{ space: 'meta', row }], deletes: [] }), RELAXED)
-        // On a full disk, say, the password is right all the same.
-        .catch(() => undefined)
+    return this.store.write(
+      async (tx) => {
+        const before = await failuresIn(tx, names);
+        const swept = await tx.fetch([], [after(first)]);
+        const gone = (swept.ranges[0] ?? []).filter(
+          ({ key, row }) =>
+            isOver(parse(row?.value), failure.at) && !names.some((name) => key === keyOf(name)),
+        );
+        tx.apply({
+          puts: names.map((name, i) => {
+            const kept = joined(before[i] ?? [], [failure], failure.at);
+            return {
+              space: 'meta',
+              row: { key: keyOf(name), entries: [], value: JSON.stringify(kept) },
+            };
+          }),
+          deletes: gone.map(({ key }) => ({ space: 'meta', key })),
+        });
+      },
+      { ...META, durability: 'relaxed' },
     );
   }
 
@@ -153,7 +147,6 @@ export class PasswordGate {
 }
 
 const META = { spaces: ['meta'] } as const;
-const RELAXED = { ...META, durability: 'relaxed' } as const;
 const ALL = metaRange('failures');
 const keyOf = (name: string) => metaKey(`failures/${name}`);
 
