@@ -196,6 +196,7 @@ test('hooks on a server render the loading state, and share what a script has as
   );
   expect(renderToString(app)).toBe('<i>loading</i>');
   const shared = queriesOf(client).find(count);
-  await shared.whenReady();
-  expect(shared.get()).toMatchObject({ value: 0, isLoading: false });
+  const stop = shared.subscribe(() => undefined);
+  await expect.poll(() => shared.get()).toMatchObject({ value: 0, isLoading: false });
+  stop();
 });
