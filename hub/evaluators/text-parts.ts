@@ -27,14 +27,25 @@ export const isLong = (parts: TextParts): boolean =>
 export const ownBytes = (part: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
   part.byteLength === part.buffer.byteLength ? part : new Uint8Array(part);
 
-const BRACKET = 0x5b;
-const BRACE = 0x7b;
+const QUOTE = 0x22;
 const COMMA = 0x2c;
+const BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const BRACE = 0x7b;
 
-/** About how many values there are in JSON text: all that begins with a bracket, a brace or a comma, in strings too. */
+/** About how many values there are in JSON text: brackets, braces and commas outside of strings. */
 export function valuesIn(parts: TextParts): number {
   let values = 0;
+  let isInText = false;
+  let isEscaped = false;
   for (const part of parts)
-    for (const byte of part) if (byte === COMMA || byte === BRACE || byte === BRACKET) values += 1;
+    // Not by an iterator, which takes ten times as long.
+    for (let at = 0; at < part.length; at += 1) {
+      const byte = part[at];
+      if (isEscaped) isEscaped = false;
+      else if (byte === QUOTE) isInText = !isInText;
+      else if (isInText) isEscaped = byte === BACKSLASH;
+      else if (byte === COMMA || byte === BRACE || byte === BRACKET) values += 1;
+    }
   return values;
 }
