@@ -12,12 +12,15 @@ export interface RequestContext {
   readonly request: ReceivedRequest;
   readonly credential: Credential;
   readonly startedMs: number;
+  /** It came when the hub was stopping already: one that came before is answered, though it may have waited for its turn. */
+  readonly isLate: boolean;
 }
 
 export function contextOf(
   raw: AnyRequest,
   response: AnyResponse,
   { settings, tls }: Pick<HubServerOptions, 'settings' | 'tls'>,
+  isLate: boolean,
 ): RequestContext {
   const startedMs = performance.now();
   const headers = headersOf(raw.headers);
@@ -31,7 +34,7 @@ export function contextOf(
     base: settings.publicUrl ?? `${tls ? 'https' : 'http'}://${authority}`,
   });
   const credential = credentialOf(headers['authorization'], address);
-  return { raw, response, request, credential, startedMs };
+  return { raw, response, request, credential, startedMs, isLate };
 }
 
 /** Without it, each request makes an error with a stack. */

@@ -15,8 +15,6 @@ interface GuardParts {
   readonly http: HttpHost;
   readonly admission: Admission;
   readonly metrics: HubMetrics;
-  /** Aborted when the hub is stopping. */
-  readonly draining: AbortSignal;
 }
 
 export class RequestGuard {
@@ -31,16 +29,15 @@ export class RequestGuard {
   }
 
   /** Whatever the request is for. */
-  checkCaller({ raw, request }: RequestContext): NotedResponse | undefined {
+  checkCaller({ raw, request, isLate }: RequestContext): NotedResponse | undefined {
     const { requestLineBytes, headerBytes } = this.settings;
-    const { http, metrics, draining } = this.parts;
+    const { http, metrics } = this.parts;
     const refuse = (
       code: 'time out' | 'bad request' | 'forbidden',
       text: string,
       more?: Parameters<typeof refusalResponse>[3],
     ) => refusalResponse(request, new Refusal(code, text), http, more);
-    if (draining.aborted)
-      return refuse('time out', 'The hub is shutting down.', { retryAfterSeconds: 1 });
+    if (isLate) return refuse('time out', 'The hub is shutting down.', { retryAfterSeconds: 1 });
     if (request.path.length > requestLineBytes)
       return refuse('bad request', `The URL is longer than ${requestLineBytes} bytes.`, {
         status: 414,

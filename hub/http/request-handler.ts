@@ -89,7 +89,7 @@ export class RequestHandler {
       logRecords: () => hub.http.log?.counts ?? { recorded: 0, lost: 0 },
     });
     const { metrics } = this;
-    this.guard = new RequestGuard(settings, { http, admission, metrics, draining });
+    this.guard = new RequestGuard(settings, { http, admission, metrics });
     const report = (reason: unknown): void => http.report?.(reason);
     const { slowReaderMs } = settings;
     const { answers } = admission;
@@ -143,24 +143,26 @@ export class RequestHandler {
     const { hub, settings } = this.options;
     const secret = secretOf(raw.headers['authorization']);
     const { name, group } = hub.lineOf(secret, addressOf(raw, settings.trustedProxies));
+    const isLate = this.stopping.signal.aborted;
+    const begin = (): Promise<void> => this.begin(raw, response, isLate);
     const free = this.turns.enter(name, group);
-    if (!free) return this.begin(raw, response);
-    return this.inFlight.track(this.beginWhen(free, raw, response));
+    return free ? this.inFlight.track(this.beginWhen(free, raw, response, begin)) : begin();
   }
 
   private async beginWhen(
     free: Promise<void>,
     raw: AnyRequest,
     response: AnyResponse,
+    begin: () => Promise<void>,
   ): Promise<void> {
     await free;
     // Many are begun to be reset: such a request costs nothing more.
     if (raw.destroyed || isClosed(response)) response.destroy();
-    else await this.begin(raw, response);
+    else await begin();
   }
 
-  private async begin(raw: AnyRequest, response: AnyResponse): Promise<void> {
-    const context = contextOf(raw, response, this.options);
+  private async begin(raw: AnyRequest, response: AnyResponse, isLate: boolean): Promise<void> {
+    const context = contextOf(raw, response, this.options, isLate);
     await this.endpointOf(context.request).serve(context);
   }
 
@@ -168,7 +170,7 @@ export class RequestHandler {
   async handleUpgrade(raw: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const response = new ServerResponse(raw);
     response.assignSocket(socket);
-    const context = contextOf(raw, response, this.options);
+    const context = contextOf(raw, response, this.options, this.stopping.signal.aborted);
     const { path, address } = context.request;
     const route = this.options.routes.find(({ webSocket }) => webSocket?.path === path)?.webSocket;
     const refused =

@@ -1,6 +1,7 @@
 /** The stop, and responses that break off, as programs see them over HTTP/2: whatever they wait for is settled, with an error. */
 import { once } from 'node:events';
 import { connect, type ClientHttp2Session } from 'node:http2';
+import { connect as connectPlainly, type Socket } from 'node:net';
 import faunadb from 'faunadb';
 import { afterEach, expect, test } from 'vitest';
 import { makeCertificate } from '../testing/certificate.ts';
@@ -144,4 +145,25 @@ test('a response that breaks off does not look as if it had ended', async () => 
 test('a connection that is refused fails what was begun on it', async () => {
   hub = await openTestHub({ settings: { sockets: 0 } });
   expect((await toldOf(hub.url, '/ping')).join()).toMatch(/canceled|ECONNRESET/);
+});
+
+test('requests that wait for their turn when the hub begins to stop are answered', async () => {
+  hub = await openTestHub();
+  const { port, secret } = hub;
+  const sockets = Array.from({ length: 100 }, () => connectPlainly(port, '127.0.0.1'));
+  const body = '{"add":[1,1]}';
+  const request = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\nx-faunadb-api-version: 4\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const ask = async (socket: Socket): Promise<string | undefined> => {
+    socket.write(request);
+    const [part] = (await once(socket, 'data')) as [Buffer];
+    return part.toString().split('\r\n', 1)[0];
+  };
+  // From now on the hub reads whatever comes on them at once, and begins some of it in each turn.
+  await Promise.all(sockets.map(ask));
+  const answers = sockets.map(ask);
+  await Promise.race(answers);
+  const closed = hub.close();
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 200 OK']));
+  for (const socket of sockets) socket.destroy();
+  await closed;
 });
