@@ -103,17 +103,17 @@ export class EvaluatorPool implements LongQueries {
   }
 
   whenFree(request: QueryRequest): Promise<void> | undefined {
-    const name = nameOf(request);
-    const database = this.databaseOf(name, request);
-    const free = this.loop.enter(name, database);
-    if (free) this.heldBack.note('turn', database);
+    const { name, group } = this.lineOf(request);
+    const free = this.loop.enter(name, group);
+    if (free) this.heldBack.note('turn', group);
     return free;
   }
 
-  /** Where a request waits that is not read yet: in the line of its credential, among those of its database. */
+  /** Where its requests and queries wait: in the line of the credential, among those of its database, or of its address before its first answer. */
   lineOf(credential: Credential): Line {
     const name = nameOf(credential);
-    return { name, group: this.databaseOf(name, credential) };
+    const { address = '' } = credential;
+    return { name, group: this.databases.of(name) ?? `address ${address}` };
   }
 
   noteDatabase(request: Credential, path: readonly string[]): void {
@@ -123,10 +123,6 @@ export class EvaluatorPool implements LongQueries {
   /** Whose queries waited most for those of others. Of an address: before their first answer. */
   waitedMost(count: number): readonly HeldBackCount[] {
     return this.heldBack.most(count);
-  }
-
-  private databaseOf(name: string, { address = '' }: Credential): string {
-    return this.databases.of(name) ?? `address ${address}`;
   }
 
   /** All executions of a query here have one turn: each range that it goes on to read is another. */
@@ -167,14 +163,14 @@ export class EvaluatorPool implements LongQueries {
     request: Task['request'],
     asked: Asked,
   ): Promise<Answered> {
-    const name = nameOf(credential);
+    const { name, group } = this.lineOf(credential);
     if (this.isClosed) throw shuttingDown();
     if (this.queue.size >= this.options.waitingMax) this.dropAbandoned();
     if (this.queue.size >= this.options.waitingMax)
       throw new Refusal('too many requests', 'Too many long queries wait: try later.');
     return new Promise((resolve, reject) => {
       const task: Task = { name, request, asked, resolve, reject, timer: undefined };
-      this.queue.add(name, task, this.databaseOf(name, credential));
+      this.queue.add(name, task, group);
       task.timer = setTimeout(() => this.refuseWaiting(task), Math.max(0, this.msLeft(task)));
       this.assign();
     });

@@ -81,7 +81,7 @@ export class FairQueue<T> {
     return [...this.lines.values()].flatMap(({ waiting }) => waiting);
   }
 
-  /** Of a group that nobody knows, or in it: behind those that wait already, before those that have just had a turn. */
+  /** A line, and a group whose last turn is not known, begin behind those that wait already, before those that have just had a turn. */
   private addLine(name: string, groupName: string): Line<T> {
     const lastTurn = this.turns - 0.5;
     const group = this.groups.get(groupName) ?? this.addGroup(groupName, lastTurn);

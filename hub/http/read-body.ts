@@ -55,6 +55,10 @@ export async function readBody(
   }
 }
 
+/** What makes a body long is copied as it comes, if it must be, and not all in one turn. @param bytes so far */
+const kept = (chunk: Uint8Array<ArrayBuffer>, bytes: number): Uint8Array<ArrayBuffer> =>
+  bytes > LIMITS.sliceChars ? ownBytes(chunk) : chunk;
+
 class BodyReading {
   private readonly request: AnyRequest;
   private readonly options: ReadBodyOptions;
@@ -149,7 +153,7 @@ class BodyReading {
         try {
           this.count(chunk.length);
           this.reserve(chunk.length);
-          parts.push(this.received > LIMITS.sliceChars ? ownBytes(chunk) : chunk);
+          parts.push(kept(chunk, this.received));
           turnBytes += chunk.length;
           if (this.needsAdmission(this.received)) {
             request.pause();
@@ -191,7 +195,7 @@ class BodyReading {
         bytes += chunk.length;
         this.checkInflated(bytes);
         this.reserve(chunk.length);
-        parts.push(bytes > LIMITS.sliceChars ? ownBytes(chunk) : chunk);
+        parts.push(kept(chunk, bytes));
         if (this.needsAdmission(bytes)) await this.admit();
       }
     } catch (reason) {

@@ -16,15 +16,19 @@ export interface RequestContext {
   readonly isLate: boolean;
 }
 
+/** What is known of a request when it is received. */
+export interface Arrival extends Pick<RequestContext, 'isLate'> {
+  readonly address: string;
+}
+
 export function contextOf(
   raw: AnyRequest,
   response: AnyResponse,
   { settings, tls }: Pick<HubServerOptions, 'settings' | 'tls'>,
-  isLate: boolean,
+  { address, isLate }: Arrival,
 ): RequestContext {
   const startedMs = performance.now();
   const headers = headersOf(raw.headers);
-  const address = addressOf(raw, settings.trustedProxies);
   const authority = headers[':authority'] ?? headers['host'] ?? '';
   const request = new ReceivedRequest(response, {
     method: raw.method ?? 'GET',

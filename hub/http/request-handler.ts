@@ -21,7 +21,13 @@ import { InFlight } from './in-flight.ts';
 import { BodyMemory } from './body-memory.ts';
 import { ClientGone, readBody, type RequestBody } from './read-body.ts';
 import { refusalResponse } from './refusal-response.ts';
-import { addressOf, contextOf, isClosed, type RequestContext } from './request-context.ts';
+import {
+  addressOf,
+  contextOf,
+  isClosed,
+  type Arrival,
+  type RequestContext,
+} from './request-context.ts';
 import { RequestGuard } from './request-guard.ts';
 import { Responder } from './responder.ts';
 import type { HubRequest, HubRoute, RouteCaller } from './route.ts';
@@ -140,11 +146,10 @@ export class RequestHandler {
 
   /** Many that come at once are begun over several turns of the event loop: one connection can bring hundreds in one chunk. */
   handle(raw: AnyRequest, response: AnyResponse): Promise<void> {
-    const { hub, settings } = this.options;
+    const arrival = this.arrivalOf(raw);
     const secret = secretOf(raw.headers['authorization']);
-    const { name, group } = hub.lineOf(secret, addressOf(raw, settings.trustedProxies));
-    const isLate = this.stopping.signal.aborted;
-    const begin = (): Promise<void> => this.begin(raw, response, isLate);
+    const { name, group } = this.options.hub.lineOf(secret, arrival.address);
+    const begin = (): Promise<void> => this.begin(raw, response, arrival);
     const free = this.turns.enter(name, group);
     return free ? this.inFlight.track(this.beginWhen(free, raw, response, begin)) : begin();
   }
@@ -161,8 +166,13 @@ export class RequestHandler {
     else await begin();
   }
 
-  private async begin(raw: AnyRequest, response: AnyResponse, isLate: boolean): Promise<void> {
-    const context = contextOf(raw, response, this.options, isLate);
+  private arrivalOf(raw: AnyRequest): Arrival {
+    const { trustedProxies } = this.options.settings;
+    return { address: addressOf(raw, trustedProxies), isLate: this.stopping.signal.aborted };
+  }
+
+  private async begin(raw: AnyRequest, response: AnyResponse, arrival: Arrival): Promise<void> {
+    const context = contextOf(raw, response, this.options, arrival);
     await this.endpointOf(context.request).serve(context);
   }
 
@@ -170,7 +180,7 @@ export class RequestHandler {
   async handleUpgrade(raw: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const response = new ServerResponse(raw);
     response.assignSocket(socket);
-    const context = contextOf(raw, response, this.options, this.stopping.signal.aborted);
+    const context = contextOf(raw, response, this.options, this.arrivalOf(raw));
     const { path, address } = context.request;
     const route = this.options.routes.find(({ webSocket }) => webSocket?.path === path)?.webSocket;
     const refused =

@@ -14,6 +14,20 @@ const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(by
 const nowMs = (): number => 1_767_225_600_000;
 const of = { collection: 'notes', id: '1' };
 
+/** Of a device whose exchange with the hub goes on, and where nothing fails. */
+const syncing = {
+  name: 'notes',
+  sha256,
+  nowMs,
+  epoch: () => Promise.resolve(undefined),
+  isSyncing: () => true,
+  isInContact: () => true,
+  judged: () => Promise.resolve([]),
+  tell: () => undefined,
+  askToSend: () => undefined,
+  report: (reason: unknown) => expect.unreachable(String(reason)),
+};
+
 /** A device beside a hub that gives the first chunk, and the next one when it is told. */
 async function openBeside(blob: Blob) {
   const atHub = createMemoryFiles();
@@ -24,11 +38,8 @@ async function openBeside(blob: Blob) {
   const signals: AbortSignal[] = [];
   const used = { isUsed: () => Promise.resolve(true), close: () => undefined };
   const files = new Files({
-    name: 'notes',
     store: Object.assign(store, used),
     database: createMemoryStore(),
-    sha256,
-    nowMs,
     transport: (signal) => {
       signals.push(signal);
       const lost = (): Promise<never> => Promise.reject(new TypeError('Failed to fetch'));
@@ -50,13 +61,7 @@ async function openBeside(blob: Blob) {
         },
       };
     },
-    epoch: () => Promise.resolve(undefined),
-    isSyncing: () => true,
-    isInContact: () => true,
-    judged: () => Promise.resolve([]),
-    tell: () => undefined,
-    askToSend: () => undefined,
-    report: (reason) => expect.unreachable(String(reason)),
+    ...syncing,
   });
   return { files, file, signals, asked: () => asked, arrive: () => arrive() };
 }
@@ -99,14 +104,11 @@ async function openTabs(count: number, blob: Blob) {
     { length: count },
     (_, tab) =>
       new Files({
-        name: 'notes',
         store: Object.assign(store, {
           isUsed: () => Promise.resolve(true),
           close: () => undefined,
         }),
         database: createMemoryStore(),
-        sha256,
-        nowMs,
         transport: (signal) => ({
           begin: () => Promise.resolve({ ok: true, value: { missing: [...missing] } }),
           manifest: () => Promise.reject(new TypeError('Failed to fetch')),
@@ -121,13 +123,7 @@ async function openTabs(count: number, blob: Blob) {
             return { ok: true, value: undefined };
           },
         }),
-        epoch: () => Promise.resolve(undefined),
-        isSyncing: () => true,
-        isInContact: () => true,
-        judged: () => Promise.resolve([]),
-        tell: () => undefined,
-        askToSend: () => undefined,
-        report: (reason) => expect.unreachable(String(reason)),
+        ...syncing,
       }),
   );
   return { tabs, written, arrive: () => arrivals.splice(0).forEach((each) => each()) };
