@@ -7,15 +7,23 @@ import { EngineWorld } from '../testing/engine-world.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
 
-/** Bytes of each of them that collections of young objects leave. */
+/**
+ * Bytes of each of them that collections of young objects leave, in the best of five rounds: code
+ * that V8 compiles meanwhile and what else runs in the process is in one of them, what a query
+ * leaves is in all.
+ */
 async function leftBy(ask: () => Promise<unknown>): Promise<number> {
-  const times = 500;
+  const times = 300;
   for (let i = 0; i < times; i++) await ask();
-  collect();
-  const before = process.memoryUsage().heapUsed;
-  for (let i = 0; i < times; i++) await ask();
-  for (let i = 0; i < 4; i++) collect({ type: 'minor' });
-  return (process.memoryUsage().heapUsed - before) / times;
+  let least = Infinity;
+  for (let round = 0; round < 5; round++) {
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < times; i++) await ask();
+    for (let i = 0; i < 4; i++) collect({ type: 'minor' });
+    least = Math.min(least, (process.memoryUsage().heapUsed - before) / times);
+  }
+  return least;
 }
 
 test('query() leaves nothing of itself to a full collection', async () => {
