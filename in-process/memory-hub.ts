@@ -125,14 +125,14 @@ export class MemoryHub {
     const tells = new Map<number, Parameters<PlainDatabase['subscribe']>[3]>();
     const live = new LiveQueries({
       engine,
-      tell: (id, answer) => tells.get(id)?.({ type: 'answer', id, ...answer }),
+      tell: (id, answer) => tells.get(id)?.({ type: 'answer', id, ...answer, isHubs: true }),
       pause,
       now: () => performance.now(),
     });
     const stop = engine.onCommit((notice) => live.noteCommit(notice, true));
     return {
       rootSecret: this.rootSecret,
-      query: (call, abortable) => runner.run(call, abortable),
+      query: async (call, abortable) => ({ ...(await runner.run(call, abortable)), isHubs: true }),
       http: async (call) => {
         const answer = await handleRequest(call, http);
         runner.scheduleFlush();

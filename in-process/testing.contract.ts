@@ -255,6 +255,18 @@ export function describeTesting(): void {
     await hub.close();
   });
 
+  test('whatever asks the hub itself is answered by the hub', async () => {
+    const hub = await openHub();
+    const asked = q.Add(1, 2);
+    const client = hub.client();
+    expect(await client.queryWithMetrics(asked)).toMatchObject({ value: 3, from: 'hub' });
+    const places = new Promise((resolve) => {
+      client.subscribe(asked, { next: (_, { from }) => resolve(from) });
+    });
+    expect(await places).toBe('hub');
+    await hub.close();
+  });
+
   test('a hub that is closed is out of reach', async () => {
     const hub = await openHub();
     const { login } = await signUp(hub);
