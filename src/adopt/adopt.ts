@@ -205,8 +205,9 @@ async function refusedOf(
 function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return waited;
   return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    waited.then(resolve, reject);
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort);
+    void waited.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
 
