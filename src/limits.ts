@@ -20,12 +20,12 @@ export const HUB_LIMITS = {
   /** Of a compressed body, once it is larger than `inflatedFreeBytes`. */
   inflateRatio: 20,
   inflatedFreeBytes: 64 * 1024,
-  /** Bodies that are parsed by the thread that answers everybody: messages of sync but pushes, and live queries. */
-  messageBytes: 1024 * 1024,
-  /** Values in such a body, about: to parse one takes as long as some twenty bytes of text. */
+  /** A body that is parsed by the thread that answers everybody: of anything but queries and pushes. */
+  parsedBodyBytes: 1024 * 1024,
+  /** Values in it, about: to parse one takes as long as some twenty bytes of text. Of messages of sync and live queries. */
   messageValues: 50_000,
-  /** Likewise what is neither a query nor a message: the older REST routes, streams, log exports. */
-  otherBodyBytes: 32 * 1024,
+  /** Likewise of what that thread also makes a query of, or evaluates: the older REST routes, streams, log exports. */
+  otherBodyValues: 10_000,
   /** Bodies of all requests that are being read or answered. */
   bodyBytesInMemory: 64 * 1024 * 1024,
   bodyBytesPerAddress: 32 * 1024 * 1024,

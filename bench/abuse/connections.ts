@@ -99,29 +99,29 @@ function liveRequest({ credentials }: Target, queries: readonly unknown[]): stri
   return `POST /live/ ${HEAD}authorization: Bearer ${credentials.attacker}\r\nx-faunadb-api-version: 4\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** JSON of so many bytes, with a list of as many empty objects as may be in it, which cost most to parse, and a long text. */
-function longBody(bytes: number, before: string, after: string): string {
-  const chars = bytes - before.length - after.length - 2;
-  const objects = '{},'.repeat(Math.min(chars / 3, HUB_LIMITS.messageValues / 2 - 10));
+/** JSON as long as is accepted: a list of as many empty objects as it may have, which cost most to parse, and a long text. */
+function longBody(values: number, before: string, after: string): string {
+  const chars = HUB_LIMITS.parsedBodyBytes - before.length - after.length - 2;
+  const objects = '{},'.repeat(values / 2 - 10);
   return `${before}${objects}"${'x'.repeat(chars - objects.length)}"${after}`;
 }
 
 const LONG_BODIES = {
   'documents by the older REST routes, as long as is accepted': {
     path: '/collections/notes',
-    body: longBody(HUB_LIMITS.otherBodyBytes, '{"data":{"a":[', ']}}'),
+    body: longBody(HUB_LIMITS.otherBodyValues, '{"data":{"a":[', ']}}'),
   },
   'pulls of devices, as long as is accepted': {
     path: '/sync/pull',
-    body: longBody(HUB_LIMITS.messageBytes, '{"sets":[', ']}'),
+    body: longBody(HUB_LIMITS.messageValues, '{"sets":[', ']}'),
   },
   'live queries, as long as is accepted': {
     path: '/live/',
-    body: longBody(HUB_LIMITS.messageBytes, '{"queries":[', ']}'),
+    body: longBody(HUB_LIMITS.messageValues, '{"queries":[', ']}'),
   },
   'streams of a query, as long as is accepted': {
     path: '/stream',
-    body: longBody(HUB_LIMITS.otherBodyBytes, '[', ']'),
+    body: longBody(HUB_LIMITS.otherBodyValues, '[', ']'),
   },
 } as const;
 

@@ -44,7 +44,7 @@ interface Endpoint {
 
 /** Where requests with a body are answered. */
 interface Place
-  extends Pick<Endpoint, 'name'>, Pick<HubRoute, 'readsBytes' | 'takesParts' | 'bodyBytes'> {
+  extends Pick<Endpoint, 'name'>, Pick<HubRoute, 'readsBytes' | 'takesParts' | 'bodyValues'> {
   readonly respond: (request: HubRequest, caller: RouteCaller) => Promise<HttpResponse>;
 }
 
@@ -118,14 +118,14 @@ export class RequestHandler {
         name: route.prefix.replaceAll('/', ''),
         readsBytes: route.readsBytes,
         takesParts: route.takesParts,
-        bodyBytes: route.bodyBytes,
+        bodyValues: route.bodyValues,
         respond: (request, caller) => this.run(route, request, caller),
       }),
     }));
     this.queries = this.endpoint({
       name: 'query',
       takesParts: hub.longPushes && isQueryPath,
-      bodyBytes: (path) => (isQueryPath(path) ? Infinity : HUB_LIMITS.otherBodyBytes),
+      bodyValues: (path) => (isQueryPath(path) ? Infinity : HUB_LIMITS.otherBodyValues),
       respond: (request) => handleRequest(request, http),
     });
   }
@@ -258,14 +258,16 @@ export class RequestHandler {
 
   private readBodyOf(
     context: RequestContext,
-    { bodyBytes = unbounded }: Place,
+    { bodyValues = unbounded }: Place,
   ): Promise<RequestBody> | RequestBody {
     const { raw, request } = context;
     const { settings } = this.options;
+    const { requestBytes } = settings;
+    const isParsedHere = bodyValues(request.path) < Infinity;
     if (request.method === 'GET' || request.method === 'HEAD') return NO_BODY;
     return readBody(raw, {
       limits: settings,
-      bytesMax: Math.min(settings.requestBytes, bodyBytes(request.path)),
+      bytesMax: isParsedHere ? Math.min(requestBytes, HUB_LIMITS.parsedBodyBytes) : requestBytes,
       memory: this.bodies.shareOf(request.address),
       admitLarge: () => this.guard.requireCredential(context),
     });
@@ -273,7 +275,7 @@ export class RequestHandler {
 
   private async respondTo(
     context: RequestContext,
-    { name, respond, readsBytes, takesParts, bodyBytes = unbounded }: Place,
+    { name, respond, readsBytes, takesParts, bodyValues = unbounded }: Place,
     read: RequestBody,
   ): Promise<void> {
     const { request, credential } = context;
@@ -289,7 +291,9 @@ export class RequestHandler {
       if (readsBytes) request.bytes = joined(parts);
       else if (isLong(parts) && takesParts?.(request.path)) request.bodyParts = parts;
       else {
-        if (isLong(parts) && bodyBytes(request.path) < Infinity) await this.mayParse(parts);
+        checkValues(parts, bodyValues(request.path));
+        // One of several long ones in each turn: each is parsed at once.
+        if (isLong(parts) && bodyValues(request.path) < Infinity) await nextTurn();
         request.body = textOf(parts);
       }
       const response = await respond(request, this.callerOf(context));
@@ -306,14 +310,6 @@ export class RequestHandler {
     } finally {
       end();
     }
-  }
-
-  /** A long body is parsed at once: one of several in each turn, and none of so many values that it would take long. @throws Refusal */
-  private async mayParse(parts: TextParts): Promise<void> {
-    const { messageValues } = HUB_LIMITS;
-    if (valuesIn(parts) > messageValues)
-      throw new Refusal('request too large', `The body has more than ${messageValues} values.`);
-    await nextTurn();
   }
 
   /** An event stream has no end of its own: from here on it counts among the streams instead of the requests. */
@@ -379,6 +375,12 @@ export class RequestHandler {
   private refuse(request: HubRequest, ...[code, text]: ConstructorParameters<typeof Refusal>) {
     return refusalResponse(request, new Refusal(code, text), this.http);
   }
+}
+
+/** @throws Refusal where it would take long to parse */
+function checkValues(parts: TextParts, valuesMax: number): void {
+  if (valuesMax < Infinity && valuesIn(parts) > valuesMax)
+    throw new Refusal('request too large', `The body has more than ${valuesMax} values.`);
 }
 
 /** Also by count: what is left of a request after its first step runs when all that were begun have had theirs. */

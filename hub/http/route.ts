@@ -32,8 +32,8 @@ export interface HubRoute {
   readonly readsBytes?: true | undefined;
   /** Whether a long body is given as `bodyParts`. @param path with its search */
   readonly takesParts?: ((path: string) => boolean) | undefined;
-  /** How long a body may be that is parsed by the thread that answers all; `Infinity`: `requestBytes` is enough. @param path with its search */
-  readonly bodyBytes?: ((path: string) => number) | undefined;
+  /** How many values a body may have, because the thread parses it that answers all; `Infinity`: it does not. @param path with its search */
+  readonly bodyValues?: ((path: string) => number) | undefined;
   /** Live queries that it runs, for the metrics. */
   readonly liveQueries?: () => number;
   /** Where it takes WebSockets, and who serves them: a session is closed when that resolves. */

@@ -18,7 +18,7 @@ export function createLiveRoute(
   const live = new LiveQueries({ http, onCommit, settings, pause, turnOf, tagOf });
   return {
     prefix: LIVE_PREFIX,
-    bodyBytes: () => HUB_LIMITS.messageBytes,
+    bodyValues: () => HUB_LIMITS.messageValues,
     handle: (request, caller) => live.open(request, caller),
     liveQueries: () => live.count,
   };

@@ -35,7 +35,7 @@ export function createSyncRoute(
   return {
     prefix: PREFIX,
     takesParts: longPushes && ((path) => path === PUSH_PATH),
-    bodyBytes: (path) => (path === PUSH_PATH ? Infinity : HUB_LIMITS.messageBytes),
+    bodyValues: (path) => (path === PUSH_PATH ? Infinity : HUB_LIMITS.messageValues),
     handle: (request) => answerSync(request, { sync, heartbeatMs, longPush, dress: compressed }),
     webSocket: {
       path: `${PREFIX}line`,
