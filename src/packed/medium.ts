@@ -7,6 +7,7 @@ import type { IdRange } from './manifest.ts';
 
 export interface LogPart {
   readonly number: number;
+  /** None: nothing counts that was appended under this number. */
   readonly bytes: Uint8Array;
 }
 
@@ -39,7 +40,7 @@ export interface Medium {
   /**
    * Adds parts at the end of the log. Their numbers follow each other, and the greatest that ever was; the first is 1.
    * @param expected what the first part's number must be
-   * @returns false: it would have been another, and nothing was added
+   * @returns false: it was another. Nothing was added, or what was is there without its bytes
    */
   append(parts: readonly Uint8Array[], expected: number, durability: Durability): Promise<boolean>;
   /**

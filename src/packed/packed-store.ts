@@ -214,36 +214,41 @@ export class PackedStore implements Store {
     for (;;) {
       const isCurrent = this.tree.isCurrent();
       // Others tell what they commit: where none has lately, nothing new is to be expected in the log.
-      const outcome =
-        isCurrent || this.calm >= CALM_MIN
-          ? await this.commitUnseen(await draft(), options)
-          : await this.commitBesideOthers(draft, options);
+      const isUnseen = isCurrent || this.calm >= CALM_MIN;
+      // While others write, what is made before is made for nothing.
+      const made = isUnseen || this.calm > 0 ? await draft() : undefined;
+      if (made && isUnseen) {
+        const outcome = await this.commitUnseen(made, options);
+        if (outcome) return outcome();
+        if (!isCurrent) this.calm = 0;
+      }
+      const outcome = await this.commitBesideOthers(made, draft, options);
       if (outcome) return outcome();
-      if (!isCurrent) this.calm = 0;
     }
   }
 
-  /** Without a look at the log. Returns undefined: something else was committed since, and nothing of this was. */
+  /** Without a look at the log. Returns undefined: something else was appended since, and this does not count. */
   private async commitUnseen<T>(
     { version, outcome, record }: Draft<T>,
     { durability }: Required<WriteOptions>,
   ): Promise<Outcome<T> | undefined> {
     if (!record) return (await this.isStill(version)) ? outcome : undefined;
     // A reader of this tab may have looked at the log meanwhile: the number alone would say nothing of what was committed before.
-    while (this.isAt(version)) {
-      if ((await this.tree.append(record, durability)) !== undefined) return outcome;
-      await this.tree.look();
-    }
-    return undefined;
+    if (!this.isAt(version)) return undefined;
+    const number = await this.tree.append(record, durability);
+    return number === undefined ? undefined : outcome;
   }
 
-  /** The same. In the transaction that appends the body runs again only if something else was committed. */
+  /**
+   * In a transaction that looks at the log and appends. There the body runs again only if something else was committed since. Returns
+   * undefined: it wrote nothing, and what it read is not the newest.
+   */
   private async commitBesideOthers<T>(
+    made: Draft<T> | undefined,
     draft: () => Promise<Draft<T>>,
     { durability }: Required<WriteOptions>,
   ): Promise<Outcome<T> | undefined> {
-    // While others write, what is made before is made for nothing.
-    let latest = this.calm === 0 ? undefined : await draft();
+    let latest = made;
     for (;;) {
       if (latest && !latest.record)
         return (await this.isStill(latest.version)) ? latest.outcome : undefined;

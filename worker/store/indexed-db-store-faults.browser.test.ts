@@ -98,19 +98,23 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await state(store)).toEqual({ counter: 2, rows: 2 });
   });
 
-  test('write() is done once when the connection is lost instead of its commit', async () => {
-    const store = await open();
-    await increment(store);
-    let isFirst = true;
-    await withFault(
-      atCommit((transaction) => {
-        if (isFirst) transaction.abort();
-        isFirst = false;
-      }),
-      () => increment(store),
-    );
-    expect(await state(store)).toEqual({ counter: 2, rows: 2 });
-  });
+  // A packed one has called `commit()` by then: what can be taken back before is above.
+  test.runIf(kind === 'rows')(
+    'write() is done once when the connection is lost instead of its commit',
+    async () => {
+      const store = await open();
+      await increment(store);
+      let isFirst = true;
+      await withFault(
+        atCommit((transaction) => {
+          if (isFirst) transaction.abort();
+          isFirst = false;
+        }),
+        () => increment(store),
+      );
+      expect(await state(store)).toEqual({ counter: 2, rows: 2 });
+    },
+  );
 
   test('write() finds its commit, or says that it cannot know, when others have written since', async () => {
     const name = freshName();

@@ -65,17 +65,13 @@ export class NativeTransaction implements Waiting {
       this.onComplete?.();
       onEnded();
     });
-    // WebKit tells why on the request alone: an error bubbles from there, ahead of the abort.
+    // WebKit tells why on the request alone, and Firefox after commit(): an error bubbles from there, ahead of the abort.
     let failed: DOMException | null = null;
     this.native.addEventListener('error', ({ target }) => {
       if (target instanceof IDBRequest) failed ??= target.error;
     });
     this.native.addEventListener('abort', () => {
-      this.failWith(
-        this.native.error ??
-          failed ??
-          new DOMException('The browser aborted the transaction.', 'AbortError'),
-      );
+      this.failWith(whyAborted(failed, this.native.error));
       onEnded();
     });
     watchdog.add(this);
@@ -132,8 +128,8 @@ export class NativeTransaction implements Waiting {
 
   /**
    * Settles when everything is stored; at once when there is nothing to store. `IDBTransaction.commit()` is not called: after it
-   * Firefox completes a transaction although one of its requests has failed. Without it the browser commits when the last request
-   * has succeeded, and a request that fails aborts the whole.
+   * Firefox completes a transaction although one of its requests has failed, unless it was the last. Without it the browser commits
+   * when the last request has succeeded, and a request that fails aborts the whole.
    */
   commit(): Promise<void> {
     return this.request((settle) => {
@@ -143,6 +139,13 @@ export class NativeTransaction implements Waiting {
       if (this.hasWritten) this.onComplete = settle;
       else settle();
     });
+  }
+
+  /** The same when only one request writes, and was made last: the browser commits without waiting for us to see its answer. */
+  commitAtOnce(): Promise<void> {
+    const committed = this.commit();
+    this.attempt(() => this.native.commit());
+    return committed;
   }
 
   /** Takes back everything. */
@@ -260,6 +263,12 @@ export class NativeTransaction implements Waiting {
     this.state = state;
     this.watchdog.delete(this);
   }
+}
+
+/** An `AbortError` only tells that it was. */
+function whyAborted(...told: readonly (DOMException | null)[]): DOMException {
+  const why = told.find((each) => each && each.name !== 'AbortError');
+  return why ?? new DOMException('The browser aborted the transaction.', 'AbortError');
 }
 
 const isInactive = (reason: unknown): boolean =>

@@ -31,6 +31,7 @@ export async function rowVersions(
 function* versionsInLog(log: readonly StoredBytes[]): Generator<RowVersion> {
   let pieces: Uint8Array[] = [];
   for (const { bytes } of log) {
+    if (bytes.length === 0) continue;
     const { count, piece } = readPart(bytes);
     pieces.push(piece);
     if (pieces.length < count) continue;

@@ -48,17 +48,15 @@ export class Flips {
     return true;
   }
 
-  /** Appends what is made for the newest manifest, until nobody else was first. Returns its number. */
+  /** Appends what is made for the newest manifest. Returns its number; undefined: nothing was made. */
   private append(make: MakeRecord): Promise<number | undefined> {
     const { tree } = this;
+    const makeForNewest = (): LogRecord | undefined => make(tree.version.manifest);
     return this.queue.run(async () => {
-      for (;;) {
-        const record = make(tree.version.manifest);
-        if (!record) return undefined;
-        const number = await tree.append(record, 'relaxed');
-        if (number !== undefined) return number;
-        await tree.look();
-      }
+      const record = makeForNewest();
+      if (!record) return undefined;
+      const number = await tree.append(record, 'relaxed');
+      return number ?? tree.appendNext(() => Promise.resolve(makeForNewest()), 'relaxed');
     });
   }
 

@@ -37,10 +37,10 @@ interface NumberedCommit {
 
 const EMPTY_LAYER: Layer = { memtable: EMPTY_MEMTABLE, commits: [], through: Infinity };
 
-/** A record, and the number of its last part. */
+/** A record, and the number of its last part; undefined: nothing counts that was appended under it. */
 export interface NumberedRecord {
   readonly number: number;
-  readonly record: LogRecord;
+  readonly record: LogRecord | undefined;
 }
 
 export const EMPTY_VERSION: Version = {
@@ -66,8 +66,8 @@ export function versionWith(before: Version, records: readonly NumberedRecord[])
   let { manifest, committed } = before;
   const added: NumberedCommit[] = [];
   for (const { number, record } of records) {
-    if (record.kind === 'flip') ({ manifest } = record);
-    if (record.kind !== 'commit') continue;
+    if (record?.kind === 'flip') ({ manifest } = record);
+    if (record?.kind !== 'commit') continue;
     added.push({ number, changes: record.changes });
     committed = number;
   }
@@ -132,6 +132,10 @@ function recordsOf(log: readonly LogPart[]): NumberedRecord[] {
   for (const { number, bytes } of log) {
     if (number !== expected) throw damaged(`log record ${expected}`, 'it is missing');
     expected += 1;
+    if (bytes.length === 0 && pieces.length === 0) {
+      records.push({ number, record: undefined });
+      continue;
+    }
     const named = (): string => `log record ${number}`;
     const record = readingOf(named, () => {
       const { index, count, piece } = readPart(bytes);

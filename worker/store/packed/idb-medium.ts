@@ -14,13 +14,8 @@ import { newerDatabase } from '../idb-failure.ts';
 import type { LastingConnection } from '../lasting-connection.ts';
 import { NativeTransaction } from '../native-transaction.ts';
 import { dropping, mayHaveArrived } from '../row-transactions.ts';
+import { logPartOf, type StoredPart } from './stored-part.ts';
 
-interface StoredPart {
-  readonly n: number;
-  readonly v: Uint8Array;
-  /** The commit it is a part of. */
-  readonly c: string;
-}
 interface StoredBlockRow {
   readonly i: number;
   readonly v: Uint8Array;
@@ -64,10 +59,7 @@ export class IdbMedium implements Medium {
       }
       const tx = await this.begin(connection, ['commits'], 'readwrite', durability);
       isAgain = true;
-      const isFirst = await this.addAll(tx, parts, expected, commit).catch(dropping(tx));
-      if (!isFirst) tx.drop();
-      else await tx.commit();
-      return isFirst;
+      return (await this.addAll(tx, parts, expected, commit).catch(dropping(tx))) === expected;
     });
   }
 
@@ -89,10 +81,14 @@ export class IdbMedium implements Medium {
       const parts = await make(log).catch(dropping(tx));
       const first = (log.at(-1)?.number ?? after) + 1;
       if (parts) asked = first;
-      const isAdded = parts && (await this.addAll(tx, parts, first, commit).catch(dropping(tx)));
-      if (isAdded === true) await tx.commit();
-      else tx.drop();
-      return isAdded === true ? first : undefined;
+      if (!parts) {
+        tx.drop();
+        return undefined;
+      }
+      const number = await this.addAll(tx, parts, first, commit).catch(dropping(tx));
+      // Nobody else appends in between, numbers only grow, and the last record is never cut: this is not the log that was read before.
+      if (number !== undefined && number !== first) this.connection.lost();
+      return number;
     });
   }
 
@@ -147,31 +143,42 @@ export class IdbMedium implements Medium {
   /** @throws Refusal when another version of the app has written it, or another database came into its place */
   private async ourPartsAfter(tx: NativeTransaction, after: number): Promise<readonly LogPart[]> {
     const parts = await partsAfter(tx, after);
-    return parts.map((part) => {
-      this.requireOurs(part);
-      return { number: part.n, bytes: part.v };
+    return parts.map((stored) => {
+      const part = logPartOf(stored);
+      // Of what does not count it does not matter who wrote it.
+      if (part.bytes.length > 0) this.requireOurs(stored);
+      return part;
     });
   }
 
   /**
-   * Returns false when another tab was first, or the transaction is over: it is to be dropped. A number is trusted while the transaction can still be aborted.
-   * @throws Refusal `local_data_loss` when that cannot be
+   * Adds them and commits. Returns the number of the first; undefined: nothing was added. When it is not the one that was expected,
+   * they do not count: one part is committed with its request and says itself under which number it counts, of several the
+   * transaction is taken back.
    */
   private async addAll(
     tx: NativeTransaction,
     parts: readonly Uint8Array[],
     expected: number,
     commit: string,
-  ): Promise<boolean> {
-    const adds = parts.map((v) => (store: IDBObjectStore) => store.add({ v, c: commit }));
-    const numbers = await tx.changeAll(adds, 'commits');
-    if (!numbers) return false;
-    const first = Number(numbers[0]);
-    if (first === expected) return true;
-    // Numbers only grow, and the last record of the log is never cut: this is not the log that was read.
-    if (first < expected || (await tx.count('commits', before(expected, first))) === 0)
-      this.connection.lost();
-    return false;
+  ): Promise<number | undefined> {
+    const isOne = parts.length === 1;
+    const adds = parts.map(
+      (v) => (store: IDBObjectStore) =>
+        store.add({ v, c: commit, ...(isOne && { e: expected }) } satisfies Omit<StoredPart, 'n'>),
+    );
+    const adding = tx.changeAll(adds, 'commits');
+    if (!adding) {
+      tx.drop();
+      return undefined;
+    }
+    const committed = isOne ? tx.commitAtOnce() : undefined;
+    const [first] = await adding;
+    const number = Number(first);
+    if (committed) await committed;
+    else if (number === expected) await tx.commit();
+    else tx.drop();
+    return number;
   }
 
   /**
@@ -205,9 +212,6 @@ export class IdbMedium implements Medium {
 
 /** Of the log. */
 const FIRST = 1;
-
-const before = (expected: number, first: number): IDBKeyRange =>
-  IDBKeyRange.bound(expected, first, false, true);
 
 const partsAfter = (tx: NativeTransaction, after: number): Promise<readonly StoredPart[]> =>
   tx.answer<StoredPart[]>((store) => store.getAll(IDBKeyRange.lowerBound(after, true)), 'commits');

@@ -20,6 +20,7 @@ import { OPEN, type StoreOptions } from '../../testing/store-kinds.ts';
 import { freshName } from '../../testing/store-kit.ts';
 import { readLock } from '../../lock/lock.ts';
 import type { BrowserStore } from '../browser-store.ts';
+import type { StoredPart } from './stored-part.ts';
 
 describeStore('openPackedDatabase()', (name) => OPEN.packed(`packed ${name}`));
 describeStore('openPackedDatabase() that flushes and merges all the time', (name) =>
@@ -65,6 +66,21 @@ test('a commit whose answer was lost is known by its record, also when others ha
     );
     expect(await counterOf(store)).toBe(2 * (round + 1));
   }
+});
+
+test('a commit that was given another number does not count, and is made again', async () => {
+  const name = freshName();
+  const store = await open(name);
+  for (const _ of sequence(4)) await increment(store);
+  const { n: _, ...last } = (await partsIn(name)).at(-1) ?? { n: 0 };
+  // As another tab leaves one that came too late.
+  await inRaw(name, (log) => log.add({ ...last, e: 1 }));
+  await increment(store);
+  const parts = await partsIn(name);
+  expect(parts.slice(-4).map(({ n, e }) => n - Number(e))).toEqual([0, 4, 1, 0]);
+  expect(await counterOf(store)).toBe(5);
+  await store.close();
+  expect(await counterOf(await open(name))).toBe(5);
 });
 
 test('read() that may be stale shows what another tab has told, without a transaction', async () => {
@@ -288,6 +304,10 @@ function signal(): { readonly promise: Promise<void>; readonly resolve: () => vo
 async function inRaw<T>(name: string, body: (log: IDBObjectStore) => IDBRequest<T>): Promise<T> {
   return raw(name, 'commits', body);
 }
+
+/** Of the log, without the stamp. */
+const partsIn = (name: string): Promise<StoredPart[]> =>
+  inRaw(name, (log) => log.getAll(IDBKeyRange.lowerBound(1)));
 
 const blocksOf = (name: string): Promise<number> => raw(name, 'blocks', (store) => store.count());
 

@@ -10,6 +10,7 @@ import { salvage, type SalvagedRows } from '../../../src/packed/salvage.ts';
 import { HOT_SPACES, type Store } from '../../../src/store/port.ts';
 import { refusalOf } from '../idb-failure.ts';
 import { LostSchema } from './lost-schema.ts';
+import { logPartOf, type StoredPart } from './stored-part.ts';
 
 /** @throws Refusal `not found`, `storage_unavailable` */
 export async function salvageDatabase(name: string, into: Store): Promise<SalvageResult> {
@@ -77,11 +78,11 @@ function mediumOf(idb: IDBDatabase): Pick<Medium, 'look'> {
       const parts =
         after === undefined
           ? []
-          : await read<{ n: number; v: unknown }>(
+          : await read<Pick<StoredPart, 'n' | 'e'> & { readonly v: unknown }>(
               'commits',
               IDBKeyRange.lowerBound(Math.max(after + 1, FIRST)),
             );
-      const log = parts.map(({ n, v }) => ({ number: n, bytes: bytesOf(v) }));
+      const log = parts.map((part) => logPartOf({ ...part, v: bytesOf(part.v) }));
       const found = [];
       for (const range of ranges) found.push(await blocks(range));
       return { log, blocks: found };

@@ -88,7 +88,7 @@ export class SimMedium implements Medium {
     const parts = await make(this.cached(after, log));
     if (!parts) return undefined;
     const record = recordOf(parts);
-    const outcome = this.failing('append commit', () => this.add(record, parts, expected));
+    const outcome = this.failing(`append ${record.kind}`, () => this.add(record, parts, expected));
     await scheduler.stop(this.actor, 'append commit done');
     const isAdded = outcome();
     this.noteAppended(record, isAdded);
