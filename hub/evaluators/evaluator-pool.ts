@@ -15,7 +15,7 @@ import { timedOut } from '../../src/engine/context.ts';
 import { assert, Refusal } from '../../src/errors.ts';
 import { LIMITS } from '../../src/limits.ts';
 import { FairQueue } from '../event-loop/fair-queue.ts';
-import { LoopTurns } from '../event-loop/loop-turns.ts';
+import { LoopTurns, type Line } from '../event-loop/loop-turns.ts';
 import { LostWrites } from './lost-writes.ts';
 import type { FromEvaluator, LongPush, Pushed, ToEvaluator } from './messages.ts';
 import type { TextParts } from './text-parts.ts';
@@ -48,12 +48,6 @@ type Asked = Extract<ToEvaluator, { readonly type: 'query' | 'push' }>;
 type Answered = Exclude<FromEvaluator, { readonly type: 'failed' | 'alive' }>;
 /** What is known of who asks. */
 type Credential = Pick<QueryRequest, 'secret' | 'address'>;
-
-/** As in `LoopTurns.enter()`. */
-export interface Line {
-  readonly name: string;
-  readonly group: string;
-}
 
 interface Task {
   readonly name: string;

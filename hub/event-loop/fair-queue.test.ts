@@ -79,15 +79,15 @@ test('FairQueue: a group that comes seldom is before those that come all the tim
   queue.noteTurn('seldom');
   for (const name of ['a', 'b']) queue.noteTurn(name);
   for (const name of ['a', 'b']) queue.add(name, name);
-  expect([queue.isBeforeAll('seldom'), queue.isBeforeAll('unknown')]).toEqual([true, true]);
+  expect([queue.isNextGroup('seldom'), queue.isNextGroup('unknown')]).toEqual([true, true]);
   queue.add('seldom', 'seldom 1');
   queue.add('seldom', 'seldom 2');
-  expect(queue.isBeforeAll('seldom')).toBe(false);
+  expect(queue.isNextGroup('seldom')).toBe(false);
   const order = Array.from({ length: 4 }, () => take(queue, 2));
   expect(order).toEqual(['seldom 1', 'a', 'b', 'seldom 2']);
 });
 
-test('FairQueue: a group of which nothing waits now, but which has just had a turn, is not before all', () => {
+test('FairQueue: a group of which nothing waits now, but which has just had a turn, is not the next', () => {
   const queue = new FairQueue<string>();
   queue.add('a', 'a');
   queue.add('b', 'b1');
@@ -95,14 +95,36 @@ test('FairQueue: a group of which nothing waits now, but which has just had a tu
   expect([take(queue), take(queue)]).toEqual(['a', 'b1']);
   queue.end('a');
   queue.end('b');
-  expect(queue.isBeforeAll('a')).toBe(true);
+  expect(queue.isNextGroup('a')).toBe(true);
   queue.noteTurn('a');
-  expect(queue.isBeforeAll('a')).toBe(false);
+  expect(queue.isNextGroup('a')).toBe(false);
+});
+
+test('FairQueue: in a group, too, a line that comes seldom is before those that come all the time', () => {
+  const queue = new FairQueue<string>();
+  for (const name of ['seldom', 'a', 'b']) queue.noteTurn(name, 'group');
+  for (const name of ['a', 'b']) queue.add(name, name, 'group');
+  const next = (name: string, group = 'group'): boolean => queue.isNextInGroup(name, group);
+  expect([next('seldom'), next('unknown'), next('a')]).toEqual([true, false, false]);
+  // Nothing of that group waits: it is for the groups to take turns.
+  expect(next('seldom', 'another')).toBe(false);
+  queue.add('seldom', 'seldom 1', 'group');
+  queue.add('seldom', 'seldom 2', 'group');
+  expect(next('seldom')).toBe(false);
+  const order = Array.from({ length: 4 }, () => take(queue, 2));
+  expect(order).toEqual(['seldom 1', 'a', 'b', 'seldom 2']);
+});
+
+test('FairQueue: a turn that is noted counts for those that wait, too', () => {
+  const queue = new FairQueue<string>();
+  for (const name of ['a', 'b']) queue.add(name, name);
+  queue.noteTurn('a');
+  expect([take(queue), take(queue)]).toEqual(['b', 'a']);
 });
 
 test('FairQueue remembers the last turns of a bounded number of groups', () => {
   const queue = new FairQueue<string>();
   for (let n = 0; n < 2000; n += 1) queue.noteTurn(`${n}`);
   queue.add('first', 'first');
-  expect([queue.isBeforeAll('1999'), queue.isBeforeAll('0')]).toEqual([false, true]);
+  expect([queue.isNextGroup('1999'), queue.isNextGroup('0')]).toEqual([false, true]);
 });

@@ -1,15 +1,12 @@
-/** Groups of which nothing waits, and whose last turn is remembered. */
-const GROUPS_REMEMBERED = 1000;
-
 /**
  * One line for each name, and names belong to groups: the next is of the group that has waited longest since its last turn, and in it of
  * the line that has. Who has not come for a while is before those that come all the time.
  */
 export class FairQueue<T> {
   private readonly lines = new Map<string, Line<T>>();
-  private readonly groups = new Map<string, Group>();
-  /** The last turns of groups that are not there; the one that was there last at the end. */
-  private readonly lastTurns = new Map<string, number>();
+  private readonly groups = new Map<string, Group<T>>();
+  private readonly pastLines = new LastTurns();
+  private readonly pastGroups = new LastTurns();
   private turns = 0;
   /** Waiting in all lines. */
   size = 0;
@@ -54,17 +51,23 @@ export class FairQueue<T> {
     return true;
   }
 
-  /** A turn of a group of which nothing waits. */
-  noteTurn(group: string): void {
-    this.remember(group, (this.turns += 1));
+  /** A turn that was not taken from here. */
+  noteTurn(name: string, group = name): void {
+    const turn = (this.turns += 1);
+    noteLast(turn, name, this.lines, this.pastLines);
+    noteLast(turn, group, this.groups, this.pastGroups);
   }
 
-  /** Nothing of it waits, and all that wait had their last turns after it. */
-  isBeforeAll(name: string): boolean {
-    if (this.groups.has(name)) return false;
-    const lastTurn = this.lastTurns.get(name) ?? -1;
-    for (const group of this.groups.values()) if (group.lastTurn < lastTurn) return false;
-    return true;
+  /** Nothing of it waits, and all groups that wait had their last turns after it. */
+  isNextGroup(name: string): boolean {
+    return !this.groups.has(name) && isBeforeAll(this.pastGroups.of(name), this.groups.values());
+  }
+
+  /** Nothing of its line waits; others of its group do, and had their last turns after it. A line that is not known is behind them. */
+  isNextInGroup(name: string, groupName: string): boolean {
+    const group = this.groups.get(groupName);
+    if (!group || this.lines.has(name)) return false;
+    return isBeforeAll(this.pastLines.of(name) ?? Infinity, group.lines);
   }
 
   /** Waiting and running. */
@@ -81,53 +84,85 @@ export class FairQueue<T> {
     return [...this.lines.values()].flatMap(({ waiting }) => waiting);
   }
 
-  /** A line, and a group whose last turn is not known, begin behind those that wait already, before those that have just had a turn. */
+  /** Whose last turn is not known begins behind those that wait already, before those that have just had a turn. */
   private addLine(name: string, groupName: string): Line<T> {
-    const lastTurn = this.turns - 0.5;
-    const group = this.groups.get(groupName) ?? this.addGroup(groupName, lastTurn);
-    group.lines += 1;
+    const unknown = this.turns - 0.5;
+    const group = this.groups.get(groupName) ?? this.addGroup(groupName, unknown);
+    const lastTurn = this.pastLines.of(name) ?? unknown;
     const line = { waiting: [], running: 0, lastTurn, group };
+    group.lines.add(line);
     this.lines.set(name, line);
     return line;
   }
 
-  private dropIfEmpty(name: string, { running, waiting, group }: Line<T>): void {
-    if (running > 0 || waiting.length > 0) return;
-    this.lines.delete(name);
-    group.lines -= 1;
-    if (group.lines > 0) return;
-    this.groups.delete(group.name);
-    this.remember(group.name, group.lastTurn);
-  }
-
-  private addGroup(name: string, lastTurn: number): Group {
-    const group = { name, lines: 0, lastTurn: this.lastTurns.get(name) ?? lastTurn };
+  private addGroup(name: string, unknown: number): Group<T> {
+    const lastTurn = this.pastGroups.of(name) ?? unknown;
+    const group = { name, lines: new Set<Line<T>>(), lastTurn };
     this.groups.set(name, group);
-    this.lastTurns.delete(name);
     return group;
   }
 
-  private remember(name: string, lastTurn: number): void {
-    const { lastTurns } = this;
-    lastTurns.delete(name);
-    lastTurns.set(name, lastTurn);
-    if (lastTurns.size <= GROUPS_REMEMBERED) return;
-    const [oldest] = lastTurns.keys();
-    if (oldest !== undefined) lastTurns.delete(oldest);
+  private dropIfEmpty(name: string, line: Line<T>): void {
+    if (line.running > 0 || line.waiting.length > 0) return;
+    const { group } = line;
+    this.lines.delete(name);
+    this.pastLines.note(name, line.lastTurn);
+    group.lines.delete(line);
+    if (group.lines.size > 0) return;
+    this.groups.delete(group.name);
+    this.pastGroups.note(group.name, group.lastTurn);
   }
 }
 
-interface Group {
-  readonly name: string;
-  lines: number;
+interface TakesTurns {
   lastTurn: number;
 }
 
-interface Line<T> {
+interface Group<T> extends TakesTurns {
+  readonly name: string;
+  readonly lines: Set<Line<T>>;
+}
+
+interface Line<T> extends TakesTurns {
   readonly waiting: T[];
-  readonly group: Group;
+  readonly group: Group<T>;
   running: number;
-  lastTurn: number;
+}
+
+/** The last turns of those of which nothing waits, of the latest of them. */
+class LastTurns {
+  private readonly turns = new Map<string, number>();
+
+  of(name: string): number | undefined {
+    return this.turns.get(name);
+  }
+
+  note(name: string, turn: number): void {
+    const { turns } = this;
+    turns.delete(name);
+    turns.set(name, turn);
+    if (turns.size <= NAMES_REMEMBERED) return;
+    const [oldest] = turns.keys();
+    if (oldest !== undefined) turns.delete(oldest);
+  }
+}
+
+const NAMES_REMEMBERED = 1000;
+
+function noteLast(
+  turn: number,
+  name: string,
+  present: ReadonlyMap<string, TakesTurns>,
+  past: LastTurns,
+): void {
+  const waiting = present.get(name);
+  if (waiting) waiting.lastTurn = turn;
+  else past.note(name, turn);
+}
+
+function isBeforeAll(lastTurn = -1, others: Iterable<TakesTurns>): boolean {
+  for (const other of others) if (other.lastTurn < lastTurn) return false;
+  return true;
 }
 
 const isBefore = <T>(one: Line<T>, other: Line<T>): boolean =>

@@ -73,6 +73,39 @@ test('while a group of credentials waits, others are not behind it, within a sha
   expect(ended.slice(6)).toEqual(['d', 'z', 'e', 'v', 'f', 'g']);
 });
 
+test('while others of its group wait, one that comes seldom is not behind them, within a share of their own', async () => {
+  const { run, ended } = openTurns({ group: () => 'all' });
+  for (const query of ['u', 'v', 'w']) {
+    void run(query);
+    await nextTurn();
+    await nextTurn();
+  }
+  ended.length = 0;
+  const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map(run);
+  // The first turn of `a` is after theirs; nothing is known of `x`.
+  all.push(...['u', 'x', 'v', 'w'].map(run));
+  expect(ended.splice(0)).toEqual(['a1', 'a2', 'a3', 'u', 'v']);
+  await Promise.all(all);
+  expect(ended).toEqual(['w', 'x', 'a4', 'a5', 'a6']);
+});
+
+test('what nobody wants any more takes no turn', async () => {
+  const turns = new LoopTurns(always({ ms: Infinity, count: 2 }));
+  const begun: string[] = [];
+  let isGone = false;
+  const enter = (query: string): void => {
+    const free = turns.enter('a', 'a', () => isGone && query.startsWith('gone'));
+    void (free ?? Promise.resolve()).then(() => begun.push(query));
+  };
+  for (let n = 0; n < 40; n += 1) enter(`gone ${n}`);
+  for (const query of ['a1', 'a2', 'a3']) enter(query);
+  isGone = true;
+  let passed = 0;
+  for (; begun.at(-1) !== 'a3'; passed += 1) await nextTurn();
+  expect(begun).toHaveLength(43);
+  expect(passed).toBeLessThan(5);
+});
+
 test('what is begun can be counted instead of timed', async () => {
   const turns = new LoopTurns(always({ ms: Infinity, count: 2 }));
   expect(turns.enter('a')).toBe(undefined);
@@ -83,26 +116,29 @@ test('what is begun can be counted instead of timed', async () => {
   await waits;
 });
 
-test('who is alone has longer turns', async () => {
-  const limits = {
-    alone: { ms: 10, count: Infinity },
-    besideOthers: { ms: 3, count: Infinity },
-  };
-  const { run, ended, wait } = openTurns({ limits });
-  const begunOf = async (queries: readonly string[]): Promise<number> => {
-    await nextTurn();
-    ended.length = 0;
-    const all = queries.map(run);
-    const begun = ended.length;
-    await Promise.all(all);
-    return begun;
-  };
-  const ofA = Array.from({ length: 12 }, (_, i) => `a${i}`);
-  expect(await begunOf(ofA)).toBe(10);
-  expect(await begunOf(['b1', ...ofA])).toBe(3);
-  wait(1000);
-  expect(await begunOf(ofA)).toBe(10);
-});
+test.each([undefined, () => 'all'])(
+  'who is alone has longer turns, also in a group',
+  async (group) => {
+    const limits = {
+      alone: { ms: 10, count: Infinity },
+      besideOthers: { ms: 3, count: Infinity },
+    };
+    const { run, ended, wait } = openTurns({ limits, ...(group && { group }) });
+    const begunOf = async (queries: readonly string[]): Promise<number> => {
+      await nextTurn();
+      ended.length = 0;
+      const all = queries.map(run);
+      const begun = ended.length;
+      await Promise.all(all);
+      return begun;
+    };
+    const ofA = Array.from({ length: 12 }, (_, i) => `a${i}`);
+    expect(await begunOf(ofA)).toBe(10);
+    expect(await begunOf(['b1', ...ofA])).toBe(3);
+    wait(1000);
+    expect(await begunOf(ofA)).toBe(10);
+  },
+);
 
 test('of what waits for nothing, a group that has had its share is not new', async () => {
   const turns = new LoopTurns(always({ ms: Infinity, count: 2 }));

@@ -1,13 +1,21 @@
 /**
  * In one turn of the event loop, queries are begun for a short time only, and likewise requests: the others wait for the next, so that
  * whatever else there is has its turn too. Among those that wait, the databases take turns and in each its credentials, or the addresses.
- * While some wait, a database that had its last turn before theirs need not: whatever comes so has a share of its own in each turn.
+ * While some wait, a database that had its last turn before theirs need not, nor a credential that had it before the others of its
+ * database: whatever comes so has a share of its own in each turn.
  */
 import { FairQueue } from './fair-queue.ts';
+
+/** As in `LoopTurns.enter()`. */
+export interface Line {
+  readonly name: string;
+  readonly group: string;
+}
 
 interface Waiting {
   readonly name: string;
   readonly begin: () => void;
+  readonly isGone: () => boolean;
 }
 
 /** What may be begun of a share in one turn. */
@@ -19,7 +27,7 @@ export interface ShareLimits {
 
 export interface TurnLimits {
   readonly alone: ShareLimits;
-  /** While there are other groups. Short turns are more turns: who is alone need not pay for them. */
+  /** While there are others. Short turns are more turns: who is alone need not pay for them. */
   readonly besideOthers: ShareLimits;
 }
 
@@ -27,16 +35,20 @@ const OF_QUERIES: TurnLimits = {
   alone: { ms: 10, count: Infinity },
   besideOthers: { ms: 3, count: Infinity },
 };
-/** For so long after it came last, a group is there. */
+/** So few, because a database has as many credentials as it likes. */
+const NEW_LINES_MAX = 2;
+/** For so long after it came last, a name is there. */
 const THERE_MS = 1000;
 
 export class LoopTurns {
   private readonly clock: () => number;
   private readonly waiting = new FairQueue<Waiting>();
   private readonly ofWaiting: Share;
-  private readonly ofNew: Share;
-  private newIn = { turn: 0, groups: new Set<string>() };
-  private lastGroup: string | undefined = undefined;
+  private readonly ofNewGroups: Share;
+  private readonly ofNewLines: Share;
+  /** Begun in this turn of the event loop and noted after it: what comes with them is new as well. */
+  private readonly begunNew: Line[] = [];
+  private lastName: string | undefined = undefined;
   private isAloneFromMs = -Infinity;
 
   /** @param clock ms */
@@ -45,52 +57,65 @@ export class LoopTurns {
     const limitsAt = (nowMs: number): ShareLimits =>
       nowMs < this.isAloneFromMs ? limits.besideOthers : limits.alone;
     this.ofWaiting = new Share(limitsAt, clock);
-    this.ofNew = new Share(limitsAt, clock);
+    this.ofNewGroups = new Share(limitsAt, clock);
+    this.ofNewLines = new Share((nowMs) => ({ ...limitsAt(nowMs), count: NEW_LINES_MAX }), clock);
   }
 
-  /** Undefined: it may begin now. @param name of the credential, or of the address @param group of such, that have one share together */
-  enter(name: string, group = name): Promise<void> | undefined {
-    if (group !== this.lastGroup) this.noteChange(group);
-    if (this.mayBegin(group)) return undefined;
+  /**
+   * Undefined: it may begin now.
+   * @param name of the credential, or of the address
+   * @param group of such, that have one share together
+   * @param isGone nobody wants it any more: it is begun beside the next, for nothing
+   */
+  enter(name: string, group = name, isGone = never): Promise<void> | undefined {
+    if (name !== this.lastName) this.noteChange(name);
+    if (this.mayBegin({ name, group })) return undefined;
     return new Promise((resolve) => {
-      this.waiting.add(name, { name, begin: resolve }, group);
+      this.waiting.add(name, { name, begin: resolve, isGone }, group);
       setImmediate(this.admitOne);
     });
   }
 
-  private noteChange(group: string): void {
-    if (this.lastGroup !== undefined) this.isAloneFromMs = this.clock() + THERE_MS;
-    this.lastGroup = group;
+  private noteChange(name: string): void {
+    if (this.lastName !== undefined) this.isAloneFromMs = this.clock() + THERE_MS;
+    this.lastName = name;
   }
 
-  private mayBegin(group: string): boolean {
-    const { waiting, ofWaiting, ofNew } = this;
-    const mayBegin = waiting.isEmpty ? ofWaiting.take() : this.isNew(group) && ofNew.take();
-    if (mayBegin) waiting.noteTurn(group);
+  private mayBegin(line: Line): boolean {
+    const { waiting, ofWaiting } = this;
+    if (waiting.isEmpty) {
+      const mayBegin = ofWaiting.take();
+      if (mayBegin) waiting.noteTurn(line.name, line.group);
+      return mayBegin;
+    }
+    const mayBegin = this.shareOfNew(line)?.take() ?? false;
+    if (mayBegin) this.begunNew.push(line);
     return mayBegin;
   }
 
-  /** What comes with it, in the same turn of the event loop, is new as well. */
-  private isNew(group: string): boolean {
-    const { ofNew, newIn } = this;
-    if (newIn.turn !== ofNew.turn) this.newIn = { turn: ofNew.turn, groups: new Set() };
-    const { groups } = this.newIn;
-    if (this.waiting.isBeforeAll(group)) groups.add(group);
-    return groups.has(group);
+  private shareOfNew({ name, group }: Line): Share | undefined {
+    const { waiting } = this;
+    if (waiting.isNextGroup(group)) return this.ofNewGroups;
+    return waiting.isNextInGroup(name, group) ? this.ofNewLines : undefined;
   }
 
   /** What is admitted begins before the next of these is called. */
   private readonly admitOne = (): void => {
+    for (const { name, group } of this.begunNew.splice(0)) this.waiting.noteTurn(name, group);
+    if (this.waiting.isEmpty) return;
     if (!this.ofWaiting.take()) {
       setImmediate(this.admitOne);
       return;
     }
-    const next = this.waiting.take(1);
-    if (!next) return;
-    this.waiting.end(next.name);
-    next.begin();
+    for (let next = this.waiting.take(1); next; next = this.waiting.take(1)) {
+      this.waiting.end(next.name);
+      next.begin();
+      if (!next.isGone()) return;
+    }
   };
 }
+
+const never = (): boolean => false;
 
 /** Of a turn of the event loop: from its first use on, until it is spent. */
 class Share {
@@ -98,8 +123,6 @@ class Share {
   private readonly clock: () => number;
   private until: number | undefined = undefined;
   private left = 0;
-  /** How many have ended. */
-  turn = 0;
 
   constructor(limitsAt: (nowMs: number) => ShareLimits, clock: () => number) {
     this.limitsAt = limitsAt;
@@ -120,6 +143,5 @@ class Share {
 
   private readonly endTurn = (): void => {
     this.until = undefined;
-    this.turn += 1;
   };
 }

@@ -150,20 +150,13 @@ export class RequestHandler {
     const secret = secretOf(raw.headers['authorization']);
     const { name, group } = this.options.hub.lineOf(secret, arrival.address);
     const begin = (): Promise<void> => this.begin(raw, response, arrival);
-    const free = this.turns.enter(name, group);
-    return free ? this.inFlight.track(this.beginWhen(free, raw, response, begin)) : begin();
-  }
-
-  private async beginWhen(
-    free: Promise<void>,
-    raw: AnyRequest,
-    response: AnyResponse,
-    begin: () => Promise<void>,
-  ): Promise<void> {
-    await free;
+    const isGone = (): boolean => raw.destroyed || isClosed(response);
+    const free = this.turns.enter(name, group, isGone);
+    if (!free) return begin();
     // Many are begun to be reset: such a request costs nothing more.
-    if (raw.destroyed || isClosed(response)) response.destroy();
-    else await begin();
+    const beginUnlessGone = (): Promise<void> | undefined =>
+      isGone() ? void response.destroy() : begin();
+    return this.inFlight.track(free.then(beginUnlessGone));
   }
 
   private arrivalOf(raw: AnyRequest): Arrival {

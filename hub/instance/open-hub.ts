@@ -22,7 +22,8 @@ import type { HubSettings } from '../settings/settings.ts';
 import { prepareHubRows } from '../store/hub-rows.ts';
 import type { HubStore } from '../store/open-store.ts';
 import type { HeldBackCount } from '../monitoring/held-back.ts';
-import { EvaluatorPool, type Evaluator, type Line } from '../evaluators/evaluator-pool.ts';
+import { EvaluatorPool, type Evaluator } from '../evaluators/evaluator-pool.ts';
+import type { Line } from '../event-loop/loop-turns.ts';
 import { startEvaluator } from './start-evaluator.ts';
 import {
   createHubEngine,
