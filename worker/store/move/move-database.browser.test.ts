@@ -32,6 +32,7 @@ import { flipLayout } from './flip-layout.ts';
 import type { MoveProgress } from './layout-lock.ts';
 import { moveDatabase, type MoveOptions } from './move-database.ts';
 import { openInLayout } from './open-in-layout.ts';
+import { dropStaging } from './staging.ts';
 
 const ROWS = 40;
 const SPACES: readonly Space[] = [...HOT_SPACES, 'log', 'files'];
@@ -282,6 +283,18 @@ test('with a full disk rows stay rows, and are moved when there is room', async 
   expect(await contentsOf(store)).toEqual(contents);
   await store.close();
   expect(await versionStored(name)).toBe(versionOf(PACKED_LAYOUT));
+});
+
+test('dropStaging() is refused with what the browser said', async () => {
+  const name = newName();
+  await fill(name);
+  const before = ({ name: call }: Call): void => {
+    if (call === 'transaction') throw new DOMException('full', 'QuotaExceededError');
+  };
+  await withFault({ before }, async () => {
+    await expect(dropStaging(name, {})).rejects.toMatchObject({ code: 'quota_exceeded' });
+  });
+  await dropStaging(name, {});
 });
 
 test('a move is not begun where it would fill the disk', async () => {

@@ -6,6 +6,7 @@ import { pause } from '../../browser/pause.ts';
 import { STAMP_KEY, type Birth } from '../birth-stamp.ts';
 import { Watchdog } from '../deadline.ts';
 import { connect, type Connection } from '../idb-connection.ts';
+import { thrownFor, TransactionFailure } from '../idb-failure.ts';
 import {
   LastingConnection,
   OPEN_DEADLINE_MS,
@@ -104,10 +105,20 @@ export class Staging {
   }
 }
 
-/** Before rows that were being copied are used again: what was copied is not what they will be. */
-export async function dropStaging(
+type WaitingOptions = Pick<ConnectionOptions, 'openDeadlineMs' | 'watchdog'>;
+
+/** Before rows that were being copied are used again: what was copied is not what they will be. @throws Refusal */
+export async function dropStaging(name: string, options: WaitingOptions): Promise<void> {
+  try {
+    await clearStaging(name, options);
+  } catch (reason) {
+    throw reason instanceof TransactionFailure ? thrownFor(reason) : reason;
+  }
+}
+
+async function clearStaging(
   name: string,
-  { openDeadlineMs = OPEN_DEADLINE_MS, watchdog = new Watchdog() }: ConnectionOptions,
+  { openDeadlineMs = OPEN_DEADLINE_MS, watchdog = new Watchdog() }: WaitingOptions,
 ): Promise<void> {
   const underWay = new UnderWay({ isOneAtATime: false, watchdog });
   const onSuperseded = (): void => undefined;
