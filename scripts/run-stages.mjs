@@ -27,10 +27,10 @@ function honest({ stage, ok, tally }) {
   return (ok && hasRun) || tally.failed > 0 ? tally : { ...tally, failed: 1 };
 }
 
-const FILES_AGAIN_MAX = 2;
+const FILES_AGAIN_MAX = 4;
 
 /**
- * Tests in a real browser depend on its timing, which no seed fixes: up to two files that failed there are run once
+ * Tests in a real browser depend on its timing, which no seed fixes: up to four files that failed there are run once
  * more, alone. What passed only then is told in the last lines, for it is a defect of the test or of the code.
  *
  * @param {Outcome} outcome @returns {Promise<Settled>}
