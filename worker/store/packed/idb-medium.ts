@@ -14,7 +14,7 @@ import { newerDatabase } from '../idb-failure.ts';
 import type { LastingConnection } from '../lasting-connection.ts';
 import { NativeTransaction } from '../native-transaction.ts';
 import { dropping, mayHaveArrived } from '../row-transactions.ts';
-import { logPartOf, type StoredPart } from './stored-part.ts';
+import { doesCount, logPartOf, type StoredPart } from './stored-part.ts';
 
 interface StoredBlockRow {
   readonly i: number;
@@ -143,11 +143,10 @@ export class IdbMedium implements Medium {
   /** @throws Refusal when another version of the app has written it, or another database came into its place */
   private async ourPartsAfter(tx: NativeTransaction, after: number): Promise<readonly LogPart[]> {
     const parts = await partsAfter(tx, after);
-    return parts.map((stored) => {
-      const part = logPartOf(stored);
+    return parts.map((part) => {
       // Of what does not count it does not matter who wrote it.
-      if (part.bytes.length > 0) this.requireOurs(stored);
-      return part;
+      if (doesCount(part)) this.requireOurs(part);
+      return logPartOf(part);
     });
   }
 

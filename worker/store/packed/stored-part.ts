@@ -11,9 +11,11 @@ export interface StoredPart {
   readonly e?: number;
 }
 
-export const logPartOf = ({ n, v, e = n }: Pick<StoredPart, 'n' | 'v' | 'e'>): LogPart => ({
-  number: n,
-  bytes: e === n ? v : NOTHING,
+export const doesCount = ({ n, e = n }: Pick<StoredPart, 'n' | 'e'>): boolean => e === n;
+
+export const logPartOf = (part: Pick<StoredPart, 'n' | 'v' | 'e'>): LogPart => ({
+  number: part.n,
+  bytes: doesCount(part) ? part.v : NOTHING,
 });
 
 const NOTHING = new Uint8Array();
