@@ -266,10 +266,9 @@ export class NativeTransaction implements Waiting {
 }
 
 /** An `AbortError` only tells that it was. */
-function whyAborted(...told: readonly (DOMException | null)[]): DOMException {
-  const why = told.find((each) => each && each.name !== 'AbortError');
-  return why ?? new DOMException('The browser aborted the transaction.', 'AbortError');
-}
+const whyAborted = (...told: readonly (DOMException | null)[]): DOMException =>
+  told.find((each) => each && each.name !== 'AbortError') ??
+  new DOMException('The browser aborted the transaction.', 'AbortError');
 
 const isInactive = (reason: unknown): boolean =>
   reason instanceof DOMException &&

@@ -80,11 +80,11 @@ export class IdbMedium implements Medium {
       const log = await this.ourPartsAfter(tx, after).catch(dropping(tx));
       const parts = await make(log).catch(dropping(tx));
       const first = (log.at(-1)?.number ?? after) + 1;
-      if (parts) asked = first;
       if (!parts) {
         tx.drop();
         return undefined;
       }
+      asked = first;
       const number = await this.addAll(tx, parts, first, commit).catch(dropping(tx));
       // Nobody else appends in between, numbers only grow, and the last record is never cut: this is not the log that was read before.
       if (number !== undefined && number !== first) this.connection.lost();
@@ -172,8 +172,7 @@ export class IdbMedium implements Medium {
       return undefined;
     }
     const committed = isOne ? tx.commitAtOnce() : undefined;
-    const [first] = await adding;
-    const number = Number(first);
+    const number = Number((await adding)[0]);
     if (committed) await committed;
     else if (number === expected) await tx.commit();
     else tx.drop();
