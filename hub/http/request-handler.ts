@@ -234,10 +234,11 @@ export class RequestHandler {
     const { name } = place;
     const refused = this.guard.checkCaller(context) ?? this.guard.checkAdmission(context);
     if (refused) return this.responder.send(context, name, refused);
+    const valuesMax = place.bodyValues?.(context.request.path) ?? Infinity;
     try {
-      const read = await this.readBodyOf(context, place);
+      const read = await this.readBodyOf(context, valuesMax);
       try {
-        await this.respondTo(context, place, read);
+        await this.respondTo(context, place, read, valuesMax);
       } finally {
         read.release();
       }
@@ -251,16 +252,16 @@ export class RequestHandler {
 
   private readBodyOf(
     context: RequestContext,
-    { bodyValues = unbounded }: Place,
+    valuesMax: number,
   ): Promise<RequestBody> | RequestBody {
     const { raw, request } = context;
     const { settings } = this.options;
     const { requestBytes } = settings;
-    const isParsedHere = bodyValues(request.path) < Infinity;
     if (request.method === 'GET' || request.method === 'HEAD') return NO_BODY;
     return readBody(raw, {
       limits: settings,
-      bytesMax: isParsedHere ? Math.min(requestBytes, HUB_LIMITS.parsedBodyBytes) : requestBytes,
+      bytesMax:
+        valuesMax < Infinity ? Math.min(requestBytes, HUB_LIMITS.parsedBodyBytes) : requestBytes,
       memory: this.bodies.shareOf(request.address),
       admitLarge: () => this.guard.requireCredential(context),
     });
@@ -268,8 +269,9 @@ export class RequestHandler {
 
   private async respondTo(
     context: RequestContext,
-    { name, respond, readsBytes, takesParts, bodyValues = unbounded }: Place,
+    { name, respond, readsBytes, takesParts }: Place,
     read: RequestBody,
+    valuesMax: number,
   ): Promise<void> {
     const { request, credential } = context;
     const end = await this.admission.beginRequest(credential);
@@ -284,9 +286,9 @@ export class RequestHandler {
       if (readsBytes) request.bytes = joined(parts);
       else if (isLong(parts) && takesParts?.(request.path)) request.bodyParts = parts;
       else {
-        checkValues(parts, bodyValues(request.path));
+        checkValues(parts, valuesMax);
         // One of several long ones in each turn: each is parsed at once.
-        if (isLong(parts) && bodyValues(request.path) < Infinity) await nextTurn();
+        if (isLong(parts) && valuesMax < Infinity) await nextTurn();
         request.body = textOf(parts);
       }
       const response = await respond(request, this.callerOf(context));
@@ -382,5 +384,4 @@ const BEGUN: TurnLimits = {
   besideOthers: { ms: 10, count: 6 },
 };
 const NO_STORE = { 'cache-control': 'no-store' } as const;
-const unbounded = (): number => Infinity;
 const NO_BODY = { parts: [], release: () => undefined };
