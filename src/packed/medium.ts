@@ -7,8 +7,8 @@ import type { IdRange } from './manifest.ts';
 
 export interface LogPart {
   readonly number: number;
-  /** None: nothing counts that was appended under this number. */
-  readonly bytes: Uint8Array;
+  /** Undefined: nothing counts that was appended under this number. */
+  readonly bytes: Uint8Array | undefined;
 }
 
 export interface StoredBlock {

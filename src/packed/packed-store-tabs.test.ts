@@ -44,7 +44,7 @@ test('what was appended under another number than its own counts for nobody, and
   const alone = { aloneTerm: () => 1 };
   const [store, other] = [await openPacked(data, {}, alone), await openPacked(data, {}, alone)];
   for (const tab of [store, other, store, other]) await increment(tab);
-  const counted = data.log.map(({ bytes }) => bytes.length > 0).join(' ');
+  const counted = data.log.map(({ bytes }) => bytes !== undefined).join(' ');
   expect(counted).toBe('true false true false true false true');
   const again = await openPacked(data);
   for (const tab of [other, again]) expect(await counterOf(tab)).toBe(4);
@@ -55,6 +55,14 @@ test('what was appended under another number than its own counts for nobody, and
   for (const tab of [store, other]) await increment(tab);
   expect(await counterOf(await openPacked(data))).toBe(6);
   expect(await again.verify()).toEqual([]);
+});
+
+test('a record without a byte is damaged, and none that does not count', async () => {
+  const data = new MediumData();
+  await increment(await openPacked(data));
+  data.log.push({ number: (data.lastNumber += 1), bytes: new Uint8Array() });
+  await expect(openPacked(data)).rejects.toMatchObject({ code: 'local_data_loss' });
+  expect((await salvaged(data)).damaged).toEqual([`log record ${data.lastNumber}`]);
 });
 
 test('read() keeps its snapshot while all its tables are merged and swept', async () => {

@@ -196,7 +196,7 @@ function* recordsOf(
   for (const [at, { number, bytes }] of log.entries()) {
     const before = log[at - 1];
     if (before && before.number !== number - 1) yield { number: number - 1, record: undefined };
-    if (bytes.length === 0 && parts.length === 0) continue;
+    if (bytes === undefined) continue;
     try {
       const part = readPart(bytes);
       parts = part.index === parts.length ? [...parts, part] : [part];

@@ -5,8 +5,6 @@ import type { IdRange } from '../manifest.ts';
 /** Of a range with fewer ids each is looked up: those of a table. */
 const WALKED_MAX = 10_000;
 
-const NOTHING = new Uint8Array();
-
 export class MediumData {
   log: LogPart[] = [];
   lastNumber = 0;
@@ -22,7 +20,7 @@ export class MediumData {
   append(parts: readonly Uint8Array[], expected: number): boolean {
     if (this.lastNumber + 1 !== expected) {
       // As in a browser: of one part the number is known when it has been committed.
-      if (parts.length === 1) this.log.push({ number: (this.lastNumber += 1), bytes: NOTHING });
+      if (parts.length === 1) this.log.push({ number: (this.lastNumber += 1), bytes: undefined });
       return false;
     }
     for (const bytes of parts) this.log.push({ number: (this.lastNumber += 1), bytes });

@@ -132,7 +132,7 @@ function recordsOf(log: readonly LogPart[]): NumberedRecord[] {
   for (const { number, bytes } of log) {
     if (number !== expected) throw damaged(`log record ${expected}`, 'it is missing');
     expected += 1;
-    if (bytes.length === 0 && pieces.length === 0) {
+    if (bytes === undefined) {
       records.push({ number, record: undefined });
       continue;
     }

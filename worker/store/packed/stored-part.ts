@@ -15,5 +15,5 @@ export const doesCount = ({ n, e = n }: Pick<StoredPart, 'n' | 'e'>): boolean =>
 
 export const logPartOf = (part: Pick<StoredPart, 'n' | 'v' | 'e'>): LogPart => ({
   number: part.n,
-  bytes: doesCount(part) ? part.v : new Uint8Array(),
+  bytes: doesCount(part) ? part.v : undefined,
 });
