@@ -28,9 +28,10 @@ export class TransactionFailure extends Error {
   }
 }
 
-/** What a caller gets: our own errors as they are, what the browser said as a refusal. */
-export function thrownFor(failure: TransactionFailure): unknown {
-  const { reason } = failure;
+/** What a caller gets: our own errors as they are, what the browser said of a transaction as a refusal. */
+export function thrownFor(thrown: unknown): unknown {
+  if (!(thrown instanceof TransactionFailure)) return thrown;
+  const { reason } = thrown;
   // No index is unique: only a key can clash.
   if (nameOf(reason) === 'ConstraintError') return new KeyTaken({ cause: reason });
   return reason instanceof DOMException || !(reason instanceof Error) ? refusalOf(reason) : reason;

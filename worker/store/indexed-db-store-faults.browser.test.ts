@@ -7,6 +7,7 @@ import type { BrowserStore } from './browser-store.ts';
 import type { StoreKind } from './layouts.ts';
 import { liftQuota, withoutProtocol, withQuota } from '../testing/browser-storage.ts';
 import { atCommit, loseConnection, withFault } from '../testing/idb-faults.ts';
+import { rawOpen } from '../testing/raw-database.ts';
 import { OPEN, STORE_KINDS, type StoreOptions } from '../testing/store-kinds.ts';
 import { freshName } from '../testing/store-kit.ts';
 
@@ -337,17 +338,6 @@ function failAt(isNow: boolean): void {
 /** The commit goes on, but its answer does not come: an abort does, as when a connection dies. */
 function loseAnswer(transaction: IDBTransaction): void {
   transaction.dispatchEvent(new Event('abort'));
-}
-
-/** As it is, whatever its version. */
-function rawOpen(name: string, version?: number): Promise<IDBDatabase> {
-  const request = indexedDB.open(name, version);
-  return new Promise((resolve, reject) => {
-    request.addEventListener('success', () => resolve(request.result));
-    request.addEventListener('error', () =>
-      reject(new Error('no database', { cause: request.error })),
-    );
-  });
 }
 
 /** A write transaction that does not end, as in a tab that was stopped. */

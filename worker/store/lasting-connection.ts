@@ -100,7 +100,7 @@ export class LastingConnection {
       });
       this.checkpoint.begin(settled, outside);
     } catch (reason) {
-      throw reason instanceof TransactionFailure ? thrownFor(reason) : reason;
+      throw thrownFor(reason);
     }
   }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Watchdog } from './deadline.ts';
-import { NativeTransaction } from './native-transaction.ts';
+import { beginWrite } from '../testing/raw-database.ts';
+import type { NativeTransaction } from './native-transaction.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -29,14 +29,7 @@ function begin(database: SilentDatabase): {
   readonly tx: NativeTransaction;
   readonly noted: string[];
 } {
-  const tx = new NativeTransaction(database.idb, {
-    stores: ['documents'],
-    mode: 'readwrite',
-    durability: 'relaxed',
-    watchdog: new Watchdog(),
-    onAnswer: () => undefined,
-    onEnded: () => undefined,
-  });
+  const tx = beginWrite(database.idb, 'documents');
   const noted: string[] = [];
   tx.count('documents').then(
     (count) => noted.push(String(count)),

@@ -13,6 +13,7 @@ import {
   sequence,
 } from '../../../src/store/testing/store-rows.ts';
 import { withFault, type Call } from '../../testing/idb-faults.ts';
+import { rawOpen } from '../../testing/raw-database.ts';
 import { OPEN } from '../../testing/store-kinds.ts';
 import { freshName, MemoryMarker, storeOptions } from '../../testing/store-kit.ts';
 import { isStamp, STAMP_KEY } from '../birth-stamp.ts';
@@ -120,13 +121,6 @@ async function versionStored(name: string): Promise<number> {
   const { version } = idb;
   idb.close();
   return version;
-}
-
-async function rawOpen(name: string): Promise<IDBDatabase> {
-  const opening = indexedDB.open(name);
-  return new Promise((resolve) => {
-    opening.addEventListener('success', () => resolve(opening.result));
-  });
 }
 
 /** What lies in the object stores of rows, without the stamps, and the note of it. */

@@ -6,7 +6,7 @@ import { pause } from '../../browser/pause.ts';
 import { STAMP_KEY, type Birth } from '../birth-stamp.ts';
 import { Watchdog } from '../deadline.ts';
 import { connect, type Connection } from '../idb-connection.ts';
-import { thrownFor, TransactionFailure } from '../idb-failure.ts';
+import { thrownFor } from '../idb-failure.ts';
 import {
   LastingConnection,
   OPEN_DEADLINE_MS,
@@ -108,13 +108,10 @@ export class Staging {
 type WaitingOptions = Pick<ConnectionOptions, 'openDeadlineMs' | 'watchdog'>;
 
 /** Before rows that were being copied are used again: what was copied is not what they will be. @throws Refusal */
-export async function dropStaging(name: string, options: WaitingOptions): Promise<void> {
-  try {
-    await clearStaging(name, options);
-  } catch (reason) {
-    throw reason instanceof TransactionFailure ? thrownFor(reason) : reason;
-  }
-}
+export const dropStaging = (name: string, options: WaitingOptions): Promise<void> =>
+  clearStaging(name, options).catch((reason: unknown) => {
+    throw thrownFor(reason);
+  });
 
 async function clearStaging(
   name: string,

@@ -16,6 +16,7 @@ import {
   sequence,
 } from '../../../src/store/testing/store-rows.ts';
 import { atCommit, loseConnection, withFault, type Call } from '../../testing/idb-faults.ts';
+import { rawOpen } from '../../testing/raw-database.ts';
 import { OPEN, type StoreOptions } from '../../testing/store-kinds.ts';
 import { freshName } from '../../testing/store-kit.ts';
 import { readLock } from '../../lock/lock.ts';
@@ -323,10 +324,7 @@ async function raw<T>(
   store: string,
   body: (log: IDBObjectStore) => IDBRequest<T>,
 ): Promise<T> {
-  const opening = indexedDB.open(name);
-  const idb = await new Promise<IDBDatabase>((resolve) => {
-    opening.addEventListener('success', () => resolve(opening.result));
-  });
+  const idb = await rawOpen(name);
   const tx = idb.transaction([store], 'readwrite');
   const request = body(tx.objectStore(store));
   await new Promise((resolve) => tx.addEventListener('complete', resolve));
