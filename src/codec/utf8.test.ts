@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { utf8Length } from './utf8.ts';
 
 test('utf8Length() counts the bytes of a text, short or long', () => {
@@ -12,4 +12,13 @@ test('utf8Length() counts the bytes of a text, short or long', () => {
     }),
     { numRuns: 50 },
   );
+});
+
+test('utf8Length() hands the encoder each part of a long text once, and cuts no character', () => {
+  const given = vi.spyOn(TextEncoder.prototype, 'encodeInto');
+  const text = `a${'🦔'.repeat(500_000)}`;
+  expect(utf8Length(text)).toBe(2_000_001);
+  const lengths = given.mock.calls.map(([part]) => part.length);
+  given.mockRestore();
+  expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(text.length);
 });
