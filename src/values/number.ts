@@ -9,6 +9,12 @@ export const INT64_MAX = 2n ** 63n - 1n;
 export const INT64_MIN = -(2n ** 63n);
 const TWO_63 = 2 ** 63;
 
+/** The nearest that is in the range. */
+export const clamp = (value: bigint, min: bigint, max: bigint): bigint => {
+  if (value < min) return min;
+  return value > max ? max : value;
+};
+
 /** The nearest double. */
 export const toDouble = (value: NumberValue): number => {
   if (typeof value === 'number') return value;

@@ -1,4 +1,6 @@
 /** User documents. Spec: sets 1.1, 1.2. */
+import { clamp } from '../../values/number.ts';
+import { NANOS_MAX, NANOS_MIN } from '../../values/time.ts';
 import { isObject, Time } from '../../values/value.ts';
 import { checkData, checkTtl, optional, type Draft, type Kind } from './draft.ts';
 import { checkPermissions } from './check-permissions.ts';
@@ -22,5 +24,6 @@ export const DOCUMENT: Kind = {
 function setTtlOfCollection({ context, ref, params, fields }: Draft): void {
   const days = context.schema(ref.database).collection(ref.collection)?.ttlDays;
   if (days === undefined || (params.get('ttl') ?? null) !== null) return;
-  fields.set('ttl', new Time(BigInt(context.snapshot) * 1000n + BigInt(days) * DAY_NANOS));
+  const nanos = BigInt(context.snapshot) * 1000n + BigInt(days) * DAY_NANOS;
+  fields.set('ttl', new Time(clamp(nanos, NANOS_MIN, NANOS_MAX)));
 }

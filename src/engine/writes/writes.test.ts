@@ -195,6 +195,20 @@ test('ttl_days of the collection are written into what has no ttl', async () => 
   expect(own.ttl['@ts']).toBe('2999-01-01T00:00:00Z');
 });
 
+test('a ttl from ttl_days ends where Times end', async () => {
+  const w = await world();
+  const ttl = async (ttl_days: bigint) => {
+    const name = `days${ttl_days}`;
+    // Too large for JSON.stringify().
+    const days = { to_integer: String(ttl_days) };
+    await w.ask({ create_collection: obj({ name, ttl_days: days }) });
+    return (await w.document(create(coll(name), {}))).ttl['@ts'];
+  };
+  expect(await ttl(2n ** 63n - 1n)).toBe('+1000000000-12-31T23:59:59.999999999Z');
+  expect(await ttl(-(2n ** 63n))).toBe('-1000000000-01-01T00:00:00Z');
+  expect(await ttl(999_999_999n)).toMatch(/^\+2739933-01-03T/);
+});
+
 test('unique indexes count entries added, with the values of this query', async () => {
   const w = await world();
   await w.ask({
