@@ -3,6 +3,7 @@ import { refBytes } from '../../codec/key.ts';
 import { fail, type Step } from '../../errors.ts';
 import { typeExpected } from '../../fault-texts.ts';
 import { compareValues } from '../../values/compare.ts';
+import { clamp, INT64_MAX, INT64_MIN } from '../../values/number.ts';
 import { typeName } from '../../values/type-name.ts';
 import {
   Action,
@@ -28,12 +29,11 @@ export interface EventBound {
   readonly echo: Value;
 }
 
-const MAX_TIME = 2n ** 63n - 1n;
 const DAY_MICROS = 86_400_000_000n;
 
 /** @throws QueryFailure `invalid argument`, `invalid ref` at `position` or below */
 export function eventBoundOf(given: Value, position: readonly Step[]): EventBound {
-  if (given === null) return startOf(MAX_TIME);
+  if (given === null) return startOf(INT64_MAX);
   if (isInteger(given)) return startOf(BigInt(given));
   if (given instanceof Time) return startOf(floorMicros(given.nanos));
   if (given instanceof DateValue) return startOf(BigInt(given.day) * DAY_MICROS);
@@ -54,8 +54,11 @@ export function eventBoundOf(given: Value, position: readonly Step[]): EventBoun
 const floorMicros = (nanos: bigint): bigint =>
   (nanos - (((nanos % 1000n) + 1000n) % 1000n)) / 1000n;
 
-/** Before all events at a time. */
-const startOf = (ts: bigint): EventBound => ({ ts, echo: echoOf(ts, 'add', []) });
+/** Before all events at a time. Times reach further than the Integers that events and cursors have. */
+function startOf(micros: bigint): EventBound {
+  const ts = clamp(micros, INT64_MIN, INT64_MAX);
+  return { ts, echo: echoOf(ts, 'add', []) };
+}
 
 function echoOf(
   ts: bigint,

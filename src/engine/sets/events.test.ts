@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
+import { EngineWorld, ROOT, coll, create, doc, obj } from '../testing/engine-world.ts';
 
 const ref = doc('notes', 1);
 const by = (tag: string) => ({ match: { index: 'by_tag' }, terms: tag });
@@ -154,6 +154,26 @@ test('pages of events show the cursor given, as an event, and the next one with 
     in: { paginate: { events: by('x') }, after: { select: 'after', from: { var: 'page' } } },
   };
   expect(briefly((await w.ask(inside)) as EventsPage)).toEqual([['add', [2]]]);
+});
+
+test('a cursor of events beyond the times of events comes back as one that can be sent', async () => {
+  const w = await world();
+  const echoed = async (before: unknown) => {
+    const { body } = await w.answer({ paginate: { events: ref }, before });
+    expect((await w.engine.query(queryOf(body))).status).toBe(200);
+    return /"after":{"ts":(-?\d+)/.exec(body)?.[1];
+  };
+  const queryOf = (body: string) => ({
+    secret: ROOT,
+    apiVersion: '4' as const,
+    allows: 'read' as const,
+    query: `{"paginate":{"events":${JSON.stringify(ref)}},"before":{"object":${String(/{"ts":[^}]*}/.exec(body)?.[0])}}}`,
+  });
+  expect(await echoed({ time: '+1000000000-12-31T23:59:59.999999999Z' })).toBe(
+    '9223372036854775807',
+  );
+  expect(await echoed({ date: '-1000000000-01-01' })).toBe('-9223372036854775808');
+  expect(await echoed({ to_integer: '-9223372036854775808' })).toBe('-9223372036854775808');
 });
 
 test('other cursors of events are refused where they stand', async () => {
