@@ -77,6 +77,20 @@ export function refused(): void {
   q.Update(q.Var('ref'));
   // @ts-expect-error There is no such function.
   q.Upsert(q.Var('ref'), {});
+  const typed = q.Collection<Note>('notes');
+  q.Create(typed, { data: note, ttl: q.Now(), credentials: { password: 'x' } });
+  // @ts-expect-error What a document holds is in `data`: it would be dropped here.
+  q.Create(typed, note);
+  // @ts-expect-error And under a misspelt name.
+  q.Create(typed, { dat: note });
+  // @ts-expect-error Nor would an update change anything.
+  q.Update(q.Ref(typed, '1'), { title: 'x' });
+  // @ts-expect-error Or it would be empty afterwards.
+  void client.Replace(q.Ref(typed, '1'), { title: 'x' });
+  // @ts-expect-error A user without a password.
+  q.Create(typed, { data: note, credentials: { pasword: 'x' } });
+  // @ts-expect-error It would be told as a wrong password.
+  q.Login(q.Ref(typed, '1'), { pasword: 'x' });
   // @ts-expect-error A union has at least one member.
   q.Union();
   // @ts-expect-error The observer needs somewhere to tell values.

@@ -123,12 +123,30 @@ type DataOfRef<R extends Ref> =
   R extends DocumentRef<infer T> ? (unknown extends T ? MembersOf<R> : T) : Data;
 type MembersOf<R> = R extends CollectionRef<infer T> ? Known<T> : Data;
 
-/** Parameters of a new document. Members of the document beside `data` are as they are. */
+/** What a document has beside `data`. A misspelt member would be dropped, and what is in it. */
+interface Beside {
+  readonly ttl?: Arg | undefined;
+  readonly credentials?: Expr | null | Credentials | undefined;
+  readonly permissions?: Arg | undefined;
+  readonly constraints?: Arg | undefined;
+}
+
+interface Credentials {
+  readonly password?: Arg;
+  readonly hashed_password?: Arg;
+}
+
+/** Parameters of a new document. */
 export type Params<T> = Data extends T
   ? Arg
-  : Expr | { readonly data?: Written<T> | Expr; readonly [member: string]: unknown };
+  : Expr | (Beside & { readonly data?: Written<T> | Expr });
 
 /** Parameters that change a document. */
 export type Changes<T> = Data extends T
   ? Arg
-  : Expr | { readonly data?: Changed<T> | Expr; readonly [member: string]: unknown };
+  : Expr | (Beside & { readonly data?: Changed<T> | Expr });
+
+/** Parameters of `Login`. */
+export type LoginParams =
+  | Expr
+  | { readonly password: Arg; readonly ttl?: Arg | undefined; readonly data?: Arg | undefined };

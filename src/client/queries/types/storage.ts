@@ -9,6 +9,7 @@ import type {
   StoredDocument,
   DocumentRef,
   KeyDocument,
+  LoginParams,
   Page,
   PaginateOptions,
   Params,
@@ -135,7 +136,7 @@ type Merged<A, B> = {
 };
 
 export interface Identities {
-  Login: (user: Arg, params: Arg) => Expr<Token>;
+  Login: (user: Arg, params: LoginParams) => Expr<Token>;
   Logout: Unary<boolean>;
   Identify: Binary<boolean>;
   /** @deprecated in favour of `CurrentIdentity` */
