@@ -289,6 +289,14 @@ test('q.Lambda() reads the names of plain parameters and refuses others', () => 
   expect(() => lambda(() => 1)).toThrow('at least one parameter');
 });
 
+test.each<[string, () => unknown]>([
+  ['braces without return', () => q.Map([1], (n) => void q.Add(n, 1))],
+  ['a member of an expression', () => q.Map([1], (n) => (n as { data?: unknown }).data)],
+  ['variables taken from one object', () => q.Let({ a: 1 }, (all) => (all as { a?: unknown }).a)],
+])('q refuses a function that returns nothing: %s', (_, make) => {
+  expect(make).toThrow('A function in a query must return an expression.');
+});
+
 const built = (name: string, recipes: readonly Recipe[]): unknown => {
   try {
     return ours.q[name]?.(...recipes.map((make) => make(ours)));

@@ -30,7 +30,8 @@ export const q: Builders = Object.fromEntries([
  */
 export const wrap = (value: unknown): unknown => refusing(() => wrapped(value));
 
-function refusing<T>(make: () => T): T {
+/** @throws UsageError for what is no value of FQL, and for what contains itself */
+export function refusing<T>(make: () => T): T {
   try {
     return make();
   } catch (cause) {
@@ -181,12 +182,19 @@ function lambdaOf(body: Build): Expr {
   const names = parameterNames(body);
   const [only] = names;
   if (only === undefined) {
-    throw new UsageError('A function used as a lambda must have at least one parameter.');
+    throw new UsageError('A function in a query must have at least one parameter.');
   }
   return new Expr({
     lambda: names.length === 1 ? only : names,
-    expr: wrap(body(...names.map(variable))),
+    expr: bodyOf(body, names),
   });
+}
+
+/** What a function makes of variables of these names. Without a body, the query would be another one. */
+function bodyOf(make: Build, names: readonly string[]): unknown {
+  const body = wrap(make(...names.map(variable)));
+  if (body !== undefined) return body;
+  throw new UsageError('A function in a query must return an expression.');
 }
 
 function buildLet(bindings: unknown, body: unknown): Expr {
@@ -197,12 +205,10 @@ function buildLet(bindings: unknown, body: unknown): Expr {
           .filter(([, value]) => value !== undefined)
           .map(([name, value]) => ({ [name]: value }))
   ) as readonly object[];
-  const names = Array.isArray(bindings)
-    ? each.flatMap((binding) => Object.keys(binding))
-    : Object.keys(bindings ?? {});
+  const names = [bindings ?? {}].flat().flatMap(Object.keys);
   return new Expr({
     let: each.map(wrapMembers),
-    in: wrap(typeof body === 'function' ? (body as Build)(...names.map(variable)) : body),
+    in: wrap(typeof body === 'function' ? bodyOf(body as Build, names) : body),
   });
 }
 
@@ -210,7 +216,7 @@ function buildPaginate(set: unknown, options: unknown = {}): Expr {
   const literal = typeof options === 'object' && !Array.isArray(options);
   if (!literal || isExpr(options)) {
     throw new UsageError(
-      'The options of q.Paginate must be an object literal, such as { size: q.Var("n") }, not an expression.',
+      'The options of q.Paginate must be an object literal, such as { size: q.Var("n") }.',
     );
   }
   return new Expr({ paginate: wrap(set), ...wrapMembers(options) });

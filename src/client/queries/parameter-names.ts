@@ -18,7 +18,7 @@ export function parameterNames(body: (...args: never[]) => unknown): readonly st
   if (names.at(-1) === '') names.pop();
   for (const name of names) {
     if (!NAME.test(name)) {
-      throw new UsageError(`A function used as a lambda must have plain parameters: ${name}`);
+      throw new UsageError(`A function in a query must have plain parameters: ${name}`);
     }
   }
   return names;
