@@ -16,6 +16,7 @@ import {
   sequence,
   write,
 } from '../store/testing/store-rows.ts';
+import { IDS_PER_CLAIM } from './manifest.ts';
 import { CountingMedium } from './testing/counting-medium.ts';
 import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
 import { openPacked, SMALL } from './testing/packed-kit.ts';
@@ -55,6 +56,32 @@ test('what was appended under another number than its own counts for nobody, and
   for (const tab of [store, other]) await increment(tab);
   expect(await counterOf(await openPacked(data))).toBe(6);
   expect(await again.verify()).toEqual([]);
+});
+
+test('blocks have ids of a claim, also when its second append is not answered and another tab came first', async () => {
+  const data = new MediumData();
+  const other = await openPacked(data);
+  const memory = createMemoryMedium(data);
+  let isLost = false;
+  const store = await openPacked(data, SMALL, {
+    medium: {
+      ...memory,
+      // As over a connection that is lost amid it: what was appended is not there, the other tab's record is.
+      async appendAfter(...asked) {
+        if (!isLost) return memory.appendAfter(...asked);
+        isLost = false;
+        await increment(other);
+        return undefined;
+      },
+    },
+  });
+  await put(store, 'documents', rows(5));
+  await increment(other);
+  isLost = true;
+  await store.flush();
+  expect(isLost).toBe(false);
+  expect(Math.min(...data.blocks.keys())).toBeGreaterThanOrEqual(IDS_PER_CLAIM);
+  expect(await store.verify()).toEqual([]);
 });
 
 test('a record without a byte is damaged, and none that does not count', async () => {

@@ -55,8 +55,10 @@ export class Flips {
     return this.queue.run(async () => {
       const record = makeForNewest();
       if (!record) return undefined;
-      const number = await tree.append(record, 'relaxed');
-      return number ?? tree.appendNext(() => Promise.resolve(makeForNewest()), 'relaxed');
+      let number = await tree.append(record, 'relaxed');
+      while (number === undefined && makeForNewest())
+        number = await tree.appendNext(() => Promise.resolve(makeForNewest()), 'relaxed');
+      return number;
     });
   }
 

@@ -18,9 +18,10 @@ import {
 import { atCommit, loseConnection, withFault, type Call } from '../../testing/idb-faults.ts';
 import { rawOpen } from '../../testing/raw-database.ts';
 import { OPEN, type StoreOptions } from '../../testing/store-kinds.ts';
-import { freshName } from '../../testing/store-kit.ts';
+import { freshName, storeOptions } from '../../testing/store-kit.ts';
 import { readLock } from '../../lock/lock.ts';
 import type { BrowserStore } from '../browser-store.ts';
+import { openPackedDatabase } from '../open-layout.ts';
 import type { StoredPart } from './stored-part.ts';
 
 describeStore('openPackedDatabase()', (name) => OPEN.packed(`packed ${name}`));
@@ -217,6 +218,37 @@ test('a lost connection amid flushes and merges loses nothing', async () => {
   expect((await everything(store)).documents).toHaveLength(60);
 });
 
+test('a claim that others came before twice, the second time as the connection was lost, is made again', async () => {
+  const name = freshName();
+  const store = await openPackedDatabase(name, storeOptions({ limits: { commitsMax: 8 } }));
+  opened.push(store);
+  await increment(store);
+  const { n: _, ...late } = (await partsIn(name)).at(-1) ?? { n: 0 };
+  const idb = await rawOpen(name);
+  const others = (): IDBTransaction => {
+    const tx = idb.transaction('commits', 'readwrite');
+    tx.objectStore('commits').add({ ...late, c: `${late.c}0`, e: 1 });
+    return tx;
+  };
+  await new Promise((resolve) => others().addEventListener('complete', resolve));
+  const calls: string[] = [];
+  const before = ({ name: called, store: asked }: Call): void => {
+    if (asked !== 'commits') return;
+    calls.push(called);
+    if (calls.join(' ') !== 'add getAll add') return;
+    others();
+    failWith('UnknownError');
+  };
+  await withFault({ before }, () => store.rest());
+  idb.close();
+  expect(calls.slice(0, 5)).toEqual(['add', 'getAll', 'add', 'add', 'get']);
+  await store.close();
+  const again = await openPackedDatabase(name, storeOptions({}));
+  opened.push(again);
+  expect(await counterOf(again)).toBe(1);
+  expect(await again.verify()).toEqual([]);
+});
+
 test('log and files do not wait for the rows of queries, and are not written with them', async () => {
   const store = await open(freshName());
   await put(store, 'log', [row('a')]);
@@ -294,6 +326,10 @@ test('an evicted row of a cut table is not missed by a store that opens anew', a
     sequence(7).map((i) => keyOfBytes(`row ${i}`)),
   );
 });
+
+function failWith(name: string): never {
+  throw new DOMException('Connection to Indexed Database server lost.', name);
+}
 
 function signal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => undefined;
