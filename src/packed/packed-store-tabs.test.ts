@@ -84,6 +84,41 @@ test('blocks have ids of a claim, also when its second append is not answered an
   expect(await store.verify()).toEqual([]);
 });
 
+test.each([1, undefined])(
+  'a read after a commit whose answer was lost shows it, when the tab is alone in term %s, too',
+  async (term) => {
+    const data = new MediumData();
+    const memory = createMemoryMedium(data);
+    let isLost = false;
+    const losing = async <T>(appending: Promise<T>): Promise<T> => {
+      const answer = await appending;
+      if (isLost) throw new Error('the answer was lost');
+      return answer;
+    };
+    const store = await openPacked(data, SMALL, {
+      aloneTerm: () => term,
+      medium: {
+        ...memory,
+        append: (...asked) => losing(memory.append(...asked)),
+        appendAfter: (...asked) => losing(memory.appendAfter(...asked)),
+      },
+    });
+    await increment(store);
+    isLost = true;
+    await expect(increment(store)).rejects.toThrow('lost');
+    isLost = false;
+    expect(await counterOf(store)).toBe(2);
+    // Whoever looks whether it is stored writes nothing twice.
+    const checked = await store.write(async (tx) => {
+      const { rows: found } = await tx.fetch([COUNTER], []);
+      return found[0]?.value;
+    }, RELAXED);
+    expect(checked).toBe('2');
+    await increment(store);
+    expect(await counterOf(await openPacked(data))).toBe(3);
+  },
+);
+
 test('a record without a byte is damaged, and none that does not count', async () => {
   const data = new MediumData();
   await increment(await openPacked(data));

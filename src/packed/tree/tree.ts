@@ -98,7 +98,8 @@ export class Tree {
   async append(record: LogRecord, durability: Durability): Promise<number | undefined> {
     const parts = partsOf(recordBytes(record));
     const first = this.version.number + 1;
-    if (!(await this.medium.append(parts, first, durability))) return undefined;
+    const isAppended = await this.medium.append(parts, first, durability).catch(this.unsure);
+    if (!isAppended) return undefined;
     return this.appended({ first, parts }, record);
   }
 
@@ -118,7 +119,9 @@ export class Tree {
       if (!record) return undefined;
       return (parts = partsOf(recordBytes(record)));
     };
-    const first = await this.medium.appendAfter(this.version.number, partsAfter, durability);
+    const first = await this.medium
+      .appendAfter(this.version.number, partsAfter, durability)
+      .catch(this.unsure);
     if (first === undefined || !record) return undefined;
     return this.appended({ first, parts }, record);
   }
@@ -162,6 +165,12 @@ export class Tree {
     await this.look();
     if (this.version.manifest === manifest) throw damaged(`block ${id}`, 'it is missing');
   }
+
+  /** It may be stored all the same: even a tab that is alone does not know any more what is. */
+  private readonly unsure = (reason: unknown): never => {
+    this.lookedIn = undefined;
+    throw reason;
+  };
 
   private appended({ first, parts }: Appended, record: LogRecord): number {
     if (this.aloneTerm() === undefined) this.tell({ first, parts });
