@@ -99,6 +99,23 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await state(store)).toEqual({ counter: 2, rows: 2 });
   });
 
+  test('write() says that it may be stored when its answer is lost, and the storage with it', async () => {
+    const store = await open();
+    await increment(store);
+    let isGone = false;
+    const { after } = atCommit((transaction) => {
+      if (!isGone) loseAnswer(transaction);
+      isGone = true;
+    });
+    await withFault({ before: () => failAt(isGone), ...(after && { after }) }, async () => {
+      await expect(increment(store)).rejects.toMatchObject({
+        code: 'storage_unavailable',
+        message: expect.stringContaining('may or may not be stored'),
+      });
+    });
+    expect(await state(store)).toEqual({ counter: 2, rows: 2 });
+  });
+
   // A packed one has called `commit()` by then: what can be taken back before is above.
   test.runIf(kind === 'rows')(
     'write() is done once when the connection is lost instead of its commit',

@@ -18,7 +18,7 @@ import {
 import { Checkpoint, type CheckpointOptions } from './checkpoint.ts';
 import { Watchdog } from './deadline.ts';
 import { connect, MadeWith, type Connection } from './idb-connection.ts';
-import { newerDatabase, thrownFor, TransactionFailure } from './idb-failure.ts';
+import { newerDatabase, silent, thrownFor, TransactionFailure } from './idb-failure.ts';
 import type { Layout } from './layouts.ts';
 import { NativeTransaction, type Watched } from './native-transaction.ts';
 import { needsOneAtATime, UnderWay } from './under-way.ts';
@@ -113,15 +113,10 @@ export class LastingConnection {
   /** Runs it on the present connection, and again on a new one when that was lost. */
   async run<T>(attempt: (connection: Connection) => Promise<T>): Promise<T> {
     let connection = await this.connected();
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await attempt(connection);
-      } catch (reason) {
-        if (!(reason instanceof TransactionFailure)) throw reason;
-        if (!reason.isConnectionLoss || tries >= TRIES_MAX) throw thrownFor(reason);
-        connection = await this.reconnected(connection);
-      }
-    }
+    return again(
+      () => attempt(connection),
+      async () => void (connection = await this.reconnected(connection)),
+    );
   }
 
   /** Undefined when it can be used as it is. @throws Refusal when it has ended */
@@ -228,16 +223,9 @@ export class LastingConnection {
     return this.reopening;
   }
 
-  private async reopen(lost: Connection): Promise<Connection> {
+  private reopen(lost: Connection): Promise<Connection> {
     void lost.close(connectionLost);
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.tryReopen();
-      } catch (reason) {
-        if (!(reason instanceof TransactionFailure)) throw reason;
-        if (!reason.isConnectionLoss || tries >= TRIES_MAX) throw thrownFor(reason);
-      }
-    }
+    return again(() => this.tryReopen());
   }
 
   private async tryReopen(): Promise<Connection> {
@@ -276,6 +264,25 @@ export class LastingConnection {
       void this.closing.then(this.options.onReleased);
     }
     this.state = { state: 'ended', refusal };
+  }
+}
+
+/** @param reconnect after each attempt that has lost its connection */
+async function again<T>(attempt: () => Promise<T>, reconnect?: () => Promise<void>): Promise<T> {
+  let unsure: Refusal | undefined;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt();
+    } catch (reason) {
+      if (!(reason instanceof TransactionFailure)) throw reason;
+      if (!reason.isConnectionLoss) throw thrownFor(reason);
+      if (reason.mayBeCommitted) unsure = silent(true);
+      if (tries >= TRIES_MAX) throw unsure ?? thrownFor(reason);
+      await reconnect?.().catch((other: unknown) => {
+        // Nobody can look whether it has arrived.
+        throw unsure ?? other;
+      });
+    }
   }
 }
 
