@@ -51,7 +51,8 @@ export class SyncRounds {
     const { reporter } = this.parts;
     const since = wallClock();
     const hinted = await this.applyHint();
-    if (hinted) {
+    // Writes that wait are sent, however often others write.
+    if (hinted && hinted.settledSeq === hinted.lastSeq) {
       await reporter.report(hinted);
       return true;
     }
@@ -102,7 +103,7 @@ export class SyncRounds {
     return state;
   }
 
-  /** A hint that brings all there is needs no round. Undefined: it did not, or a pull was asked for. */
+  /** A hint that brings all there is needs no round, unless writes wait. Undefined: it did not, or a pull was asked for. */
   private async applyHint(): Promise<ReplicaState | undefined> {
     const brought = this.parts.hints.takePulls();
     const { mustPull } = this;

@@ -265,6 +265,26 @@ test('hints that come during a pull are taken over after it, in order', async ()
   expect(hub.asked).toEqual(['pull']);
 });
 
+test('writes that are left are sent, though a hint brings all there is to pull', async () => {
+  const { hub, syncer, world } = await start();
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
+    await world.submit({ create_collection: { object: { name } } });
+  hub.judgesAtMost = 1;
+  let isTold = false;
+  const apply = world.replica.apply.bind(world.replica);
+  vi.spyOn(world.replica, 'apply').mockImplementation(async (...answer) => {
+    const applied = await apply(...answer);
+    const since = hub.cursor;
+    // Somebody else writes while it is stored.
+    const isFirst = !isTold && hub.pushedBy.length === 4;
+    isTold ||= isFirst;
+    if (isFirst) hub.poke({ head: since + 1, brought: { since, pulled: hub.pulled() } });
+    return applied;
+  });
+  syncer.kick();
+  await until(() => expect(hub.pushedBy).toHaveLength(6), 1000);
+});
+
 test('what is in the way on the device itself is told as the reason', async () => {
   const { hub, syncer, states, reasons } = await start();
   hub.trouble = () => Promise.reject(new Refusal('quota_exceeded', 'No room is left.'));
