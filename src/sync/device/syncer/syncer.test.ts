@@ -265,6 +265,24 @@ test('hints that come during a pull are taken over after it, in order', async ()
   expect(hub.asked).toEqual(['pull']);
 });
 
+test('after a break everything is asked for, though a hint of before could be taken over', async () => {
+  const { hub, syncer, world, states } = await start();
+  await world.submit(CREATE);
+  hub.trouble = () => {
+    const since = hub.cursor;
+    hub.poke({
+      head: since + 1,
+      brought: { since, pulled: { ...hub.pulled(), cursor: since + 1 } },
+    });
+    hub.trouble = undefined;
+    return Promise.reject(new Error('no network'));
+  };
+  syncer.kick();
+  await until(() => expect(states.at(-1)).toBe('offline'));
+  await until(() => expect(states.at(-1)).toBe('live'));
+  expect(hub.pushedBy).toEqual([DEVICE]);
+});
+
 test('writes that are left are sent, though a hint brings all there is to pull', async () => {
   const { hub, syncer, world } = await start();
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])

@@ -100,6 +100,8 @@ export class Syncer {
       if (reporter.state !== 'offline') reporter.setState('connecting');
       this.session = await this.handshake.perform();
       if (!this.session) return;
+      // A hint that came before tells nothing of what happened meanwhile.
+      this.kick();
       reporter.setState('catching-up');
     }
     scheduler.beginRound();
