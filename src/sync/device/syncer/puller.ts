@@ -25,8 +25,8 @@ export class Puller {
   private readonly holder: FenceHolder;
   private readonly reporter: ProgressReporter;
   /** A pull that was sent before its time: it is good if it turns out to be the one that is due. */
-  private ahead:
-    | { readonly text: string; readonly answer: Promise<HubAnswer<Pulled>> }
+  ahead:
+    | { readonly text: string; readonly answer: Promise<HubAnswer<Pulled>>; readonly at: number }
     | undefined = undefined;
 
   constructor(options: SyncerOptions, holder: FenceHolder, reporter: ProgressReporter) {
@@ -48,10 +48,11 @@ export class Puller {
 
   /** The hub reads the next page while this one is stored. */
   private askAhead(message: Pull): void {
+    const at = this.options.wallClock();
     const answer = this.options.transport.pull(message);
     // If it is not asked for then, nobody wants to know why it failed.
     answer.catch(() => undefined);
-    this.ahead = { text: JSON.stringify(message), answer };
+    this.ahead = { text: JSON.stringify(message), answer, at };
   }
 
   private answerTo(message: Pull): Promise<HubAnswer<Pulled>> {

@@ -31,7 +31,7 @@ interface RoundParts {
 export class SyncRounds {
   private readonly options: SyncerOptions;
   private readonly parts: RoundParts;
-  private readonly puller: Puller;
+  readonly puller: Puller;
   private mustPull = true;
 
   constructor(options: SyncerOptions, parts: RoundParts) {
@@ -49,7 +49,7 @@ export class SyncRounds {
   async round(): Promise<boolean> {
     const { events, wallClock } = this.options;
     const { reporter } = this.parts;
-    const since = wallClock();
+    const since = this.puller.ahead?.at ?? wallClock();
     const hinted = await this.applyHint();
     // Writes that wait are sent, however often others write.
     if (hinted && hinted.settledSeq === hinted.lastSeq) {

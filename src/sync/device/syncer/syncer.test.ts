@@ -135,6 +135,7 @@ async function begin(takeFence?: (work: () => Promise<number>) => Promise<number
   const reasons: string[] = [];
   const progress: ReplicaProgress[] = [];
   const faults: unknown[] = [];
+  const rounds: number[] = [];
   const replica: Replica = Object.create(world.replica) as Replica;
   if (takeFence) replica.takeFence = () => takeFence(() => world.replica.takeFence());
   const syncer = new Syncer({
@@ -152,14 +153,14 @@ async function begin(takeFence?: (work: () => Promise<number>) => Promise<number
       onVerdict: () => undefined,
       onFiles: () => undefined,
       onProgress: (each) => progress.push(each),
-      onRound: () => undefined,
+      onRound: (since) => rounds.push(since),
       onSuperseded: () => undefined,
       onFault: (reason) => faults.push(reason),
     },
   });
   syncer.start();
   closers.push(() => syncer.stop());
-  return { world, hub, syncer, states, reasons, progress, faults };
+  return { world, hub, syncer, states, reasons, progress, faults, rounds };
 }
 
 /** A syncer that is live, and of which the hub knows all. */
@@ -487,6 +488,7 @@ test('a comparison is made again if the sets changed before what differs was sto
 describe('a set that comes in pages', () => {
   const notes = { id: 'notes', parts: [{ kind: 'collection', collection: 1024 } as const] };
   const PAGES = ['01', '02', undefined];
+  let begun: Awaited<ReturnType<typeof start>> | undefined;
 
   /** @param onPull told how many pulls there were, with this one @param onApply how many when an answer is about to be stored */
   async function load({
@@ -496,8 +498,7 @@ describe('a set that comes in pages', () => {
     readonly onPull?: (pulls: number) => void;
     readonly onApply?: (pulls: number, world: DeviceWorld) => unknown;
   }) {
-    const begun = await start();
-    const { world, hub, syncer } = begun;
+    const { world, hub, syncer } = (begun = await start());
     await world.replica.setSets([{ id: notes.id, query: notes.id }]);
     const pulls = () => hub.asked.filter((what) => what === 'pull').length;
     hub.trouble = async () => {
@@ -522,14 +523,14 @@ describe('a set that comes in pages', () => {
       expect(syncer.state).toBe('live');
       expect((await world.replica.state())?.sets.every(isLoaded)).toBe(true);
     });
-    return { ...begun, pulls: pulls() };
+    return { ...begun, pulls };
   }
 
   test('is asked for the next page while one is stored, and for each once', async () => {
     const asked: number[] = [];
     const { pulls } = await load({ onApply: (count) => asked.push(count) });
     expect(asked).toEqual([2, 3, 3]);
-    expect(pulls).toBe(3);
+    expect(pulls()).toBe(3);
   });
 
   test('is asked anew when something else is due by then', async () => {
@@ -541,6 +542,28 @@ describe('a set that comes in pages', () => {
       },
     });
     expect(hub.pulledSets.slice(-3)).toEqual([1, 1, 2]);
+  });
+
+  test('is not all there is when something happened after its last page was asked for', async () => {
+    let isTold = false;
+    const { pulls } = await load({
+      onApply: (count) => {
+        if (count === 3 && !isTold) begun?.hub.poke();
+        isTold ||= count === 3;
+      },
+    });
+    await until(() => expect(pulls()).toBe(4), 100);
+  });
+
+  test('is as it was when its last page was asked for, not when it was stored', async () => {
+    let askedAt = 0;
+    const { rounds } = await load({
+      onPull: (count) => {
+        if (count === 3) askedAt = Date.now();
+      },
+      onApply: () => pass(5000),
+    });
+    expect(rounds.at(-1)).toBeLessThanOrEqual(askedAt);
   });
 
   test('goes on where it was when a page that was asked for ahead does not come', async () => {

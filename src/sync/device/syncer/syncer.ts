@@ -95,7 +95,7 @@ export class Syncer {
   }
 
   private async step(): Promise<void> {
-    const { reporter, scheduler, hints } = this;
+    const { reporter, scheduler, hints, rounds } = this;
     if (!this.session) {
       if (reporter.state !== 'offline') reporter.setState('connecting');
       this.session = await this.handshake.perform();
@@ -104,9 +104,10 @@ export class Syncer {
       this.kick();
       reporter.setState('catching-up');
     }
-    scheduler.beginRound();
+    // What was asked for ahead does not tell what happened since.
+    if (!rounds.puller.ahead) scheduler.beginRound();
     hints.listen(this.session.device);
-    const isDone = await this.rounds.round();
+    const isDone = await rounds.round();
     scheduler.noteSuccess();
     if (!isDone || scheduler.isStopped || !this.session) return;
     reporter.setState('live');
