@@ -56,7 +56,8 @@ export function judgeWrite(
     plan ??= planOf(write, now, idKey, host);
     const timed = plan.now === now ? plan : { ...plan, now };
     const key = contentKey(write.database, write.item.now, contentHashOf(write.item, host.sha256));
-    const before = verdictByContent(writer, key, write.owner);
+    const maker = { owner: write.owner, idKey: write.item.idKey };
+    const before = verdictByContent(writer, key, maker);
     const judgement = before
       ? judgedBefore(before, write)
       : isTooOld(now, write)
@@ -64,7 +65,7 @@ export function judgeWrite(
         : executeWrite({ ...write, idKey }, timed, input, host);
     writeJudgement(writer, write, record, now, judgement);
     const { verdict } = judgement;
-    if (!before) writer.put('sync', contentRow(key, write.owner, verdict));
+    if (!before) writer.put('sync', contentRow(key, maker, verdict));
     return { value: verdict, ts: before ? nextCommitTime(plan, input) : verdict.ts };
   };
 }

@@ -625,13 +625,26 @@ test('S9 the verdict on a write that another copy has brought before is a commit
   world.engine.onCommit(({ previous, ts }) => commits.push([previous, ts]));
   const copy = await world.device();
   const { verdicts } = await copy.push(
-    copy.item({ query: item(1), now: write.now, ids: ['77'] }),
+    copy.item({ query: item(1), now: write.now, ids: ['77'], idKey: device.idKey }),
     copy.item({ query: item(3) }),
   );
   expect(verdicts.map(({ ts }) => ts === first.verdicts[0]?.ts)).toEqual([true, false]);
   for (const [previous, ts] of commits) expect(ts).toBeGreaterThan(previous);
   await watcher.pull();
   expect(ids(watcher)).toEqual([1, 2, 3]);
+});
+
+test('S1 two devices of a person that make the same write at one time make two', async () => {
+  const { world, device } = await open();
+  const other = await world.device();
+  const n = { select: ['data', 'n'], from: { get: doc('things', 1) } };
+  const query = { update: doc('things', 1), params: obj({ data: obj({ n: { add: [n, 1] } }) }) };
+  await world.ask(item(1));
+  const { now } = world;
+  const pushed = [device, other].map((each) => each.push(each.item({ query, now })));
+  for (const { verdicts } of await Promise.all(pushed))
+    expect(verdicts[0]?.state).toBe('confirmed');
+  expect(await world.ask(n)).toBe(3);
 });
 
 test('F21 a commit that arrived though the hub heard nothing of it is not made again', async () => {

@@ -7,6 +7,7 @@ import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { scan } from '../../../store/scan.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
+import type { IdKey } from '../../protocol/device-ids.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import type { Verdict } from '../../protocol/writes.ts';
 import { readRecord, recordIn, recordRow } from './records.ts';
@@ -31,17 +32,26 @@ export const contentKey = (database: DatabaseId, now: Micros, contentHash: strin
 interface ContentRecord {
   readonly owner: string;
   readonly verdict: Verdict;
+  /** Which device made it: two of one person may write the same at one time. Absent in rows of builds before it was kept. */
+  readonly idKey?: IdKey | undefined;
 }
+
+type Maker = Pick<ContentRecord, 'owner' | 'idKey'>;
 
 /** The verdict on a write of that content, if it was judged before. @throws Suspended */
-export function verdictByContent(reader: Reader, key: Key, owner: string): Verdict | undefined {
+export function verdictByContent(
+  reader: Reader,
+  key: Key,
+  { owner, idKey }: Maker,
+): Verdict | undefined {
   const row = reader.rowAssumedAbsent({ space: 'sync', key });
   const record = row && (readRecord(row) as ContentRecord);
-  return record?.owner === owner ? record.verdict : undefined;
+  const isSame = record?.owner === owner && (record.idKey ?? idKey) === idKey;
+  return isSame ? record.verdict : undefined;
 }
 
-export const contentRow = (key: Key, owner: string, verdict: Verdict): Row =>
-  recordRow({ key }, { owner, verdict } satisfies ContentRecord);
+export const contentRow = (key: Key, { owner, idKey }: Maker, verdict: Verdict): Row =>
+  recordRow({ key }, { owner, verdict, idKey } satisfies ContentRecord);
 
 /**
  * Verdicts above `settled`, oldest first, within bounds; the rest comes when these are settled.
