@@ -106,3 +106,31 @@ test('without lines, or where they are forbidden, a device listens by server-sen
   }
   expect(asked).toEqual(Array.from({ length: 2 }, () => 'http://hub/sync/events?device=d'));
 });
+
+test('nothing is sent over a line that a former token has opened', async () => {
+  let token = 'former';
+  let ended = 0;
+  const pushed = { lastSeq: 1, verdicts: [] };
+  const refused = { code: 'locked', description: 'The credential was revoked.' };
+  const socket = new EventTarget();
+  const hears = (reply: object) =>
+    socket.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(reply) }));
+  const send = (text: string) => text.includes('push') && hears({ n: 1, refused });
+  const transport = createHttpTransport({
+    url: 'http://hub',
+    token: () => token,
+    fetch: () => Promise.resolve(Response.json(pushed)),
+    deadlineMs: 1000,
+    lines: {
+      connect: () => Object.assign(socket, { send, close: () => undefined }),
+      whenOffline: () => () => undefined,
+    },
+  });
+  const events = { onHint: () => undefined, onActivity: () => undefined };
+  transport.listen('d', { ...events, onEnd: () => (ended += 1) });
+  hears({ opened: true });
+  token = 'present';
+  const push = { device: 'd', epoch: 'e', settled: 0, items: [] };
+  expect(await transport.push(push)).toEqual({ ok: true, value: pushed });
+  expect(ended).toBe(1);
+});

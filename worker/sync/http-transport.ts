@@ -48,7 +48,11 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
         throw new Error('The response is for another device.');
       return exchange;
     },
-    push: (message) => line?.push(message) ?? post('push', message),
+    push: (message) => {
+      // Opened with a former token: its refusals say nothing of the present one.
+      if (line?.options.token !== options.token()) line?.end();
+      return line?.push(message) ?? post('push', message);
+    },
     listen: (device, events) => {
       const stop = new AbortController();
       const listenByEvents = (): void =>

@@ -40,7 +40,7 @@ interface Call {
 }
 
 export class HubLine {
-  private readonly options: HubLineOptions;
+  readonly options: HubLineOptions;
   private readonly socket: LineSocket;
   private readonly calls = new Map<number, Call>();
   private readonly late: ReturnType<typeof setTimeout>;
