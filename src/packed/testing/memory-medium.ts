@@ -1,6 +1,7 @@
 /** Test kit: a medium in memory. Several stores may share what it stands on, as tabs share a database. */
 import type { BlockRange, LogPart, Look, Medium, StoredBlock, Trim } from '../medium.ts';
 import type { IdRange } from '../manifest.ts';
+import { SerialQueue } from '../../store/serial-queue.ts';
 
 /** Of a range with fewer ids each is looked up: those of a table. */
 const WALKED_MAX = 10_000;
@@ -8,6 +9,8 @@ const WALKED_MAX = 10_000;
 export class MediumData {
   log: LogPart[] = [];
   lastNumber = 0;
+  /** Transactions that append: one at a time. */
+  readonly appends = new SerialQueue();
   readonly blocks = new Map<number, Uint8Array>();
   /** Ascending; undefined: to be sorted again. */
   private ids: number[] | undefined = [];
@@ -58,16 +61,26 @@ export class MediumData {
   }
 }
 
-export const createMemoryMedium = (data = new MediumData()): Medium => ({
-  look: async (after, blocks) => data.look(after, blocks),
-  append: async (parts, expected) => data.append(parts, expected),
-  async appendAfter(after, make) {
-    const { log } = data.look(after, []);
-    const expected = data.lastNumber + 1;
-    const parts = await make(log);
-    return parts && data.append(parts, expected) ? expected : undefined;
-  },
-  putBlocks: async (blocks) => data.putBlocks(blocks),
-  trim: async (trim) => data.trim(trim),
-  close: async () => undefined,
-});
+export function createMemoryMedium(data = new MediumData()): Medium {
+  let looks = 0;
+  return {
+    async look(after, blocks) {
+      looks += 1;
+      return data.look(after, blocks);
+    },
+    append: (parts, expected) => data.appends.run(async () => data.append(parts, expected)),
+    appendAfter: (after, make) =>
+      data.appends.run(async () => {
+        const { log } = data.look(after, []);
+        const expected = data.lastNumber + 1;
+        const before = looks;
+        const parts = await make(log);
+        // Whoever looks amid it has ended the transaction, as in a browser.
+        if (!parts || looks !== before) return undefined;
+        return data.append(parts, expected) ? expected : undefined;
+      }),
+    putBlocks: async (blocks) => data.putBlocks(blocks),
+    trim: async (trim) => data.trim(trim),
+    close: async () => undefined,
+  };
+}

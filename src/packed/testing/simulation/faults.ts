@@ -18,6 +18,8 @@ export const PLANTED_FAULTS = [
   'blocks beside each other are mixed up',
   'what is told has another number',
   'what is not stored yet is told',
+  'a claim that another tab came before has the number 0',
+  'a tab that is alone does not look after an append that failed',
 ] as const;
 export type PlantedFault = (typeof PLANTED_FAULTS)[number];
 

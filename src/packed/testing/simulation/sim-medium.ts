@@ -4,6 +4,7 @@ import { joined, readPart } from '../../codec/log-parts.ts';
 import { readRecord, type LogRecord } from '../../codec/log-record.ts';
 import { TableIndex } from '../../codec/table-index.ts';
 import { isEntryFamily } from '../../families.ts';
+import { IDS_PER_CLAIM } from '../../manifest.ts';
 import type { LogPart, Look, Medium, StoredBlock, Trim } from '../../medium.ts';
 import type { MediumData } from '../memory-medium.ts';
 import type { Crossings } from './crossings.ts';
@@ -14,6 +15,7 @@ import {
   withoutDeletions,
   type PlantedFault,
 } from './faults.ts';
+import { must } from './must.ts';
 import type { Actor, Scheduler } from './scheduler.ts';
 
 export interface SimWorld {
@@ -24,11 +26,28 @@ export interface SimWorld {
   readonly fault: PlantedFault | undefined;
   /** The number of the last flip in the log. */
   flipped: number;
+  /** No answer is lost, and no connection, any more. */
+  isCalm: boolean;
 }
 
-export class StorageFailed extends Error {}
+/** The answer of an append was lost. */
+export class StorageFailed extends Error {
+  readonly kind: LogRecord['kind'];
+  readonly isStored: boolean;
 
-const FAILS = 0.01;
+  constructor(kind: LogRecord['kind'], isStored: boolean) {
+    super(`the answer to a ${kind} was lost`);
+    this.kind = kind;
+    this.isStored = isStored;
+  }
+}
+
+/** Of appends: their answer is lost, */
+const FAILS = 0.02;
+/** or their connection before they were committed, */
+const LOSES_CONNECTION = 0.2;
+/** and so long it takes at most to have another. */
+const RECONNECTS_MAX = 12;
 
 export class SimMedium implements Medium {
   /** What maintenance of this tab has done since its last claim. */
@@ -39,6 +58,7 @@ export class SimMedium implements Medium {
   private readonly world: SimWorld;
   private readonly actor: Actor;
   private late: readonly StoredBlock[] = [];
+  private looks = 0;
 
   constructor(world: SimWorld, actor: Actor) {
     this.world = world;
@@ -47,6 +67,7 @@ export class SimMedium implements Medium {
 
   async look(...[after, ranges]: Parameters<Medium['look']>): Promise<Look> {
     const { data, crossings, fault } = this.world;
+    this.looks += 1;
     const found = await this.call('look', () => data.look(after, ranges.map(this.placed)));
     const first = found.log[0]?.number;
     if (after !== undefined && after > 0 && first !== undefined && first > after + 1)
@@ -78,21 +99,37 @@ export class SimMedium implements Medium {
     return isAdded;
   }
 
-  /** The transaction begins at one stop. What `make` awaits is over in the same step of the scheduler, unless it reads blocks. */
+  /**
+   * The transaction begins at one stop. What `make` awaits is over in the same step of the scheduler, unless it reads blocks: then the
+   * transaction is over, too. Its connection may be lost instead of the commit: on the next one the number may be another tab's.
+   */
   async appendAfter(...[after, make]: Parameters<Medium['appendAfter']>) {
-    const { data, scheduler, crossings } = this.world;
-    await scheduler.stop(this.actor, 'append commit asked');
-    const { log } = data.look(after, []);
-    if (log.length > 0) crossings.note('a commit found another before it');
-    const expected = data.lastNumber + 1;
-    const parts = await make(this.cached(after, log));
-    if (!parts) return undefined;
-    const record = recordOf(parts);
-    const outcome = this.failing(`append ${record.kind}`, () => this.add(record, parts, expected));
-    await scheduler.stop(this.actor, 'append commit done');
-    const isAdded = outcome();
-    this.noteAppended(record, isAdded);
-    return isAdded ? expected : undefined;
+    const { data, scheduler, crossings, fault } = this.world;
+    for (;;) {
+      await scheduler.stop(this.actor, 'append commit asked');
+      const { log } = data.look(after, []);
+      if (log.length > 0) crossings.note('a commit found another before it');
+      const expected = data.lastNumber + 1;
+      const { looks } = this;
+      const parts = await make(this.cached(after, log));
+      if (!parts || this.looks !== looks) return undefined;
+      const record = recordOf(parts);
+      if (this.losesConnection()) {
+        const later = await this.afterReconnecting(expected);
+        if (later === 'free') continue;
+        if (later === 'cut') throw new StorageFailed(record.kind, false);
+        crossings.note(`a ${record.kind} lost its connection, and another tab came first`);
+        const isNumbered = fault === 'a claim that another tab came before has the number 0';
+        return isNumbered && record.kind === 'claim' ? 0 : undefined;
+      }
+      const outcome = this.failing(`append ${record.kind}`, () =>
+        this.add(record, parts, expected),
+      );
+      await scheduler.stop(this.actor, `append ${record.kind} done`);
+      const isAdded = outcome();
+      this.noteAppended(record, isAdded);
+      return isAdded ? expected : undefined;
+    }
   }
 
   async putBlocks(blocks: readonly StoredBlock[]): Promise<void> {
@@ -101,6 +138,7 @@ export class SimMedium implements Medium {
       crossings.note('a thawed tab put blocks after another flip');
     if (blocks.some(({ bytes }) => hasDeletions(bytes)))
       crossings.note('deletions were flushed above older rows');
+    for (const { id } of blocks) must(id >= IDS_PER_CLAIM, `block ${id} is of no claim`);
     if (fault === 'the manifest comes before the blocks') this.late = [...this.late, ...blocks];
     else await this.call('put', () => data.putBlocks(blocks.map((block) => this.faulty(block))));
     this.phase = 'put';
@@ -125,20 +163,33 @@ export class SimMedium implements Medium {
 
   /** What it answers in the end. */
   private failing<T>(kind: string, body: () => T): () => T {
-    const { random, crossings } = this.world;
-    const fails = kind === 'append commit' && random.chance(FAILS);
+    const { random, crossings, isCalm } = this.world;
+    const appended = APPENDED.find((each) => kind === `append ${each}`);
+    const fails = appended !== undefined && !isCalm && random.chance(FAILS);
     const arrives = random.chance(0.5);
     if (!fails) {
       const value = body();
       return () => value;
     }
-    if (arrives) body();
+    const isStored = arrives && body() === true;
     return () => {
-      crossings.note(
-        arrives ? 'a commit failed and had arrived' : 'a commit failed and had not arrived',
-      );
-      throw new StorageFailed();
+      crossings.note(`a ${appended} failed and had ${isStored ? '' : 'not '}arrived`);
+      throw new StorageFailed(appended, isStored);
     };
+  }
+
+  private losesConnection(): boolean {
+    const { isCalm, random } = this.world;
+    return !isCalm && random.chance(LOSES_CONNECTION);
+  }
+
+  /** On another connection: who has that number then. */
+  private async afterReconnecting(number: number): Promise<'free' | 'taken' | 'cut'> {
+    const { data, scheduler, random } = this.world;
+    const stops = 1 + random.below(RECONNECTS_MAX);
+    for (let at = 0; at < stops; at += 1) await scheduler.stop(this.actor, 'reconnect');
+    if (data.lastNumber < number) return 'free';
+    return data.log.some((part) => part.number === number) ? 'taken' : 'cut';
   }
 
   private cached(after: number | undefined, log: readonly LogPart[]): readonly LogPart[] {
@@ -224,6 +275,8 @@ export class SimMedium implements Medium {
     return (Math.floor(id / perClaim) % 3) * perClaim + (id % perClaim);
   }
 }
+
+const APPENDED: readonly LogRecord['kind'][] = ['commit', 'claim', 'flip'];
 
 /** The first two with each other's bytes. */
 function mixedUp(blocks: readonly StoredBlock[]): readonly StoredBlock[] {

@@ -11,8 +11,10 @@ import type { RandomSource } from '../../../engine/testing/random-source.ts';
 import type { Range, ReadTx, Row, WriteSet, WriteTx } from '../../../store/port.ts';
 import { rangeOf } from '../../../store/testing/store-rows.ts';
 import { PackedStore } from '../../packed-store.ts';
+import type { Medium } from '../../medium.ts';
 import type { Appended } from '../../tree/tree.ts';
 import { SMALL } from '../packed-kit.ts';
+import { believingOn } from './believing-on.ts';
 import { HEAD_KEY, type Model, modelRange, NOTHING } from './model.ts';
 import { must, mustEqual } from './must.ts';
 import type { Actor } from './scheduler.ts';
@@ -89,14 +91,13 @@ export class SimTab implements Actor {
 
   async open(): Promise<PackedStore> {
     const store = new PackedStore({
-      medium:
-        this.world.fault === 'what is not stored yet is told'
-          ? tellingEarly(this.medium, (appended) => this.origin.tell(this, appended))
-          : this.medium,
+      medium: this.faultyMedium(),
       limits: { ...SMALL, partBytes: 10_000 },
       cacheBytesMax: this.random.pick([0, 2000, 100_000]),
       pause: () => this.world.scheduler.stop(this, 'pause'),
-      onFailure: (reason) => (this.failure ??= reason),
+      onFailure: (reason) => {
+        if (!(reason instanceof StorageFailed)) this.failure ??= reason;
+      },
       exclusively: (body) => this.exclusively(body),
       tell: (appended) => this.origin.tell(this, appended),
       aloneTerm: () => this.origin.aloneTerm(this),
@@ -104,6 +105,19 @@ export class SimTab implements Actor {
     await store.open();
     this.store = store;
     return store;
+  }
+
+  private faultyMedium(): Medium {
+    const { fault } = this.world;
+    if (fault === 'what is not stored yet is told')
+      return tellingEarly(this.medium, (appended) => this.origin.tell(this, appended));
+    if (fault === 'a tab that is alone does not look after an append that failed')
+      return believingOn(this.medium, () => this.isAlone());
+    return this.medium;
+  }
+
+  private isAlone(): boolean {
+    return this.origin.aloneTerm(this) !== undefined;
   }
 
   /** A message of another tab, whenever it comes. */
@@ -205,12 +219,32 @@ export class SimTab implements Actor {
         this.noteKnown(attempt.name);
       }
     } catch (reason) {
-      if (reason instanceof StorageFailed) return;
+      if (reason instanceof StorageFailed) {
+        await this.lookAfter(store, attempt?.name, reason);
+        return;
+      }
       must(reason instanceof GaveUp || attempt?.isTaken === true, String(reason));
       const depth = this.model.depth(attempt?.base ?? NOTHING);
       must(depth >= acknowledgedDepth, `${this.name} failed for an old state`);
     }
     if (attempts > 1) this.world.crossings.note('a body ran again');
+  }
+
+  /** From when it is told that it may be stored, whoever reads must be shown it if it is. */
+  private async lookAfter(
+    store: PackedStore,
+    name: string | undefined,
+    { isStored }: StorageFailed,
+  ): Promise<void> {
+    const { model, random } = this;
+    if (name !== undefined && isStored) model.acknowledge(name);
+    if (random.chance(0.5)) return;
+    const { crossings } = this.world;
+    const isAlone = this.isAlone();
+    await this.check(store);
+    if (isStored) crossings.note('a read showed a commit that had failed');
+    if (isAlone && this.isAlone())
+      crossings.note('a tab that was alone read after its commit had failed');
   }
 
   private async attempt(tx: WriteTx): Promise<Attempt> {

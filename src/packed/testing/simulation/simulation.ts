@@ -55,6 +55,7 @@ export class Simulation {
       crossings: this.crossings,
       fault,
       flipped: 0,
+      isCalm: false,
     };
   }
 
@@ -119,6 +120,7 @@ export class Simulation {
 
   /** What the last tab leaves is what the model has, and no acknowledged write is missing. */
   private async checkEnd(): Promise<void> {
+    this.world.isCalm = true;
     const tab = new SimTab('the last tab', this.world, this.model, this.origin);
     const end = (async () => {
       const store = await tab.open();
