@@ -1,4 +1,5 @@
 /** Changes of the manifest, and ids for new blocks. Both are records of the log. */
+import { assert } from '../../errors.ts';
 import type { LogRecord } from '../codec/log-record.ts';
 import { idsOf, IDS_PER_CLAIM, tablesOf, type IdRange, type Manifest } from '../manifest.ts';
 import type { SerialQueue } from '../../store/serial-queue.ts';
@@ -24,7 +25,8 @@ export class Flips {
   /** The first of the ids that nobody else will ever use. */
   async claim(): Promise<number> {
     const claim = await this.append(() => ({ kind: 'claim' }));
-    return (claim ?? 0) * IDS_PER_CLAIM;
+    assert(claim, () => 'a claim has a number');
+    return claim * IDS_PER_CLAIM;
   }
 
   /**
