@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { RandomSource, seedOf } from '../engine/testing/random-source.ts';
 import type { Row } from '../store/port.ts';
 import { at, everything, fixed, put, row, sequence, write } from '../store/testing/store-rows.ts';
+import { PART_BYTES_MAX } from './codec/log-parts.ts';
 import type { PackedStore } from './packed-store.ts';
 import { MediumData } from './testing/memory-medium.ts';
 import { openPacked, SMALL } from './testing/packed-kit.ts';
@@ -70,6 +71,51 @@ test('salvage() does not believe a manifest when a later one may be lost', async
   expect(saved.rows('documents').map(({ value }) => value)).toEqual(
     rows(20, 'new ').map(({ value }) => value),
   );
+});
+
+test('salvage() does not believe a manifest when a later one ends without its last part', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data);
+  await put(store, 'documents', rows(10, 'old '));
+  await store.flush();
+  const before = data.log.at(-1);
+  // Bounds of a table are in the manifest.
+  const long = { ...row('k'.repeat(PART_BYTES_MAX)), value: 'new' };
+  await put(store, 'documents', [long]);
+  await store.flush();
+  const last = data.log.pop()?.number ?? 0;
+  // As when a merge has flipped to the former one amid the flush.
+  const first = data.log[0]?.number ?? 0;
+  data.log.unshift({ number: first - 1, bytes: before?.bytes });
+  await expect(openPacked(data)).rejects.toMatchObject({ code: 'local_data_loss' });
+  const saved = await salvaged(data);
+  expect(saved.damaged).toEqual([`log record ${last}`]);
+  expect(saved.rows('documents')).toContainEqual(long);
+});
+
+test('salvage() names the last record once when a part amid it is damaged', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data);
+  await put(store, 'documents', [{ ...row(fixed(1)), value: 'v'.repeat(2 * PART_BYTES_MAX) }]);
+  expect(data.log).toHaveLength(3);
+  data.log = data.log.map((part) =>
+    part.number === 2 ? { number: 2, bytes: new Uint8Array() } : part,
+  );
+  expect((await salvaged(data)).damaged).toEqual(['log record 2']);
+});
+
+test('salvage() names what is missing between the tables and the log', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data);
+  await put(store, 'documents', rows(10, 'old '));
+  await store.flush();
+  await write(store, { puts: [], deletes: [at(fixed(7))] });
+  await store.flush();
+  const missing = data.log.shift()?.number ?? 0;
+  await expect(openPacked(data)).rejects.toMatchObject({ code: 'local_data_loss' });
+  const saved = await salvaged(data);
+  expect(saved.damaged).toEqual([`log record ${missing}`]);
+  expect(saved.rows('documents')).toHaveLength(9);
 });
 
 test('salvage() leaves out what a later record or block deletes', async () => {

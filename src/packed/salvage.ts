@@ -185,6 +185,9 @@ function readLog(log: readonly LogPart[], tell: (what: string) => void): LogRows
       for (const { space, key, row } of record.changes)
         keep(rows.get(space) ?? new Map<Key, Version>(), key, { order: number, row });
   }
+  const before = (log[0]?.number ?? 1) - 1;
+  // A later manifest may call more of it flushed.
+  if (isWhole && before > (manifest?.flushed ?? 0)) tell(`log record ${before}`);
   return { rows, manifest: isWhole ? manifest : undefined };
 }
 
@@ -193,9 +196,10 @@ function* recordsOf(
   log: readonly LogPart[],
 ): Generator<{ readonly number: number; readonly record: LogRecord | undefined }> {
   let parts: Part[] = [];
-  for (const [at, { number, bytes }] of log.entries()) {
-    const before = log[at - 1];
-    if (before && before.number !== number - 1) yield { number: number - 1, record: undefined };
+  let next = Infinity;
+  for (const { number, bytes } of log) {
+    if (number > next) yield { number: number - 1, record: undefined };
+    next = number + 1;
     if (bytes === undefined) continue;
     try {
       const part = readPart(bytes);
@@ -208,4 +212,6 @@ function* recordsOf(
     }
     parts = [];
   }
+  // What does not begin with its first part has been told of already.
+  if (parts[0]?.index === 0) yield { number: next, record: undefined };
 }
