@@ -119,6 +119,42 @@ test.each([1, undefined])(
   },
 );
 
+test('a look that began before a commit whose answer was lost does not tell that the tab knows all', async () => {
+  const data = new MediumData();
+  const memory = createMemoryMedium(data);
+  const gate = { isShut: false, open: (): void => undefined };
+  let isLost = false;
+  let term: number | undefined = undefined;
+  const store = await openPacked(data, SMALL, {
+    aloneTerm: () => term,
+    medium: {
+      ...memory,
+      async look(...asked) {
+        const found = await memory.look(...asked);
+        if (gate.isShut) await new Promise<void>((resolve) => (gate.open = resolve));
+        return found;
+      },
+      async append(...asked) {
+        const answer = await memory.append(...asked);
+        if (isLost) throw new Error('the answer was lost');
+        return answer;
+      },
+    },
+  });
+  // Others have not committed for a while: it appends without a look.
+  for (const _ of sequence(6)) await increment(store);
+  // The other tab has just ended.
+  term = 1;
+  gate.isShut = true;
+  const reading = counterOf(store);
+  isLost = true;
+  await expect(increment(store)).rejects.toThrow('lost');
+  gate.isShut = false;
+  gate.open();
+  expect(await reading).toBe(6);
+  expect(await counterOf(store)).toBe(7);
+});
+
 test('a record without a byte is damaged, and none that does not count', async () => {
   const data = new MediumData();
   await increment(await openPacked(data));

@@ -45,6 +45,8 @@ export class Tree {
   private readonly tell: TreeOptions['tell'];
   /** When this tab was alone while it looked at the log: nobody has committed since, as long as it still is. */
   private lookedIn: number | undefined = undefined;
+  /** Appends whose answer was lost: a look that began before one may not have seen what it appended. */
+  private lost = 0;
   private readonly pins = new Map<Manifest, number>();
 
   constructor({ medium, cacheBytesMax, aloneTerm, tell }: TreeOptions) {
@@ -63,9 +65,10 @@ export class Tree {
   async look(access = new BlockAccess(this.cache)): Promise<void> {
     const { ranges, take } = access.request();
     const term = this.aloneTerm();
+    const { lost } = this;
     const found = await this.medium.look(this.version.number, ranges);
     this.advanceTo(found.log);
-    this.lookedIn = term;
+    if (lost === this.lost) this.lookedIn = term;
     try {
       take(found);
     } catch (reason) {
@@ -168,6 +171,7 @@ export class Tree {
 
   /** It may be stored all the same: even a tab that is alone does not know any more what is. */
   private readonly unsure = (reason: unknown): never => {
+    this.lost += 1;
     this.lookedIn = undefined;
     throw reason;
   };
