@@ -74,7 +74,7 @@ test('a commit that was given another number does not count, and is made again',
   const name = freshName();
   const store = await open(name);
   for (const _ of sequence(4)) await increment(store);
-  const { n: _, ...last } = (await partsIn(name)).at(-1) ?? { n: 0 };
+  const { n: _, ...last } = (await partsIn(name)).at(-1) ?? { n: 0, v: new Uint8Array(), c: '' };
   // As another tab leaves one that came too late.
   await inRaw(name, (log) => log.add({ ...last, e: 1 }));
   await increment(store);
@@ -220,10 +220,10 @@ test('a lost connection amid flushes and merges loses nothing', async () => {
 
 test('a claim that others came before twice, the second time as the connection was lost, is made again', async () => {
   const name = freshName();
-  const store = await openPackedDatabase(name, storeOptions({ limits: { commitsMax: 8 } }));
+  const store = await openPackedDatabase(name, { ...storeOptions(), limits: { commitsMax: 8 } });
   opened.push(store);
   await increment(store);
-  const { n: _, ...late } = (await partsIn(name)).at(-1) ?? { n: 0 };
+  const { n: _, ...late } = (await partsIn(name)).at(-1) ?? { n: 0, v: new Uint8Array(), c: '' };
   const idb = await rawOpen(name);
   const others = (): IDBTransaction => {
     const tx = idb.transaction('commits', 'readwrite');
