@@ -166,6 +166,33 @@ test('a live query that cannot be answered says why, and lives on', async () => 
   expect(setup.told.at(-1)).toBe('1 200 well');
 });
 
+test('a live query that was refused at first is run after the next commit, whatever that changed', async () => {
+  const setup = new Setup();
+  setup.values.set('a', 'refused');
+  setup.live.add(1, 'secret', 'a');
+  await setup.settled();
+  setup.values.set('a', 'well');
+  setup.commit('a');
+  await setup.settled();
+  expect(setup.told.at(-1)).toBe('1 200 well');
+  setup.commit('x');
+  await setup.settled();
+  expect(setup.asked).toEqual(['a', 'a']);
+});
+
+test('a commit amid a first run that is refused makes it run again', async () => {
+  const setup = new Setup();
+  setup.values.set('a', 'refused');
+  setup.amid = () => {
+    setup.amid = () => undefined;
+    setup.values.set('a', 'well');
+    setup.commit('a');
+  };
+  setup.live.add(1, 'secret', 'a');
+  await setup.settled();
+  expect(setup.told.at(-1)).toBe('1 200 well');
+});
+
 test('a live query that another tab holds up says so, and is run until it is let through', async () => {
   const setup = new Setup();
   setup.values.set('a', 'well');

@@ -27,7 +27,8 @@ export interface LiveAnswer {
 }
 
 interface Run extends LiveAnswer {
-  readonly readSet: ReadSet;
+  /** Undefined: not known, so that any commit may change the answer. */
+  readonly readSet: ReadSet | undefined;
   readonly head?: Micros | undefined;
   readonly isHeldUp: boolean;
 }
@@ -156,9 +157,10 @@ export class LiveQueries {
     const { meanwhile } = live;
     live.meanwhile = undefined;
     if (!this.byId.has(live.id)) return;
-    live.readSet = answer.readSet;
+    const { readSet } = answer;
+    live.readSet = readSet;
     live.shown = answer.head;
-    const isTouched = meanwhile.some((notice) => touches(notice, answer.readSet));
+    const isTouched = meanwhile.some((notice) => !readSet || touches(notice, readSet));
     // Who was held up by another tab may have missed what it was run for: once more. The store itself waits before it gives up.
     if (isTouched || answer.isHeldUp) this.stale.add(live);
     const { status, body, missing = [] } = answer;
@@ -169,12 +171,7 @@ export class LiveQueries {
     this.options.tell(live.id, { status, body, ...(missing.length > 0 && { missing }) });
   }
 
-  private async ask({
-    secret,
-    query,
-    readSet = { rows: [], ranges: [] },
-    shown,
-  }: LiveQuery): Promise<Run> {
+  private async ask({ secret, query, readSet, shown }: LiveQuery): Promise<Run> {
     try {
       const answer = await this.options.engine.query({
         secret,
