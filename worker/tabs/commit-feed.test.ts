@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { keyOfBytes } from '../../src/codec/key.ts';
 import type { CommitNotice } from '../../src/engine/host.ts';
+import { shortNotice } from '../opening/follow-commits.ts';
 import { CommitFeed } from './commit-feed.ts';
 import { OutgoingStreams } from '../queries/outgoing-streams.ts';
 
@@ -24,12 +26,30 @@ test('CommitFeed tells which commits followed the ones it heard of', () => {
   stop();
   feed.publish(commit(10, 11), 'own');
   expect(heard).toEqual([
-    '5 own true',
+    '5 own false',
     '6 other true',
     '9 own false',
     '8 other true',
     '10 own true',
   ]);
+});
+
+test('CommitFeed does not know what was committed before the first it hears of', () => {
+  const keys = Array.from({ length: 257 }, (_, i) => keyOfBytes(`k${i}`));
+  const large: CommitNotice = {
+    ...commit(4, 5),
+    rows: keys.map((key) => ({ space: 'documents', key })),
+  };
+  const heard = (first: CommitNotice): boolean[] => {
+    const feed = new CommitFeed();
+    const complete: boolean[] = [];
+    feed.listen((_, { isComplete }) => complete.push(isComplete));
+    feed.publish(first, 'other');
+    return complete;
+  };
+  expect(heard(shortNotice(large))).toEqual([false]);
+  expect(heard(commit(4, 5))).toEqual([false]);
+  expect(heard(commit(0, 5))).toEqual([true]);
 });
 
 test('OutgoingStreams sends one part for each pull, and its end', async () => {

@@ -2,7 +2,7 @@ import type { CommitNotice } from '../../src/engine/host.ts';
 
 export interface CommitOrigin {
   readonly origin: 'own' | 'other';
-  /** False when notices of earlier commits are missing. */
+  /** False when notices of earlier commits are missing, or may be: nothing was heard of before the first. */
   readonly isComplete: boolean;
 }
 export type CommitListener = (notice: CommitNotice, origin: CommitOrigin) => void;
@@ -10,7 +10,7 @@ export type CommitListener = (notice: CommitNotice, origin: CommitOrigin) => voi
 /** The commits of this tab and, as far as their notices arrive, of the others. */
 export class CommitFeed {
   private readonly listeners = new Set<CommitListener>();
-  private head: number | undefined = undefined;
+  private head = 0;
 
   listen(listener: CommitListener): () => void {
     this.listeners.add(listener);
@@ -19,8 +19,8 @@ export class CommitFeed {
 
   publish(notice: CommitNotice, origin: CommitOrigin['origin']): void {
     // Notices of two tabs may arrive in the wrong order: the later one shows a gap, the earlier one fills it.
-    const isComplete = this.head === undefined || notice.previous <= this.head;
-    this.head = Math.max(this.head ?? 0, notice.ts);
+    const isComplete = notice.previous <= this.head;
+    this.head = Math.max(this.head, notice.ts);
     for (const listener of this.listeners) listener(notice, { origin, isComplete });
   }
 }
