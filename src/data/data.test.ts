@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openDatabase, openHub } from '../../in-process/testing.ts';
-import type { Database } from '../index.ts';
+import { createClock, openDatabase, openHub } from '../../in-process/testing.ts';
+import type { Database, Expr } from '../index.ts';
 import { q } from '../index.ts';
 import type { DataProgress } from './export.ts';
 import { exportDatabase } from './export.ts';
@@ -155,6 +155,38 @@ test('versions of the past and deleted documents come along when they are asked 
       code: 'invalid_option',
     });
   }));
+
+test('a version whose ttl has passed stays out of an export, the others of its document do not', async () => {
+  const clock = createClock();
+  clock.set('2026-01-01T00:00:00Z');
+  const [from, to] = [await openDatabase('from', { clock }), await openDatabase('to', { clock })];
+  const client = from.client();
+  await client.query(q.CreateCollection({ name: 'sessions' }));
+  const kept = q.Ref(q.Collection('sessions'), '1');
+  const gone = q.Ref(q.Collection('sessions'), '2');
+  const soon = q.Time('2026-01-01T01:00:00Z');
+  for (const ref of [kept, gone]) {
+    await client.query(q.Create(ref, { data: { n: 1 } }));
+    await client.query(q.Update(ref, { data: { n: 2 }, ttl: soon }));
+  }
+  await client.query(q.Update(kept, { data: { n: 3 }, ttl: q.Time('2027-01-01T00:00:00Z') }));
+  await client.query(q.Delete(gone));
+  clock.set('2026-01-01T02:00:00Z');
+  const file = await packed(from, { history: true });
+  expect(await importDatabase(to, file)).toMatchObject({ imported: 1, versions: 3 });
+  const numbers = (database: Database, ref: Expr) =>
+    database.client().query(
+      q.Select(
+        'data',
+        q.Map(q.Paginate(q.Events(ref)), (event) => q.Select('data', event)),
+      ),
+    );
+  expect(await numbers(to, kept)).toEqual([{ n: 1 }, { n: 3 }]);
+  expect(await numbers(to, gone)).toEqual([{ n: 1 }, null]);
+  expect(await to.verify()).toEqual([]);
+  await from.close();
+  await to.close();
+});
 
 test.each([{ onClash: 'Replace' }, { onClash: 'merge' }, { format: 'xml' }])(
   'a choice that does not exist is refused before anything is read: %j',

@@ -81,13 +81,17 @@ async function* versionsAt(
       ? []
       : itemsOf(
           await ask(
-            `{"map":{"lambda":"ts","expr":{"at":{"var":"ts"},"expr":{"get":${ref}}}},"collection":[${times.join(',')}]}`,
+            `{"map":{"lambda":"ts","expr":{"at":{"var":"ts"},"expr":{"if":{"exists":${ref}},"then":{"get":${ref}},"else":null}}},"collection":[${times.join(',')}]}`,
           ),
         );
   for (const event of events) {
     const ts = event.get('ts') ?? 0;
     if (event.get('action') === 'delete')
       yield `{"version":{"ref":${ref},"ts":${stringifyJson(ts)}},"deleted":true}`;
-    else yield `{"version":${stringifyJson(read[live.indexOf(event)] ?? null)}}`;
+    else {
+      const version = read[live.indexOf(event)];
+      // One whose `ttl` has passed is not shown any more, in the past neither.
+      if (isObject(version)) yield `{"version":${stringifyJson(version)}}`;
+    }
   }
 }
