@@ -134,3 +134,44 @@ test('nothing is sent over a line that a former token has opened', async () => {
   expect(await transport.push(push)).toEqual({ ok: true, value: pushed });
   expect(ended).toBe(1);
 });
+
+test('a refusal counts for the token that it was given to: with another one it is asked again', async () => {
+  const pushed = { lastSeq: 1, verdicts: [] };
+  const refused = { code: 'locked', description: 'The credential was revoked.' };
+  let token = 'former';
+  const shown: unknown[] = [];
+  const logIn = () => (token = 'present');
+  const socket = new EventTarget();
+  const hears = (reply: object) =>
+    socket.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(reply) }));
+  const send = (text: string) => {
+    if (!text.includes('push')) return;
+    logIn();
+    hears({ n: 1, refused });
+  };
+  const transport = createHttpTransport({
+    url: 'http://hub',
+    token: () => token,
+    fetch: (_address, { headers } = {}) => {
+      const { authorization } = headers as Record<string, string>;
+      shown.push(authorization);
+      if (authorization === 'Bearer present') return Promise.resolve(Response.json(pushed));
+      logIn();
+      return Promise.resolve(Response.json(refused, { status: 403 }));
+    },
+    deadlineMs: 1000,
+    lines: {
+      connect: () => Object.assign(socket, { send, close: () => undefined }),
+      whenOffline: () => () => undefined,
+    },
+  });
+  const push = { device: 'd', epoch: 'e', settled: 0, items: [] };
+  expect(await transport.push(push)).toEqual({ ok: true, value: pushed });
+  expect(shown).toEqual(['Bearer former', 'Bearer present']);
+  token = 'former';
+  const events = { onHint: () => undefined, onActivity: () => undefined, onEnd: () => undefined };
+  transport.listen('d', events);
+  hears({ opened: true });
+  expect(await transport.push(push)).toEqual({ ok: true, value: pushed });
+  expect(shown).toHaveLength(3);
+});

@@ -37,7 +37,7 @@ const NO_SUCH_PLACE = 404;
 
 export function createHttpTransport(options: HttpTransportOptions): Transport {
   const post = <N extends RequestName>(name: N, message: RequestOf<N>) =>
-    postTo(options, name, message);
+    presently(options, () => postTo(options, name, message));
   let line: HubLine | undefined;
   return {
     ...requestsBy(post),
@@ -48,11 +48,12 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
         throw new Error('The response is for another device.');
       return exchange;
     },
-    push: (message) => {
-      // Opened with a former token: its refusals say nothing of the present one.
-      if (line?.options.token !== options.token()) line?.end();
-      return line?.push(message) ?? post('push', message);
-    },
+    push: (message) =>
+      presently(options, () => {
+        // Opened with a former token: its refusals say nothing of the present one.
+        if (line?.options.token !== options.token()) line?.end();
+        return line?.push(message) ?? postTo(options, 'push', message);
+      }),
     listen: (device, events) => {
       const stop = new AbortController();
       const listenByEvents = (): void =>
@@ -77,6 +78,16 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       };
     },
   };
+}
+
+/** A refusal counts for the token that it was given to: when another one has come meanwhile, the hub is asked again. */
+async function presently<T>(
+  { token }: Pick<HttpTransportOptions, 'token'>,
+  ask: () => Promise<HubAnswer<T>>,
+): Promise<HubAnswer<T>> {
+  const shown = token();
+  const answer = await ask();
+  return answer.ok || token() === shown ? answer : presently({ token }, ask);
 }
 
 async function postTo<N extends RequestName>(

@@ -36,7 +36,7 @@ export class SyncScheduler {
     this.woken.raise();
   }
 
-  /** The round that begins sees all that has happened so far. */
+  /** The round or hello that begins sees all that has happened so far. */
   beginRound(): void {
     this.woken.lower();
   }
@@ -95,7 +95,6 @@ export class SyncScheduler {
   }
 
   async waitUntilWoken(): Promise<void> {
-    this.woken.lower();
     while (!this.isStopped && !this.woken.isRaised) await this.waitLong();
   }
 }

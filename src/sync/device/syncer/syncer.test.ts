@@ -575,3 +575,32 @@ describe('a set that comes in pages', () => {
     expect(states).toContain('offline');
   });
 });
+
+test.each(['needs_login', 'locked'] as const)(
+  'somebody who logs in while hello is refused as %s is heard',
+  async (code) => {
+    const { hub, syncer } = await begin();
+    hub.refusal = { code, description: 'No.' };
+    let hellos = 0;
+    hub.trouble = async () => {
+      hellos += 1;
+      if (hellos === 1) syncer.kick();
+      else hub.refusal = undefined;
+    };
+    await until(() => expect(syncer.state).toBe('live'), 1000);
+  },
+);
+
+test('what happens while the hub refuses the device makes it ask once more, and not again and again', async () => {
+  const { hub, syncer } = await begin();
+  hub.refusal = { code: 'too_many_devices', description: 'Too many.' };
+  let hellos = 0;
+  hub.trouble = async () => {
+    hellos += 1;
+    if (hellos > 9) hub.refusal = undefined;
+  };
+  await until(() => expect(syncer.state).toBe('offline'), 1000);
+  syncer.kick();
+  await pass(1000);
+  expect(hub.asked).toEqual(['hello', 'hello']);
+});

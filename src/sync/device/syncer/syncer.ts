@@ -97,6 +97,8 @@ export class Syncer {
   private async step(): Promise<void> {
     const { reporter, scheduler, hints, rounds } = this;
     if (!this.session) {
+      // A refusal tells nothing of a login that comes while hello is on its way.
+      scheduler.beginRound();
       if (reporter.state !== 'offline') reporter.setState('connecting');
       this.session = await this.handshake.perform();
       if (!this.session) return;
