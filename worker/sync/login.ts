@@ -67,10 +67,14 @@ export class CopyLogin {
     this.token = await this.options.vault.kept(this.options.name);
   }
 
-  /** The hub has revoked the token: offline logins end on this device. */
+  /** The hub has revoked the token: offline logins end on this device, unless somebody has logged in meanwhile. */
   async forget(): Promise<void> {
     const { name, offlineLogin, vault } = this.options;
+    const { token } = this;
     this.token = undefined;
+    // One that cannot be read is forgotten, too.
+    const kept = await vault.kept(name).catch(() => undefined);
+    if ((this.token ?? kept ?? token) !== token) return;
     await Promise.all([offlineLogin.forget(), vault.forget(name)]);
   }
 

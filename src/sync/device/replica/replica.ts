@@ -73,8 +73,8 @@ export interface Replica {
    * @param since `suspectSince` when it began: one that was asked for meanwhile is still due
    */
   finishComparison(fence: number, since: string | undefined): Promise<ReplicaState>;
-  /** Hides all data, or shows it again. */
-  lock(isLocked: boolean): Promise<void>;
+  /** Hides all data, or shows it again. @throws Fenced */
+  lock(fence: number, isLocked: boolean): Promise<void>;
 }
 
 /** What a copy begins with. */

@@ -481,12 +481,12 @@ test('setSets() keeps what is there until the hub has said what the new sets hol
 });
 
 test('lock() hides all data until it is unlocked', async () => {
-  const { device } = await worlds();
-  await device.replica.lock(true);
+  const { device, fence } = await worlds();
+  await device.replica.lock(fence, true);
   expect(JSON.stringify(await device.see(page))).toContain('locked');
   expect((await device.answer(page)).status).toBe(423);
   await expect(device.submit(create(2))).rejects.toThrow('locked');
-  await device.replica.lock(false);
+  await device.replica.lock(fence, false);
   expect(await device.see(page)).toEqual({ data: [1] });
 });
 

@@ -170,8 +170,8 @@ class StoredReplica implements Replica {
     });
   }
 
-  lock(isLocked: boolean) {
-    return this.store.change<void>(({ state }) => ({
+  lock(fence: number, isLocked: boolean) {
+    return this.store.changeFenced<void>(fence, ({ state }) => ({
       value: undefined,
       next: { ...state, isLocked },
     }));

@@ -74,7 +74,7 @@ export class Handshake {
       return undefined;
     }
     const { skew } = await replica.applyWelcome(fence, welcome, clock());
-    if (state.isLocked) await replica.lock(false);
+    if (state.isLocked) await replica.lock(fence, false);
     await replica.park(fence, false);
     return { device, skew };
   }

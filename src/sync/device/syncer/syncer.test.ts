@@ -604,3 +604,16 @@ test('what happens while the hub refuses the device makes it ask once more, and 
   await pass(1000);
   expect(hub.asked).toEqual(['hello', 'hello']);
 });
+
+test('a syncer that was superseded meanwhile locks nothing, and says nothing', async () => {
+  const { world, hub, syncer, states } = await begin();
+  hub.refusal = { code: 'locked', description: 'The credential was revoked.' };
+  hub.trouble = async () => {
+    await world.replica.takeFence();
+  };
+  await until(() => expect(hub.asked).toEqual(['hello']));
+  await pass(1000);
+  expect((await world.replica.state())?.isLocked).toBe(false);
+  expect(states).not.toContain('locked');
+  await syncer.stop();
+});

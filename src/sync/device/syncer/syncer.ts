@@ -170,7 +170,7 @@ export class Syncer {
         return scheduler.waitUntilWoken();
       }
       case 'locked':
-        await replica.lock(true);
+        await replica.lock(this.holder.fence, true);
         reporter.setState('locked', refusal);
         return scheduler.waitUntilWoken();
       case 'too_many_devices':

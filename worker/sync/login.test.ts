@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { CopyLogin, type CopyLoginOptions } from './login.ts';
+
+/** A tab of a copy that has logged in with this token. */
+async function tabWith(token: string) {
+  const kept = new Map([['copy', token]]);
+  let hasOfflineLogin = true;
+  const login = new CopyLogin({
+    name: 'copy',
+    vault: {
+      keep: async (name, secret) => void kept.set(name, secret),
+      kept: async (name) => kept.get(name),
+      forget: async (name) => void kept.delete(name),
+    },
+    offlineLogin: {
+      forget: async () => {
+        hasOfflineLogin = false;
+      },
+    },
+  } as Partial<CopyLoginOptions> as CopyLoginOptions);
+  await login.reload();
+  return { login, kept, hasOfflineLogin: () => hasOfflineLogin };
+}
+
+test('a token that was revoked is forgotten, and the offline login with it', async () => {
+  const { login, kept, hasOfflineLogin } = await tabWith('former');
+  await login.forget();
+  expect([login.token, kept.size, hasOfflineLogin()]).toEqual([undefined, 0, false]);
+});
+
+test('the login of another tab outlives the refusal of the former token', async () => {
+  const { login, kept, hasOfflineLogin } = await tabWith('former');
+  kept.set('copy', 'present');
+  // The copy is locked for the former token, and then for none.
+  for (let times = 0; times < 2; times++) await login.forget();
+  await login.reload();
+  expect([login.token, hasOfflineLogin()]).toEqual(['present', true]);
+});
