@@ -50,6 +50,7 @@ describe('nothing is missing', () => {
       { kind: 'document', collection: 1024, id: '7' },
       { exists: noteRef('7') },
     ],
+    ['who asks', NOTES, [{ current_identity: null }, { has_current_identity: null }]],
     ['what reads no document', NOTES, { add: [1, 2] }],
     ['what names the schema only', NOTES, { exists: notes }],
     ['a query that fails', NOTES, { get: noteRef('7') }],
@@ -71,6 +72,9 @@ describe('something is missing', () => {
       [count(byN(2)), count({ documents: notes })],
       [{ index: 'by_n' }, { collection: 'notes' }],
     ],
+    ['tokens', NOTES, count({ documents: { tokens: null } }), [{ collection: 'tokens' }]],
+    ['all keys', NOTES, count({ keys: null }), [{ collection: 'keys' }]],
+    ['a key', NOTES, { exists: { ref: { keys: null }, id: '7' } }, [{ collection: 'keys' }]],
     ['a query that fails for it', match, { get: noteRef('7') }, [{ collection: 'notes' }]],
   ] as const)('%s', async (_name, part, query, missing) => {
     const { device } = await keeping([part]);

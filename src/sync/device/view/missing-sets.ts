@@ -7,11 +7,14 @@ import { numberOf, type Key } from '../../../codec/key.ts';
 import { ROOT_DATABASE, schemasOver, type IndexDefinition } from '../../../engine/catalog.ts';
 import type { Range, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
-import { FIRST_USER_COLLECTION, FIRST_USER_INDEX } from '../../../values/native-kinds.ts';
+import { FIRST_USER_INDEX, NATIVE } from '../../../values/native-kinds.ts';
 import { partRange, type PartRange } from '../../protocol/set-parts.ts';
 import type { SetPart } from '../../protocol/sets.ts';
 import type { KeptSet } from '../state/replica-state.ts';
 import type { TrackedReads } from './tracked-reads.ts';
+
+/** Collections up to this one are the schema: each query reads it, and has the part of it that came. Keys, tokens and logins never come. */
+const SCHEMA_LAST = NATIVE.roles;
 
 /** @param shown what the reads were made of @throws Suspended */
 export function missingSets(
@@ -30,7 +33,7 @@ export function missingSets(
     if (range.space !== 'documents' || held.coversRange(range)) continue;
     const id = numberOf(range.lower);
     if (range.by === 'key') {
-      if (id >= FIRST_USER_COLLECTION) noteCollection(id);
+      if (id > SCHEMA_LAST) noteCollection(id);
       continue;
     }
     if (id < FIRST_USER_INDEX) continue;
@@ -41,7 +44,7 @@ export function missingSets(
   }
   for (const address of rows) {
     const id = numberOf(address.key);
-    if (address.space !== 'documents' || id < FIRST_USER_COLLECTION) continue;
+    if (address.space !== 'documents' || id <= SCHEMA_LAST) continue;
     // What is here is as the hub has it, whichever set brought it.
     if (!held.coversRow(address) && !shown.row(address)) noteCollection(id);
   }
