@@ -21,6 +21,12 @@ type Content = Omit<PushItem, 'seq' | 'hash' | 'digest' | 'idKey'>;
 export const contentHashOf = ({ query, apiVersion, now, ids }: Content, sha256: Sha256): string =>
   hashOf({ seq: 0, query, apiVersion, now, ids }, sha256);
 
+/** Of who made a write: a person, and the device that it names by its key. */
+export const makerHashOf = (
+  { owner, idKey }: { readonly owner: string; readonly idKey: IdKey | undefined },
+  sha256: Sha256,
+): string => hexOfBytes(sha256(utf8Bytes(JSON.stringify([owner, idKey]))));
+
 /**
  * Ids that a write makes up beyond those it carries: it found other things than where it was made. The same here and there, and each time it
  * is run again.

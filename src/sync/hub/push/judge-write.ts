@@ -9,7 +9,7 @@ import { SYNC_LIMITS } from '../../../limits.ts';
 import { isTrackedSpace } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
 import type { Micros } from '../../../values/value.ts';
-import { contentHashOf, derivedIds } from '../../protocol/digest.ts';
+import { contentHashOf, derivedIds, makerHashOf } from '../../protocol/digest.ts';
 import type { IdKey } from '../../protocol/device-ids.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import { refusingSecrets } from '../../protocol/refuse-secrets.ts';
@@ -55,9 +55,11 @@ export function judgeWrite(
     const idKey = idKeyFor(writer, write, host);
     plan ??= planOf(write, now, idKey, host);
     const timed = plan.now === now ? plan : { ...plan, now };
-    const key = contentKey(write.database, write.item.now, contentHashOf(write.item, host.sha256));
-    const maker = { owner: write.owner, idKey: write.item.idKey };
-    const before = verdictByContent(writer, key, maker);
+    const { database, item, owner } = write;
+    const content = [database, item.now, contentHashOf(item, host.sha256)] as const;
+    const maker = { owner, idKey: item.idKey };
+    const key = contentKey(...content, makerHashOf(maker, host.sha256));
+    const before = verdictByContent(writer, { key, former: contentKey(...content) }, maker);
     const judgement = before
       ? judgedBefore(before, write)
       : isTooOld(now, write)

@@ -25,26 +25,38 @@ export const verdictIn = (
 export const verdictRow = (database: DatabaseId, device: DeviceId, verdict: Verdict): Row =>
   recordRow({ key: verdictKey(database, device, verdict.seq) }, verdict);
 
-/** Of a write by its content, whichever device sends it under whichever number: two copies of one device may both have it. */
-export const contentKey = (database: DatabaseId, now: Micros, contentHash: string): Key =>
-  syncKey('made', database, now, contentHash);
+/**
+ * Of a write by its content, whichever device sends it under whichever number: two copies of one device may both have it.
+ * @param maker hash of who made it: others may make the same at the same time. Left out in rows of builds before it was kept
+ */
+export const contentKey = (
+  database: DatabaseId,
+  now: Micros,
+  contentHash: string,
+  ...maker: readonly string[]
+): Key => syncKey('made', database, now, contentHash, ...maker);
 
 interface ContentRecord {
   readonly owner: string;
   readonly verdict: Verdict;
-  /** Which device made it: two of one person may write the same at one time. Absent in rows of builds before it was kept. */
+  /** Which device made it. Absent in rows of builds before it was kept. */
   readonly idKey?: IdKey | undefined;
 }
 
 type Maker = Pick<ContentRecord, 'owner' | 'idKey'>;
 
-/** The verdict on a write of that content, if it was judged before. @throws Suspended */
+/**
+ * The verdict on a write of that content, if it was judged before.
+ * @param former where builds before have kept it
+ * @throws Suspended
+ */
 export function verdictByContent(
   reader: Reader,
-  key: Key,
+  { key, former }: { readonly key: Key; readonly former: Key },
   { owner, idKey }: Maker,
 ): Verdict | undefined {
-  const row = reader.rowAssumedAbsent({ space: 'sync', key });
+  const at = (each: Key) => reader.rowAssumedAbsent({ space: 'sync', key: each });
+  const row = at(key) ?? at(former);
   const record = row && (readRecord(row) as ContentRecord);
   const isSame = record?.owner === owner && (record.idKey ?? idKey) === idKey;
   return isSame ? record.verdict : undefined;
