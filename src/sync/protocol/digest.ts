@@ -18,14 +18,16 @@ export const hashOf = (
 type Content = Omit<PushItem, 'seq' | 'hash' | 'digest' | 'idKey'>;
 
 /** Of what a write is, whichever device brings it under whichever number. */
-export const contentHashOf = ({ query, apiVersion, now, ids }: Content, sha256: Sha256): string =>
+const contentHashOf = ({ query, apiVersion, now, ids }: Content, sha256: Sha256): string =>
   hashOf({ seq: 0, query, apiVersion, now, ids }, sha256);
 
-/** Of who made a write: a person, and the device that it names by its key. */
-export const makerHashOf = (
-  { owner, idKey }: { readonly owner: string; readonly idKey: IdKey | undefined },
+/** Of what a write is and who made it: the person, and the device by its key. Others may write the same at the same time. */
+export const makingHashOf = (
+  { idKey, ...content }: Omit<PushItem, 'seq' | 'hash' | 'digest'>,
+  owner: string,
   sha256: Sha256,
-): string => hexOfBytes(sha256(utf8Bytes(JSON.stringify([owner, idKey]))));
+): string =>
+  hexOfBytes(sha256(utf8Bytes(JSON.stringify([contentHashOf(content, sha256), owner, idKey]))));
 
 /**
  * Ids that a write makes up beyond those it carries: it found other things than where it was made. The same here and there, and each time it

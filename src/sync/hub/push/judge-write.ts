@@ -9,7 +9,7 @@ import { SYNC_LIMITS } from '../../../limits.ts';
 import { isTrackedSpace } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
 import type { Micros } from '../../../values/value.ts';
-import { contentHashOf, derivedIds, makerHashOf } from '../../protocol/digest.ts';
+import { derivedIds, makingHashOf } from '../../protocol/digest.ts';
 import type { IdKey } from '../../protocol/device-ids.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import { refusingSecrets } from '../../protocol/refuse-secrets.ts';
@@ -56,10 +56,8 @@ export function judgeWrite(
     plan ??= planOf(write, now, idKey, host);
     const timed = plan.now === now ? plan : { ...plan, now };
     const { database, item, owner } = write;
-    const content = [database, item.now, contentHashOf(item, host.sha256)] as const;
-    const maker = { owner, idKey: item.idKey };
-    const key = contentKey(...content, makerHashOf(maker, host.sha256));
-    const before = verdictByContent(writer, { key, former: contentKey(...content) }, maker);
+    const key = contentKey(database, item.now, makingHashOf(item, owner, host.sha256));
+    const before = verdictByContent(writer, key);
     const judgement = before
       ? judgedBefore(before, write)
       : isTooOld(now, write)
@@ -67,7 +65,7 @@ export function judgeWrite(
         : executeWrite({ ...write, idKey }, timed, input, host);
     writeJudgement(writer, write, record, now, judgement);
     const { verdict } = judgement;
-    if (!before) writer.put('sync', contentRow(key, maker, verdict));
+    if (!before) writer.put('sync', contentRow(key, verdict));
     return { value: verdict, ts: before ? nextCommitTime(plan, input) : verdict.ts };
   };
 }

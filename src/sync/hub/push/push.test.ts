@@ -5,9 +5,8 @@ import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { deviceIdFrom, isIdMadeWith } from '../../protocol/device-ids.ts';
-import { contentHashOf, derivedIds, digestOf, makerHashOf } from '../../protocol/digest.ts';
+import { derivedIds, digestOf } from '../../protocol/digest.ts';
 import { deviceIn, deviceRow } from '../rows/device-rows.ts';
-import { contentKey, contentRow } from '../rows/verdict-rows.ts';
 import { createSyncHub } from '../sync-hub.ts';
 import { ids, THINGS, THINGS_NUMBER } from '../../testing/things.ts';
 import { accepted, Device, HubWorld, sha256, wire } from '../../testing/hub-world.ts';
@@ -652,25 +651,6 @@ test('S1 two devices of a person that make the same write at one time make two',
     await copy.push(copy.item({ query, now, idKey }));
   }
   expect(await world.ask(n)).toBe(3);
-});
-
-test('S9 a write that a build before has made, whose record names no maker in its key, is not made again', async () => {
-  const { world, device } = await open();
-  const write = device.item({ query: item(1) });
-  const { verdicts } = await device.push(write);
-  await world.engine.transactions.write(({ writer, head }) => {
-    const owner = 'root 0 in 0';
-    const content = [0, write.now, contentHashOf(write, sha256)] as const;
-    const maker = { owner, idKey: write.idKey };
-    writer.delete('sync', contentKey(...content, makerHashOf(maker, sha256)));
-    for (const verdict of verdicts)
-      writer.put('sync', contentRow(contentKey(...content), { owner }, verdict));
-    return { value: undefined, ts: head + 1 };
-  });
-  const copy = await world.device();
-  const { query, now, ids: made } = write;
-  const again = await copy.push(copy.item({ query: JSON.parse(query), now, ids: [...made] }));
-  expect(again.verdicts[0]?.ts).toBe(verdicts[0]?.ts);
 });
 
 test('F21 a commit that arrived though the hub heard nothing of it is not made again', async () => {

@@ -7,7 +7,6 @@ import type { Row } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import { scan } from '../../../store/scan.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
-import type { IdKey } from '../../protocol/device-ids.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import type { Verdict } from '../../protocol/writes.ts';
 import { readRecord, recordIn, recordRow } from './records.ts';
@@ -25,45 +24,17 @@ export const verdictIn = (
 export const verdictRow = (database: DatabaseId, device: DeviceId, verdict: Verdict): Row =>
   recordRow({ key: verdictKey(database, device, verdict.seq) }, verdict);
 
-/**
- * Of a write by its content, whichever device sends it under whichever number: two copies of one device may both have it.
- * @param maker hash of who made it: others may make the same at the same time. Left out in rows of builds before it was kept
- */
-export const contentKey = (
-  database: DatabaseId,
-  now: Micros,
-  contentHash: string,
-  ...maker: readonly string[]
-): Key => syncKey('made', database, now, contentHash, ...maker);
+/** Of a write by its content and who made it, whichever device sends it under whichever number: two copies of one device may both have it. */
+export const contentKey = (database: DatabaseId, now: Micros, makingHash: string): Key =>
+  syncKey('made', database, now, makingHash);
 
-interface ContentRecord {
-  readonly owner: string;
-  readonly verdict: Verdict;
-  /** Which device made it. Absent in rows of builds before it was kept. */
-  readonly idKey?: IdKey | undefined;
+/** The verdict on a write of that content, if it was judged before. @throws Suspended */
+export function verdictByContent(reader: Reader, key: Key): Verdict | undefined {
+  const row = reader.rowAssumedAbsent({ space: 'sync', key });
+  return row && (readRecord(row) as Verdict);
 }
 
-type Maker = Pick<ContentRecord, 'owner' | 'idKey'>;
-
-/**
- * The verdict on a write of that content, if it was judged before.
- * @param former where builds before have kept it
- * @throws Suspended
- */
-export function verdictByContent(
-  reader: Reader,
-  { key, former }: { readonly key: Key; readonly former: Key },
-  { owner, idKey }: Maker,
-): Verdict | undefined {
-  const at = (each: Key) => reader.rowAssumedAbsent({ space: 'sync', key: each });
-  const row = at(key) ?? at(former);
-  const record = row && (readRecord(row) as ContentRecord);
-  const isSame = record?.owner === owner && (record.idKey ?? idKey) === idKey;
-  return isSame ? record.verdict : undefined;
-}
-
-export const contentRow = (key: Key, { owner, idKey }: Maker, verdict: Verdict): Row =>
-  recordRow({ key }, { owner, verdict, idKey } satisfies ContentRecord);
+export const contentRow = (key: Key, verdict: Verdict): Row => recordRow({ key }, verdict);
 
 /**
  * Verdicts above `settled`, oldest first, within bounds; the rest comes when these are settled.
