@@ -211,6 +211,49 @@ test.each(['HTTP/1.1', 'HTTP/2'])(
   },
 );
 
+test.each(['HTTP/1.1', 'HTTP/2'])(
+  'over %s a stream ends whose client had gone before it began',
+  async (kind) => {
+    let seen: HubRequest | undefined;
+    let [isBegun, isOver] = [false, false];
+    const events: AsyncIterable<string> & AsyncIterator<string> = {
+      [Symbol.asyncIterator]: () => events,
+      next() {
+        if (isBegun) return new Promise(() => undefined);
+        isBegun = true;
+        return Promise.resolve({ done: false, value: ': hello\n\n' });
+      },
+      async return() {
+        isOver = true;
+        return { done: true, value: undefined };
+      },
+    };
+    const { url, port } = await open({
+      settings: { metrics: 'open', drainMs: 1, slowReaderMs: 100 },
+      routes: () => [
+        {
+          prefix: '/wait/',
+          async handle(request) {
+            seen = request;
+            await expect.poll(() => request.isGone).toBe(true);
+            // Of the response: it comes after the request is gone.
+            await new Promise((resolve) => setTimeout(resolve, 50));
+            return { status: 200, headers: {}, body: events };
+          },
+        },
+      ],
+    });
+    const session = kind === 'HTTP/2' ? http2(url) : undefined;
+    const asked = session?.request({ ':path': '/wait/' }) ?? http1({ port, path: '/wait/' }).end();
+    asked.on('error', () => undefined);
+    await expect.poll(() => seen).toBeDefined();
+    asked.destroy();
+    await expect.poll(() => isOver).toBe(true);
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('burrow_streams 0');
+    session?.destroy();
+  },
+);
+
 test('a mounted route answers, streams, and hears that its reader has gone', async () => {
   let isOver = false;
   const { url } = await open({

@@ -71,9 +71,8 @@ class ReceivedRequest implements HubRequest {
 
   get signal(): AbortSignal {
     if (this.disconnected) return this.disconnected.signal;
-    const disconnected = new AbortController();
-    this.disconnected = disconnected;
-    if (this.response.closed) disconnected.abort(GONE);
+    const disconnected = (this.disconnected = new AbortController());
+    if (this.isGone) disconnected.abort(GONE);
     else this.response.once('close', () => disconnected.abort(GONE));
     return disconnected.signal;
   }
