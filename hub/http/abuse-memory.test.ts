@@ -1,6 +1,7 @@
 /** What callers make the hub hold: bodies that do not arrive, answers that nobody reads, requests in great number. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners, once } from 'node:events';
+import { connect as connectHttp2, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { dial, open } from '../testing/raw-hub.ts';
@@ -212,6 +213,22 @@ test('an answer that nobody reads is let go', async () => {
   socket.pause();
   await expect.poll(() => metric(opened, 'answer_bytes')).toBeGreaterThan(9 * MIB);
   await expect.poll(() => metric(opened, 'answer_bytes')).toBe(0);
+});
+
+test('an answer over HTTP/2 is let go when its client cancels it', async () => {
+  const opened = await open({ settings: { metrics: 'open' } });
+  const session = connectHttp2(opened.url).on('error', () => undefined);
+  const asked = session.request({
+    ':method': 'POST',
+    ':path': '/',
+    authorization: `Bearer ${opened.secret}`,
+  });
+  asked.on('error', () => undefined).pause();
+  asked.end(LONG);
+  await expect.poll(() => metric(opened, 'answer_bytes')).toBeGreaterThan(9 * MIB);
+  asked.close(constants.NGHTTP2_CANCEL);
+  await expect.poll(() => metric(opened, 'answer_bytes'), { timeout: 10_000 }).toBe(0);
+  session.destroy();
 });
 
 test('who does not read answers is given no more of them, and others are', async () => {

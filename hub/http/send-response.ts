@@ -3,6 +3,7 @@ import type { HttpResponse } from '../../src/http/message.ts';
 import { nextTurn, TURN_BYTES } from '../event-loop/next-turn.ts';
 import type { AnyResponse } from './acceptor.ts';
 import { partsOf } from './parts.ts';
+import { isClosed } from './request-context.ts';
 
 export type TextResponse = HttpResponse & { readonly body: string };
 export type StreamedResponse = HttpResponse & {
@@ -46,7 +47,7 @@ export async function sendInParts(
   writeHead(to, response, { 'content-length': length });
   const never = new AbortController().signal;
   for (const part of partsOf(body, TURN_BYTES)) {
-    if (to.destroyed) break;
+    if (isClosed(to)) break;
     if (!write(to, part)) await drained(to, never, slowReaderMs);
     await nextTurn();
   }
