@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { SocketReply } from '../../src/sync/protocol/hints.ts';
 import {
@@ -113,6 +113,18 @@ test.each([
   session.send(first);
   expect(await session.next()).toMatchObject({ refused: { code } });
   expect(await closed).toBe(1000);
+});
+
+test('a push that fails with the store gives back its place among the requests of its credential', async () => {
+  const hub = await open({ concurrencyPerCredential: 1, waitingPerCredential: 0 });
+  const session = await openSession(hub);
+  expect(await session.next()).toEqual({ opened: true });
+  const write = vi.spyOn(hub.hub.store, 'write').mockRejectedValue(new Error('The store fails.'));
+  const closed = session.closed();
+  session.send(pushOf(1, hub, 1));
+  await closed;
+  write.mockRestore();
+  expect((await hub.query({ add: [1, 2] })).status).toBe(200);
 });
 
 test('a session for an invalid device is refused and closed', async () => {

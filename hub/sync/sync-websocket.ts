@@ -3,7 +3,7 @@ import type { SyncHub } from '../../src/sync/hub/sync-hub.ts';
 import type { SocketReply } from '../../src/sync/protocol/hints.ts';
 import { isSyncRefusal, type SyncRefusal } from '../../src/sync/protocol/refusals.ts';
 import type { AdmissionRefusal } from '../admission/admission.ts';
-import type { WebSocketSession } from '../http/route.ts';
+import type { SessionMessage, WebSocketSession } from '../http/route.ts';
 import type { HintFeed } from './hint-feed.ts';
 import { openFeed } from './open-feed.ts';
 
@@ -27,11 +27,7 @@ export async function serveSyncSession(
   const sendingHints = sendHints(feed, session, send);
   try {
     for (let message = await session.next(); message; message = await session.next()) {
-      const { text, refused, end } = message;
-      const reply = refused
-        ? { n: numberIn(text), ...busy(refused) }
-        : await replyTo(text, token, sync);
-      end();
+      const reply = await replyTo(message, token, sync).finally(message.end);
       if (!reply) break;
       await send(reply);
     }
@@ -71,10 +67,11 @@ const busy = ({ code, description, retryAfterSeconds }: AdmissionRefusal) => ({
 
 /** Undefined: the message is no request. @throws what the store or the hub throws */
 async function replyTo(
-  text: string,
+  { text, refused }: SessionMessage,
   token: string,
   sync: SyncHub,
 ): Promise<SocketReply | undefined> {
+  if (refused) return { n: numberIn(text), ...busy(refused) };
   const { n, push } = membersOf(parseJson(text));
   if (typeof n !== 'number' || push === undefined) return undefined;
   const pushed = await sync.push(token, push);
