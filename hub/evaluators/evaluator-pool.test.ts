@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import { QueryMarks } from './query-marks.ts';
-import { EvaluatorPool, type EvaluatorPoolOptions } from './evaluator-pool.ts';
+import { EvaluatorPool, type Evaluator, type EvaluatorPoolOptions } from './evaluator-pool.ts';
 
 const PROGRAM = `
 const { parentPort: port, workerData: written } = require('node:worker_threads');
@@ -35,6 +35,16 @@ let pool: EvaluatorPool | undefined;
 let started = 0;
 afterEach(() => pool?.close());
 
+function startThread(): Evaluator {
+  started += 1;
+  const marks = new QueryMarks();
+  const resourceLimits = { maxOldGenerationSizeMb: 32 };
+  return {
+    worker: new Worker(PROGRAM, { eval: true, workerData: marks.buffer, resourceLimits }),
+    marks,
+  };
+}
+
 function open(options: Partial<EvaluatorPoolOptions> = {}): EvaluatorPool {
   started = 0;
   pool = new EvaluatorPool({
@@ -43,15 +53,7 @@ function open(options: Partial<EvaluatorPoolOptions> = {}): EvaluatorPool {
     clock: () => performance.now() * 1000,
     graceMs: 50,
     lookMs: 500,
-    start() {
-      started += 1;
-      const marks = new QueryMarks();
-      const resourceLimits = { maxOldGenerationSizeMb: 32 };
-      return {
-        worker: new Worker(PROGRAM, { eval: true, workerData: marks.buffer, resourceLimits }),
-        marks,
-      };
-    },
+    start: startThread,
     ...options,
   });
   return pool;
@@ -260,4 +262,16 @@ test('close() ends what runs and refuses what waits', async () => {
   await pool?.close();
   expect(await Promise.all(answers)).toEqual(['storage_unavailable', 'storage_unavailable']);
   expect(await execute('late')).toBe('storage_unavailable');
+});
+
+test('a query whose thread cannot be started is refused, and those after it are executed', async () => {
+  let tries = 0;
+  open({
+    start() {
+      if (++tries === 1) throw new Error('There are too many threads.');
+      return startThread();
+    },
+  });
+  expect(await execute('first', { timeoutMs: 1000 })).toContain('too many threads');
+  expect(await execute('second', { timeoutMs: 1000 })).toBe('second');
 });

@@ -199,7 +199,14 @@ export class EvaluatorPool implements LongQueries {
     for (const thread of this.threads) if (!thread.busy) this.give(thread);
     if (this.isClosed || this.threads.size >= this.options.threads) return;
     const task = this.next();
-    if (task) this.give(this.addThread(), task);
+    if (!task) return;
+    try {
+      this.give(this.addThread(), task);
+    } catch (reason) {
+      // The system has no room for one.
+      this.queue.end(task.name);
+      this.settle(task).reject(reason);
+    }
   }
 
   private next(): Task | undefined {
