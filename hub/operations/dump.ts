@@ -55,6 +55,8 @@ async function writeDump(
 
 function writeLine(stream: Writable, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
+    // It has failed since the last line, and does not say so again.
+    if (stream.errored) return reject(stream.errored);
     const failed = (reason: Error): void => reject(reason);
     stream.once('error', failed);
     const done = (): void => {

@@ -80,6 +80,22 @@ test('a dump is loaded as it was, with history, under a new epoch and the same r
   ).toBe(201);
 });
 
+test('a dump whose file fails while the store is read fails, as the file does', async () => {
+  const store = createMemoryStore();
+  await fill(await open(store), 3);
+  const slow: Store = {
+    async read(body, options) {
+      // By then the file has failed.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return store.read(body, options);
+    },
+    write: (body, options) => store.write(body, options),
+    close: () => store.close(),
+  };
+  const dumping = dumpStore(slow, join(folder, 'nowhere', 'dump'), now, ignore);
+  await expect(dumping).rejects.toThrow('ENOENT');
+});
+
 test('a dump that is truncated or changed is refused, and no hub opens what was loaded of it', async () => {
   const store = createMemoryStore();
   await fill(await open(store));
