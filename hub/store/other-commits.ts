@@ -63,6 +63,11 @@ export class OtherCommits implements HeadWatcher {
     this.own.add(headOf(head));
   }
 
+  /** Another commit may have its time, and one whose end stays unknown is announced like those of others. */
+  onFailed(head: Row): void {
+    this.own.delete(headOf(head));
+  }
+
   onWritten(before: Row | undefined, head: Row): void {
     const ts = headOf(head);
     if (this.seen !== undefined) {

@@ -45,6 +45,8 @@ export interface HeadWatcher {
   readonly address: RowAddress;
   /** A write of the row is about to be committed. */
   onWriting(row: Row): void;
+  /** It was not, or that is not known (yet): whoever finds it committed cannot take it for one of this store. */
+  onFailed(row: Row): void;
   /** It was committed. @param before what its transaction had fetched */
   onWritten(before: Row | undefined, row: Row): void;
 }
@@ -179,6 +181,7 @@ export class SqlStore implements Store {
       await (single ? runSingleStatement(single, connection) : commit(connection));
       return { value, watch, end: 'committed' };
     } catch (reason) {
+      if (watch?.written) this.options.watched?.onFailed(watch.written);
       if (reason instanceof SqlFailure && reason.isAmbiguousAtCommit)
         return { value, watch, end: 'unknown', n, reason };
       throw reason;

@@ -1,0 +1,73 @@
+/** What a hub hears of commits that it cannot take for its own. */
+import { expect, test } from 'vitest';
+import type { CommitNotice } from '../../src/engine/host.ts';
+import { openMemoryHost, type MemoryHost } from '../../src/http/testing/memory-host.ts';
+import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
+import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
+import { OtherCommits } from './other-commits.ts';
+import { newWriter, openTables } from './sql-tables.ts';
+
+const { pglite } = sharedDatabases();
+
+/** A server that can leave right after a commit, before it says so, and is away until it is called back. */
+function leavingServer(server: SqlDatabase) {
+  let state: 'here' | 'leaving' | 'away' = 'here';
+  const requireHere = (): void => {
+    if (state === 'away') throw new SqlFailure('The server is away.', undefined);
+  };
+  const database: SqlDatabase = {
+    isExclusive: server.isExclusive,
+    roundTrips: 0,
+    async connect() {
+      requireHere();
+      const connection = await server.connect();
+      return {
+        release: () => connection.release(),
+        async run(statements) {
+          requireHere();
+          const results = await connection.run(statements);
+          const isCommit = statements.some(({ name }) => name === 'burrow_commit');
+          if (isCommit && state === 'leaving') state = 'away';
+          requireHere();
+          return results;
+        },
+      };
+    },
+    listen: () => undefined,
+    close: () => server.close(),
+  };
+  return {
+    database,
+    leave: () => void (state = 'leaving'),
+    comeBack: () => void (state = 'here'),
+  };
+}
+
+async function statusOf(host: MemoryHost, query: object): Promise<number> {
+  const headers = { authorization: `Bearer ${host.admin}`, 'x-faunadb-api-version': '4' };
+  const body = JSON.stringify(query);
+  return (await host.request({ method: 'POST', path: '/', headers, body })).status;
+}
+
+test('a commit whose end nobody learned is announced when the server is back', async () => {
+  const [server, tenant, writer] = [await pglite(), freshTenant(), newWriter()];
+  const { database, leave, comeBack } = leavingServer(server);
+  const others = new OtherCommits({ database, tenant, writer });
+  const store = await openTables(database, tenant, { writer, watched: others, random: () => 0 });
+  others.follow(store);
+  const here = await openMemoryHost({ store });
+  const there = await openMemoryHost({ store: await openTables(server, tenant) });
+  const heard: CommitNotice[] = [];
+  const stop = others.listen((notice) => heard.push(notice));
+  const create = { create: { collection: 'things' }, params: { object: {} } };
+  expect(await statusOf(here, { create_collection: { object: { name: 'things' } } })).toBe(201);
+  expect(await statusOf(there, create)).toBe(201);
+  await expect.poll(() => heard).toHaveLength(1);
+  leave();
+  expect(await statusOf(here, create)).toBe(503);
+  comeBack();
+  await expect.poll(() => heard).toHaveLength(2);
+  expect(heard[1]?.rows.length).toBeGreaterThan(0);
+  stop();
+  others.close();
+});
