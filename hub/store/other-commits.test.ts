@@ -1,6 +1,7 @@
 /** What a hub hears of commits that it cannot take for its own. */
 import { expect, test } from 'vitest';
 import type { CommitNotice } from '../../src/engine/host.ts';
+import { HEAD } from '../../src/engine/transactions.ts';
 import { openMemoryHost, type MemoryHost } from '../../src/http/testing/memory-host.ts';
 import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
 import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
@@ -69,5 +70,27 @@ test('a commit whose end nobody learned is announced when the server is back', a
   await expect.poll(() => heard).toHaveLength(2);
   expect(heard[1]?.rows.length).toBeGreaterThan(0);
   stop();
+  others.close();
+});
+
+test('others are notified again after a moment in which there was no room for a connection', async () => {
+  let tries = 0;
+  const database: SqlDatabase = {
+    isExclusive: false,
+    roundTrips: 0,
+    connect() {
+      tries += 1;
+      return Promise.reject(new SqlFailure('There are too many clients.', '53300'));
+    },
+    listen: () => undefined,
+    close: () => Promise.resolve(),
+  };
+  const others = new OtherCommits({ database, tenant: 'one', writer: newWriter() });
+  const head = { ...HEAD, entries: [], value: '{"ts":1}' };
+  others.onWritten(undefined, head);
+  await expect.poll(() => tries).toBe(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  others.onWritten(undefined, head);
+  await expect.poll(() => tries).toBe(2);
   others.close();
 });

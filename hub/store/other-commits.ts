@@ -173,8 +173,9 @@ export class OtherCommits implements HeadWatcher {
         connection.release();
       }
     } catch (reason) {
-      // Others poll instead.
-      this.canNotify = isTransient(reason);
+      // A server without notifications, or without them for this user: others poll instead.
+      if (reason instanceof SqlFailure && /^(0A|42)/.test(reason.code ?? ''))
+        this.canNotify = false;
     }
   }
 }
@@ -182,6 +183,3 @@ export class OtherCommits implements HeadWatcher {
 const META = { spaces: ['meta'] } as const;
 
 const listenerName = (tenant: string): string => `burrow listening ${tenant}`.slice(0, 63);
-
-const isTransient = (reason: unknown): boolean =>
-  reason instanceof SqlFailure && reason.isConnectionLoss;
