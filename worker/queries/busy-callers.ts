@@ -8,8 +8,8 @@ interface Caller {
   /** Evaluated here lately: what was a second ago counts for a third. */
   ms: number;
   at: number;
-  /** Turns of its queries that are not over yet, and the end of the last of them. */
-  turns: number;
+  /** Queries that wait for their turn, and the turn of the last of them. */
+  waiting: number;
   last: Promise<void>;
 }
 
@@ -35,20 +35,20 @@ export class BusyCallers {
       caller.at = at;
       return;
     }
-    this.callers.set(secret, { ms, at, turns: 0, last: Promise.resolve() });
+    this.callers.set(secret, { ms, at, waiting: 0, last: Promise.resolve() });
     const [first] = this.callers.size > CALLERS_MAX ? this.callers.keys() : [];
     if (first !== undefined) this.callers.delete(first);
   }
 
-  /** Undefined: a query of the caller may begin now. So may each of a busy one that sends them one after the other: a turn costs it nothing. */
+  /** Undefined: a query of the caller may begin now. */
   whenFree(secret = ''): Promise<void> | undefined {
     const caller = this.callers.get(secret);
-    if (!caller || (caller.turns === 0 && faded(caller, this.clock()) < SHARE_MS)) return undefined;
-    const before = caller.turns > 0 ? caller.last : undefined;
-    caller.turns += 1;
+    if (!caller || (caller.waiting === 0 && faded(caller, this.clock()) < SHARE_MS))
+      return undefined;
+    caller.waiting += 1;
     caller.last = caller.last.then(pause);
-    void caller.last.then(() => (caller.turns -= 1));
-    return before;
+    void caller.last.then(() => (caller.waiting -= 1));
+    return caller.last;
   }
 
   /** The caller is busy, and was not alone in the last second. */
