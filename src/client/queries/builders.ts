@@ -1,5 +1,6 @@
 import { BUILDER_ROWS, type BuilderRow } from './builder-table.ts';
 import { UsageError } from '../errors.ts';
+import { withinDepth } from './encode.ts';
 import { isExpr } from './is-expr.ts';
 import { parameterNames } from './parameter-names.ts';
 import type { Builders } from './types/builders.ts';
@@ -30,14 +31,11 @@ export const q: Builders = Object.fromEntries([
  */
 export const wrap = (value: unknown): unknown => refusing(() => wrapped(value));
 
-/** @throws UsageError for what is no value of FQL, and for what contains itself */
-export function refusing<T>(make: () => T): T {
+function refusing<T>(make: () => T): T {
   try {
-    return make();
+    return withinDepth(make);
   } catch (cause) {
-    if (cause instanceof NoValue) throw cause.asUsageError();
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new UsageError('The query is nested too deeply or contains itself.', { cause });
+    throw cause instanceof NoValue ? cause.asUsageError() : cause;
   }
 }
 

@@ -1,10 +1,9 @@
 import { UsageError } from '../errors.ts';
-import { refusing } from './builders.ts';
 import { Double, doublesSeen } from './values.ts';
 
 /** Wire JSON text of an expression: 64-bit integers whole, `Double(1)` as `1.0`. */
 export function encodeQuery(expression: unknown): string {
-  const text = plainText(expression) ?? refusing(() => write(expression));
+  const text = plainText(expression) ?? withinDepth(() => write(expression));
   if (text === undefined) throw new UsageError('The query is undefined; pass an expression.');
   return text;
 }
@@ -19,6 +18,16 @@ function plainText(expression: unknown): string | undefined {
     // A bigint inside; or a cycle or too deep a nest, which the exact writer then reports.
     if (error instanceof TypeError || error instanceof RangeError) return undefined;
     throw error;
+  }
+}
+
+/** @throws UsageError for what nests too deeply or contains itself */
+export function withinDepth<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new UsageError('The query is nested too deeply or contains itself.', { cause });
   }
 }
 
