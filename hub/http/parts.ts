@@ -1,4 +1,5 @@
 /** A long answer in parts, for responses and live queries. */
+import { partEnd } from '../../src/codec/utf8.ts';
 
 /** Each has so many characters or bytes, or one more: two halves of one character stay together. */
 export function* partsOf(
@@ -10,9 +11,4 @@ export function* partsOf(
     yield typeof body === 'string' ? body.slice(at, end) : body.subarray(at, end);
     at = end;
   }
-}
-
-function partEnd(text: string, end: number): number {
-  const code = text.charCodeAt(end - 1);
-  return code >= 0xd800 && code < 0xdc00 ? end + 1 : end;
 }

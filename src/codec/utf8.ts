@@ -10,18 +10,17 @@ export function utf8Length(text: string): number {
   if (text.length < SHORT) return shortLength(text);
   let bytes = 0;
   for (let at = 0; at < text.length;) {
-    const end = partEnd(text, at);
+    const end = partEnd(text, at + PART);
     bytes += encoder.encodeInto(text.slice(at, end), scratch).written;
     at = end;
   }
   return bytes;
 }
 
-/** No character is cut in two. */
-function partEnd(text: string, at: number): number {
-  const end = at + PART;
-  if (end >= text.length) return text.length;
-  return (text.charCodeAt(end) & 0xfc00) === 0xdc00 ? end - 1 : end;
+/** Where a part may end: there, or one further, where the two halves of a character would be cut apart. */
+export function partEnd(text: string, end: number): number {
+  const code = text.charCodeAt(end - 1);
+  return code >= 0xd800 && code < 0xdc00 ? end + 1 : end;
 }
 
 function shortLength(text: string): number {
