@@ -25,7 +25,7 @@ export class Puller {
   private readonly holder: FenceHolder;
   private readonly reporter: ProgressReporter;
   /** A pull that was sent before its time: it is good if it turns out to be the one that is due. */
-  ahead:
+  private ahead:
     | { readonly text: string; readonly answer: Promise<HubAnswer<Pulled>>; readonly at: number }
     | undefined = undefined;
 
@@ -44,6 +44,11 @@ export class Puller {
     if (!isLast(pulled)) this.askAhead(nextPull(message, pulled));
     const { state, isIgnored } = await this.apply(pulled, { since, sets: before.sets });
     return { state, isIgnored, isWhole: !isIgnored && !pulled.more && state.sets.every(isLoaded) };
+  }
+
+  /** When the pull was sent that was asked for ahead: it does not tell what happened since. */
+  get askedAheadAt(): number | undefined {
+    return this.ahead?.at;
   }
 
   /** The hub reads the next page while this one is stored. */

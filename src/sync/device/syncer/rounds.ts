@@ -31,7 +31,7 @@ interface RoundParts {
 export class SyncRounds {
   private readonly options: SyncerOptions;
   private readonly parts: RoundParts;
-  readonly puller: Puller;
+  private readonly puller: Puller;
   private mustPull = true;
 
   constructor(options: SyncerOptions, parts: RoundParts) {
@@ -45,11 +45,16 @@ export class SyncRounds {
     this.mustPull = true;
   }
 
+  /** Of what the next round takes over. */
+  get askedAheadAt(): number | undefined {
+    return this.puller.askedAheadAt;
+  }
+
   /** @returns whether nothing is left to do */
   async round(): Promise<boolean> {
     const { events, wallClock } = this.options;
     const { reporter } = this.parts;
-    const since = this.puller.ahead?.at ?? wallClock();
+    const since = this.askedAheadAt ?? wallClock();
     const hinted = await this.applyHint();
     // Writes that wait are sent, however often others write.
     if (hinted && hinted.settledSeq === hinted.lastSeq) {

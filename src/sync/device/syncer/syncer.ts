@@ -107,7 +107,7 @@ export class Syncer {
       reporter.setState('catching-up');
     }
     // What was asked for ahead does not tell what happened since.
-    if (!rounds.puller.ahead) scheduler.beginRound();
+    if (rounds.askedAheadAt === undefined) scheduler.beginRound();
     hints.listen(this.session.device);
     const isDone = await rounds.round();
     scheduler.noteSuccess();
