@@ -9,6 +9,8 @@ export interface PasswordPoolOptions {
   readonly threads: number;
   /** Jobs that may wait; more are refused. */
   readonly waitingMax: number;
+  /** Replaced by tests of systems that have no room for threads. */
+  readonly start?: () => Worker;
 }
 
 interface Pending {
@@ -23,6 +25,12 @@ interface Thread {
 }
 
 const shuttingDown = (): Refusal => new Refusal('storage_unavailable', 'The hub is shutting down.');
+const noRoom = (cause: unknown): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    'The hub has no room for a thread that checks passwords: try again.',
+    { cause },
+  );
 
 export class PasswordPool {
   readonly passwords: EngineOptions['passwords'];
@@ -61,11 +69,18 @@ export class PasswordPool {
 
   private assign(): void {
     for (const thread of this.threads) if (!thread.busy) this.give(thread);
-    if (this.waiting.length > 0 && this.threads.size < this.options.threads) this.addThread();
+    if (this.waiting.length === 0 || this.threads.size >= this.options.threads) return;
+    try {
+      this.addThread();
+    } catch (reason) {
+      // The threads that there are do what waits.
+      if (this.threads.size > 0) return;
+      for (const { reject } of this.waiting.splice(0)) reject(noRoom(reason));
+    }
   }
 
   private addThread(): void {
-    const worker = startHashingThread();
+    const worker = (this.options.start ?? startHashingThread)();
     const thread: Thread = { worker, busy: undefined };
     this.threads.add(thread);
     worker.on('message', (answer: PasswordAnswer) => {

@@ -1,0 +1,65 @@
+/** The pool on a system that has no room for threads. */
+import type { Worker } from 'node:worker_threads';
+import { afterEach, expect, test } from 'vitest';
+import { PasswordPool, startHashingThread } from './password-pool.ts';
+
+let pool: PasswordPool | undefined;
+afterEach(() => pool?.close());
+
+/** Threads can be started while there is room. */
+function open({ threads, waitingMax = 2 }: { threads: number; waitingMax?: number }) {
+  const system = { room: 0, started: [] as Worker[] };
+  pool = new PasswordPool({
+    hashCost: 4,
+    threads,
+    waitingMax,
+    start() {
+      if (system.room === 0)
+        throw Object.assign(new Error('EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
+      system.room -= 1;
+      const worker = startHashingThread();
+      system.started.push(worker);
+      return worker;
+    },
+  });
+  const { passwords } = pool;
+  return { passwords, system };
+}
+
+const REFUSED = { code: 'storage_unavailable' };
+const HASH = /^\$2b\$04\$/;
+
+test('a password whose thread cannot be started is refused at once, and those after it are checked', async () => {
+  const { passwords, system } = open({ threads: 1 });
+  // More than may wait.
+  for (let i = 0; i < 5; i += 1)
+    await expect(passwords.hash('secret', 4)).rejects.toMatchObject(REFUSED);
+  expect(pool?.waitingCount).toBe(0);
+  system.room = 1;
+  const hash = await passwords.hash('secret', 4);
+  expect(await passwords.verify('secret', hash)).toBe(true);
+});
+
+test('with room for some threads, passwords wait for those', async () => {
+  const { passwords, system } = open({ threads: 3, waitingMax: 10 });
+  system.room = 1;
+  const hashes = await Promise.all(['a', 'b', 'c', 'd'].map((each) => passwords.hash(each, 4)));
+  for (const hash of hashes) expect(hash).toMatch(HASH);
+  expect(system.started).toHaveLength(1);
+});
+
+test('when the only thread has ended and there is no room for another, whoever waits is told', async () => {
+  const { passwords, system } = open({ threads: 1, waitingMax: 10 });
+  system.room = 1;
+  await passwords.hash('first', 4);
+  const [worker] = system.started;
+  // The highest cost: it never comes to its end.
+  const busy = passwords.hash('busy', 31);
+  const waiting = passwords.hash('waiting', 4);
+  worker?.emit('error', new Error('ERR_WORKER_OUT_OF_MEMORY'));
+  await expect(busy).rejects.toThrow('OUT_OF_MEMORY');
+  await expect(waiting).rejects.toMatchObject(REFUSED);
+  await worker?.terminate();
+  system.room = 1;
+  expect(await passwords.hash('late', 4)).toMatch(HASH);
+});
