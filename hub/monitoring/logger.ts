@@ -6,10 +6,7 @@ import type { LogLevel } from '../settings/settings-table.ts';
 export type { Logger } from 'pino';
 
 /** One JSON object per line: text of callers is escaped, so it can neither end a line nor send control codes to a terminal. */
-export function createLogger(
-  level: LogLevel,
-  destination: DestinationStream = pino.destination({ fd: 2, sync: true }),
-): Logger {
+export function createLogger(level: LogLevel, destination: DestinationStream = linesTo(2)): Logger {
   return pino(
     {
       level,
@@ -42,4 +39,12 @@ function errorOf(reason: unknown): object {
     stack: hideSecretTexts(stack ?? ''),
     ...(cause !== undefined && { cause: errorOf(cause) }),
   };
+}
+
+/** A line that cannot be written, as on a full disk, is lost: it would wait in memory, before all that come after it. */
+export function linesTo(fd: number): DestinationStream {
+  const open = (): DestinationStream =>
+    pino.destination({ fd, sync: true }).on('error', () => (lines = open()));
+  let lines = open();
+  return { write: (line) => lines.write(line) };
 }
