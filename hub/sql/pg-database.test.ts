@@ -35,9 +35,46 @@ test('connect() is refused by a server that greets and says goodbye in one packe
   await once(server, 'close');
 });
 
-describe('behind a pooler, which greets by itself', () => {
-  const postgres = sharedPostgres();
+const sharedServer = sharedPostgres();
 
+test.each(['53300', '57P03'])(
+  'listen() tries again when the server refuses with %s',
+  async (code) => {
+    const { port, url } = await sharedServer();
+    let refusals = 0;
+    const refused = message('E', `SFATAL\0C${code}\0Mnot now\0\0`);
+    const busy = createServer((client) => {
+      client.on('error', () => undefined);
+      if (refusals < 2) {
+        refusals += 1;
+        client.once('data', () => client.end(refused));
+        return;
+      }
+      const upstream = connect(port, '127.0.0.1');
+      upstream.on('error', () => undefined);
+      client.pipe(upstream).pipe(client);
+    });
+    busy.listen(0, '127.0.0.1');
+    await once(busy, 'listening');
+    const { port: busyPort } = busy.address() as AddressInfo;
+    const database = openServer(url.replace(`:${port}/`, `:${busyPort}/`));
+    const heard: string[] = [];
+    const listener = database.listen('burrow_test', 'a listener', (payload) => heard.push(payload));
+    await expect.poll(() => listener?.isListening).toBe(true);
+    expect(refusals).toBe(2);
+    const direct = openServer(url);
+    const connection = await direct.connect();
+    await connection.run([{ name: '', text: "NOTIFY burrow_test, 'here'", values: [] }]);
+    connection.release();
+    await expect.poll(() => heard).toEqual(['here']);
+    listener?.stop();
+    await direct.close();
+    await database.close();
+    busy.close();
+  },
+);
+
+describe('behind a pooler, which greets by itself', () => {
   /** A way to the server on which greetings name another process than the one that answers. */
   async function openPooler(port: number): Promise<{ port: number; close: () => void }> {
     const pooler = createServer((client) => {
@@ -79,7 +116,7 @@ describe('behind a pooler, which greets by itself', () => {
   }
 
   test('statements have no names, sessions no settings, and nobody listens', async () => {
-    const { port, url } = await postgres();
+    const { port, url } = await sharedServer();
     const direct = openServer(url);
     expect(await sessionOf(direct)).toEqual(['1', 'off']);
     const listener = direct.listen('burrow_test', 'a listener', () => undefined);

@@ -128,9 +128,8 @@ export class PgDatabase implements SqlDatabase {
         .then(() => {
           isListening = true;
         })
-        // A server without LISTEN refuses it: polling is enough.
         .catch((reason: unknown) => {
-          if (!failureOf(reason, 0).isConnectionLoss) isStopped = true;
+          if (hasNoChannels(failureOf(reason, 0))) isStopped = true;
           void fresh.end().catch(() => undefined);
         });
     };
@@ -212,6 +211,9 @@ export class PgDatabase implements SqlDatabase {
     }
   }
 }
+
+/** A server without LISTEN, or without it for this user: polling is enough. Whatever else it says may pass, such as too many connections. */
+const hasNoChannels = ({ code = '' }: SqlFailure): boolean => /^(0A|42)/.test(code);
 
 /** @throws SqlFailure behind a pooler, which would have another of its clients listen */
 async function listenOn(client: Client, channel: string): Promise<void> {
