@@ -39,6 +39,8 @@ export interface LentDatabaseOptions {
   readonly recover: (connection: SqlConnection) => Promise<void>;
 }
 
+const TRIES = 3;
+
 export class LentDatabase {
   private readonly options: LentDatabaseOptions;
   /** By their number, and what was last sent on each. */
@@ -58,7 +60,18 @@ export class LentDatabase {
     for (const [n, { connection, last }] of this.held) {
       this.held.delete(n);
       await last;
-      await this.options.recover(connection).finally(() => connection.release());
+      await this.recover(connection);
+    }
+  }
+
+  /** A connection that was lost meanwhile cannot tell what the borrower did: another one can. */
+  private async recover(connection: SqlConnection, tried = 1): Promise<void> {
+    const { database, recover } = this.options;
+    try {
+      await recover(connection).finally(() => connection.release());
+    } catch (reason) {
+      if (tried === TRIES) throw reason;
+      await this.recover(await database.connect(), tried + 1);
     }
   }
 
