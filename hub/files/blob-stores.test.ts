@@ -1,5 +1,6 @@
 /** What a hub expects of a store of files, over each of them: memory, a folder, a bucket that speaks S3. */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -150,6 +151,50 @@ test('wrong credentials of a bucket are an error, not an empty bucket', async ()
   const right = { region: 'us-east-1', keyId: 'S3RVER', secret: 'S3RVER' };
   const nowhere = openBucketBlobs({ ...right, url: url.replace('photos', 'nothing') });
   await expect(keysOf(nowhere, '')).rejects.toThrow('no bucket');
+});
+
+/** A bucket that says so many times that it is busy. */
+async function busyBucket(status: number, code: string, times: number) {
+  let asked = 0;
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => {
+      asked += 1;
+      if (asked > times) response.end('bytes');
+      else
+        response
+          .writeHead(status, { 'content-type': 'application/xml' })
+          .end(`<Error><Code>${code}</Code><Message>later</Message></Error>`);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/photos`;
+  const store = openBucketBlobs({ url, region: 'us-east-1', keyId: 'K', secret: 'S' });
+  return { store, asked: () => asked };
+}
+
+test.each([
+  [503, 'SlowDown'],
+  [429, 'TooManyRequests'],
+  [408, 'RequestTimeout'],
+  [400, 'RequestTimeout'],
+])('a bucket that is busy (%i %s) is asked again', async (status, code) => {
+  const { store } = await busyBucket(status, code, 1);
+  await store.put('1/0', bytes('x'));
+  expect(await store.get('1/0')).toEqual(bytes('bytes'));
+});
+
+test('of a bucket that stays busy, or is away, whoever asks is told to come again', async () => {
+  const { store, asked } = await busyBucket(429, 'TooManyRequests', Infinity);
+  await expect(store.put('1/0', bytes('x'))).rejects.toMatchObject({ code: 'storage_unavailable' });
+  expect(asked()).toBe(4);
+  const away = openBucketBlobs({
+    url: 'http://127.0.0.1:1/photos',
+    region: 'us-east-1',
+    keyId: 'K',
+    secret: 'S',
+  });
+  await expect(away.get('1/0')).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
 test('where files are kept follows from the settings', async () => {

@@ -1,6 +1,7 @@
 /** Bytes of files in a bucket of a store that speaks the protocol of S3. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { S3mini, S3ServiceError } from 's3mini';
+import { Refusal } from '../../src/errors.ts';
 import type { BlobStore } from '../../src/sync/hub/files/blob-store.ts';
 
 export interface BucketOptions {
@@ -52,15 +53,27 @@ export function openBucketBlobs({ url, region, keyId, secret }: BucketOptions): 
   };
 }
 
-/** A store of this kind says so when it is busy, and is asked again. What is put or deleted twice is the same. */
+/**
+ * A store of this kind says so when it is busy, and is asked again. What is put or deleted twice is the same.
+ * @throws Refusal `storage_unavailable` when it stays busy, or away
+ */
 async function retried<T>(ask: () => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {
     try {
       return await ask();
     } catch (reason) {
-      const isFinal = reason instanceof S3ServiceError && reason.status < 500;
-      if (isFinal || tried === TRIES) throw reason;
+      if (reason instanceof S3ServiceError && !isPassing(reason)) throw reason;
+      if (tried === TRIES)
+        throw new Refusal('storage_unavailable', 'The store of files does not answer: try again.', {
+          cause: reason,
+        });
       await wait(FIRST_WAIT_MS * 2 ** tried * (0.5 + Math.random()));
     }
   }
 }
+
+const PASSING: ReadonlySet<number> = new Set([408, 429]);
+
+/** Amazon reports an upload that came too slowly with status 400. */
+const isPassing = ({ status, code }: S3ServiceError): boolean =>
+  status >= 500 || PASSING.has(status) || code === 'RequestTimeout';

@@ -1,13 +1,10 @@
+import { hideSecretTexts } from '../../src/engine/access.ts';
 import { NO_METRICS, refusalBody } from '../../src/engine/session.ts';
 import type { Refusal } from '../../src/errors.ts';
 import { metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
 import { dressAnswer } from '../../src/http/handle.ts';
-import {
-  answerText,
-  type HttpHost,
-  type HttpRequest,
-  type HttpResponse,
-} from '../../src/http/message.ts';
+import { answerText, type HttpHost, type HttpRequest } from '../../src/http/message.ts';
+import type { NotedResponse } from '../monitoring/response-note.ts';
 
 interface RefusalOptions {
   readonly retryAfterSeconds?: number;
@@ -21,8 +18,8 @@ export function refusalResponse(
   refusal: Refusal,
   http: HttpHost,
   { retryAfterSeconds, status = refusal.status }: RefusalOptions = {},
-): HttpResponse {
-  const { code, message } = refusal;
+): NotedResponse {
+  const { code, message, cause } = refusal;
   const isTransient = code === 'too many requests' || code === 'storage_blocked';
   const retryAfter = retryAfterSeconds ?? (isTransient ? 1 : undefined);
   const headers = {
@@ -35,5 +32,6 @@ export function refusalResponse(
   const text = request.path.startsWith('/api/')
     ? JSON.stringify({ message })
     : refusalBody(code, message);
-  return dressAnswer(answerText(status, headers, text), request, http);
+  const response = dressAnswer(answerText(status, headers, text), request, http);
+  return cause instanceof Error ? { ...response, note: hideSecretTexts(cause.message) } : response;
 }

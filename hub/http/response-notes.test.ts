@@ -1,5 +1,6 @@
 /** What the log of a hub says for whoever runs it: what was denied, which origin was refused, what a role has ended. */
 import { afterEach, expect, test } from 'vitest';
+import { Refusal } from '../../src/errors.ts';
 import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
 
 let hub: TestHub | undefined;
@@ -57,4 +58,14 @@ test('a role that ends permissions is in the log', async () => {
   const privileges = [{ object: { resource: { collection: 'notes' } } }];
   await query({ create_role: { object: { name: 'readers', privileges } } });
   expect(notesIn(hub as TestHub)).toEqual([expect.stringContaining('Permissions of notes no')]);
+});
+
+test('why a request could not be served is in the log, and not told to the caller', async () => {
+  const cause = new Error('S3 returned 503 – SlowDown');
+  const handle = () => Promise.reject(new Refusal('storage_unavailable', 'Try again.', { cause }));
+  const { url } = await open({ routes: () => [{ prefix: '/files/', handle }] });
+  const answer = await fetch(`${url}/files/1`);
+  expect(answer.headers.get('retry-after')).toBe('1');
+  expect(await answer.text()).not.toContain('SlowDown');
+  expect(notesIn(hub as TestHub)).toEqual([cause.message]);
 });
