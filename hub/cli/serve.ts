@@ -27,7 +27,8 @@ export async function serve(
 ): Promise<RunningHub> {
   const logger = createLogger(settings.logLevel);
   const tls = readTls(settings);
-  const storage = await openStorage(settings, say);
+  const tell = (reason: unknown): void => report(logger, reason);
+  const storage = await openStorage(settings, say, tell);
   let hub: OpenedHub | undefined;
   let server: HubServer | undefined;
   let files: FilesRoute | undefined;
@@ -40,7 +41,7 @@ export async function serve(
     await (hub ?? storage).close();
   };
   try {
-    hub = await openHub(storage, settings, (reason) => report(logger, reason));
+    hub = await openHub(storage, settings, tell);
     const kept = await openBlobs(settings, process.env);
     files = createFilesRoute(hub, kept?.blobs, settings);
     const routes = [
@@ -64,9 +65,10 @@ export async function serve(
 async function openStorage(
   settings: HubSettings,
   say: (sentence: string) => void,
+  tell: (reason: unknown) => void,
 ): Promise<HubStore> {
   if (settings.postgres === undefined) requirePglite();
-  const opened = await openHubStore({ at: storePlaceOf(settings), say });
+  const opened = await openHubStore({ at: storePlaceOf(settings), say, report: tell });
   return { ...opened, store: withFailpoints(opened.store, process.env['HUB_FAILPOINT']) };
 }
 

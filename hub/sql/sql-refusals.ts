@@ -15,16 +15,17 @@ const REFUSED: Readonly<Record<string, readonly [RefusalCode, string]>> = {
   '58030': ['quota_exceeded', 'The database could not write to its disk: nothing was stored.'],
 };
 
-export function refusalFor(failure: SqlFailure): Refusal {
+/** @param report told of what nobody expected of a database: only whoever runs it can do something about it */
+export function refusalFor(failure: SqlFailure, report?: (refusal: Refusal) => void): Refusal {
   if (failure.isConnectionLoss)
     return new Refusal('storage_unavailable', 'The database cannot be reached: try again.', {
       cause: failure,
     });
   const code = failure.code ?? '';
-  const [refusal, description] = REFUSED[code] ??
-    REFUSED[code.slice(0, 2)] ?? [
-      'storage_unavailable',
-      `The database refused a statement with code ${code}: see the log of the hub.`,
-    ];
-  return new Refusal(refusal, description, { cause: failure });
+  const expected = REFUSED[code] ?? REFUSED[code.slice(0, 2)];
+  if (expected) return new Refusal(...expected, { cause: failure });
+  const description = `The database refused a statement with code ${code}: see the log of the hub.`;
+  const refusal = new Refusal('storage_unavailable', description, { cause: failure });
+  report?.(refusal);
+  return refusal;
 }

@@ -42,6 +42,8 @@ export interface HubStoreOptions {
   readonly connectionsMax?: number;
   /** Tells the operator what was done by itself, such as taking over the lock of a process that ended. */
   readonly say?: (sentence: string) => void;
+  /** Told of failures of the database that callers hear of by their code alone. */
+  readonly report?: (reason: unknown) => void;
 }
 
 export interface HubStore {
@@ -92,7 +94,7 @@ export async function openHubStore(options: HubStoreOptions): Promise<HubStore> 
 
 async function openFolder(
   data: string,
-  { say = () => undefined, mustExist = false }: HubStoreOptions,
+  { say = () => undefined, mustExist = false, report }: HubStoreOptions,
 ): Promise<HubStore> {
   if (mustExist) requireData(data);
   const tenant = TENANT_DEFAULT;
@@ -114,7 +116,7 @@ async function openFolder(
     isSure = true;
   };
   try {
-    const store = await openTables(database, tenant);
+    const store = await openTables(database, tenant, { report });
     return {
       store: folder ? withDiskRoom(store, folder.data) : store,
       kind: 'pglite',
@@ -155,7 +157,7 @@ function requireData(folder: string): void {
 async function openPostgres(
   url: string,
   tenant: string,
-  { connectionsMax = CONNECTIONS_MAX_DEFAULT, isReadOnly = false }: HubStoreOptions,
+  { connectionsMax = CONNECTIONS_MAX_DEFAULT, isReadOnly = false, report }: HubStoreOptions,
 ): Promise<HubStore> {
   const database = new PgDatabase({
     isExclusive: false,
@@ -172,12 +174,11 @@ async function openPostgres(
   });
   const writer = newWriter();
   const others = new OtherCommits({ database, tenant, writer });
-  const store = await openTables(database, tenant, { writer, watched: others, isReadOnly }).catch(
-    async (reason: unknown) => {
-      await database.close();
-      throw reason;
-    },
-  );
+  const options = { writer, watched: others, isReadOnly, report };
+  const store = await openTables(database, tenant, options).catch(async (reason: unknown) => {
+    await database.close();
+    throw reason;
+  });
   others.follow(store);
   return {
     store,

@@ -27,10 +27,15 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
   describe(`write() on ${name}`, () => {
     let database: FaultyDatabase;
     let store: SqlStore;
+    let reported: unknown[];
 
     beforeEach(async () => {
       database = new FaultyDatabase(await shared());
-      store = await openTables(database, freshTenant(), { random: () => 0 });
+      reported = [];
+      store = await openTables(database, freshTenant(), {
+        random: () => 0,
+        report: (reason) => reported.push(reason),
+      });
       await put(store, 'meta', [{ ...row('counter'), value: '0' }]);
       await put(store, 'documents', [row('a', ['e', 'f'])]);
       database.statements = [];
@@ -153,6 +158,9 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
           await expect(job()).rejects.toMatchObject({ code: refusal });
         }
       expect(await everything(store)).toEqual(before);
+      // Of the others the caller knows enough.
+      const cause = { code: '42501' };
+      expect(reported).toMatchObject([{ cause }, { cause }]);
     });
 
     test('refuses a row that was to be new and is there, as KeyTaken', async () => {

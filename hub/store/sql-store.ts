@@ -38,6 +38,8 @@ export interface SqlStoreOptions {
   readonly random: () => number;
   readonly wait: (ms: number) => Promise<void>;
   readonly watched?: HeadWatcher;
+  /** See `refusalFor()`. */
+  readonly report?: ((reason: unknown) => void) | undefined;
 }
 
 /** Is told of writes that change one row. */
@@ -217,7 +219,7 @@ export class SqlStore implements Store {
   private async retrying<T>(
     run: (connect: () => Promise<SqlConnection>) => Promise<T>,
   ): Promise<T> {
-    const { database, random, wait } = this.options;
+    const { database, random, wait, report } = this.options;
     for (let attempts = 1; ; attempts += 1) {
       let connection: SqlConnection | undefined;
       let pause = 0;
@@ -227,7 +229,7 @@ export class SqlStore implements Store {
       } catch (reason) {
         if (!(reason instanceof SnapshotChanged)) {
           if (!(reason instanceof SqlFailure)) throw reason;
-          if (!reason.isRetryable || attempts >= ATTEMPTS_MAX) throw refusalFor(reason);
+          if (!reason.isRetryable || attempts >= ATTEMPTS_MAX) throw refusalFor(reason, report);
           const first = reason.isConnectionLoss ? CONNECTION_PAUSE_MS : CONTENTION_PAUSE_MS;
           pause = random() * Math.min(PAUSE_MAX_MS, first * 2 ** attempts);
         }

@@ -19,7 +19,7 @@ export async function openTables(
   {
     isReadOnly = false,
     ...options
-  }: Partial<Pick<SqlStoreOptions, 'writer' | 'watched' | 'random'>> & {
+  }: Partial<Pick<SqlStoreOptions, 'writer' | 'watched' | 'random' | 'report'>> & {
     readonly isReadOnly?: boolean;
   } = {},
 ): Promise<SqlStore> {
