@@ -1,7 +1,13 @@
 /** Live queries over HTTP: what is sent when, and what is refused. */
 import { afterEach, expect, test } from 'vitest';
 import { dial } from '../testing/raw-hub.ts';
-import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
+import { Refusal } from '../../src/errors.ts';
+import {
+  memoryStorage,
+  openTestHub,
+  type TestHub,
+  type TestHubOptions,
+} from '../testing/test-hub.ts';
 import { createLiveRoute } from './live-route.ts';
 import { DEFAULT_SETTINGS } from '../settings/settings.ts';
 
@@ -16,8 +22,12 @@ afterEach(async () => {
   hub = undefined;
 });
 
-async function open(settings: TestHubOptions['settings'] = {}): Promise<TestHub> {
+async function open(
+  settings: TestHubOptions['settings'] = {},
+  storage = memoryStorage(),
+): Promise<TestHub> {
   hub = await openTestHub({
+    storage,
     settings: { metrics: 'open', ...settings },
     routes: (opened) => [createLiveRoute(opened, { ...DEFAULT_SETTINGS, ...settings })],
   });
@@ -193,6 +203,39 @@ test('a token that ends by itself ends its stream with a heartbeat', async () =>
   await ok(opened.query({ update: { ref: { tokens: null }, id }, params: { object: { ttl } } }));
   await expect.poll(() => reader.isOver).toBe(true);
   expect(reader.text).toContain('event: ended');
+});
+
+test('streams outlast a store that is away for a while', async () => {
+  const { store, ...rest } = memoryStorage();
+  let isAway = false;
+  const requireHere = (): void => {
+    if (isAway) throw new Refusal('storage_unavailable', 'The store is away.');
+  };
+  const away: typeof store = {
+    async read(body, options) {
+      requireHere();
+      return store.read(body, options);
+    },
+    async write(body, options) {
+      requireHere();
+      return store.write(body, options);
+    },
+    close: () => store.close(),
+  };
+  // As on a server: what is known is checked against the head.
+  const storage = { ...rest, store: away, lease: undefined };
+  const opened = await open({ liveHeartbeatMs: 50 }, storage);
+  const made = await opened.query({ create_key: { object: { role: 'server' } } });
+  const { secret } = made.body.resource as { secret: string };
+  const reader = new Reader(opened, [count], secret);
+  await expect.poll(() => reader.values).toEqual([0]);
+  isAway = true;
+  const beats = (): number => reader.text.split('still here').length;
+  const before = beats();
+  await expect.poll(() => beats() > before + 2 || reader.isOver).toBe(true);
+  isAway = false;
+  await opened.query(add());
+  await expect.poll(() => reader.values).toEqual([0, 1]);
 });
 
 test('who has no credential, another path or another form is refused', async () => {
