@@ -68,6 +68,8 @@ export interface OpenedHub {
 }
 
 const FLUSH_MS = 2000;
+/** After a build of indexes that failed. */
+const BUILD_AGAIN_MS = 5000;
 /** What comes from the database in one piece is read in one piece: some 5 ms. */
 const FETCH_BYTES = 512 * 1024;
 /** µs. */
@@ -264,7 +266,14 @@ function startBackgroundJobs(
   report: (reason: unknown) => void,
 ) {
   const { transactions } = engine;
-  const builds = new IndexBuilds({ build: () => engine.buildIndexes(), report });
+  let buildingAgain: ReturnType<typeof setTimeout> | undefined;
+  const builds = new IndexBuilds({
+    build: () => engine.buildIndexes(),
+    report(reason) {
+      report(reason);
+      buildingAgain = setTimeout(() => builds.start(), BUILD_AGAIN_MS).unref();
+    },
+  });
   let devicesPrunedAt = 0;
   /** It looks at each device. */
   const pruneDevicesDaily = async (): Promise<void> => {
@@ -293,6 +302,7 @@ function startBackgroundJobs(
       sweeps.noteCommit(notice);
     },
     close() {
+      clearTimeout(buildingAgain);
       builds.close();
       sweeps.close();
     },
