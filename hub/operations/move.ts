@@ -21,7 +21,9 @@ export async function moveStore(
 ): Promise<Moved> {
   const [epoch, moved] = (await source.read((tx) => tx.fetch([HUB_ROWS.epoch, HUB_ROWS.moved], [])))
     .rows;
-  if (moved) throw new OperationFault(`This store was moved to ${String(moved.value)} before.`);
+  // The last write of a move may have failed: its target is not whole, and nobody else has the data.
+  if (moved && !(moved.value === targetName && (await isUnfinished(target))))
+    throw new OperationFault(`This store was moved to ${String(moved.value)} before.`);
   const filler = new StoreFiller(target);
   await filler.begin();
   const tally = new Tally();
@@ -45,4 +47,9 @@ export async function moveStore(
   );
   await filler.end(typeof epoch?.value === 'string' ? epoch.value : newEpoch());
   return copied;
+}
+
+async function isUnfinished(target: Store): Promise<boolean> {
+  const [mark] = (await target.read((tx) => tx.fetch([HUB_ROWS.loading], []))).rows;
+  return mark !== undefined;
 }

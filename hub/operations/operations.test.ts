@@ -154,6 +154,39 @@ test('a moved hub is the same one elsewhere, and is served from there only', asy
   await hub.close();
 });
 
+test('a move whose last write fails is finished when it is run again', async () => {
+  const store = createMemoryStore();
+  const hub = await open(store);
+  await fill(hub, 3);
+  const count = await countOf(hub);
+  hubs.splice(hubs.indexOf(hub), 1);
+  const target = createMemoryStore();
+  let isFull = true;
+  const full: Store = {
+    read: (body, options) => target.read(body, options),
+    write: (body, options) =>
+      target.write(async (tx) => {
+        const made = await body({
+          fetch: (...args) => tx.fetch(...args),
+          apply(writes) {
+            if (isFull && writes.deletes.includes(HUB_ROWS.loading))
+              throw new Error('The disk is full.');
+            tx.apply(writes);
+          },
+        });
+        return made;
+      }, options),
+    close: () => target.close(),
+  };
+  await expect(moveStore(store, full, 'elsewhere', ignore)).rejects.toThrow('full');
+  isFull = false;
+  await moveStore(store, full, 'elsewhere', ignore);
+  expect(await countOf(await open(target))).toBe(count);
+  const another = moveStore(store, createMemoryStore(), 'elsewhere', ignore);
+  await expect(another).rejects.toThrow('was moved to elsewhere before');
+  await hub.close();
+});
+
 test('createKey() creates a key of a database, and with makeDatabases the missing ones of its path', async () => {
   const hub = await open();
   const request = {
