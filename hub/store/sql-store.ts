@@ -55,6 +55,9 @@ export interface HeadWatcher {
 
 /** Runs of a transaction that conflicts with others, or loses its connection. */
 const ATTEMPTS_MAX = 10;
+/** A server that is silent takes long to fail each time: after so long there are no more than these. */
+const ATTEMPTS_MIN = 3;
+const ATTEMPTS_MS = 20_000;
 const CONTENTION_PAUSE_MS = 5;
 const CONNECTION_PAUSE_MS = 50;
 const PAUSE_MAX_MS = 1500;
@@ -220,6 +223,7 @@ export class SqlStore implements Store {
     run: (connect: () => Promise<SqlConnection>) => Promise<T>,
   ): Promise<T> {
     const { database, random, wait, report } = this.options;
+    const begunMs = performance.now();
     for (let attempts = 1; ; attempts += 1) {
       let connection: SqlConnection | undefined;
       let pause = 0;
@@ -229,7 +233,9 @@ export class SqlStore implements Store {
       } catch (reason) {
         if (!(reason instanceof SnapshotChanged)) {
           if (!(reason instanceof SqlFailure)) throw reason;
-          if (!reason.isRetryable || attempts >= ATTEMPTS_MAX) throw refusalFor(reason, report);
+          const isLate = attempts >= ATTEMPTS_MIN && performance.now() - begunMs > ATTEMPTS_MS;
+          if (!reason.isRetryable || isLate || attempts >= ATTEMPTS_MAX)
+            throw refusalFor(reason, report);
           const first = reason.isConnectionLoss ? CONNECTION_PAUSE_MS : CONTENTION_PAUSE_MS;
           pause = random() * Math.min(PAUSE_MAX_MS, first * 2 ** attempts);
         }

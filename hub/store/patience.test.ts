@@ -1,0 +1,40 @@
+/** How long whoever asks waits for a database that cannot be reached. */
+import { afterEach, expect, test, vi } from 'vitest';
+import { counterOf } from '../../src/store/testing/store-rows.ts';
+import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
+import { SqlStore } from './sql-store.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Each try to connect takes so long, and fails. @returns how many there were, and how long all took */
+async function triesAt(connectMs: number): Promise<{ tries: number; ms: number }> {
+  let ms = 0;
+  let tries = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => ms);
+  const database: SqlDatabase = {
+    isExclusive: false,
+    roundTrips: 0,
+    connect() {
+      tries += 1;
+      ms += connectMs;
+      return Promise.reject(new SqlFailure('Connecting took too long.', undefined));
+    },
+    listen: () => undefined,
+    close: () => Promise.resolve(),
+  };
+  const wait = () => Promise.resolve();
+  const store = new SqlStore({ database, tenant: 't', writer: 'w', random: () => 1, wait });
+  await expect(counterOf(store)).rejects.toMatchObject({ code: 'storage_unavailable' });
+  return { tries, ms };
+}
+
+test('a server that refuses at once is tried ten times', async () => {
+  expect(await triesAt(0)).toEqual({ tries: 10, ms: 0 });
+});
+
+test('a server that is silent is tried no more than three times', async () => {
+  expect(await triesAt(10_000)).toEqual({ tries: 3, ms: 30_000 });
+  expect(await triesAt(60_000)).toEqual({ tries: 3, ms: 180_000 });
+});
