@@ -206,6 +206,35 @@ test('roles may depend on the claims; a token to which none applies opens nothin
   }
 });
 
+test('a function with a role has none of the roles that claims give its caller', async () => {
+  const key = await signer('ES256', 'k1');
+  const world = await worldWith(key, [
+    { role: 'reader' },
+    obj({ role: { role: 'writer' }, predicate: on('claims', true) }),
+  ]);
+  const { w, admin } = world;
+  await w.ask({ create_role: obj({ name: 'nothing' }) }, admin);
+  const touch = { update: doc('notes', 1), params: obj({ data: obj({ m: 1 }) }) };
+  const body = on('_', [{ current_identity: null }, { exists: doc('notes', 1) }]);
+  const functions = [
+    { name: 'look', body },
+    { name: 'touch', body: on('_', touch) },
+  ];
+  for (const each of functions)
+    await w.ask({ create_function: obj({ ...each, role: { role: 'nothing' } }) }, admin);
+  const call = functions.map(({ name }) => privilege({ function: name }, { call: true }));
+  await w.ask({ update: { role: 'reader' }, params: obj({ privileges: call }) }, admin);
+  const token = { secret: await world.token(key) };
+  expect(await w.ask({ exists: doc('notes', 1) }, token)).toBe(true);
+  expect(await w.ask({ call: { function: 'look' }, arguments: null }, token)).toEqual([
+    'ann',
+    false,
+  ]);
+  const denied = { call: { function: 'touch' }, arguments: null };
+  expect(await w.fault(denied, token)).toMatchObject({ code: 'call error' });
+  await w.ask(touch, token);
+});
+
 test('the predicates of a provider read what is there', async () => {
   const key = await signer('ES256', 'k1');
   const isOpen = on('claims', { exists: doc('notes', 7) });

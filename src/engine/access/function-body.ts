@@ -62,8 +62,13 @@ function permissionsOfRole(
   const schema = context.schema(database);
   const custom =
     typeof role === 'string' ? schema.byName('roles', role) : schema.byId('roles', role.id);
-  const inRole: Caller = isBuiltinRole(role)
-    ? { ...caller, role, roles: [] }
-    : { ...caller, role: 'roles', roles: custom ? [custom.ref] : [] };
-  return permissionsOf({ ...context, database }, { ...inRole, identity: undefined });
+  const inRole: Caller = {
+    ...caller,
+    role: isBuiltinRole(role) ? role : 'roles',
+    roles: custom ? [custom.ref] : [],
+    // These would add roles of the caller's own.
+    identity: undefined,
+    grant: undefined,
+  };
+  return permissionsOf({ ...context, database }, inRole);
 }

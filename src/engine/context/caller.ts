@@ -21,7 +21,7 @@ export interface Caller {
   /** Whether it may read the document of its identity when no role says so. */
   readonly readsOwnDocument?: boolean;
   /** Of a token of an identity provider. */
-  readonly grant?: AccessGrant;
+  readonly grant?: AccessGrant | undefined;
 }
 
 /** The holder of the root secret, or the engine at its own work. */
