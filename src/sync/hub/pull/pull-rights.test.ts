@@ -37,6 +37,25 @@ test('the own document may be kept, by its ref or as all that its collection sho
   }
 });
 
+test('a document that is open by its own permissions may be kept by its ref, as long as it is', async () => {
+  const world = await openThings();
+  await put(world, 1);
+  const secret = await world.user(1);
+  const user = (await world.device(secret)).watch(doc('things', 1));
+  const open = (read: unknown) =>
+    world.ask({ update: doc('things', 1), params: obj({ permissions: obj({ read }) }) });
+  const codeNow = async () => (await user.pullOnce()).sets[0]?.error?.code;
+  expect(await codeNow()).toBe('permission denied');
+  await open(doc('users', 1));
+  expect(await codeNow()).toBeUndefined();
+  await user.pull();
+  expect(ids(user)).toEqual([1]);
+  await open(doc('users', 2));
+  expect(await codeNow()).toBe('permission denied');
+  const other = (await world.device(secret)).watch(doc('things', 2));
+  expect((await other.pullOnce()).sets[0]?.error?.code).toBe('permission denied');
+});
+
 test('the schema comes as far as it is needed, and again only when it changed', async () => {
   const world = await openThings();
   await world.ask({ create_collection: obj({ name: 'hidden' }) });
