@@ -20,6 +20,9 @@ test('a denial names form and resource in the log, and not to the caller', async
   const { query } = await open();
   const object = (members: object) => ({ object: members });
   await query({ create_collection: object({ name: 'users' }) });
+  await query({
+    create_function: object({ name: 'greet', body: { query: { lambda: 'x', expr: 1 } } }),
+  });
   const made = await query({ create_key: object({ role: 'client' }) });
   const { secret } = made.body.resource as { secret: string };
   const user = { ref: { collection: 'users' }, id: '1' };
@@ -27,6 +30,9 @@ test('a denial names form and resource in the log, and not to the caller', async
     { get: user },
     { create: { collection: 'users' }, params: object({ data: object({ email: 'ann@x.org' }) }) },
     { let: [{ a: { exists: user } }], in: { paginate: { collections: null } } },
+    // What users write is in no log, whatever it is called.
+    { call: 'greet', arguments: object({ role: 'her words' }) },
+    { call: 'greet', arguments: { let: { index: 'her words' }, in: { var: 'index' } } },
   ];
   for (const each of denied) {
     const { status, body } = await query(each, secret);
@@ -39,6 +45,8 @@ test('a denial names form and resource in the log, and not to the caller', async
     "denied: get of collection 'users'",
     "denied: create of collection 'users' at create",
     'denied: paginate at in.paginate',
+    'denied: call',
+    'denied: call',
   ]);
 });
 

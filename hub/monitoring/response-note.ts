@@ -49,6 +49,8 @@ const memberOf = (value: unknown, step: string | number): unknown =>
     : undefined;
 
 const DEPTH_MAX = 8;
+/** Forms whose members are values, whatever their names. */
+const DATA: ReadonlySet<string> = new Set(['object', '@obj', 'let']);
 
 function resourceIn(value: unknown, depth = 0): string | undefined {
   if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return undefined;
@@ -56,7 +58,8 @@ function resourceIn(value: unknown, depth = 0): string | undefined {
     const kind = NAMED.find((each) => typeof value[each] === 'string');
     if (kind) return ` of ${kind} '${String(value[kind])}'`;
   }
-  for (const each of Object.values(value)) {
+  for (const [name, each] of Object.entries(value)) {
+    if (DATA.has(name)) continue;
     const found = resourceIn(each, depth + 1);
     if (found !== undefined) return found;
   }
