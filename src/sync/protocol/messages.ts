@@ -54,6 +54,8 @@ const actor = object(() => ({
   role: oneOf('admin', 'server', 'server-readonly', 'client', 'roles'),
   /** Ids of the roles in force, by membership too. */
   roles: list(documentId),
+  /** Whom its token names, of an identity provider: such a user has no document. */
+  subject: optional(text()),
 }));
 export type Actor = TypeOf<typeof actor>;
 

@@ -3,7 +3,7 @@ import { Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
-import type { Checked, Pulled } from '../../protocol/messages.ts';
+import type { Actor, Checked, Pulled } from '../../protocol/messages.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
 import { ADMIN, WELCOMED, DeviceWorld } from '../../testing/device-world.ts';
 import type { Replica } from '../replica/replica.ts';
@@ -32,6 +32,8 @@ class FakeHub implements Transport {
   trouble: (() => Promise<void>) | undefined = undefined;
   /** Answered to hello. */
   refusal: SyncRefusal | undefined = undefined;
+  /** For whom the hub takes the caller. */
+  actor: Actor = ADMIN;
   /** By the id a device goes under. */
   readonly lastSeqs = new Map<string, number>();
   /** Writes that it judges at once. */
@@ -58,7 +60,7 @@ class FakeHub implements Transport {
       epoch: 'e',
       hubTime: Date.now() * 1000,
       lastSeq: this.lastSeqs.get(device) ?? 0,
-      actor: ADMIN,
+      actor: this.actor,
       expiresAt: undefined,
       passwordSetAt: undefined,
       idKey: WELCOMED.idKey,
@@ -127,10 +129,17 @@ class FakeHub implements Transport {
 const closers: (() => Promise<void>)[] = [];
 
 /** A syncer that has begun. @param takeFence how the store does so; as it does when nothing is given */
-async function begin(takeFence?: (work: () => Promise<number>) => Promise<number>) {
+async function begin(
+  takeFence?: (work: () => Promise<number>) => Promise<number>,
+  { stored, told }: { readonly stored: Actor; readonly told: Actor } = {
+    stored: ADMIN,
+    told: ADMIN,
+  },
+) {
   const world = new DeviceWorld();
   const hub = new FakeHub();
-  await world.replica.adopt('hub', WELCOMED, DEVICE);
+  hub.actor = told;
+  await world.replica.adopt('hub', { ...WELCOMED, actor: stored }, DEVICE);
   const states: SyncState[] = [];
   const reasons: string[] = [];
   const progress: ReplicaProgress[] = [];
@@ -617,3 +626,18 @@ test('a syncer that was superseded meanwhile locks nothing, and says nothing', a
   expect(states).not.toContain('locked');
   await syncer.stop();
 });
+
+test.each([
+  ['7 ann', '7 ann', 'live'],
+  ['7 ann', '7 bob', 'needs-login'],
+  // Older hubs named nobody.
+  [undefined, '7 ann', 'live'],
+  ['7 ann', undefined, 'live'],
+] as const)(
+  'the copy of %s meets a hub that takes its token for that of %s: %s',
+  async (mine, named, state) => {
+    const actorOf = (subject: string | undefined): Actor => ({ ...ADMIN, role: 'roles', subject });
+    const { syncer } = await begin(undefined, { stored: actorOf(mine), told: actorOf(named) });
+    await until(() => expect(syncer.state).toBe(state), 1000);
+  },
+);

@@ -34,8 +34,11 @@ export class HubOnlyFunction {
 
 /** Whether both are the same person, or holder of the same key, in the same database; what they may do can differ. */
 export const isSameIdentity = (one: Actor, other: Actor): boolean =>
-  JSON.stringify([one.database, one.identity ?? null]) ===
-  JSON.stringify([other.database, other.identity ?? null]);
+  identityOf(one, other) === identityOf(other, one);
+
+/** Older hubs named no subject, and what is stored of them has none: it is taken to be that of the other. */
+const identityOf = ({ database, identity, subject }: Actor, other: Actor): string =>
+  JSON.stringify([database, identity, subject ?? other.subject]);
 
 export const impersonate = (actor: Actor): Impersonation => ({
   caller: () => callerOf(actor),

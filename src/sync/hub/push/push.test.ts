@@ -814,7 +814,7 @@ test('S1 F33 the same writes sent to two processes on one store take effect once
 
 test('a token that somebody else made speaks for the devices of its subject, until it ends', async () => {
   const ISSUER = 'https://issuer.test/';
-  const jwt = (sub: string, exp: number) =>
+  const jwt = (sub: string | number, exp: number) =>
     [{ alg: 'RS256' }, { iss: ISSUER, aud: 'burrow', sub, exp }, 'signed']
       .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
       .join('.');
@@ -837,11 +837,20 @@ test('a token that somebody else made speaks for the devices of its subject, unt
   await world.ask({ create_access_provider: obj(provider) });
   const ends = Math.floor(world.now / 1_000_000) + 3600;
   const device = await world.device(jwt('ann', ends));
-  expect(await device.hello()).toMatchObject({ expiresAt: ends * 1_000_000 });
+  const welcome = await device.hello();
+  expect(welcome).toMatchObject({ expiresAt: ends * 1_000_000 });
+  // The device knows by it whether the next token is of the same person.
+  expect(welcome.actor.subject).toMatch(/^\d+ ann$/);
   const { verdicts } = await device.push(device.item({ query: item(1) }));
   expect(verdicts[0]?.state).toBe('confirmed');
   device.secret = jwt('bob', ends);
   expect(await device.tryPush(device.item({ query: item(2) }))).toMatchObject({
+    code: 'device_taken',
+  });
+  const numbered = await world.device(jwt(1, ends));
+  await numbered.hello();
+  numbered.secret = jwt(2, ends);
+  expect(await numbered.tryPush(numbered.item({ query: item(2) }))).toMatchObject({
     code: 'device_taken',
   });
   device.secret = jwt('ann', ends + 60);

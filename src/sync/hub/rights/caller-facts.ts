@@ -1,4 +1,5 @@
 /** What a device is told of its caller, and what the hub keeps of it. */
+import { storedText } from '../../../codec/stored.ts';
 import { rolesOf, findCredentials } from '../../../engine/access.ts';
 import type { EngineContext, Caller } from '../../../engine/context.ts';
 import type { RoleDefinition } from '../../../engine/catalog.ts';
@@ -20,12 +21,15 @@ export function rolesInForce({ context, caller }: DeviceCaller): readonly RoleDe
 
 /** @throws Suspended */
 export function actorOf(device: DeviceCaller): Actor {
-  const { path, identity, role } = device.caller;
+  const { caller } = device;
+  const { path, identity, role, label } = caller;
+  const subject = subjectOf(caller);
   return {
     database: path,
     identity: identity && [identity.collection, String(identity.id)],
     role,
     roles: rolesInForce(device).map(({ ref }) => String(ref.id)),
+    ...(subject !== undefined && { subject: `${label.id} ${subject}` }),
   };
 }
 
@@ -44,9 +48,16 @@ export const passwordTimeOf = ({ caller, context }: DeviceCaller): Micros | unde
   caller.identity && findCredentials(context, caller.identity)?.version.ts;
 
 /** Who owns the device: any credential of the same owner may speak for it. */
-export function ownerOf({ identity, label, database, grant }: Caller): string {
+export function ownerOf(caller: Caller): string {
+  const { identity, label, database } = caller;
   if (identity) return `document ${identity.database}/${identity.collection}/${identity.id}`;
-  const subject = grant?.claims.get('sub');
-  const who = typeof subject === 'string' ? ` ${subject}` : '';
+  const subject = subjectOf(caller);
+  const who = subject === undefined ? '' : ` ${subject}`;
   return `${label.kind} ${label.id}${who} in ${database}`;
+}
+
+/** Whom a token of an identity provider names: a text, by the standard; some providers number their users. */
+function subjectOf({ grant }: Caller): string | undefined {
+  const subject = grant?.claims.get('sub') ?? undefined;
+  return subject === undefined || typeof subject === 'string' ? subject : storedText(subject);
 }
