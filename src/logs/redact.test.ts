@@ -49,10 +49,12 @@ test('redactQuery() hides arguments of stored functions', () => {
 });
 
 test('redactQuery() hides a secret that stands in plain data', () => {
-  expect(redacted({ object: { x: 'burrow-root-abcdefgh' } })).toEqual({ object: { x: '***' } });
-  expect(redacted({ object: { x: 'fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789' } })).toEqual({
-    object: { x: '***' },
-  });
+  for (const x of [
+    'burrow-root-abcdefgh',
+    'fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789',
+    '$sha256$Oy0B_nhdZnAxoWKyoEQ6C8rOx6-RxyTjlgUT1o8A_iE',
+  ])
+    expect(redacted({ object: { x } })).toEqual({ object: { x: '***' } });
 });
 
 test('redactQuery() reads names behind escapes', () => {
@@ -75,6 +77,7 @@ test('hideSecretTexts() hides keys, tokens, hashes and header values wherever th
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-def',
     'burrow-root-aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789-_ab',
     hash,
+    '$sha256$Oy0B_nhdZnAxoWKyoEQ6C8rOx6-RxyTjlgUT1o8A_iE',
     'Basic Zm5BRW9rZWxzZTo=',
     'bearer abc.def',
   ]) {
