@@ -64,7 +64,7 @@ function databaseMeant(
 
 function grantOf(
   provider: ObjectValue,
-  { claims }: AccessToken,
+  { claims, until }: AccessToken,
 ): { readonly roles: readonly Ref[]; readonly grant: AccessGrant } {
   const roles: Ref[] = [];
   const conditional: { readonly role: Ref; readonly predicate: Lambda }[] = [];
@@ -76,5 +76,5 @@ function grantOf(
     if (isKind(predicate, 'lambda')) conditional.push({ role, predicate });
     else if (predicate === undefined) roles.push(role);
   }
-  return { roles, grant: { claims, conditional } };
+  return { roles, grant: { claims, until, conditional } };
 }

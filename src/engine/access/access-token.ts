@@ -11,6 +11,8 @@ export interface AccessToken {
   readonly audiences: readonly string[];
   /** All claims. */
   readonly claims: ObjectValue;
+  /** When it ends. */
+  readonly until: Micros;
 }
 
 export const looksLikeAccessToken = (secret: string): boolean =>
@@ -28,11 +30,13 @@ export function readAccessToken(text: string, now: Micros): AccessToken | undefi
   if (!header || !payload || !signature || rest.length > 0) return undefined;
   const head = objectIn(header);
   const claims = objectIn(payload);
-  if (!head || !claims || !isUnderstood(head) || !isTimely(claims, now)) return undefined;
+  if (!head || !claims || !isUnderstood(head)) return undefined;
+  const until = endOf(claims, now);
   const issuer = claims.get('iss');
   const audiences = [claims.get('aud')].flat() as readonly (Value | undefined)[];
-  if (typeof issuer !== 'string' || !audiences.every(isText)) return undefined;
-  return { issuer, audiences, claims };
+  if (until === undefined || typeof issuer !== 'string' || !audiences.every(isText))
+    return undefined;
+  return { issuer, audiences, claims, until };
 }
 
 const isText = (value: Value | undefined): value is string => typeof value === 'string';
@@ -41,19 +45,19 @@ const isText = (value: Value | undefined): value is string => typeof value === '
 const isUnderstood = (head: ObjectValue): boolean =>
   ALGORITHMS.has(head.get('alg') ?? null) && !head.has('crit');
 
-/** One that never ends would outlive everything that could withdraw it. */
-function isTimely(claims: ObjectValue, now: Micros): boolean {
+/** Undefined: it is not valid now. One that never ends would outlive everything that could withdraw it. */
+function endOf(claims: ObjectValue, now: Micros): Micros | undefined {
   const until = microsOf(claims.get('exp'));
   const from = claims.has('nbf') ? microsOf(claims.get('nbf')) : -Infinity;
-  if (until === undefined || from === undefined) return false;
-  return now < until && from - LIMITS.accessTokenLeewayMicros <= now;
+  if (until === undefined || from === undefined) return undefined;
+  return now < until && from - LIMITS.accessTokenLeewayMicros <= now ? until : undefined;
 }
 
-/** Of a NumericDate: seconds, with or without a fraction. */
+/** Of a NumericDate: seconds, with or without a fraction. Some that mean never are past all our times. */
 function microsOf(value: Value | undefined): Micros | undefined {
   const seconds = value instanceof Double ? value.value : value;
   if (typeof seconds !== 'number' && typeof seconds !== 'bigint') return undefined;
-  return Math.floor(Number(seconds) * 1_000_000);
+  return Math.min(Math.floor(Number(seconds) * 1_000_000), Number.MAX_SAFE_INTEGER);
 }
 
 function objectIn(part: string): JsonObject | undefined {

@@ -1,5 +1,5 @@
 /** The authenticated caller of a query. */
-import type { DatabaseId, Lambda, ObjectValue, Ref, Value } from '../../values/value.ts';
+import type { DatabaseId, Lambda, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
 import type { Credential, CredentialLabel } from './host.ts';
 
 export type BuiltinRole = 'admin' | 'server' | 'server-readonly' | 'client';
@@ -38,6 +38,8 @@ export const rootCaller = (database: DatabaseId): Caller => ({
 
 export interface AccessGrant {
   readonly claims: ObjectValue;
+  /** When the token ends. */
+  readonly until: Micros;
   /** Roles beside those of the caller, for whose predicates the claims are the argument. */
   readonly conditional: readonly { readonly role: Ref; readonly predicate: Lambda }[];
 }

@@ -841,6 +841,16 @@ test('a token that somebody else made speaks for the devices of its subject, unt
   expect(welcome).toMatchObject({ expiresAt: ends * 1_000_000 });
   // The device knows by it whether the next token is of the same person.
   expect(welcome.actor.subject).toMatch(/^\d+ ann$/);
+  // Some providers write times as floating-point numbers, and never as the end of the year 9999.
+  for (const [written, expiresAt] of [
+    [`${ends}.0`, ends * 1_000_000],
+    ['253402300799', Number.MAX_SAFE_INTEGER],
+  ] as const) {
+    const [header = '', claims = '', signature = ''] = jwt('ann', ends).split('.');
+    const text = Buffer.from(claims, 'base64url').toString().replace(String(ends), written);
+    device.secret = [header, Buffer.from(text).toString('base64url'), signature].join('.');
+    expect(await device.hello()).toMatchObject({ expiresAt });
+  }
   const { verdicts } = await device.push(device.item({ query: item(1) }));
   expect(verdicts[0]?.state).toBe('confirmed');
   device.secret = jwt('bob', ends);

@@ -36,10 +36,7 @@ export function actorOf(device: DeviceCaller): Actor {
 /** When the credential expires, µs. @throws Suspended */
 export function expiryOf({ caller, context }: DeviceCaller): Micros | undefined {
   const { document, grant } = caller;
-  if (grant) {
-    const seconds = grant.claims.get('exp');
-    return seconds === undefined ? undefined : Math.floor(Number(seconds) * 1_000_000);
-  }
+  if (grant) return grant.until;
   return document && liveVersion(context, document, 'present')?.version.ttl;
 }
 
