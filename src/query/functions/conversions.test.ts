@@ -65,6 +65,9 @@ test('to_number reads numbers as Java does in English', () => {
     ['123456789012345678901234567890', '1.2345678901234568E29'],
     ['1E99999999999', '"Infinity"'],
     ['0E99999999999', '0'],
+    ['2.5E9223372036854775808', '2.5'],
+    ['5E-4009223372036854775807', '5'],
+    ['-1E99999999999999999999999', '-1'],
   ];
   for (const [text, expected] of cases) {
     expect(`${text} ${String(shown({ to_number: text }))}`).toBe(`${text} ${expected}`);

@@ -47,11 +47,12 @@ class Scanner {
     return found;
   }
 
-  /** 0 when there is none. */
+  /** 0 when there is none that fits 64 bits. */
   exponent(): number {
     if (!this.skip('E')) return 0;
     const negative = this.skip('-');
     const value = Number(this.digits(''));
+    if (value >= 2 ** 63) return 0;
     return negative ? -value : value;
   }
 }
