@@ -126,7 +126,7 @@ function Events(ctx, ...names) {
   ),
   // What listeners of "ready" would be given, to come before those who wait for it.
   without(['\n        const vipDB = new Proxy(this, {', '\n        this.vip = vipDB;\n']),
-  // An upgrade changes stores and indexes; rows are migrated by the store (worker/store/migrations.ts).
+  // An upgrade changes stores and indexes, and no rows.
   without(method('upgrade')),
   without(['\n            if (contentUpgrade && version._cfg', '\n            }\n']),
   without(['\n            DexiePromise.follow(() => db.on.populate', '\n']),

@@ -16,7 +16,7 @@ export type Loss =
 
 export interface Birth {
   readonly birth: string;
-  /** Of the stored data: 1 and the number of migrations. */
+  /** Of the stored data. */
   readonly format: number;
 }
 

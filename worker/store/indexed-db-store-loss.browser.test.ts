@@ -2,12 +2,13 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { metaKey, type Key } from '../../src/codec/key.ts';
 import { headOf } from '../../src/engine/transactions.ts';
-import type { Store } from '../../src/store/port.ts';
-import { migrationsOf, type Migration } from './migrations.ts';
+import { SPACES, type Store } from '../../src/store/port.ts';
+import { STAMP_KEY } from './birth-stamp.ts';
 import { openIndexedDbStore } from './open-layout.ts';
 import { destroyIndexedDbStore, openStoredDatabase } from './open-store.ts';
 import type { BrowserStore } from './browser-store.ts';
 import type { IndexedDbStoreOptions } from './indexed-db-store.ts';
+import { ROWS_FORMAT } from './layouts.ts';
 import { openOutsideMarker } from './outside-marker.ts';
 import { probePersistence } from '../browser/persistence.ts';
 import { evictIndexedDb, withoutProtocol } from '../testing/browser-storage.ts';
@@ -171,46 +172,15 @@ test('open() takes back what an upgrade would do to a database of rows that came
   expect(await headOfStore(await open(name))).toBe('{"ts":5}');
 });
 
-test('open() migrates step by step, and goes on where it was interrupted', async () => {
-  const name = freshName();
-  const first = await open(name);
-  await commit(first, 5);
-  await first.close();
-  const noteStep =
-    (step: string): Migration =>
-    async (tx) => {
-      const found = await tx.fetch([{ space: 'meta', key: STEPS }], []);
-      const value = `${String(found.rows[0]?.value ?? '')}${step}`;
-      tx.apply({ puts: [{ space: 'meta', row: { key: STEPS, entries: [], value } }], deletes: [] });
-    };
-  const broken: Migration = async (tx) => {
-    await noteStep('broken')(tx);
-    throw new Error('no further');
-  };
-  await expect(open(name, { migrations: migrationsOf([noteStep('1'), broken]) })).rejects.toThrow(
-    'no further',
-  );
-  const migrations = [noteStep('1'), noteStep('2'), noteStep('3')];
-  for (let times = 0; times < 2; times += 1) {
-    const store = await open(name, { migrations: migrationsOf(migrations) });
-    expect(await valueOf(store, STEPS)).toBe('123');
-    expect(await headOfStore(store)).toBe('{"ts":5}');
-    await store.close();
-  }
-  await expect(open(name, { migrations: migrationsOf(migrations.slice(1)) })).rejects.toThrow(
-    /newer version/u,
-  );
-});
-
-test('write() refuses once a newer version of the app has migrated the data', async () => {
+test('rows of a newer format are neither written nor opened', async () => {
   const name = freshName();
   const store = await open(name);
   await commit(store, 4);
-  const newer = await open(name, { migrations: migrationsOf([async () => undefined]) });
+  await raiseFormat(name);
   await expect(increment(store)).rejects.toThrow(/newer version/u);
   await expect(commit(store, 5)).rejects.toThrow(/newer version/u);
-  await increment(newer);
-  expect(await headOfStore(newer)).toBe('{"ts":5}');
+  await store.close();
+  await expect(open(name)).rejects.toThrow(/newer version/u);
 });
 
 test('openOutsideMarker() keeps a text, here and in a cache', async () => {
@@ -271,7 +241,6 @@ const openOptions = (name: string): Parameters<typeof openStoredDatabase>[0] => 
 });
 
 const HEAD = metaKey('head');
-const STEPS = metaKey('steps');
 
 function commit(store: Store, ts: number): Promise<void> {
   return store.write(
@@ -299,19 +268,37 @@ function increment(store: Store): Promise<void> {
   );
 }
 
-const headOfStore = (store: Store): Promise<unknown> => valueOf(store, HEAD);
-
-const valueOf = (store: Store, key: Key): Promise<unknown> =>
-  store.read(async (tx) => (await tx.fetch([{ space: 'meta', key }], [])).rows[0]?.value);
+const headOfStore = (store: Store): Promise<unknown> =>
+  store.read(async (tx) => (await tx.fetch([{ space: 'meta', key: HEAD }], [])).rows[0]?.value);
 
 /** What a browser that lost some of its files may leave. */
-async function clear(name: string, space: string): Promise<void> {
+const clear = (name: string, space: string): Promise<void> =>
+  inStores(name, [space], (store) => store.clear());
+
+/** What a newer version of the app leaves: another format in each stamp, and in the mark of each row of `meta`. */
+const raiseFormat = (name: string): Promise<void> =>
+  inStores(name, SPACES, (store) =>
+    store.openCursor().addEventListener('success', ({ target }) => {
+      const { result: cursor } = target as IDBRequest<IDBCursorWithValue | null>;
+      const row = cursor?.value as { readonly c?: string } | undefined;
+      if (cursor?.key === STAMP_KEY) cursor.update({ ...row, format: ROWS_FORMAT + 1 });
+      else if (row?.c !== undefined) cursor?.update({ ...row, c: row.c.replace('.1.', '.2.') });
+      cursor?.continue();
+    }),
+  );
+
+/** Changes object stores behind the back of whoever has the database open. */
+async function inStores(
+  name: string,
+  stores: readonly string[],
+  change: (store: IDBObjectStore) => unknown,
+): Promise<void> {
   const request = indexedDB.open(name);
   const idb = await new Promise<IDBDatabase>((resolve) => {
     request.addEventListener('success', () => resolve(request.result));
   });
-  const transaction = idb.transaction(space, 'readwrite');
-  transaction.objectStore(space).clear();
+  const transaction = idb.transaction(stores, 'readwrite');
+  for (const store of stores) change(transaction.objectStore(store));
   await new Promise((resolve) => transaction.addEventListener('complete', resolve));
   idb.close();
 }

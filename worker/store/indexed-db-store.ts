@@ -12,18 +12,15 @@ import {
 import { settleLoss, settleStamps, type Loss, type Marker } from './birth-stamp.ts';
 import { acknowledgeLoss, destroyStore, type BrowserStore } from './browser-store.ts';
 import type { Connection } from './idb-connection.ts';
-import { ROWS_LAYOUT, type Layout } from './layouts.ts';
+import { ROWS_FORMAT, ROWS_LAYOUT, type Layout } from './layouts.ts';
 import {
   LastingConnection,
   type ConnectionOptions,
   type SettledDatabase,
 } from './lasting-connection.ts';
-import type { Migrations } from './migrations.ts';
 import { dropping, RowTransactions } from './row-transactions.ts';
 
 export interface IndexedDbStoreOptions extends ConnectionOptions {
-  /** From format 1 to the one that this code writes; absent: that is 1. */
-  readonly migrations?: Migrations;
   /** In which the rows lie; absent: that in which they are made. */
   readonly layout?: Layout;
 }
@@ -33,18 +30,16 @@ export class IndexedDbStore implements BrowserStore {
   isNew = false;
   private readonly name: string;
   private readonly options: IndexedDbStoreOptions;
-  private readonly format: number;
   private readonly connection: LastingConnection;
   private readonly rows: RowTransactions;
 
   constructor(name: string, options: IndexedDbStoreOptions) {
     this.name = name;
     this.options = options;
-    this.format = 1 + (options.migrations?.count ?? 0);
     this.connection = new LastingConnection(
       name,
       options.layout ?? ROWS_LAYOUT,
-      this.format,
+      ROWS_FORMAT,
       options,
     );
     this.rows = new RowTransactions(this.connection);
@@ -91,7 +86,7 @@ export class IndexedDbStore implements BrowserStore {
     outside: Marker | undefined,
   ): Promise<SettledDatabase> {
     const all = { spaces: SPACES, durability: 'strict' } as const;
-    const { head, migrations } = this.options;
+    const { head } = this.options;
     const settling = await this.rows.begin(connection, 'readwrite', all);
     const settled = await Promise.all([
       settleStamps(settling, this.connection.stores, outside, this.connection.birth),
@@ -100,20 +95,13 @@ export class IndexedDbStore implements BrowserStore {
       .then(([{ stamp, isNew }, found]) => {
         const headThere = head.read(found.rows[0]);
         const loss = settleLoss(settling, stamp, headThere, outside);
-        return { birth: stamp.birth, format: stamp.format, isNew, head: headThere, loss };
+        return { birth: stamp.birth, isNew, head: headThere, loss };
       })
       .catch(dropping(settling));
     await settling.commit();
-    const { birth } = settled;
-    for (let { format } = settled; format < this.format; format += 1) {
-      const born = { birth, format: format + 1 };
-      const tx = await this.rows.begin(connection, 'readwrite', all, born);
-      await migrations?.run(tx, format).catch(dropping(tx));
-      await tx.commit();
-    }
     this.isNew = settled.isNew;
     this.loss = settled.loss;
-    this.connection.begun(connection, { birth, format: this.format });
+    this.connection.begun(connection, { birth: settled.birth, format: ROWS_FORMAT });
     return settled;
   }
 }

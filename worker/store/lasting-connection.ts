@@ -153,9 +153,9 @@ export class LastingConnection {
   }
 
   /** Another each time: by it a commit is known again. */
-  nextCommit(born = this.born): string {
+  nextCommit(): string {
     this.commits += 1;
-    return `${birthPrefix(born)}${this.opened}-${this.commits.toString(36)}`;
+    return `${birthPrefix(this.born)}${this.opened}-${this.commits.toString(36)}`;
   }
 
   /** Ends everything when that is not the stamp of the database that was opened. @throws Refusal */

@@ -76,7 +76,8 @@ export const STAGING_LAYOUT: Layout = {
 /** From this version on a database is packed. */
 export const FIRST_PACKED_VERSION = 30;
 
-/** Of what is stored in a log and blocks; see docs/store-format.md. */
+/** Of what is stored in rows, and in a log and blocks; see docs/store-format.md. */
+export const ROWS_FORMAT = 1;
 export const PACKED_FORMAT = 1;
 
 /** Dexie's versions are so many of IndexedDB's. */

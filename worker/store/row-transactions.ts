@@ -63,10 +63,9 @@ export class RowTransactions {
     connection: Connection,
     mode: IDBTransactionMode,
     options: Required<WriteOptions>,
-    born = this.connection.birth,
   ): Promise<IdbTransaction> {
-    const birth = birthPrefix(born);
-    const commit = this.connection.nextCommit(born);
+    const birth = birthPrefix(this.connection.birth);
+    const commit = this.connection.nextCommit();
     return this.connection.begin(
       connection,
       (idb, watched) => new IdbTransaction(idb, { ...options, mode, birth, commit, ...watched }),

@@ -7,8 +7,7 @@ import type { PackedDatabaseOptions } from '../store/packed/packed-database.ts';
 import { storeOptions } from './store-kit.ts';
 
 /** What both understand. */
-export type StoreOptions = Partial<Omit<IndexedDbStoreOptions, 'migrations'>> &
-  Partial<PackedDatabaseOptions>;
+export type StoreOptions = Partial<IndexedDbStoreOptions> & Partial<PackedDatabaseOptions>;
 
 type OpenBrowserStore = (name: string, more?: StoreOptions) => Promise<BrowserStore>;
 

@@ -26,7 +26,6 @@ import {
   versionOf,
   type StoreKind,
 } from '../layouts.ts';
-import { migrationsOf } from '../migrations.ts';
 import { openIndexedDbStore } from '../open-layout.ts';
 import { destroyIndexedDbStore } from '../open-store.ts';
 import { flipLayout } from './flip-layout.ts';
@@ -356,24 +355,6 @@ test('the flip refuses rows that are not those that were copied', async () => {
     } satisfies Partial<Refusal>);
   expect(await versionStored(name)).toBe(versionOf(MOVING_LAYOUT));
   expect(await counterOf(await open(name))).toBe(1);
-});
-
-test('rows of an older format are lifted first', async () => {
-  const name = newName();
-  await fill(name);
-  const migrations = migrationsOf([
-    async (tx) =>
-      tx.apply({
-        puts: [{ space: 'meta', row: { ...row('lifted'), entries: [] } }],
-        deletes: [],
-      }),
-  ]);
-  await moveDatabase(name, moveOptions({ migrations }));
-  const store = await open(name);
-  await untilRemoved(name);
-  expect(await inRange(store, { space: 'meta' })).toHaveLength(2);
-  await put(store, 'log', [row('more')]);
-  expect(await inRange(store, { space: 'log' })).toHaveLength(10);
 });
 
 test('a loss that nobody was told of is told of after a move', async () => {
