@@ -1,3 +1,5 @@
+import { remember } from '../../src/values/remember.ts';
+
 /** Rate limits: each name has a bucket that refills steadily, and a request takes one token from it. */
 export class TokenBuckets {
   private readonly perSecond: number;
@@ -24,10 +26,7 @@ export class TokenBuckets {
     const left = this.leftOf(name, atMs);
     if (left < 1) return (1 - left) / this.perSecond;
     // The most recently used come last: a flood of names evicts buckets that are full anyway.
-    this.buckets.delete(name);
-    this.buckets.set(name, { left: left - 1, atMs });
-    const [oldest] = this.buckets.size > NAMES_MAX ? this.buckets.keys() : [];
-    if (oldest !== undefined) this.buckets.delete(oldest);
+    remember(this.buckets, name, { left: left - 1, atMs }, NAMES_MAX);
     return undefined;
   }
 

@@ -1,4 +1,6 @@
 /** Writes of devices that ended the thread which executed them, by their hash, and how often. In memory: a restart gives new tries. */
+import { remember } from '../../src/values/remember.ts';
+
 const TRIES = 2;
 const REMEMBERED_MAX = 1000;
 
@@ -6,11 +8,7 @@ export class LostWrites {
   private readonly counts = new Map<string, number>();
 
   note(hash: string): void {
-    const count = (this.counts.get(hash) ?? 0) + 1;
-    this.counts.delete(hash);
-    this.counts.set(hash, count);
-    const [oldest] = this.counts.size > REMEMBERED_MAX ? this.counts.keys() : [];
-    if (oldest !== undefined) this.counts.delete(oldest);
+    remember(this.counts, hash, (this.counts.get(hash) ?? 0) + 1, REMEMBERED_MAX);
   }
 
   /** They have had all their tries. */

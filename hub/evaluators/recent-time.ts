@@ -1,4 +1,6 @@
 /** How long this thread has lately evaluated for each credential: over some seconds, the last one counting most. */
+import { remember } from '../../src/values/remember.ts';
+
 interface Recent {
   ms: number;
   atMs: number;
@@ -25,10 +27,7 @@ export class RecentTime {
     if (recent) {
       recent.ms = faded(recent, atMs) + ms;
       recent.atMs = atMs;
-    } else {
-      this.byName.set(name, { ms, atMs });
-      if (this.byName.size > NAMES_MAX) this.forgetOldest();
-    }
+    } else remember(this.byName, name, { ms, atMs }, NAMES_MAX);
     if (this.last.name === name) this.last.atMs = atMs;
     else {
       this.before = this.last;
@@ -46,11 +45,6 @@ export class RecentTime {
   isAlone(name: string): boolean {
     const other = this.last.name === name ? this.before : this.last;
     return this.nowMs() - other.atMs > FADES_MS;
-  }
-
-  private forgetOldest(): void {
-    const [oldest] = this.byName.keys();
-    if (oldest !== undefined) this.byName.delete(oldest);
   }
 }
 

@@ -1,3 +1,5 @@
+import { remember } from '../../src/values/remember.ts';
+
 /**
  * One line for each name, and names belong to groups: the next is of the group that has waited longest since its last turn, and in it of
  * the line that has. Who has not come for a while is before those that come all the time.
@@ -5,8 +7,8 @@
 export class FairQueue<T> {
   private readonly lines = new Map<string, Line<T>>();
   private readonly groups = new Map<string, Group<T>>();
-  private readonly pastLines = new LastTurns();
-  private readonly pastGroups = new LastTurns();
+  private readonly pastLines: LastTurns = new Map();
+  private readonly pastGroups: LastTurns = new Map();
   private turns = 0;
   /** Waiting in all lines. */
   size = 0;
@@ -60,14 +62,14 @@ export class FairQueue<T> {
 
   /** Nothing of it waits, and all groups that wait had their last turns after it. */
   isNextGroup(name: string): boolean {
-    return !this.groups.has(name) && isBeforeAll(this.pastGroups.of(name), this.groups.values());
+    return !this.groups.has(name) && isBeforeAll(this.pastGroups.get(name), this.groups.values());
   }
 
   /** Nothing of its line waits; others of its group do, and had their last turns after it. A line that is not known is behind them. */
   isNextInGroup(name: string, groupName: string): boolean {
     const group = this.groups.get(groupName);
     if (!group || this.lines.has(name)) return false;
-    return isBeforeAll(this.pastLines.of(name) ?? Infinity, group.lines);
+    return isBeforeAll(this.pastLines.get(name) ?? Infinity, group.lines);
   }
 
   /** Waiting and running. */
@@ -88,7 +90,7 @@ export class FairQueue<T> {
   private addLine(name: string, groupName: string): Line<T> {
     const unknown = this.turns - 0.5;
     const group = this.groups.get(groupName) ?? this.addGroup(groupName, unknown);
-    const lastTurn = this.pastLines.of(name) ?? unknown;
+    const lastTurn = this.pastLines.get(name) ?? unknown;
     const line = { waiting: [], running: 0, lastTurn, group };
     group.lines.add(line);
     this.lines.set(name, line);
@@ -96,7 +98,7 @@ export class FairQueue<T> {
   }
 
   private addGroup(name: string, unknown: number): Group<T> {
-    const lastTurn = this.pastGroups.of(name) ?? unknown;
+    const lastTurn = this.pastGroups.get(name) ?? unknown;
     const group = { name, lines: new Set<Line<T>>(), lastTurn };
     this.groups.set(name, group);
     return group;
@@ -106,11 +108,11 @@ export class FairQueue<T> {
     if (line.running > 0 || line.waiting.length > 0) return;
     const { group } = line;
     this.lines.delete(name);
-    this.pastLines.note(name, line.lastTurn);
+    remember(this.pastLines, name, line.lastTurn, NAMES_REMEMBERED);
     group.lines.delete(line);
     if (group.lines.size > 0) return;
     this.groups.delete(group.name);
-    this.pastGroups.note(group.name, group.lastTurn);
+    remember(this.pastGroups, group.name, group.lastTurn, NAMES_REMEMBERED);
   }
 }
 
@@ -130,22 +132,7 @@ interface Line<T> extends TakesTurns {
 }
 
 /** The last turns of those of which nothing waits, of the latest of them. */
-class LastTurns {
-  private readonly turns = new Map<string, number>();
-
-  of(name: string): number | undefined {
-    return this.turns.get(name);
-  }
-
-  note(name: string, turn: number): void {
-    const { turns } = this;
-    turns.delete(name);
-    turns.set(name, turn);
-    if (turns.size <= NAMES_REMEMBERED) return;
-    const [oldest] = turns.keys();
-    if (oldest !== undefined) turns.delete(oldest);
-  }
-}
+type LastTurns = Map<string, number>;
 
 const NAMES_REMEMBERED = 1000;
 
@@ -157,7 +144,7 @@ function noteLast(
 ): void {
   const waiting = present.get(name);
   if (waiting) waiting.lastTurn = turn;
-  else past.note(name, turn);
+  else remember(past, name, turn, NAMES_REMEMBERED);
 }
 
 function isBeforeAll(lastTurn = -1, others: Iterable<TakesTurns>): boolean {

@@ -2,6 +2,7 @@
  * Queries of a few milliseconds never take a turn, however many there are. So a caller who was evaluated here for long lately begins one
  * query in each turn of the event loop: those of others, which come meanwhile, go first. Callers are told apart by their secrets.
  */
+import { remember } from '../../src/values/remember.ts';
 import { pause } from '../browser/pause.ts';
 
 interface Caller {
@@ -35,9 +36,8 @@ export class BusyCallers {
       caller.at = at;
       return;
     }
-    this.callers.set(secret, { ms, at, waiting: 0, last: Promise.resolve() });
-    const [first] = this.callers.size > CALLERS_MAX ? this.callers.keys() : [];
-    if (first !== undefined) this.callers.delete(first);
+    const one = { ms, at, waiting: 0, last: Promise.resolve() };
+    remember(this.callers, secret, one, CALLERS_MAX);
   }
 
   /** Undefined: a query of the caller may begin now. */
