@@ -77,9 +77,8 @@ export class Database extends TypedEvents<DatabaseEvents> {
   readonly files: Files;
   readonly #link: Link;
   readonly #subscriptions: Subscriptions;
-  readonly #mayAskToPersist: boolean;
+  #mayAskToPersist: boolean;
   readonly #stopOffers: () => void;
-  #askedToPersist = false;
   #synced: Sync | undefined = undefined;
 
   /** @internal */
@@ -221,11 +220,10 @@ export class Database extends TypedEvents<DatabaseEvents> {
   }
 
   async #query(secret: string, query: string, options: QueryOptions): Promise<QueryReply> {
-    const { timeoutMs, traceparent, tags, at, signal } = options;
+    const { signal, tags, ...sent } = options;
     const text = tags && Object.entries(tags).map((pair) => pair.join('='));
     const reply = await this.#link.call(
-      (host, number) =>
-        host.query({ secret, query, timeoutMs, traceparent, tags: text?.join(','), at, number }),
+      (host, number) => host.query({ ...sent, secret, query, tags: text?.join(','), number }),
       signal,
     );
     if (reply.metrics.writeOps > 0) this.#askToPersist();
@@ -234,11 +232,10 @@ export class Database extends TypedEvents<DatabaseEvents> {
 
   /** Stored data may be evicted until the browser is asked to keep it; asking makes sense once there is some. */
   #askToPersist(): void {
-    if (this.#askedToPersist || !this.#mayAskToPersist) return;
-    this.#askedToPersist = true;
-    if (typeof navigator === 'undefined' || !navigator.storage?.persist) return;
+    if (!this.#mayAskToPersist) return;
+    this.#mayAskToPersist = false;
     // Refused or impossible: the data stays what it is, evictable.
-    navigator.storage.persist().catch(() => undefined);
+    globalThis.navigator?.storage?.persist?.().catch(() => undefined);
   }
 
   async #end(how: 'close' | 'destroy'): Promise<void> {
@@ -255,25 +252,11 @@ export class Database extends TypedEvents<DatabaseEvents> {
   }
 
   #tell(message: WorkerMessage): void {
-    switch (message.type) {
-      case 'progress': {
-        this.dispatchEvent(new CustomEvent('progress', { detail: progressOf(message) }));
-        return;
-      }
-      case 'closed':
-        this.#letGo();
-        this.dispatchEvent(new CustomEvent('closed', { detail: message.description }));
-        return;
-      case 'answer':
-      case 'part':
-      case 'broken':
-      case 'pong':
-      case 'sync-state':
-      case 'sync-verdict':
-      case 'sync-progress':
-      case 'sync-file':
-      case 'locked':
-      case 'unlocked':
+    if (message.type === 'progress')
+      this.dispatchEvent(new CustomEvent('progress', { detail: progressOf(message) }));
+    else if (message.type === 'closed') {
+      this.#letGo();
+      this.dispatchEvent(new CustomEvent('closed', { detail: message.description }));
     }
   }
 

@@ -13,11 +13,11 @@ export interface QueryCall {
   readonly secret: string;
   /** Wire JSON. */
   readonly query: string;
-  readonly timeoutMs: number | undefined;
+  readonly timeoutMs?: number | undefined;
   readonly at?: AnswerPlace | undefined;
   /** `k=v,k=v`, for the query log. */
-  readonly tags: string | undefined;
-  readonly traceparent: string | undefined;
+  readonly tags?: string | undefined;
+  readonly traceparent?: string | undefined;
 }
 
 export interface QueryReply {

@@ -30,7 +30,7 @@ export interface SyncReply {
   readonly missing: number;
 }
 
-export interface SubmitCall extends Omit<QueryCall, 'secret'> {
+export interface SubmitCall extends Pick<QueryCall, 'number' | 'query'> {
   readonly note: WriteNote | undefined;
 }
 

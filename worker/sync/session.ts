@@ -120,17 +120,16 @@ export class SyncSession {
   }
 
   async submit(
-    call: TimedQuery & Pick<SubmitRequest, 'note'>,
+    { query, note }: Pick<SubmitRequest, 'query' | 'note'>,
     { isAbandoned }: Partial<Abortable> = {},
     replaces?: string,
   ): Promise<SubmitReply> {
     const request: SubmitRequest = {
-      query: call.query,
+      query,
       apiVersion: API_VERSION,
-      ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
       ...(isAbandoned && { isAbandoned }),
       ...(replaces !== undefined && { replaces }),
-      note: call.note,
+      note,
     };
     const done = await this.options.replica.submit(request);
     if ('failed' in done) return { id: undefined, answer: queryReply(done.failed) };

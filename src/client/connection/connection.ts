@@ -215,9 +215,8 @@ export class Connection {
 
   /** The worker holds this lock as long as it lives: `terminate()` fires no event, but frees locks. */
   #watch(aliveLock: string): void {
-    if (typeof navigator === 'undefined' || !navigator.locks) return;
-    navigator.locks
-      .request(aliveLock, { signal: this.#released.signal }, () =>
+    globalThis.navigator?.locks
+      ?.request(aliveLock, { signal: this.#released.signal }, () =>
         this.#lose('The database worker was terminated'),
       )
       .catch(() => {

@@ -19,8 +19,8 @@ export interface OffersHost {
  * @returns a function that stops it
  */
 export function answerOffers(host: OffersHost): () => void {
-  if (typeof navigator === 'undefined' || !navigator.serviceWorker) return () => undefined;
-  const container = navigator.serviceWorker;
+  const container = globalThis.navigator?.serviceWorker;
+  if (!container) return () => undefined;
   const listen = ({ data, ports }: MessageEvent<Partial<ServiceOffer> | undefined>): void => {
     const [port] = ports;
     if (!port || data?.type !== 'burrow-offer' || data.protocol !== SERVICE_PROTOCOL) return;

@@ -120,18 +120,17 @@ export class Files extends TypedEvents<FilesEvents> {
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<{ readonly files: number; readonly notUploaded: readonly string[] }> {
     requireKnown(options);
-    const { signal } = options;
     const files = new Set<string>();
     const notUploaded: string[] = [];
-    const pages = client.paginate(set, {}, signal && { signal }).map((ref) => q.Get(ref as Ref));
+    const pages = client.paginate(set, {}, options).map((ref) => q.Get(ref as Ref));
     for await (const page of pages)
       for (const { ref, data } of page as readonly StoredDocument<unknown>[])
         for (const file of filesIn(queryText(data ?? null))) {
           if (files.has(file)) continue;
-          signal?.throwIfAborted();
+          options.signal?.throwIfAborted();
           files.add(file);
           try {
-            await this.fetch(file, { of: ref, ...(signal && { signal }) });
+            await this.fetch(file, { ...options, of: ref });
           } catch (error) {
             if ((error as QueryError).code !== 'file_not_uploaded') throw error;
             notUploaded.push(file);

@@ -1,5 +1,6 @@
 import { BUILDER_ROWS, type BuilderRow } from './builder-table.ts';
 import { UsageError } from '../errors.ts';
+import { put } from './decode.ts';
 import { withinDepth } from './encode.ts';
 import { isExpr } from './is-expr.ts';
 import { parameterNames } from './parameter-names.ts';
@@ -70,11 +71,7 @@ function wrapObject(value: object): unknown {
 
 function wrapMembers(members: unknown): Record<string, unknown> {
   const made: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(members ?? {})) {
-    const inner = within(key, value);
-    if (key === '__proto__') Object.defineProperty(made, key, { value: inner, enumerable: true });
-    else made[key] = inner;
-  }
+  for (const [key, value] of Object.entries(members ?? {})) put(made, key, within(key, value));
   return made;
 }
 

@@ -1,6 +1,5 @@
 import type { MissingSet, QueryMetrics } from '../../answers.ts';
 import type { AnswerPlace, LivePlace, QueryReply } from '../../host/query.ts';
-import { BUILDER_ROWS } from './builder-table.ts';
 import { q } from './builders.ts';
 import { decodeWire } from './decode.ts';
 import { queryText } from './query-text.ts';
@@ -208,20 +207,9 @@ export type Client = QueryClient & DirectCalls;
 export const makeClient = (host: ClientHost, secret: () => string): Client =>
   new QueryClient(host, secret) as Client;
 
-for (const name of [
-  'Ref',
-  'Do',
-  'Object',
-  'Let',
-  'Lambda',
-  'Bytes',
-  'Paginate',
-  ...BUILDER_ROWS.map((row) => row.name),
-]) {
+for (const [name, build] of Object.entries(q as unknown as Record<string, typeof q.Do>))
   Object.defineProperty(QueryClient.prototype, name, {
-    async value(this: QueryClient, ...args: readonly unknown[]) {
-      const build = (q as unknown as Record<string, (...args: readonly unknown[]) => Expr>)[name];
-      return build && this.query(build(...args));
+    async value(this: QueryClient, ...args: Parameters<typeof build>) {
+      return this.query(build(...args));
     },
   });
-}

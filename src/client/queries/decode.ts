@@ -174,7 +174,7 @@ function add(into: unknown[] | Record<string, unknown>, key: string, value: unkn
 }
 
 /** Own property, whatever its name. */
-function put(into: Record<string, unknown>, key: string, value: unknown): void {
+export function put(into: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') into[key] = value;
   else
     Object.defineProperty(into, key, {

@@ -319,15 +319,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     const query = queryText(expression);
     const note = { label, data: jsonOf(data) };
     const reply = await this.#link.call(
-      (host, number) =>
-        host.submit({
-          query,
-          timeoutMs: undefined,
-          tags: undefined,
-          traceparent: undefined,
-          number,
-          note,
-        }),
+      (host, number) => host.submit({ query, number, note }),
       signal,
     );
     return (await this.#submitted(reply)) as Submitted<never>;
