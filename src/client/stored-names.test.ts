@@ -19,6 +19,8 @@ test('checkName() refuses names that look like those of identities', async () =>
   expect(() => checkName('notes #1')).not.toThrow();
 });
 
-test('listDatabases() says when the browser cannot', async () => {
-  await expect(listDatabases('notes')).rejects.toThrow('cannot list databases');
+test('listDatabases() says where it works', async () => {
+  await expect(listDatabases('notes')).rejects.toThrow(
+    'Databases can only be listed in a browser with `indexedDB.databases`.',
+  );
 });

@@ -56,7 +56,8 @@ async function hashOf(name: string, identity: string): Promise<string> {
 export async function listDatabases(name: string): Promise<readonly StoredDatabase[]> {
   checkName(name);
   const factory = globalThis.indexedDB as Partial<IDBFactory> | undefined;
-  if (!factory?.databases) throw new Unsupported('This browser cannot list databases.');
+  if (!factory?.databases)
+    throw new Unsupported('Databases can only be listed in a browser with `indexedDB.databases`.');
   const stored = await factory.databases();
   return stored.flatMap(({ name: found = '' }) => {
     if (found === name) return [{ name, identityHash: undefined }];

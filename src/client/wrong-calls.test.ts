@@ -42,6 +42,10 @@ const CALLS: Readonly<Record<string, (db: Database) => unknown>> = {
   sync: (db) => db.sync(none),
   submit: async (db) => (await db.sync(syncOptions)).client.submit(1, none),
   'writes.list': async (db) => (await db.sync(syncOptions)).writes.list(none),
+  'sync without a secret': (db) => db.sync({ ...syncOptions, secret: none }),
+  'sync with an empty secret': (db) => db.sync({ ...syncOptions, secret: '' }),
+  'sync with a number for a secret': (db) => db.sync({ ...syncOptions, secret: 5 as never }),
+  'Ref of no id': () => q.Ref(q.Collection('notes'), undefined as never),
   'writes.list with a misspelt option': async (db) =>
     (await db.sync(syncOptions)).writes.list({ state: ['local'] } as object),
 };
@@ -60,4 +64,41 @@ test('a text and a number are no options either', async () => {
   });
   expect(await wrong(5)).toMatchObject({ description: 'Options must be an object, but are 5.' });
   await db.close();
+});
+
+/** A controller is what people pass. */
+const wrongSignals = [new AbortController(), true, 'abort', 5];
+
+const WITH_SIGNAL: Readonly<Record<string, (db: Database, signal: never) => unknown>> = {
+  query: (db, signal) => db.client().query(1, { signal }),
+  subscribe: (db, signal) => db.client().subscribe(1, { next }, { signal }),
+  paginate: (db, signal) => db.client().paginate([], {}, { signal }).nextPage(),
+  'files.get': (db, signal) => db.files.get(photo, { signal }),
+  'files.fetch': (db, signal) => db.files.fetch(photo, { signal }),
+  'files.fetchAll': (db, signal) => db.files.fetchAll(db.client(), q.Documents('n'), { signal }),
+  submit: async (db, signal) => (await db.sync(syncOptions)).client.submit(1, { signal }),
+};
+
+test.each(Object.entries(WITH_SIGNAL))('%s() refuses what is no signal', async (_, call) => {
+  const { db } = await openFake(copyAnswers);
+  for (const signal of wrongSignals) {
+    const failure = await failureOf(() => call(db, signal as never));
+    expect(failure).toBeInstanceOf(UsageError);
+    expect(failure).toMatchObject({ description: 'The option `signal` must be an AbortSignal.' });
+  }
+  await db.close();
+});
+
+test('a secret that is none is not shown', async () => {
+  const { db } = await openFake(copyAnswers);
+  await expect(db.sync({ ...syncOptions, secret: 5 as never })).rejects.toMatchObject({
+    description: 'The option `secret` must be a string that is not empty.',
+  });
+  await db.close();
+});
+
+test('a Ref whose id is not known says so', () => {
+  expect(() => q.Ref(q.Collection('notes'), undefined as never)).toThrow(
+    'q.Ref: argument 2 is required, but is undefined.',
+  );
 });

@@ -149,10 +149,12 @@ function specialBuilders(): Readonly<Record<string, SpecialBuilder>> {
     Ref: {
       min: 1,
       max: 2,
-      build: (...args) =>
-        new Expr(
-          args.length === 1 ? { '@ref': wrap(args[0]) } : { ref: wrap(args[0]), id: wrap(args[1]) },
-        ),
+      build: (...args) => {
+        const [ref, id] = args.map(wrap);
+        if (args.length === 1) return new Expr({ '@ref': ref });
+        checkArity('Ref', 2, 2, args);
+        return new Expr({ ref, id });
+      },
     },
     Bytes: { min: 1, max: 1, build: (bytes) => new Bytes(bytes as Uint8Array | string) },
     Do: { min: 1, max: Infinity, build: (...args) => new Expr({ do: wrap(args) }) },

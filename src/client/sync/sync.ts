@@ -1,5 +1,6 @@
 import type { Files } from '../files/files.ts';
 import type { WorkerMessage } from '../../host/api.ts';
+import { text } from '../../host/options.ts';
 import type { JudgedData, SubmitReply, SyncProgress, WriteChoice } from '../../host/sync.ts';
 import type { SyncState, WriteState } from '../../states.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
@@ -103,14 +104,16 @@ const SUBMIT_OPTIONS = ['signal', 'label', 'data'] satisfies (keyof SubmitOption
 /** @throws UsageError */
 export function checkSyncOptions(options: Partial<SyncOptions> | undefined): void {
   requireKnown(options, SYNC_OPTIONS);
-  const { url, sets, login } = options ?? {};
+  const { url, sets, secret, login } = options ?? {};
   const wrong = !isHubUrl(String(url))
     ? '`url` must be the http or https URL of a hub'
     : !Array.isArray(sets)
       ? '`sets` must be an array'
-      : login && !isLogin(login)
-        ? '`login` must be { user, password, key }'
-        : undefined;
+      : secret !== undefined && !text.accepts(secret)
+        ? `\`secret\` must be ${text.expected}`
+        : login && !isLogin(login)
+          ? '`login` must be { user, password, key }'
+          : undefined;
   if (wrong) throw new UsageError(`The option ${wrong}.`);
 }
 
