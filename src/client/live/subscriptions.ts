@@ -78,7 +78,7 @@ export class Subscriptions {
     try {
       value = await valueOf({ status, body });
     } catch (error) {
-      if (isNewest()) tell(() => subscription.observer.error?.(asCallerError(error)));
+      if (isNewest()) tell(() => tellError(subscription.observer, asCallerError(error)));
       return;
     }
     const from = isHubs ? 'hub' : 'device';
@@ -113,6 +113,12 @@ export class Subscriptions {
     tell(() => subscription.observer.error?.(reason));
     tell(() => subscription.observer.closed?.(reason));
   }
+}
+
+/** What nobody listens to would look like a query that is still on its way. */
+function tellError(observer: Observer<unknown>, error: BurrowError): void {
+  if (observer.error) observer.error(error);
+  else console.warn('Burrow: a live query failed:', error.message);
 }
 
 const asCallerError = (error: unknown): BurrowError =>

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { NotFound, openDatabase, q, Ref, UsageError } from '../../index.ts';
 import { FakeWorker, METRICS, openFake, type FakeAnswers } from '../testing/fake-worker.ts';
 
@@ -253,6 +253,29 @@ test('subscribe() refuses what is no observer', async () => {
     const subscribe = (): unknown => client.subscribe(q.Now(), observer as never);
     expect(subscribe).toThrow('subscribe() takes {');
   }
+});
+
+test('a live query that fails is seen by people when its observer hears of no errors', async () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const errors = [{ position: [], code: 'invalid ref', description: 'No index.' }];
+  const { db } = await openFake({
+    onMessage: (message, tell) => {
+      if (message.type === 'subscribe')
+        tell({ type: 'answer', id: message.id, status: 400, body: JSON.stringify({ errors }) });
+    },
+  });
+  db.client().subscribe(q.Now(), { next: () => undefined });
+  const said = ['Burrow: a live query failed:', 'invalid ref: No index.'];
+  await expect.poll(() => warn.mock.calls).toEqual([said]);
+  const heard: string[] = [];
+  db.client().subscribe(q.Now(), {
+    next: () => undefined,
+    error: ({ description }) => heard.push(description),
+  });
+  await expect.poll(() => heard).toEqual(['No index.']);
+  await db.close();
+  expect(warn).toHaveBeenCalledOnce();
+  warn.mockRestore();
 });
 
 test('subscribe() tells each answer that differs, in order, until it is stopped', async () => {
