@@ -18,9 +18,11 @@ export interface RequestOptions {
 export class HeaderFault extends Error {
   /** Invalid tags are found later than other faults, so their response has metrics. */
   readonly carriesMetrics: boolean;
+  readonly reason: string;
   constructor(header: string, reason: string) {
     super(`Invalid header '${header}': ${reason}`);
     this.name = 'HeaderFault';
+    this.reason = reason;
     this.carriesMetrics = header === TAGS;
   }
 }
@@ -77,7 +79,8 @@ const TAGS_MAX = 25;
 const TAG_NAME_MAX = 40;
 const TAG_VALUE_MAX = 80;
 
-function readTags(text: string | undefined): ReadonlyMap<string, string> {
+/** @throws HeaderFault */
+export function readTags(text: string | undefined): ReadonlyMap<string, string> {
   const tags = new Map<string, string>();
   if (text === undefined || text.trim() === '') return tags;
   if (text.length > TAGS_CHARACTERS_MAX)

@@ -1,7 +1,7 @@
 /** Runs the queries of the page's clients, and records them. */
 import { errorOf } from '../../src/http/answer-query.ts';
-import { NO_METRICS, refusalBody } from '../../src/engine/session.ts';
-import { HeaderFault, readHeaders, type RequestOptions } from '../../src/http/request-headers.ts';
+import { Refusal } from '../../src/errors.ts';
+import { HeaderFault, readTags, type RequestOptions } from '../../src/http/request-headers.ts';
 import { traceparentOf } from '../../src/http/trace-context.ts';
 import type { QueryAnswer } from '../../src/engine/host.ts';
 import type { HttpHost } from '../../src/http/message.ts';
@@ -25,13 +25,8 @@ export class QueryRunner {
 
   async run(call: QueryCall, { isAbandoned }: Partial<Abortable>): Promise<QueryReply> {
     const arrived = this.host.clock();
-    const options = readOptions(call);
-    if (options instanceof HeaderFault) {
-      const body = refusalBody('bad request', options.message);
-      return { status: 400, body, metrics: NO_METRICS };
-    }
-    const { secret, query } = call;
-    const { timeoutMs } = options;
+    const tags = tagsIn(call);
+    const { secret, query, timeoutMs } = call;
     const answer = await this.host.engine.query({
       secret,
       query,
@@ -40,7 +35,7 @@ export class QueryRunner {
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(isAbandoned && { isAbandoned }),
     });
-    this.record(call, options, arrived, answer);
+    this.record(call, tags, arrived, answer);
     if (answer.notices) console.warn('Burrow:', ...answer.notices);
     return queryReply(answer, secret);
   }
@@ -62,7 +57,7 @@ export class QueryRunner {
 
   private record(
     call: QueryCall,
-    options: RequestOptions,
+    tags: RequestOptions['tags'],
     arrived: number,
     answer: QueryAnswer,
   ): void {
@@ -78,7 +73,7 @@ export class QueryRunner {
         query: call.query,
         apiVersion: API_VERSION,
         userAgent: globalThis.navigator?.userAgent ?? '',
-        tags: options.tags,
+        tags,
         traceparent: traceparentOf(call.traceparent, random),
       },
       { status, database, metrics, credential, errorCode, readSet, scanned },
@@ -87,18 +82,12 @@ export class QueryRunner {
   }
 }
 
-/** The same checks as for headers of a request. */
-function readOptions({ tags, timeoutMs }: QueryCall): RequestOptions | HeaderFault {
+/** The same checks as for the header of a request. @throws Refusal `bad request` */
+function tagsIn({ tags }: QueryCall): RequestOptions['tags'] {
   try {
-    return readHeaders({
-      headers: {
-        'x-faunadb-api-version': API_VERSION,
-        ...(tags !== undefined && { 'x-fauna-tags': tags }),
-        ...(timeoutMs !== undefined && { 'x-query-timeout': String(timeoutMs) }),
-      },
-    });
+    return readTags(tags);
   } catch (reason) {
-    if (reason instanceof HeaderFault) return reason;
-    throw reason;
+    if (!(reason instanceof HeaderFault)) throw reason;
+    throw new Refusal('bad request', `The option \`tags\`: ${reason.reason}.`);
   }
 }

@@ -90,6 +90,9 @@ export class SyncSession {
 
   async start(call: SyncCall): Promise<SyncReply> {
     const { replica } = this.options;
+    const wrong = call.sets.find((set) => NO_SET.test(set));
+    if (wrong !== undefined)
+      throw new Refusal('bad request', `The option \`sets\` takes sets, not ${wrong}.`);
     const url = call.url.replace(/\/+$/, '');
     const known = await replica.state();
     if (known && known.hub !== url) throw otherHub(known.hub);
@@ -267,6 +270,9 @@ export class SyncSession {
     };
   }
 }
+
+/** What is surely no set, and no query of one. Whatever else is wrong with a set, the hub says. */
+const NO_SET = /^(?:[^{]|\{"(?:collection|get|paginate)")/;
 
 const noWrite = (id: string): Refusal =>
   new Refusal('not found', `There is no write ${id}: it is already resolved.`);

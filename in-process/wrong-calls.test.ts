@@ -1,0 +1,65 @@
+/** What the engine says to those who call it wrongly, as a page hears it: what to write instead. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { q, type Database } from '../src/index.ts';
+import { openDatabase, openHub, type TestHub } from './testing.ts';
+
+const notes = q.Collection('notes');
+
+let hub: TestHub;
+let secret: string;
+let db: Database;
+
+beforeEach(async () => {
+  hub = await openHub();
+  await hub.client().query(q.CreateCollection({ name: 'notes' }));
+  ({ secret } = await hub.client().query(q.CreateKey({ role: 'admin' })));
+  db = await openDatabase();
+});
+afterEach(async () => {
+  await db.close();
+  await hub.close();
+});
+
+const syncWith = (sets: readonly unknown[]) =>
+  db.sync({ url: hub.url, secret, sets: sets as never[] });
+
+test.each([0, -1, 1.5, NaN, Infinity, 600_001, '5000', null])(
+  'the time of a query is not %s, wherever it is answered',
+  async (given) => {
+    const timeoutMs = given as number;
+    const { client } = await syncWith([q.Documents(notes)]);
+    const refused = {
+      code: 'bad request',
+      description: 'The option `timeoutMs` must be an integer from 1 to 600000.',
+    };
+    for (const options of [{}, { at: 'hub' }, { at: 'hub-or-copy' }, { at: 'complete' }] as const)
+      await expect(client.query(1, { ...options, timeoutMs })).rejects.toMatchObject(refused);
+    await expect(db.client().query(1, { timeoutMs })).rejects.toMatchObject(refused);
+    await expect(client.query(1, { timeoutMs: 600_000 })).resolves.toBe(1);
+  },
+);
+
+test('what is wrong with tags is said of the option', async () => {
+  await expect(db.client().query(1, { tags: { 'my page': 'x' } })).rejects.toMatchObject({
+    code: 'bad request',
+    description:
+      'The option `tags`: invalid tags: invalid key, expected 1 to 40 letters, digits and underscores.',
+  });
+});
+
+test.each<[string, unknown, string]>([
+  ['a name', 'notes', '"notes"'],
+  ['null', null, 'null'],
+  ['a list', [q.Documents(notes)], '[{"documents":{"collection":"notes"}}]'],
+  ['a collection', notes, '{"collection":"notes"}'],
+  ['a page', q.Paginate(q.Documents(notes)), '{"paginate":{"documents":{"collection":"notes"}}}'],
+])('sync() refuses %s in the place of a set', async (_, given, shown) => {
+  const refused = {
+    code: 'bad request',
+    description: `The option \`sets\` takes sets, not ${shown}.`,
+  };
+  await expect(syncWith([q.Documents(notes), given])).rejects.toMatchObject(refused);
+  const sync = await syncWith([q.Documents(notes)]);
+  await expect(sync.setSets([given as never])).rejects.toMatchObject(refused);
+  await sync.setSets([q.Ref(notes, '1'), q.Union(q.Documents(notes))]);
+});
