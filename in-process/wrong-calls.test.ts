@@ -63,3 +63,37 @@ test.each<[string, unknown, string]>([
   await expect(sync.setSets([given as never])).rejects.toMatchObject(refused);
   await sync.setSets([q.Ref(notes, '1'), q.Union(q.Documents(notes))]);
 });
+
+test('an unknown unit of time is answered with those there are', async () => {
+  const added = q.TimeAdd(q.Now(), 1, 'week' as never);
+  await expect(db.client().query(added)).rejects.toMatchObject({
+    description:
+      'Time Unit expected, String provided. There are: day, half day, hour, minute, second, millisecond, microsecond, nanosecond.',
+  });
+});
+
+test('a bare function in a role is answered with what to do about it', async () => {
+  const predicate = (ref: unknown): unknown => ref;
+  const actions = { read: predicate as never };
+  const role = q.CreateRole({ name: 'reader', privileges: { resource: notes, actions } });
+  await expect(db.client().query(role)).rejects.toMatchObject({
+    description:
+      'No form/function found, or invalid argument keys: { lambda, expr }. Put it into q.Query().',
+  });
+});
+
+test('over HTTP descriptions are those of the original', async () => {
+  const ask = async (body: unknown): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${db.rootSecret}`, 'x-faunadb-api-version': '4' };
+    const answer = await db.fetch('/', { method: 'POST', headers, body: JSON.stringify(body) });
+    return answer.json();
+  };
+  expect(await ask({ time_add: { now: null }, offset: 1, unit: 'week' })).toMatchObject({
+    errors: [{ description: 'Time Unit expected, String provided.' }],
+  });
+  expect(await ask([{ lambda: 'x', expr: 1 }])).toMatchObject({
+    errors: [
+      { description: 'No form/function found, or invalid argument keys: { lambda, expr }.' },
+    ],
+  });
+});

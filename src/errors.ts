@@ -67,7 +67,7 @@ export interface Fault extends Described {
   readonly failures?: readonly FieldFailure[];
   readonly cause?: readonly Fault[];
   /** For the clients of a page, behind the description. HTTP answers the description alone, which programs compare. */
-  readonly detail?: string;
+  readonly detail?: string | undefined;
 }
 
 /**

@@ -71,6 +71,7 @@ test('readTime gives microseconds, rounded towards the past', () => {
 
 test('unit takes plurals and blanks around', () => {
   expect(outcome(casts.unit, ' half days ')).toBe('half day');
+  expect(outcome(casts.unit, 'dayss')).toEqual(refused('Time Unit expected, String provided.'));
   expect(outcome(casts.unit, 'week')).toEqual(refused('Time Unit expected, String provided.'));
 });
 

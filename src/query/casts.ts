@@ -5,6 +5,7 @@
 import { fail, fault, QueryFailure } from '../errors.ts';
 import type { Fault, Step } from '../errors.ts';
 import { typeExpected, undefinedRef } from '../fault-texts.ts';
+import { TIME_UNITS, type TimeUnit } from '../values/time-units.ts';
 import { typeName } from '../values/type-name.ts';
 import {
   integer as toInteger,
@@ -53,8 +54,13 @@ export const positionAt = (where: ArgumentPath): readonly Step[] =>
   positionOf(where.path, where.key, ...where.steps);
 
 /** "T expected, U provided." */
-export const wrongType = (expected: string, value: Value, where: ArgumentPath): never =>
-  fail('invalid argument', positionAt(where), typeExpected(expected, typeName(value)));
+export const wrongType = (
+  expected: string,
+  value: Value,
+  where: ArgumentPath,
+  detail?: string,
+): never =>
+  fail('invalid argument', positionAt(where), typeExpected(expected, typeName(value)), { detail });
 
 export const unresolvedFault = (ref: UnresolvedRef, position: readonly Step[]): Fault =>
   fault('invalid ref', position, undefinedRef(ref.what, ref.name));
@@ -262,28 +268,11 @@ export const seenAt = (ts: Micros | PendingTime, snapshot: Micros): ReadTime =>
 export const temporal: Cast<Time | DateValue> = (value, where) =>
   isKind(value, 'time') || isKind(value, 'date') ? value : wrongType('Temporal', value, where);
 
-export const TIME_UNITS = [
-  'day',
-  'half day',
-  'hour',
-  'minute',
-  'second',
-  'millisecond',
-  'microsecond',
-  'nanosecond',
-] as const;
-export type TimeUnit = (typeof TIME_UNITS)[number];
-const UNITS_BY_NAME: ReadonlyMap<string, TimeUnit> = new Map(
-  TIME_UNITS.flatMap((unit) => [
-    [unit, unit],
-    [`${unit}s`, unit],
-  ]),
-);
-
 /** The unit in the singular. */
 export const unit: Cast<TimeUnit> = (value, where) => {
-  const found = typeof value === 'string' ? UNITS_BY_NAME.get(value.trim()) : undefined;
-  return found ?? wrongType('Time Unit', value, where);
+  const name = typeof value === 'string' ? value.trim().replace(/s$/, '') : undefined;
+  const found = TIME_UNITS.find((each) => each === name);
+  return found ?? wrongType('Time Unit', value, where, `There are: ${TIME_UNITS.join(', ')}.`);
 };
 
 // --- refs and sets ------------------------------------------------------------------------------

@@ -27,8 +27,8 @@ export interface LiteralReader {
   lambda(json: JsonObject, queryPath: QueryPath): Lambda;
 }
 
-export const invalid = (path: QueryPath, text: FaultText): never =>
-  fail('invalid expression', positionOf(path), text);
+export const invalid = (path: QueryPath, text: FaultText, detail?: string): never =>
+  fail('invalid expression', positionOf(path), text, { detail });
 
 /** "T expected, U provided.", found while reading the query. */
 export const expected = (type: string, json: Value, path: QueryPath): never =>

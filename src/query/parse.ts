@@ -216,6 +216,7 @@ class Parser implements FormParser {
     return invalid(
       path,
       `No form/function found, or invalid argument keys: { ${[...json.keys()].join(', ')} }.`,
+      json.has('lambda') ? 'Put it into q.Query().' : undefined,
     );
   }
 

@@ -36,7 +36,7 @@ export function requireUnique(
 }
 
 export const failNotUnique = (position: readonly Step[], detail?: string): never =>
-  fail('instance not unique', position, NOT_UNIQUE, detail === undefined ? {} : { detail });
+  fail('instance not unique', position, NOT_UNIQUE, { detail });
 
 function detailOf(indexed: readonly IndexedEntries[], prefix: Key): string {
   const { index } =

@@ -27,8 +27,8 @@ import {
   temporal,
   time as timeCast,
   unit,
-  type TimeUnit,
 } from '../casts.ts';
+import type { TimeUnit } from '../../values/time-units.ts';
 import { COVERED, reading } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
