@@ -23,6 +23,8 @@ export interface HttpTransportOptions {
   readonly url: string;
   /** Undefined while nobody is logged in. */
   readonly token: () => string | undefined;
+  /** The hub has refused this one, and there was no other by then. */
+  readonly onRefused?: (token: string | undefined) => void;
   readonly fetch: typeof fetch;
   /** How long to wait for an answer, ms. */
   readonly deadlineMs: number;
@@ -82,12 +84,15 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
 
 /** A refusal counts for the token that it was given to: when another one has come meanwhile, the hub is asked again. */
 async function presently<T>(
-  { token }: Pick<HttpTransportOptions, 'token'>,
+  options: Pick<HttpTransportOptions, 'token' | 'onRefused'>,
   ask: () => Promise<HubAnswer<T>>,
 ): Promise<HubAnswer<T>> {
-  const shown = token();
+  const shown = options.token();
   const answer = await ask();
-  return answer.ok || token() === shown ? answer : presently({ token }, ask);
+  if (answer.ok) return answer;
+  if (options.token() !== shown) return presently(options, ask);
+  options.onRefused?.(shown);
+  return answer;
 }
 
 async function postTo<N extends RequestName>(

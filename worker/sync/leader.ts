@@ -19,6 +19,8 @@ export interface LeaderOptions {
   readonly url: () => string;
   readonly network: Network;
   readonly token: () => string | undefined;
+  /** As in `HttpTransportOptions`. */
+  readonly onRefused: (token: string | undefined) => void;
   /** The hub has accepted this device. The exchange waits until the promise resolves. */
   readonly onWelcome: (welcome: Welcome) => Promise<void>;
   readonly events: Omit<SyncerEvents, 'onFault'>;
@@ -83,12 +85,13 @@ export class Leader {
   }
 
   private transport(): Transport {
-    const { url, token, network, onWelcome } = this.options;
+    const { url, token, onRefused, network, onWelcome } = this.options;
     const { fetch, connect } = network;
     const transport = createHttpTransport({
       url: url(),
       signal: this.exchanges.signal,
       token,
+      onRefused,
       fetch,
       lines: {
         connect,

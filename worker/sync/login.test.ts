@@ -24,7 +24,7 @@ async function tabWith(token: string) {
 
 test('a token that was revoked is forgotten, and the offline login with it', async () => {
   const { login, kept, hasOfflineLogin } = await tabWith('former');
-  await login.forget();
+  await login.forget('former');
   expect([login.token, kept.size, hasOfflineLogin()]).toEqual([undefined, 0, false]);
 });
 
@@ -32,7 +32,7 @@ test('the login of another tab outlives the refusal of the former token', async 
   const { login, kept, hasOfflineLogin } = await tabWith('former');
   kept.set('copy', 'present');
   // The copy is locked for the former token, and then for none.
-  for (let times = 0; times < 2; times++) await login.forget();
+  for (const token of ['former', undefined]) await login.forget(token);
   await login.reload();
   expect([login.token, hasOfflineLogin()]).toEqual(['present', true]);
 });

@@ -67,11 +67,10 @@ export class CopyLogin {
     this.token = await this.options.vault.kept(this.options.name);
   }
 
-  /** The hub has revoked the token: offline logins end on this device, unless somebody has logged in meanwhile. */
-  async forget(): Promise<void> {
+  /** The hub has revoked this token: offline logins end on this device, unless somebody has logged in meanwhile. */
+  async forget(token: string | undefined): Promise<void> {
     const { name, offlineLogin, vault } = this.options;
-    const { token } = this;
-    this.token = undefined;
+    if (this.token === token) this.token = undefined;
     // One that cannot be read is forgotten, too.
     const kept = await vault.kept(name).catch(() => undefined);
     if ((this.token ?? kept ?? token) !== token) return;

@@ -44,6 +44,8 @@ export class SharedSync {
   private readonly session: SessionOfTab;
   private readonly leader: Leader;
   private leadership: Leadership | undefined = undefined;
+  /** The token that the hub has refused last. */
+  private refused: string | undefined = undefined;
 
   constructor(options: SharedSyncOptions, session: SessionOfTab) {
     this.options = options;
@@ -52,6 +54,9 @@ export class SharedSync {
       ...options,
       url: () => session.url,
       token: () => session.login.token,
+      onRefused: (token) => {
+        this.refused = token;
+      },
       onWelcome: ({ passwordSetAt }) => options.offlineLogin.notePassword(passwordSetAt),
       events: this.events(),
     });
@@ -182,7 +187,7 @@ export class SharedSync {
     return {
       onState: (state, reason) => {
         // The token was revoked: offline login on this device ends too.
-        if (state === 'locked') session.login.forget().catch(report);
+        if (state === 'locked') session.login.forget(this.refused).catch(report);
         if (state === 'live') session.files.kick();
         this.spread({ type: 'sync-state', state, reason: reason?.description });
       },
