@@ -26,7 +26,7 @@ import { isSyncRefusal, type SyncRefusal } from '../protocol/refusals.ts';
 import { bucketOf, Fingerprint } from '../protocol/fingerprint.ts';
 import { prepareEpoch } from '../hub/rows/epoch.ts';
 import { prepareIdKey } from '../hub/rows/id-key.ts';
-import { createSyncHub, type SyncHub } from '../hub/sync-hub.ts';
+import { createSyncHub, type SyncHub, type SyncHubOptions } from '../hub/sync-hub.ts';
 
 export const sha256 = (bytes: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(bytes).digest());
@@ -38,7 +38,11 @@ export class HubWorld extends EngineWorld {
   haste = 0;
   private devices = 0;
 
-  private constructor(store: Store, options: Partial<EngineOptions>) {
+  private constructor(
+    store: Store,
+    options: Partial<EngineOptions>,
+    pause: SyncHubOptions['pause'],
+  ) {
     super(store, { logsChanges: true, sha256, ...options });
     this.sync = createSyncHub({
       engine: this.engine,
@@ -46,6 +50,7 @@ export class HubWorld extends EngineWorld {
       random: (count) => sha256(new TextEncoder().encode(String(this.now))).slice(0, count),
       sha256,
       rootSecret: ROOT,
+      ...(pause && { pause }),
       ...(options.accessTokens && { accessTokens: options.accessTokens }),
     });
   }
@@ -53,8 +58,9 @@ export class HubWorld extends EngineWorld {
   static async open(
     store: Store = createMemoryStore(),
     options: Partial<EngineOptions> = {},
+    pause?: SyncHubOptions['pause'],
   ): Promise<HubWorld> {
-    const world = new HubWorld(store, options);
+    const world = new HubWorld(store, options, pause);
     const random = (count: number) => new Uint8Array(count).fill(7);
     world.epoch = await prepareEpoch(store, random);
     await prepareIdKey(store, random);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { documentKey } from '../../../codec/key.ts';
 import type { CommitNotice } from '../../../engine/host.ts';
 import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
@@ -13,8 +13,8 @@ import { accepted, HubWorld, type Device } from '../../testing/hub-world.ts';
 
 const THINGS = { documents: coll('things') };
 
-async function open() {
-  const world = await HubWorld.open();
+async function open(pause?: () => Promise<void>) {
+  const world = await HubWorld.open(undefined, {}, pause);
   for (const name of ['users', 'things', 'others'])
     await world.ask({ create_collection: obj({ name }) });
   await world.ask({
@@ -136,6 +136,26 @@ test('a device that has pulled since it listens is brought what it would pull, a
   await expect.poll(() => pokes).toHaveLength(2);
   expect(pokes[1]?.brought?.since).toBe(first?.brought?.pulled.cursor);
   expect(pokes[1]?.brought?.pulled.puts.map(([, id]) => id)).toEqual(['2']);
+});
+
+test('each stream of a device is told, also when one has been told in a turn before', async () => {
+  const turns: (() => void)[] = [];
+  const world = await open(() => new Promise((resolve) => turns.push(resolve)));
+  // With the first stream of the device they fill a turn.
+  const other = await world.device();
+  for (let i = 1; i < 64; i++) await listen(world, other);
+  const device = (await world.device()).watch(THINGS);
+  const streams = [await listen(world, device), await listen(world, device)];
+  await device.pull();
+  await world.ask(create(doc('things', 1)));
+  const told = (first: number, second: number) =>
+    vi.waitFor(
+      () => expect(streams.map(({ pokes }) => pokes.length)).toEqual([first, second]),
+      20_000,
+    );
+  await told(1, 0);
+  turns.shift()?.();
+  await told(1, 1);
 });
 
 test('what does not fit is not brought: the device is told to ask', async () => {

@@ -135,8 +135,11 @@ export class ChangeHints {
     this.standings.replace(nameOf(device), standing);
   }
 
+  /** Undefined also while it has several streams: what is brought over one of them, the others do not have. */
   standing(device: DeviceName): Standing | undefined {
-    return this.standings.get(nameOf(device));
+    const name = nameOf(device);
+    const streams = this.devices.get(name)?.listeners.size ?? 0;
+    return streams > 1 ? undefined : this.standings.get(name);
   }
 
   /** Whether no commit between the two was overlooked. */
