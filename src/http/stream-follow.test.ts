@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CommitNotice } from '../engine/host.ts';
+import { Refusal } from '../errors.ts';
 import { Commits } from './stream-commits.ts';
 import type { MemoryHost } from './testing/memory-host.ts';
 import { data, NOTE, openStream, query, REF, withNotes } from './testing/stream-kit.ts';
@@ -30,6 +31,30 @@ test('each of the queries that shared a commit is told with its own time', async
   expect(made['ts']).toBeLessThan(Number(updates[0]?.['ts']));
   await stream.end();
   await set.end();
+});
+
+test('a stream that cannot read what a commit has changed ends with an error: it misses nothing in silence', async () => {
+  const host = await withNotes();
+  await query(host, { create: NOTE, params: data({ n: 0, tag: 'x' }) });
+  const { engine } = host.http;
+  let isAway = false;
+  const away: typeof engine = {
+    ...engine,
+    query: async (request) =>
+      isAway
+        ? engine.transactions.refused({ request, started: 0 }, new Refusal('time out', 'Too late.'))
+        : engine.query(request),
+  };
+  const set = { match: { index: 'by_tag' }, terms: 'x' };
+  for (const followed of [NOTE, set]) {
+    isAway = false;
+    const stream = await openStream(host, followed, { http: { ...host.http, engine: away } });
+    await stream.next();
+    isAway = true;
+    await query(host, update({ n: 1 }));
+    expect(await stream.next()).toMatchObject({ type: 'error', event: { code: 'time out' } });
+    expect(await stream.isOver()).toBe(true);
+  }
 });
 
 test('insert and remove are told as rewritten history', async () => {

@@ -266,7 +266,11 @@ export class Follower {
       apiVersion,
       allows: 'read',
     });
-    if (answer.status === 401) throw new StreamFault('permission denied', LOST);
+    const { refusal } = answer;
+    if (refusal === 'unauthorized') throw new StreamFault('permission denied', LOST);
+    // It was not executed: what has changed would be missed. But the history that a copy lacks is not told.
+    if (refusal && refusal !== 'history_not_local')
+      throw new StreamFault(refusal, INTERNAL.message);
     return answer.status < 300 ? answer : undefined;
   }
 }
