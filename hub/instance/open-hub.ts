@@ -88,6 +88,7 @@ export async function openHub(
     hashCost,
     threads: settings.passwordThreads,
     waitingMax: settings.passwordsWaiting,
+    report,
   });
   let url = settings.publicUrl;
   const { rootHash } = rows;

@@ -8,11 +8,12 @@ afterEach(() => pool?.close());
 
 /** Threads can be started while there is room. */
 function open({ threads, waitingMax = 2 }: { threads: number; waitingMax?: number }) {
-  const system = { room: 0, started: [] as Worker[] };
+  const system = { room: 0, started: [] as Worker[], reported: [] as unknown[] };
   pool = new PasswordPool({
     hashCost: 4,
     threads,
     waitingMax,
+    report: (reason) => system.reported.push(reason),
     start() {
       if (system.room === 0)
         throw Object.assign(new Error('EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
@@ -35,6 +36,8 @@ test('a password whose thread cannot be started is refused at once, and those af
   for (let i = 0; i < 5; i += 1)
     await expect(passwords.hash('secret', 4)).rejects.toMatchObject(REFUSED);
   expect(pool?.waitingCount).toBe(0);
+  expect(system.reported).toHaveLength(5);
+  expect(system.reported[0]).toMatchObject({ cause: { code: 'ERR_WORKER_INIT_FAILED' } });
   system.room = 1;
   const hash = await passwords.hash('secret', 4);
   expect(await passwords.verify('secret', hash)).toBe(true);

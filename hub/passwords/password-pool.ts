@@ -9,6 +9,8 @@ export interface PasswordPoolOptions {
   readonly threads: number;
   /** Jobs that may wait; more are refused. */
   readonly waitingMax: number;
+  /** Told why passwords cannot be checked. */
+  readonly report?: (reason: unknown) => void;
   /** Replaced by tests of systems that have no room for threads. */
   readonly start?: () => Worker;
 }
@@ -73,9 +75,11 @@ export class PasswordPool {
     try {
       this.addThread();
     } catch (reason) {
+      const refusal = noRoom(reason);
+      this.options.report?.(refusal);
       // The threads that there are do what waits.
       if (this.threads.size > 0) return;
-      for (const { reject } of this.waiting.splice(0)) reject(noRoom(reason));
+      for (const { reject } of this.waiting.splice(0)) reject(refusal);
     }
   }
 
