@@ -15,12 +15,14 @@ const REFUSED: Readonly<Record<string, readonly [RefusalCode, string]>> = {
   '58030': ['quota_exceeded', 'The database could not write to its disk: nothing was stored.'],
 };
 
-/** @param report told of what nobody expected of a database: only whoever runs it can do something about it */
+/** @param report told of what only whoever runs the database can do something about */
 export function refusalFor(failure: SqlFailure, report?: (refusal: Refusal) => void): Refusal {
-  if (failure.isConnectionLoss)
-    return new Refusal('storage_unavailable', 'The database cannot be reached: try again.', {
-      cause: failure,
-    });
+  if (failure.isConnectionLoss) {
+    const description = 'The database cannot be reached: try again.';
+    const refusal = new Refusal('storage_unavailable', description, { cause: failure });
+    report?.(refusal);
+    return refusal;
+  }
   const code = failure.code ?? '';
   const expected = REFUSED[code] ?? REFUSED[code.slice(0, 2)];
   if (expected) return new Refusal(...expected, { cause: failure });

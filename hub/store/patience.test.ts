@@ -38,3 +38,37 @@ test('a server that is silent is tried no more than three times', async () => {
   expect(await triesAt(10_000)).toEqual({ tries: 3, ms: 30_000 });
   expect(await triesAt(60_000)).toEqual({ tries: 3, ms: 180_000 });
 });
+
+test('whoever runs the hub is told once that the database is away, and why', async () => {
+  const away = new SqlFailure('getaddrinfo ENOTFOUND database', undefined);
+  const full = new SqlFailure('There are too many clients.', '53300');
+  let failure = away;
+  const database: SqlDatabase = {
+    isExclusive: false,
+    roundTrips: 0,
+    connect: () => Promise.reject(failure),
+    listen: () => undefined,
+    close: () => Promise.resolve(),
+  };
+  const reported: unknown[] = [];
+  const wait = () => Promise.resolve();
+  const store = new SqlStore({
+    database,
+    tenant: 't',
+    writer: 'w',
+    random: () => 0,
+    wait,
+    report: (reason) => reported.push(reason),
+  });
+  const refused = () =>
+    expect(counterOf(store)).rejects.toMatchObject({ code: 'storage_unavailable' });
+  await refused();
+  await refused();
+  expect(reported).toMatchObject([{ cause: away }]);
+  // It is there, and the next time it is not is another.
+  failure = full;
+  await refused();
+  failure = away;
+  await refused();
+  expect(reported).toHaveLength(2);
+});

@@ -80,6 +80,8 @@ export class SqlStore implements Store {
   private commits = 0;
   private running = 0;
   private isClosed = false;
+  /** What was asked of the database last did not reach it. */
+  private isAway = false;
   private whenIdle: (() => void) | undefined = undefined;
 
   constructor(options: SqlStoreOptions) {
@@ -222,20 +224,21 @@ export class SqlStore implements Store {
   private async retrying<T>(
     run: (connect: () => Promise<SqlConnection>) => Promise<T>,
   ): Promise<T> {
-    const { database, random, wait, report } = this.options;
+    const { database, random, wait } = this.options;
     const begunMs = performance.now();
     for (let attempts = 1; ; attempts += 1) {
       let connection: SqlConnection | undefined;
       let pause = 0;
       const connect = async (): Promise<SqlConnection> => (connection ??= await database.connect());
       try {
-        return await run(connect);
+        const value = await run(connect);
+        this.isAway = false;
+        return value;
       } catch (reason) {
         if (!(reason instanceof SnapshotChanged)) {
           if (!(reason instanceof SqlFailure)) throw reason;
           const isLate = attempts >= ATTEMPTS_MIN && performance.now() - begunMs > ATTEMPTS_MS;
-          if (!reason.isRetryable || isLate || attempts >= ATTEMPTS_MAX)
-            throw refusalFor(reason, report);
+          if (!reason.isRetryable || isLate || attempts >= ATTEMPTS_MAX) throw this.refuse(reason);
           const first = reason.isConnectionLoss ? CONNECTION_PAUSE_MS : CONTENTION_PAUSE_MS;
           pause = random() * Math.min(PAUSE_MAX_MS, first * 2 ** attempts);
         }
@@ -244,6 +247,13 @@ export class SqlStore implements Store {
       }
       if (pause > 0) await wait(pause);
     }
+  }
+
+  /** That the database is away is told once. */
+  private refuse(failure: SqlFailure): Refusal {
+    const isTold = this.isAway && failure.isConnectionLoss;
+    this.isAway = failure.isConnectionLoss;
+    return refusalFor(failure, isTold ? undefined : this.options.report);
   }
 
   private async whileOpen<T>(run: () => Promise<T>): Promise<T> {
