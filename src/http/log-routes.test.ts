@@ -164,6 +164,54 @@ test('an admin key of a child database exports and sees only that database', asy
   await host.http.exports.work();
 });
 
+test('P2 a database sees nothing of one that had its name before', async () => {
+  const host = await openMemoryHost();
+  const databaseNamed = async (name: string) => {
+    await query(host, { create_database: { object: { name } } });
+    const role = { role: 'admin', database: { database: name } };
+    return String((await query(host, { create_key: { object: role } }))['secret']);
+  };
+  const again = { ...HOUR, database: 'local/shop' };
+  const shop = { ...again, idempotency_token: TOKEN };
+  const place = '?type=query&regionGroup=local';
+  const request = async (secret: string, body: object = shop) => {
+    const [status, { request_id }] = await callerOf(host, secret)('POST', '/logs?type=query', body);
+    expect(status).toBe(200);
+    return String(request_id);
+  };
+  const found = async (secret: string, id: string): Promise<readonly unknown[]> => {
+    await host.http.exports.work();
+    const call = callerOf(host, secret, 'http://h');
+    const [, { state, presigned_url }] = await call('GET', `/logs/${id}${place}`);
+    if (state === 'DoesNotExist') return [];
+    const { pathname, search } = new URL(String(presigned_url));
+    const { body } = await host.handle({ path: pathname + search });
+    const lines = gunzipSync(Buffer.from(body, 'latin1')).toString().trimEnd().split('\n');
+    return lines.map((line) => (JSON.parse(line) as Json)['QUERY']);
+  };
+
+  const first = await databaseNamed('shop');
+  await query(host, { concat: ['first'] }, first);
+  const ofFirst = await request(first);
+  expect(await found(first, ofFirst)).toEqual(['{"concat":["first"]}']);
+  // What is told of it by its data does not make it another.
+  const told = { object: { data: { object: { paid: true } } } };
+  await query(host, { update: { database: 'shop' }, params: told });
+  expect(await found(first, await request(first, again))).toHaveLength(1);
+
+  await query(host, { update: { database: 'shop' }, params: { object: { name: 'store' } } });
+  const second = await databaseNamed('shop');
+  expect((await callerOf(host, second)('GET', `/logs/${ofFirst}${place}`))[0]).toBe(404);
+  expect((await callerOf(host, second)('POST', `/logs/_list${place}`))[1]).toEqual({ results: [] });
+  expect(await found(second, await request(second))).toEqual([]);
+  await query(host, { concat: ['second'] }, second);
+  expect(await found(second, await request(second, again))).toEqual(['{"concat":["second"]}']);
+  // Who is above both sees both.
+  expect(await found(host.admin, await request(host.admin))).toHaveLength(2);
+});
+
+const TOKEN = '01234567-89ab-4cde-8f01-23456789abcd';
+
 test('the log API is not there when the host has none', async () => {
   const { http, admin } = await openMemoryHost();
   const { exports: _, ...without } = http;

@@ -69,7 +69,8 @@ async function doLogs(
   const { secret, credential } = await requireAdmin(request, host);
   if (request.method !== action.method)
     throw new ExportRefusal(405, `This route accepts only ${action.method}.`);
-  const viewer: Viewer = { database: credential.database, makeUrl: urlMaker(request.base) };
+  const { database, since } = credential;
+  const viewer: Viewer = { database, since, makeUrl: urlMaker(request.base) };
   checkParameters(action, parameters);
   switch (action.name) {
     case 'request': {

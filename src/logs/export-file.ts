@@ -35,7 +35,8 @@ export async function writeFile(
   options: FileOptions,
 ): Promise<FileOutcome> {
   const { store, clock, pause } = options;
-  const { start, end, path } = owner.wish;
+  const { start: asked, since = 0, end, path } = owner.wish;
+  const start = Math.max(asked, since);
   const encoder = new TextEncoder();
   const chunks = new Chunks(store, owner);
   const gzip = gzipInto(chunks);

@@ -31,6 +31,8 @@ export interface ExportRequest {
   readonly start: Micros;
   readonly end: Micros;
   readonly idempotencyToken?: string;
+  /** What is older may be of another database of these names: whoever asks may not see it. */
+  readonly since?: Micros;
 }
 
 export type Members = Readonly<Record<string, unknown>>;

@@ -40,9 +40,11 @@ export interface ExportsOptions extends FileOptions, Pick<EngineOptions, 'random
   readonly report?: (reason: unknown) => void;
 }
 
-/** The caller, by the database of the credential. Requests outside of it are invisible. */
+/** The caller, by the database of the credential. Requests outside of it are invisible, and those of another that had its name before. */
 export interface Viewer {
   readonly database: readonly string[];
+  /** It has had that name since then. */
+  readonly since: Micros;
   readonly makeUrl: MakeUrl;
 }
 
@@ -93,11 +95,13 @@ export class LogExports {
       version: 0,
       created,
       updated: created,
-      wish: request,
+      wish: { ...request, since: viewer.since },
       attempt: 0,
       chunks: 0,
       bytes: 0,
-      ...(token !== undefined && { token: `${JSON.stringify(viewer.database)}/${token}` }),
+      ...(token !== undefined && {
+        token: `${JSON.stringify(viewer.database)}/${viewer.since}/${token}`,
+      }),
     });
     this.start();
     return this.show(row, viewer);
@@ -293,8 +297,9 @@ export class LogExports {
   }
 }
 
-const isWithin = ({ wish: request }: ExportRow, { database }: Viewer): boolean =>
-  database.every((name, index) => request.path[index] === name);
+/** One that was made for others may hold more than the viewer may see. */
+const isWithin = ({ wish: { path, since = 0 } }: ExportRow, viewer: Viewer): boolean =>
+  since >= viewer.since && viewer.database.every((name, index) => path[index] === name);
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

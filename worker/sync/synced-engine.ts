@@ -38,5 +38,6 @@ async function identityOf(replica: Replica): Promise<Credential | undefined> {
     identity: identity && new Ref(ROOT_DATABASE, identity[0], BigInt(identity[1])),
     database: [],
     globalId: '',
+    since: 0,
   };
 }

@@ -16,6 +16,7 @@ import {
   databaseByName,
   databaseMeant,
   databasePath,
+  namedSince,
 } from '../catalog/databases.ts';
 import { fieldsOf, isExpired, liveVersion, versionIn } from '../documents/documents.ts';
 import type { HostAnswers } from '../transactions/host-answers.ts';
@@ -233,4 +234,5 @@ export const credentialOf = (
   identity,
   database: path,
   globalId: databaseById(reader, database)?.globalId ?? '',
+  since: namedSince(reader, database),
 });

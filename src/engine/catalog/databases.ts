@@ -6,10 +6,12 @@ import { collectionPrefix, decodeDocumentKey } from '../../codec/key.ts';
 import { prefixRange } from '../../codec/ranges.ts';
 import { unpackVersion } from '../../codec/row.ts';
 import { parseJson, type JsonObject } from '../../codec/json.ts';
+import { eachElement } from '../../query/collect-needs.ts';
 import type { Entry } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
 import { entriesIn, scan } from '../../store/scan.ts';
-import type { DatabaseId, Ref } from '../../values/value.ts';
+import type { DatabaseId, Micros, Ref } from '../../values/value.ts';
+import { addedAt } from './added-at.ts';
 import { NATIVE_INDEX, nativeRange } from './native-indexes.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
@@ -64,6 +66,18 @@ export function databasePath(
     at = database.parent;
   }
   return path.reverse();
+}
+
+/**
+ * When the names of that path came to mean this database: each was given to it, or to one above it, by then. Zero for the root. Before,
+ * they may have meant another.
+ */
+export function namedSince(reader: Reader, id: DatabaseId): Micros {
+  const since = eachElement(databasePath(reader, id) ?? [], ({ parent, name }) => {
+    const [found] = reader.range(nativeRange(NATIVE_INDEX.databasesByName, parent, name, 1));
+    return found ? addedAt(found) : 0;
+  });
+  return Math.max(0, ...since);
 }
 
 /** Whether `id` is `ancestor` or below it. */

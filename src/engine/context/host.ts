@@ -197,4 +197,6 @@ export interface Credential {
   readonly database: readonly string[];
   /** Of that database; empty for the root. */
   readonly globalId: string;
+  /** `database` has meant this one since then; before, maybe another. */
+  readonly since: Micros;
 }

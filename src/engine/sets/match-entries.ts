@@ -9,10 +9,8 @@ import {
   refPrefix,
 } from '../../codec/key.ts';
 import { encodeValue } from '../../codec/ordered.ts';
-import { unpackVersion } from '../../codec/row.ts';
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Entry } from '../../store/port.ts';
 import { isKind } from '../../values/value.ts';
 import type { CollectionId, Micros, Ref, SetOf, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
@@ -20,13 +18,6 @@ import type { IndexDefinition } from '../catalog/definitions.ts';
 import { minimumValidTime } from '../documents/documents.ts';
 import { isOver } from '../documents/retained.ts';
 import { RefTuple, type Bound, type Tuple } from './tuple.ts';
-
-/** The commit time at which a current entry was added. */
-export function addedAt({ entry, row }: Entry): Micros {
-  if (!row) return Infinity;
-  const version = unpackVersion(String(row.value));
-  return version.added?.[row.entries.indexOf(entry)] ?? version.ts;
-}
 
 /** Keys and tuples of one match. */
 export class MatchEntries {

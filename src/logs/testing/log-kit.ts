@@ -64,6 +64,7 @@ export const ANSWER: LoggedAnswer = {
 
 export const ROOT_VIEWER: Viewer = {
   database: [],
+  since: 0,
   makeUrl: ({ requestId, version }) => `burrow-file:${requestId}/${version}`,
 };
 
