@@ -58,9 +58,12 @@ export function documentRef(collection: AnyRef, id: bigint, session: NamesSessio
   if (collection instanceof Ref) {
     return new Ref(collection.database, Number(collection.id), id);
   }
-  const inside = `{"@ref":${collection.wire}}`;
-  const wire = membersText(String(id), inside, undefined, session.apiVersion);
-  return new UnresolvedRef(collection.what, collection.name, wire);
+  const { what, name, wire } = collection;
+  // A path in version 2.0.
+  const text = wire.startsWith('"')
+    ? `${wire.slice(0, -1)}/${id}"`
+    : membersText(String(id), `{"@ref":${wire}}`, undefined, session.apiVersion);
+  return new UnresolvedRef(what, name, text);
 }
 
 const ID_MAX = 2n ** 63n - 1n;

@@ -14,6 +14,7 @@ async function refsAt(apiVersion: ApiVersion): Promise<unknown> {
       { index: 'none' },
       { keys: { database: 'inner' } },
       { ref: { tokens: null }, id: '7' },
+      doc('none', 9),
     ],
     { apiVersion },
   );
@@ -29,6 +30,7 @@ test('refs render as the version of the request has them', async () => {
     { '@ref': { id: 'none', collection: { '@ref': { id: 'indexes' } } } },
     { '@ref': { id: 'keys', database: inner } },
     { '@ref': { id: '7', collection: { '@ref': { id: 'tokens' } } } },
+    { '@ref': { id: '9', collection: { '@ref': { ...jars['@ref'], id: 'none' } } } },
   ]);
   const old = { '@ref': { id: 'jars', class: { '@ref': { id: 'classes' } } } };
   expect(await refsAt('2.1')).toEqual([
@@ -43,6 +45,7 @@ test('refs render as the version of the request has them', async () => {
       },
     },
     { '@ref': { id: '7', class: { '@ref': { id: 'tokens' } } } },
+    { '@ref': { id: '9', class: { '@ref': { ...old['@ref'], id: 'none' } } } },
   ]);
   expect(await refsAt('2.0')).toMatchObject([
     { '@ref': 'classes/jars/5' },
@@ -51,6 +54,7 @@ test('refs render as the version of the request has them', async () => {
     { '@ref': 'indexes/none' },
     {},
     { '@ref': 'tokens/7' },
+    { '@ref': 'classes/none/9' },
   ]);
 });
 
