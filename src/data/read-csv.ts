@@ -91,13 +91,16 @@ function columnsIn({ line, cells }: CsvRow, options: CsvOptions): Column[] {
   const given = options.columns ?? {};
   const columns = cells.map(({ text }, at) => columnOf(text, given, { line, column: at + 1 }));
   const names = columns.map(({ name }) => name);
+  // Spreadsheets write semicolons where the comma is that of numbers: each line would be one text.
+  if (!options.delimiter && names.length === 1 && /[;\t]/.test(names.join()))
+    throw new DataError('invalid_option', `\`delimiter\`: '${names.join()}' has no comma.`);
   const twice = names.findIndex((name, at) => names.indexOf(name) < at);
   if (twice >= 0) {
     const sentence = `The column '${names[twice]}' is there twice.`;
     throw new DataError('invalid_line', sentence, { line, column: twice + 1 });
   }
-  const missing = [...Object.keys(given), ...(options.id === undefined ? [] : [options.id])].find(
-    (name) => !names.includes(name),
+  const missing = [...Object.keys(given), options.id].find(
+    (name) => name !== undefined && !names.includes(name),
   );
   if (missing === undefined) return columns;
   throw new DataError('invalid_option', `There is no column '${missing}' in the first line.`);

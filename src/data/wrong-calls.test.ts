@@ -71,6 +71,21 @@ test.each<[unknown, string]>([
   expect(await count()).toBe(0);
 });
 
+test.each(['no;title\n1;a heron\n', 'no\ttitle\n1\ta heron\n'])(
+  'a table with another delimiter than the comma is not taken for one column: %j',
+  async (text) => {
+    const csv = { format: 'csv', collection: 'notes' } as const;
+    const name = text.slice(0, text.indexOf('\n'));
+    await expect(importDatabase(db, text, csv)).rejects.toMatchObject(
+      refusal(`\`delimiter\`: '${name}' has no comma.`),
+    );
+    expect(await count()).toBe(0);
+    // Whoever says that it is the comma means it.
+    await importDatabase(db, text, { ...csv, delimiter: ',' });
+    expect(await count()).toBe(1);
+  },
+);
+
 test('a closed database is told by its own code', async () => {
   const closed = await openDatabase();
   await closed.close();
