@@ -9,4 +9,7 @@ import { UsageError } from './errors.ts';
 export function requireKnown(given: unknown, known?: readonly string[]): void {
   const wrong = wrongOptions(given, known);
   if (wrong !== undefined) throw new UsageError(wrong);
+  const { signal } = given as { readonly signal?: { readonly addEventListener?: unknown } | null };
+  if (signal && typeof signal.addEventListener !== 'function')
+    throw new UsageError('The option `signal` must be an AbortSignal.');
 }

@@ -8,9 +8,6 @@ import { isNearly } from './differing-chars.ts';
 export function wrongOptions(given: unknown, known?: readonly string[]): string | undefined {
   if (typeof given !== 'object' || given === null)
     return `Options must be an object, but are ${String(given)}.`;
-  const { signal } = given as { readonly signal?: { readonly addEventListener?: unknown } | null };
-  if (signal && typeof signal.addEventListener !== 'function')
-    return 'The option `signal` must be an AbortSignal.';
   for (const name of known ? Object.keys(given) : [])
     if (!known?.includes(name)) return noOption(name, known);
   return undefined;
