@@ -23,15 +23,13 @@ export async function pruneChanges(host: PruneHost, before: Micros): Promise<num
       batch = await pruneLog(host, database, before);
       pruned += batch;
     }
-    const contentsBefore = before - CONTENTS_KEPT_LONGER;
+    const contentsBefore = host.clock() - SYNC_LIMITS.devicesKeptMicros;
     while ((await pruneContents(host, database, contentsBefore)) === SYNC_LIMITS.pruneRows);
   }
   return pruned;
 }
 
-/** A copy of a device may be switched off for longer than the log of changes reaches back, µs. */
-const CONTENTS_KEPT_LONGER: Micros = 60 * 86_400 * 1_000_000;
-
+/** Of writes that are too old to be made: a copy of a device may be switched off for longer than the log of changes reaches back. */
 async function pruneContents(
   { transactions, clock }: PruneHost,
   database: DatabaseId,

@@ -84,6 +84,22 @@ test('a device that comes back after it was forgotten is told so, and goes on un
   expect(await count(world)).toBe(3);
 });
 
+test('a write that an old copy of a device sends under another id within a year is not made twice', async () => {
+  const { world, prune } = await open();
+  const device = await world.device();
+  const sent = device.item({ query: newThing });
+  await device.push(sent);
+  world.now += 364 * DAY;
+  expect(await prune()).toBe(0);
+  const moved = new Device(world, ROOT, 'e'.repeat(32));
+  const { now } = sent;
+  const { idKey } = device;
+  await moved.hello();
+  const { verdicts } = await moved.push(moved.item({ query: newThing, now, idKey }));
+  expect(verdicts).toMatchObject([{ state: 'confirmed' }]);
+  expect(await count(world)).toBe(1);
+});
+
 test('a person has so many devices at most, those not met for 30 days not counted, and others have theirs', async () => {
   const { world } = await open();
   const secret = await world.user(1);
