@@ -28,6 +28,8 @@ export interface LeaderOptions {
 
 /** How long confirmed writes are kept, µs: they are sent again to a hub that was restored from an older backup. */
 export const WRITES_KEPT = 7 * 86_400 * 1_000_000;
+/** How often those are looked for that need not be kept: a tab may lead for months. */
+const PRUNED_MS = 86_400_000;
 const EXCHANGE_MS = 30_000;
 
 export class Leader {
@@ -36,6 +38,7 @@ export class Leader {
   private readonly lines = new EventTarget();
   private exchanges = new AbortController();
   private syncer: Syncer | undefined = undefined;
+  private pruning: ReturnType<typeof setInterval> | undefined = undefined;
 
   constructor(options: LeaderOptions) {
     this.options = options;
@@ -48,7 +51,9 @@ export class Leader {
   begin(): void {
     const { replica, clock, report, events } = this.options;
     this.exchanges = new AbortController();
-    replica.prune(clock() - WRITES_KEPT).catch(report);
+    const prune = () => void replica.prune(clock() - WRITES_KEPT).catch(report);
+    prune();
+    this.pruning = setInterval(prune, PRUNED_MS);
     this.syncer = new Syncer({
       replica,
       transport: this.transport(),
@@ -69,6 +74,7 @@ export class Leader {
   /** Aborts exchanges under way: the next leader finds out how they ended. */
   async end(): Promise<void> {
     const { syncer } = this;
+    clearInterval(this.pruning);
     this.syncer = undefined;
     const stopped = syncer?.stop();
     this.exchanges.abort();

@@ -1,0 +1,29 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { Leader, WRITES_KEPT, type LeaderOptions } from './leader.ts';
+
+afterEach(() => vi.useRealTimers());
+
+const DAY_MS = 86_400_000;
+
+test('a tab that leads for long goes on forgetting writes that were confirmed long ago', async () => {
+  vi.useFakeTimers();
+  const pruned: number[] = [];
+  const never = new Promise<never>(() => undefined);
+  const leader = new Leader({
+    replica: {
+      prune: (before: number) => Promise.resolve(pruned.push(before + WRITES_KEPT)),
+      takeFence: () => never,
+    },
+    clock: () => Date.now() * 1000,
+    url: () => 'http://hub',
+    network: {},
+    report: () => undefined,
+  } as unknown as LeaderOptions);
+  const begun = Date.now();
+  leader.begin();
+  vi.advanceTimersByTime(2 * DAY_MS);
+  expect(pruned.map((at) => at / 1000 - begun)).toEqual([0, DAY_MS, 2 * DAY_MS]);
+  void leader.end();
+  vi.advanceTimersByTime(DAY_MS);
+  expect(pruned).toHaveLength(3);
+});
