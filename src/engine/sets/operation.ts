@@ -49,6 +49,8 @@ export interface Access<Target extends SetTarget = SetTarget> {
 export interface ChangesRequest {
   readonly sources: boolean;
   readonly filtered: boolean;
+  /** For a set made of this one: when it holds its tuples counts, which may differ from the events that it lists. */
+  readonly asMember: boolean;
 }
 
 /** What is known of sets by their definitions alone. */

@@ -113,13 +113,22 @@ test('events of a set, replayed, give the set at every time', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), fc.nat(1), (steps, term) => {
       const { world, things, valued, plain, moments } = historyOf(steps);
-      const combined = (op: 'union' | 'intersection' | 'difference'): SetValue => ({
+      const combined = (op: 'intersection' | 'difference'): SetValue => ({
         kind: 'set',
         op,
         sets: [match(plain, term), match(plain, 1)],
       });
       const sets = [match(valued, term), match(plain, term), documents(things)];
-      const derived = [combined('intersection'), combined('difference')];
+      // A document leaves one of its members and stays in the other.
+      const members = [match(plain, term), documents(things)];
+      const union: SetValue = { kind: 'set', op: 'union', sets: members };
+      const distinct: SetValue = { kind: 'set', op: 'distinct', set: union };
+      const derived: SetValue[] = [
+        combined('intersection'),
+        combined('difference'),
+        { kind: 'set', op: 'intersection', sets: [documents(things), union] },
+        { kind: 'set', op: 'difference', sets: [documents(things), distinct] },
+      ];
       for (const set of [...sets, ...derived]) {
         const events = pageOf(world, set, { events: true, size: 1000 }).data;
         for (const { ts } of moments) {
@@ -248,6 +257,27 @@ test('events of a join are those of its targets while the source leads there', (
     isKind(each, 'event') ? [each.action, Number(each.document?.id)] : each,
   );
   expect(listed).toEqual([['add', 2]]);
+});
+
+test('a value that several documents have is once in the history of what is made of a distinct set', () => {
+  const world = new SetWorld();
+  const things = world.collection('things');
+  const index = world.index('values', things, { terms: [field('t')], values: [field('v')] });
+  const first = world.put(things, 1, { t: 0, v: 5 });
+  const second = world.put(things, 2, { t: 0, v: 5 });
+  world.remove(first);
+  world.put(things, 3, { t: 1, v: 5 });
+  const distinct: SetValue = { kind: 'set', op: 'distinct', set: match(index, 0) };
+  const set: SetValue = { kind: 'set', op: 'difference', sets: [distinct, match(index, 1)] };
+  const listed = pageOf(world, set, { events: true }).data.map((each) =>
+    isKind(each, 'event') ? [each.action, each.document] : each,
+  );
+  expect(listed).toEqual([
+    ['add', first],
+    ['remove', first],
+    ['add', second],
+    ['remove', second],
+  ]);
 });
 
 test('events of a union are those of all members, each once', () => {

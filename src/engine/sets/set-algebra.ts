@@ -69,7 +69,7 @@ export const changesOfMembers = (
   request: ChangesRequest,
   sets: Sets,
 ): readonly (readonly Change[])[] =>
-  members.map((set) => sets.changesOf(asSetOfDocument(set), request));
+  members.map((set) => sets.changesOf(asSetOfDocument(set), { ...request, asMember: true }));
 
 const asSetOfDocument = (set: SetValue): SetValue =>
   set.op === 'events' && isKind(set.of, 'ref') && !isNativeCollectionRef(set.of)

@@ -8,7 +8,7 @@ import { asHistory, compareChanges, type Change } from './changes.ts';
 import type { ChangesRequest, Sets } from './operation.ts';
 import type { SetTarget } from './set-cursor.ts';
 
-export interface HistoryRequest extends ChangesRequest {
+export interface HistoryRequest extends Omit<ChangesRequest, 'asMember'> {
   /** Later events are left out; undefined: none is. */
   readonly past: Micros | undefined;
 }
@@ -25,7 +25,7 @@ export function historyOf(
   if (!sets.shapeOf(target).hasHistory) failNoHistory(positionOf(sets.reading.path));
   const isRetained = retention(sets.context);
   return sets
-    .changesOf(target, request)
+    .changesOf(target, { ...request, asMember: false })
     .filter((change) => isWithin(change, request.past) && isRetained(change))
     .sort(compareChanges);
 }

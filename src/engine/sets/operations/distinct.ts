@@ -1,6 +1,7 @@
 /** `distinct`: the first tuple of each run. Spec: sets 4. */
 import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
+import { combinedChanges } from '../changes.ts';
 import { accessToInner, type SetOperation } from '../operation.ts';
 import { runCursor, wholeRuns } from '../runs.ts';
 import { PeekableCursor } from '../set-cursor.ts';
@@ -31,5 +32,8 @@ export const distinct: SetOperation<SetOf<'distinct'>> = {
     return runCursor(request, reversed, next, (bound) => cursor.narrow(bound));
   },
 
-  changes: ({ set }, request, sets) => sets.changesOf(set, request),
+  changes({ set }, request, sets) {
+    const changes = sets.changesOf(set, request);
+    return request.asMember ? combinedChanges([changes], ([run = []]) => run.slice(0, 1)) : changes;
+  },
 };

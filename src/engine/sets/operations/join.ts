@@ -57,7 +57,7 @@ export const join: SetOperation<JoinSet> = {
   },
 
   changes: (set, request, sets) =>
-    joinedChanges(sets.changesOf(set.set, request), (element) =>
+    joinedChanges(sets.changesOf(set.set, { ...request, asMember: true }), (element) =>
       sets.changesOf(targetOf(set, element, sets), request),
     ),
 };

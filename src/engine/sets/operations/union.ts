@@ -1,11 +1,17 @@
 /** `union`: a value occurs as often as in the member that has it most often. Spec: sets 4. */
 import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
-import { unitedChanges } from '../changes.ts';
+import { combinedChanges, unitedChanges } from '../changes.ts';
 import type { SetOperation } from '../operation.ts';
 import { RunMerge } from '../run-merge.ts';
 import { pickRun, runCursor } from '../runs.ts';
-import { accessToMembers, narrowAll, openMembers, shapeOfMembers } from '../set-algebra.ts';
+import {
+  accessToMembers,
+  changesOfMembers,
+  narrowAll,
+  openMembers,
+  shapeOfMembers,
+} from '../set-algebra.ts';
 
 /** What its sets are made of. */
 export const parts = {
@@ -22,11 +28,18 @@ export const union: SetOperation<SetOf<'union'>> = {
     const merge = new RunMerge(cursors, request.backward);
     const next = () => {
       const runs = merge.next();
-      return runs && pickRun(runs, (a, b) => a > b, request);
+      return runs && pickRun(runs, isLonger, request);
     };
     return runCursor(request, sets.shapeOf(set).reversed, next, narrowAll(cursors));
   },
 
-  changes: (set, request, sets) =>
-    unitedChanges(set.sets.map((each) => sets.changesOf(each, request))),
+  changes(set, request, sets) {
+    const { sources, asMember } = request;
+    if (!asMember) return unitedChanges(set.sets.map((each) => sets.changesOf(each, request)));
+    return combinedChanges(changesOfMembers(set.sets, request, sets), (runs) =>
+      pickRun(runs, isLonger, { backward: false, sources }),
+    );
+  },
 };
+
+const isLonger = (length: number, best: number): boolean => length > best;
