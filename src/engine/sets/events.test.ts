@@ -226,11 +226,14 @@ test('members of an event are selected by all their names', async () => {
 
 test('sets without history are refused by the reader of events, those of events by themselves', async () => {
   const w = await world();
+  await w.ask(create(ref, { tag: 'x', n: 1 }));
+  const filtered = { filter: { lambda: '_', expr: false }, collection: by('x') };
   const sets = [
     { reverse: by('x') },
     { range: by('x'), from: 1, to: 2 },
-    { filter: { lambda: '_', expr: true }, collection: by('x') },
-    { union: [by('x'), { filter: { lambda: '_', expr: true }, collection: by('y') }] },
+    filtered,
+    { union: [by('y'), filtered] },
+    { join: by('x'), with: { lambda: '_', expr: filtered } },
   ];
   for (const set of sets) {
     expect(await w.fault({ paginate: { events: set } })).toMatchObject({

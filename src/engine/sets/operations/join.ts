@@ -20,6 +20,7 @@ import { joinSources, runCursor, wholeRuns } from '../runs.ts';
 import { MEMBER_WORK, PeekableCursor, type SetRequest } from '../set-cursor.ts';
 import { compareTuples, elementOf, withSources, type Tuple } from '../tuple.ts';
 import { narrowAll } from '../set-algebra.ts';
+import { failNoHistory } from '../set-history.ts';
 
 /** What its sets are made of. */
 export const parts = {
@@ -57,9 +58,11 @@ export const join: SetOperation<JoinSet> = {
   },
 
   changes: (set, request, sets) =>
-    joinedChanges(sets.changesOf(set.set, { ...request, asMember: true }), (element) =>
-      sets.changesOf(targetOf(set, element, sets), request),
-    ),
+    joinedChanges(sets.changesOf(set.set, { ...request, asMember: true }), (element) => {
+      const target = targetOf(set, element, sets);
+      if (!sets.shapeOf(target).hasHistory) failNoHistory(positionOf(sets.reading.path));
+      return sets.changesOf(target, request);
+    }),
 };
 
 /** Each value of the source once. */
