@@ -33,7 +33,7 @@ export async function measureExport(store: Store, count: number): Promise<void> 
   const before = memory();
   peak = 0;
   const begun = performance.now();
-  const viewer = { database: [], makeUrl: () => '' };
+  const viewer = { database: [], since: 0, makeUrl: () => '' };
   const { request_id: id } = await exports.request(readExportRequest(times, 'local'), viewer);
   await exports.work();
   const seconds = (performance.now() - begun) / 1000;

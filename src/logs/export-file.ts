@@ -35,8 +35,7 @@ export async function writeFile(
   options: FileOptions,
 ): Promise<FileOutcome> {
   const { store, clock, pause } = options;
-  const { start: asked, since = 0, end, path } = owner.wish;
-  const start = Math.max(asked, since);
+  const { start, end, path } = owner.wish;
   const encoder = new TextEncoder();
   const chunks = new Chunks(store, owner);
   const gzip = gzipInto(chunks);

@@ -31,7 +31,7 @@ export interface ExportRequest {
   readonly start: Micros;
   readonly end: Micros;
   readonly idempotencyToken?: string;
-  /** What is older may be of another database of these names: whoever asks may not see it. */
+  /** Nothing older: it may be of another database of these names. */
   readonly since?: Micros;
 }
 

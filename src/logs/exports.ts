@@ -89,18 +89,19 @@ export class LogExports {
       );
     const created = this.time();
     const token = request.idempotencyToken;
+    const { database, since } = viewer;
     const row = await addRequest(store, {
       id: timeUuid(created, this.options.random(8)),
       state: 'Pending',
       version: 0,
       created,
       updated: created,
-      wish: { ...request, since: viewer.since },
+      wish: { ...request, since, start: Math.min(Math.max(request.start, since), request.end) },
       attempt: 0,
       chunks: 0,
       bytes: 0,
       ...(token !== undefined && {
-        token: `${JSON.stringify(viewer.database)}/${viewer.since}/${token}`,
+        token: `${JSON.stringify(database)}/${since}/${token}`,
       }),
     });
     this.start();

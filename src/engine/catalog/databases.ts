@@ -73,11 +73,10 @@ export function databasePath(
  * they may have meant another.
  */
 export function namedSince(reader: Reader, id: DatabaseId): Micros {
-  const since = eachElement(databasePath(reader, id) ?? [], ({ parent, name }) => {
-    const [found] = reader.range(nativeRange(NATIVE_INDEX.databasesByName, parent, name, 1));
-    return found ? addedAt(found) : 0;
-  });
-  return Math.max(0, ...since);
+  const since = eachElement(databasePath(reader, id) ?? [], ({ parent, name }) =>
+    reader.range(nativeRange(NATIVE_INDEX.databasesByName, parent, name, 1)).map(addedAt),
+  );
+  return Math.max(0, ...since.flat());
 }
 
 /** Whether `id` is `ancestor` or below it. */
