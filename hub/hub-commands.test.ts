@@ -39,6 +39,17 @@ test('a file to load that is not there is named, and no store is made', async ()
   expect(await readdir(made)).toEqual([]);
 });
 
+test('a dump that cannot be written is refused in one line', async () => {
+  const place = join(await folder(), 'a file');
+  await writeFile(place, '');
+  const { exited, said } = await runBurrow({
+    args: ['dump', join(place, 'backup.gz'), '--data', await prepared()],
+  });
+  expect((await exited).code).toBe(1);
+  expect(said()).toMatch(/^burrow: ENOTDIR: .*open .*backup\.gz/m);
+  expect(said()).not.toContain('    at ');
+});
+
 test(
   'a missing store is neither dumped nor moved, nor created by that',
   async () => {

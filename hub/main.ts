@@ -14,7 +14,8 @@ const isForOperator = (reason: unknown): reason is Error =>
   reason instanceof SettingsFault ||
   reason instanceof Refusal ||
   reason instanceof OperationFault ||
-  (reason instanceof Error && 'code' in reason && reason.code === 'ENOENT');
+  // A file that is not there or cannot be written, a full disk, a server that is away.
+  (reason instanceof Error && 'syscall' in reason);
 
 const say = (sentence: string): void => void process.stdout.write(`${sentence}\n`);
 

@@ -8,7 +8,8 @@ export async function wholeFile<T>(file: string, write: (path: string) => Promis
     await rename(partial, file);
     return result;
   } catch (reason) {
-    await rm(partial, { force: true });
+    // Why it failed is told, not that nothing could be removed.
+    await rm(partial, { force: true }).catch(() => undefined);
     throw reason;
   }
 }
