@@ -1,7 +1,9 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { JudgedData } from '../../src/host/sync.ts';
 import { WELCOMED, DeviceWorld, verdictOn } from '../../src/sync/testing/device-world.ts';
 import { Waits } from './waits.ts';
+
+afterEach(() => vi.useRealTimers());
 
 const CREATE = { create_collection: { object: { name: 'notes' } } };
 
@@ -119,6 +121,21 @@ test('forSynced() asks the hub, and waits for a round that began after it and ha
   expect(await stateOf(all)).toBe('waiting');
   waits.noteRound(since, ['notes'], true);
   expect(await stateOf(all)).toBe('done');
+});
+
+test('forSynced() waits for a later round when the clock is set back, and not for the former time', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const { waits } = await open();
+  const begun = Date.now();
+  const synced = waits.forSynced(undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  vi.setSystemTime(begun - 3_600_000);
+  // It began before, by the clock of then.
+  waits.noteRound(begun - 1, [], true);
+  expect(await stateOf(synced)).toBe('waiting');
+  vi.setSystemTime(begun - 3_599_000);
+  waits.noteRound(Date.now(), [], true);
+  expect(await stateOf(synced)).toBe('done');
 });
 
 test('forSynced() fails for a set that is not kept here, and for one that the hub does not give', async () => {

@@ -22,7 +22,7 @@ interface Wait {
 interface SyncedWait extends Wait {
   readonly set: string | undefined;
   /** Wall clock, the same in all tabs, ms. */
-  readonly from: number;
+  from: number;
 }
 
 /** Verdicts that are not told twice. */
@@ -74,7 +74,14 @@ export class Waits {
   }
 
   noteRound(since: number, loaded: readonly string[], isWhole: boolean): void {
+    const now = Date.now();
     for (const wait of this.synced) {
+      if (now < wait.from) {
+        // The clock was set back: a later round tells.
+        wait.from = now;
+        this.options.kick();
+        continue;
+      }
       if (wait.from > since) continue;
       if (wait.set === undefined ? !isWhole : !loaded.includes(wait.set)) continue;
       this.synced.delete(wait);
