@@ -56,7 +56,7 @@ describe('openHubStore() of a folder', () => {
 
     const again = await openHubStore({ at: { data } });
     expect(await counterOf(again.store)).toBe(2);
-    expect(again).toMatchObject({ kind: 'pglite', describe: `PGlite in ${data}` });
+    expect(again).toMatchObject({ describe: `PGlite in ${data}` });
     expect(again.lease?.term()).toBe(1);
     await again.close();
     expect(again.lease?.term()).toBeUndefined();

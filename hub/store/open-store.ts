@@ -48,7 +48,6 @@ export interface HubStoreOptions {
 
 export interface HubStore {
   readonly store: Store;
-  readonly kind: 'pglite' | 'postgres';
   /** Where the data are, without a password. */
   readonly describe: string;
   /** For `EngineOptions.lease`: a single opener need not check whether others changed the data. */
@@ -119,7 +118,6 @@ async function openFolder(
     const store = await openTables(database, tenant, { report });
     return {
       store: folder ? withDiskRoom(store, folder.data) : store,
-      kind: 'pglite',
       describe: folder
         ? `PGlite in ${folder.path}`
         : 'PGlite in memory, lost when this process ends',
@@ -182,7 +180,6 @@ async function openPostgres(
   others.follow(store);
   return {
     store,
-    kind: 'postgres',
     describe: `PostgreSQL at ${withoutPassword(url)}${tenant === TENANT_DEFAULT ? '' : `, tenant ${tenant}`}`,
     lease: undefined,
     onOtherCommit: (listener) => others.listen(listener),

@@ -138,7 +138,6 @@ test('decodeEntry() gives back values with their number types, ref and ttl', () 
           values: values.map(wellFormed),
           ref,
           ttl,
-          end: key.length,
         });
         const terms = termsPrefix(3, 9, someTerms);
         const { refAt, ...found } = decodeEntryBelow(terms, 3, (key + tail) as Key, reverse);
@@ -158,7 +157,7 @@ test('decodeEntry() tells the ref of the entry from a value that is one, also wh
       for (const values of [[value], ['x', value], [value, 'x']]) {
         const reverse = values.map(() => isReversed);
         const key = entryKey({ database: 3, index: 9, terms: [], values, reverse, ref });
-        const found = { values, ref, ttl: undefined, end: key.length };
+        const found = { values, ref, ttl: undefined };
         expect(decodeEntry(key, values.length, reverse)).toEqual(found);
       }
 });

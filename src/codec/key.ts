@@ -219,8 +219,6 @@ export interface FoundEntry {
   readonly values: readonly Value[];
   readonly ref: Ref;
   readonly ttl: Micros | undefined;
-  /** Where the entry ends in the key. */
-  readonly end: number;
 }
 
 /** @throws Refusal `local_data_loss` */
@@ -273,7 +271,7 @@ function readTuple(
   const ref = readOwnRef(cursor, database, isReversed ? undefined : values[valueCount - 1]);
   const types = readNumberTypes(cursor);
   const ttl = readTtl(cursor);
-  return { values: restoreNumberTypes(values, types), ref, ttl, refAt, end: cursor.at };
+  return { values: restoreNumberTypes(values, types), ref, ttl, refAt };
 }
 
 /** Bytes of the ref of an entry: id and collection. */

@@ -160,20 +160,10 @@ export type ReadLambda = (wire: string, apiVersion: string) => Lambda;
 const refuseLambda: ReadLambda = () => malformed('a lambda where none is read', 0);
 
 /**
- * The value encoded at `offset`. Integral numbers within int64 come back as Integers, sets and documents as plain objects with
- * sorted keys, actions as strings: the order knows no more.
+ * The value encoded here. Integral numbers within int64 come back as Integers, sets and documents as plain objects with sorted
+ * keys, actions as strings: the order knows no more.
  * @throws Refusal `local_data_loss` for bytes that no encoder wrote
  */
-export function decodeValue(
-  key: string,
-  offset: number,
-  readLambda: ReadLambda = refuseLambda,
-): { readonly value: Value; readonly end: number } {
-  const cursor: Cursor = { key, at: offset, mask: 0 };
-  const value = readValue(cursor, readLambda);
-  return { value, end: cursor.at };
-}
-
 export function readValue(cursor: Cursor, readLambda: ReadLambda = refuseLambda): Value {
   const start = cursor.at;
   const tag = readByte(cursor);

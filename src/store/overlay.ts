@@ -100,11 +100,6 @@ export class Overlay implements Writer {
     return view;
   }
 
-  /** Whether the overlay has a row or a delete under this key. */
-  holds({ space, key }: RowAddress): boolean {
-    return layerOf(this.layers, space)?.rows.has(key) ?? false;
-  }
-
   /** Discards all writes. */
   clear(): void {
     this.layers = emptyLayers();

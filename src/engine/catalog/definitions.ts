@@ -61,7 +61,6 @@ export interface IndexDefinition extends Definition {
   readonly active: boolean;
   /** What was stored before it is not all indexed yet, though it may be active by hand. */
   readonly isBuilding: boolean;
-  readonly serialized: boolean;
   readonly partitions: number;
   readonly permissions: LegacyPermissions | undefined;
 }
@@ -130,7 +129,6 @@ export function indexDefinitionOf(stored: Stored): IndexDefinition {
     unique: fields.get('unique') === true,
     active: fields.get('active') === true,
     isBuilding: fields.get('active') !== true || fields.get('building') === true,
-    serialized: fields.get('serialized') !== false,
     partitions: numberAt(fields, 'partitions') ?? 1,
     permissions: permissionsAt(fields),
   };

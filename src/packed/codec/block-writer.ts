@@ -32,11 +32,6 @@ export class BlockWriter {
     return this.out.length;
   }
 
-  /** The key and owner added last. */
-  get last(): { readonly key: string; readonly owner: string } {
-    return { key: this.key, owner: this.owner };
-  }
-
   /** @param body undefined: the item is deleted */
   add(key: string, owner: string, body: Uint8Array | undefined): void {
     const { out } = this;
