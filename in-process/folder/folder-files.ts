@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileName, type FileName } from '../../src/sync/protocol/files.ts';
 import type { FileRecord } from '../../src/sync/device/files/file-store.ts';
 import type { FileStorage } from '../../worker/files/idb-files.ts';
+import { SerialQueue } from '../../src/store/serial-queue.ts';
 import { readIfThere, writeWhole } from './whole-file.ts';
 
 const RECORD = 'record.json';
@@ -13,12 +14,7 @@ const RECORD = 'record.json';
 export function folderFiles(folder: string): FileStorage {
   const root = join(folder, 'files');
   const at = (file: FileName, part: string): string => join(root, hashIn(file), part);
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    return turn;
-  };
+  const turns = new SerialQueue();
   const record = async (file: FileName): Promise<FileRecord | undefined> => {
     const bytes = await readIfThere(at(file, RECORD));
     // JSON leaves out what is undefined.
@@ -28,9 +24,9 @@ export function folderFiles(folder: string): FileStorage {
     openFiles: () => ({
       isUsed: async () => existsSync(root),
       close: () => undefined,
-      record: (file) => inTurn(() => record(file)),
+      record: (file) => turns.run(() => record(file)),
       records: () =>
-        inTurn(async () => {
+        turns.run(async () => {
           const names = existsSync(root) ? await readdir(root) : [];
           const found = await Promise.all(
             names.map((hash) => record(fileName(`file:${hash}`, 'folder'))),
@@ -38,16 +34,16 @@ export function folderFiles(folder: string): FileStorage {
           return found.filter((each) => each !== undefined);
         }),
       update: (file, change) =>
-        inTurn(async () => {
+        turns.run(async () => {
           const before = await record(file);
           const next = change(before);
           if (next) await writeWhole(at(file, RECORD), JSON.stringify(next));
           return next ?? before;
         }),
       chunk: (file, n) => readIfThere(at(file, String(n))),
-      putChunk: (file, n, bytes) => inTurn(() => writeWhole(at(file, String(n)), bytes)),
+      putChunk: (file, n, bytes) => turns.run(() => writeWhole(at(file, String(n)), bytes)),
       remove: (file, isStill) =>
-        inTurn(async () => {
+        turns.run(async () => {
           const before = await record(file);
           if (!before || !isStill(before)) return false;
           await rm(join(root, hashIn(file)), { recursive: true, force: true });
