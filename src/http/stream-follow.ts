@@ -60,8 +60,8 @@ export interface Followed {
   readonly fields: ReadonlySet<StreamField>;
   readonly start: Micros;
   /**
-   * The last commit at that time: a later commit of another tab may have an earlier time than `start`, if clocks
-   * differ.
+   * The last commit that the query saw. A later one may have a time before `start`: one that was under way, or of
+   * another tab whose clock differs.
    */
   readonly head: Micros;
 }

@@ -165,7 +165,7 @@ test('a reader that leaves while the stream waits stops its listening', async ()
   const unreadable: HttpHost = {
     ...host.http,
     onCommit,
-    engine: { ...host.http.engine, entitlements: () => Promise.reject(new Error('gone')) },
+    engine: { ...host.http.engine, query: () => Promise.reject(new Error('gone')) },
   };
   const failed = await handleRequest(request, unreadable);
   expect([failed.status, listeners]).toEqual([500, 0]);
@@ -217,4 +217,31 @@ test.each([
     body: JSON.stringify(wire),
   });
   expect(JSON.parse(answer.body)).toMatchObject({ errors: [{ description }] });
+});
+
+test('a stream begins after the last commit that its opening query saw', async () => {
+  const host = await withNotes();
+  await query(host, { create: NOTE, params: data({ n: 1 }) });
+  const { engine } = host.http;
+  let isFirst = true;
+  const http: HttpHost = {
+    ...host.http,
+    engine: {
+      ...engine,
+      query: async (request) => {
+        if (isFirst) {
+          isFirst = false;
+          await query(host, { update: NOTE, params: data({ n: 2 }) });
+        }
+        return engine.query(request);
+      },
+    },
+  };
+  const stream = await openStream(host, NOTE, { http });
+  const start = await stream.next();
+  await query(host, { update: NOTE, params: data({ n: 3 }) });
+  const { txn, event } = await stream.next();
+  expect(event['document']).toMatchObject({ data: { n: 3 } });
+  expect(txn).toBeGreaterThan(start.txn);
+  await stream.end();
 });

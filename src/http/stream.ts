@@ -19,14 +19,13 @@ export async function answerStream(
 ): Promise<HttpResponse> {
   const fields = readFields(parameters.get('fields'));
   if (!fields) return answerUrlFault(call, `fields must be some of ${STREAM_FIELDS.join(', ')}.`);
-  const { host, secret } = call;
+  const { host } = call;
   const { engine, onCommit = engine.onCommit.bind(engine) } = host;
   const commits = new Commits();
   // It listens before it answers, so that no commit in between is missed.
   const stop = onCommit((notice) => commits.add(notice));
   let follow: Follower | undefined;
   try {
-    const standing = secret === undefined ? undefined : await engine.entitlements(secret);
     const opening = await runQuery(call, { query, allows: 'read' });
     const target = opening.status < 300 ? streamTarget(opening.body) : undefined;
     const refused = opening.status < 300 ? await refusalOf(call, target, opening) : opening;
@@ -36,8 +35,8 @@ export async function answerStream(
       'content-type': 'application/json;charset=utf-8',
       'x-fauna-stream-id': String(opening.txnTime),
     };
-    const { head = 0 } = standing ?? {};
-    follow = new Follower(call, { target, query, fields, start: opening.txnTime, head });
+    const { txnTime: start, head = start } = opening;
+    follow = new Follower(call, { target, query, fields, start, head });
     let isOpen = true;
     const close = (): void => {
       if (isOpen) stop();

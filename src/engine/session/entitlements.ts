@@ -1,5 +1,4 @@
 /** The entitlements of a secret, to compare with earlier ones. */
-import type { Micros } from '../../values/value.ts';
 import type { ReadSet } from '../context/host.ts';
 import { callerOf, type CallerHost } from './authenticate-secret.ts';
 import { rolesOf } from '../access/caller-roles.ts';
@@ -9,8 +8,6 @@ import type { Transactor } from '../transactions/transactor.ts';
 export interface Entitlements {
   /** Differs when the secret has another role, or its roles or memberships are others. */
   readonly rights: string;
-  /** The last commit at that time. */
-  readonly head: Micros;
   /** What that depends on. */
   readonly readSet: ReadSet;
 }
@@ -22,15 +19,14 @@ export async function entitlementsOf(
   host: CallerHost,
 ): Promise<Entitlements | undefined> {
   const now = host.clock();
-  const { value, readSet } = await transactor.read((input) => {
+  const { value: rights, readSet } = await transactor.read((input) => {
     const snapshot = Math.max(now, input.head);
     const caller = callerOf(input, snapshot, secret, host);
     if (!caller) return { value: undefined };
     const roles = rolesOf(systemContext(input, caller.database, host, caller), caller);
     const { kind, id } = caller.label;
     const ids = roles.map(({ ref }) => ref.id).sort((a, b) => (a < b ? -1 : 1));
-    const rights = [kind, id, caller.role, ...ids].join(' ');
-    return { value: { rights, head: input.head } };
+    return { value: [kind, id, caller.role, ...ids].join(' ') };
   });
-  return value && { ...value, readSet };
+  return rights === undefined ? undefined : { rights, readSet };
 }
