@@ -144,7 +144,7 @@ async function answerQuery(request: QueryRequest, host: QueryHost): Promise<Quer
     try {
       parsed = await readForKnown(request, host);
     } catch (reason) {
-      return refusedQuery(request, reason, started, options.clock());
+      return transactions.refused({ request, started }, reason);
     }
   }
   const plan = transactions.plan(request, parsed && { parsed });

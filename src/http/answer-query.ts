@@ -34,7 +34,7 @@ export interface QueryInput {
   /** In its place: see `QueryRequest`. */
   readonly queryParts?: QueryRequest['queryParts'];
   readonly allows: 'write' | 'read';
-  readonly placeName?: string;
+  readonly placeName?: string | undefined;
   /** Whoever asks sends the answer as it is. */
   readonly takesBytes?: boolean;
 }
@@ -50,11 +50,11 @@ export async function runQuery(call: ReceivedRequest, input: QueryInput): Promis
       queryParts: input.queryParts,
       apiVersion: options.apiVersion,
       allows: input.allows,
-      ...(input.placeName !== undefined && { placeName: input.placeName }),
-      ...(options.lastSeenTxn !== undefined && { lastSeenTxn: options.lastSeenTxn }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(options.retriesMax !== undefined && { retriesMax: options.retriesMax }),
-      ...(call.request.address !== undefined && { address: call.request.address }),
+      placeName: input.placeName,
+      lastSeenTxn: options.lastSeenTxn,
+      timeoutMs,
+      retriesMax: options.retriesMax,
+      address: call.request.address,
       ...(input.takesBytes && !options.isFormatted && !options.isTraced && { takesBytes: true }),
       isAbandoned: () => call.request.isGone ?? call.request.signal?.aborted ?? false,
     })

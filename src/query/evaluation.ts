@@ -15,7 +15,7 @@ export interface EvaluateOptions {
   /** `write` when left out. */
   readonly allows?: Effect;
   /** Words for "…, which is not allowed in <place>." */
-  readonly placeName?: string;
+  readonly placeName?: string | undefined;
   /** What reads see; the present when left out. */
   readonly time?: ReadTime;
 }

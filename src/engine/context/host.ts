@@ -102,15 +102,15 @@ export interface QueryRequest {
   /** What the place of the call allows: `POST /` write, `GET /?q=` and streams read. */
   readonly allows: 'write' | 'read';
   /** Words for the effect fault: "get requests". */
-  readonly placeName?: string;
-  readonly lastSeenTxn?: Micros;
+  readonly placeName?: string | undefined;
+  readonly lastSeenTxn?: Micros | undefined;
   /** A read may show the state after this commit or any later one, if it can be had without asking the store; absent: the newest. */
   readonly minSnapshot?: Micros;
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How often another commit may come between before the answer is `contended transaction`. */
-  readonly retriesMax?: number;
+  readonly retriesMax?: number | undefined;
   /** Where it came from over a network: wrong passwords are counted apart. */
-  readonly address?: string;
+  readonly address?: string | undefined;
   /** When it came, if it has waited elsewhere. */
   readonly arrived?: Micros;
   /** How long it may be evaluated in the execution that begins: then `TurnOver` is thrown. */

@@ -3,7 +3,6 @@ import { renderValue } from '../../codec/wire.ts';
 import { QueryFailure, Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { evaluate } from '../../query/evaluate.ts';
-import type { EvaluateOptions } from '../../query/evaluation.ts';
 import type { Node } from '../../query/node.ts';
 import { isKind, type Micros } from '../../values/value.ts';
 import type { EngineOptions, QueryRequest } from '../context/host.ts';
@@ -111,13 +110,11 @@ export function executeQuery(
   const turnMs = turnMsOf(plan);
   if (turnMs !== undefined) budget.limitTurn(turnMs);
   if (!isGranted(session.context, caller)) refuseCaller();
-  const { noteTime } = request;
-  if (!noteTime) return ended(outcomeOf(parsed, session, request, budget, writer));
   const begun = host.clock();
   try {
     return ended(outcomeOf(parsed, session, request, budget, writer));
   } finally {
-    noteTime((host.clock() - begun) / 1000);
+    request.noteTime?.((host.clock() - begun) / 1000);
   }
 }
 
@@ -130,7 +127,7 @@ function outcomeOf(
 ): QueryExecution['outcome'] {
   if (parsed instanceof QueryFailure) return { ok: false, failure: parsed };
   try {
-    const value = evaluate(parsed, session, limitsOf(request));
+    const value = evaluate(parsed, session, request);
     const text = renderValue(value, {
       names: new ContextNames(session.context),
       apiVersion: request.apiVersion,
@@ -168,8 +165,3 @@ const abandoned = (): Refusal => new Refusal('time out', 'The query was stopped 
 function refuseCaller(): never {
   throw new Refusal('unauthorized', 'Unauthorized');
 }
-
-const limitsOf = ({ allows, placeName }: QueryRequest): EvaluateOptions => ({
-  allows,
-  ...(placeName === undefined ? {} : { placeName }),
-});

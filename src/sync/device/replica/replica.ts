@@ -83,7 +83,7 @@ export type Introduction = Pick<Welcome, 'actor' | 'epoch' | 'idKey'>;
 export interface SubmitRequest {
   readonly query: string;
   readonly apiVersion: ApiVersion;
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   readonly isAbandoned?: () => boolean;
   /** Of a read, as in `QueryRequest`. */
   readonly minSnapshot?: Micros;
