@@ -55,7 +55,7 @@ export const historyDaysDefault = 30;
 export const historyGraceMicros = 15 * 60 * 1_000_000;
 export const queryTimeoutDefaultMs = 120_000;
 export const queryTimeoutMaxMs = 600_000;
-/** How far beyond the head and the clock a caller may claim to have seen. */
+/** How far beyond the clock a caller may claim to have seen. */
 export const lastSeenAheadMicros = 60 * 1_000_000;
 export const passwordBytes = 72;
 export const hashCostDefault = 10;

@@ -77,7 +77,7 @@ export function executeQuery(
 ): BodyResult<QueryExecution> {
   const { request, parsed, started } = plan;
   if (request.isAbandoned?.()) throw abandoned();
-  const present = snapshotOf(Math.max(started, head), request.lastSeenTxn ?? 0);
+  const present = snapshotOf(started, head, request.lastSeenTxn ?? 0);
   const commitTs = present + 1;
   const snapshot = (plan.impersonation && plan.now) ?? present;
   const schema = schemasOver(writer, writer.base);
@@ -143,10 +143,11 @@ function outcomeOf(
 }
 
 /**
- * Not before what the caller has seen. A time far ahead of our clock is not believed: one request could move the head to the end of time.
+ * Not before what the caller has seen. A time far ahead of our clock is not believed: requests could move the head to the end of time,
+ * also one after the other.
  */
-const snapshotOf = (present: Micros, lastSeen: Micros): Micros =>
-  Math.max(present, Math.min(lastSeen, present + LIMITS.lastSeenAheadMicros));
+const snapshotOf = (started: Micros, head: Micros, lastSeen: Micros): Micros =>
+  Math.max(started, head, Math.min(lastSeen, started + LIMITS.lastSeenAheadMicros));
 
 function requireCaller(context: AuthenticationContext, secret: string | undefined): Caller {
   const caller = secret === undefined ? undefined : authenticate(context, secret);
