@@ -48,3 +48,21 @@ test('what is refused for good is asked once', async () => {
     await expect(ask('1')).rejects.toMatchObject({ code: 'refused', errors: [{ code }] });
   expect(database.asked).toHaveLength(2);
 });
+
+test('each query says what has been seen: the answer may be of a hub whose clock is behind', async () => {
+  const told: (string | undefined)[] = [];
+  const times = ['7', '5', '9'];
+  const fetch = (
+    _: string,
+    { headers }: { readonly headers: Readonly<Record<string, string>> },
+  ) => {
+    told.push(headers['x-last-seen-txn']);
+    const time = times[told.length - 1];
+    const response = Response.json({ resource: 1 });
+    if (time !== undefined) response.headers.set('x-txn-time', time);
+    return Promise.resolve(response);
+  };
+  const ask = askOf({ fetch }, {});
+  for (let i = 0; i < 4; i++) await ask('1');
+  expect(told).toEqual(['0', '7', '7', '9']);
+});

@@ -2,8 +2,10 @@ import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createClock, openDatabase, openHub } from '../../in-process/testing.ts';
+import { create, doc, EngineWorld, obj, ROOT } from '../engine/testing/engine-world.ts';
 import type { Database, Expr } from '../index.ts';
 import { q } from '../index.ts';
+import type { DataDatabase } from './ask.ts';
 import type { DataProgress } from './export.ts';
 import { exportDatabase } from './export.ts';
 import { importDatabase } from './import.ts';
@@ -91,6 +93,44 @@ test('what is written during an export is not in it', () =>
     }
     expect(text.trimEnd().split('\n').slice(1, -1)).toEqual(before);
   }));
+
+test('an export by hubs with different clocks is of one time, which it says', async () => {
+  const behind = new EngineWorld();
+  const ahead = new EngineWorld(behind.store);
+  await behind.ask({ create_collection: obj({ name: 'notes' }) });
+  const ids = Array.from({ length: 600 }, (_, i) => i);
+  await behind.ask({ do: ids.map((id) => create(doc('notes', id), { n: 0 })) });
+  ahead.now = behind.now + 30_000_000;
+  const noteTo = (n: number) => ({ update: doc('notes', 599), params: obj({ data: obj({ n }) }) });
+  const times = [0];
+  let asked = 0;
+  const fetch: DataDatabase['fetch'] = async (_, { headers, body }) => {
+    const world = asked++ === 0 ? ahead : behind;
+    const {
+      status,
+      body: text,
+      txnTime,
+    } = await world.engine.query({
+      secret: ROOT,
+      query: body,
+      apiVersion: '4',
+      allows: 'read',
+      lastSeenTxn: Number(headers['x-last-seen-txn']),
+    });
+    // What is read last is written after each of the queries.
+    times.push((await behind.answer(noteTo(times.length))).txnTime);
+    return new Response(text, { status, headers: { 'x-txn-time': String(txnTime) } });
+  };
+  const text = await new Response(exportDatabase({ fetch }, { gzip: false })).text();
+  const lines = text.trimEnd().split('\n');
+  const { at } = JSON.parse(lines[0] ?? '') as { readonly at: string };
+  const last = JSON.parse(lines.at(-2) ?? '') as { readonly data: { readonly n: number } };
+  expect(asked).toBeGreaterThan(5);
+  const n = times.findLastIndex((ts) => ts <= Date.parse(at) * 1000);
+  expect(last.data.n).toBe(n);
+  const select = { select: ['data', 'n'], from: { get: doc('notes', 599) } };
+  expect(await ahead.ask({ at: { time: at }, expr: select })).toBe(n);
+});
 
 test.each([
   { when: 'before', documents: 520, history: false },

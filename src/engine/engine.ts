@@ -5,6 +5,7 @@ import { parseQuery } from '../query/parse.ts';
 import type { Node } from '../query/node.ts';
 import type { ApiVersion } from '../query/session.ts';
 import type { RowAddress } from '../store/port.ts';
+import type { Micros } from '../values/value.ts';
 import { answerOf, refusedQuery } from './session/query-answer.ts';
 import type {
   CommitNotice,
@@ -14,7 +15,9 @@ import type {
   QueryRequest,
 } from './context/host.ts';
 import { executeQuery, type QueryExecution, type QueryPlan } from './session/execute-query.ts';
+import { isOutOfRoom } from './transactions/commit-queue.ts';
 import type { DetachedOption } from './transactions/detached.ts';
+import { HEAD } from './transactions/head.ts';
 import type { TransactionBody, BodyInput, BodyResult } from './transactions/execution.ts';
 import { authenticateSecret } from './session/authenticate-secret.ts';
 import { ExpiredDataCollector, type SweepProgress } from './jobs/collect-expired-data.ts';
@@ -156,10 +159,16 @@ async function answerQuery(request: QueryRequest, host: QueryHost): Promise<Quer
     if (writer !== input.writer && mayWrite(plan)) throw new Refusal('forbidden', READ_ONLY);
     return transactions.execute(plan, { ...input, writer });
   };
+  const execute = () =>
+    mayWrite(plan) ? transactor.write(body, request) : transactor.read(body, request);
   try {
-    const run = await (mayWrite(plan)
-      ? transactor.write(body, request)
-      : transactor.read(body, request));
+    let run = await execute();
+    while (run.value.meters.past > (run.committed ?? run.head)) {
+      const moving = movingHead(run.value.meters.past);
+      // On a copy, the past is the hub's.
+      if (view || !(await transactor.write(moving).catch(unlessFull))) break;
+      run = await execute();
+    }
     const answer = transactions.answer(plan, run);
     if (looked.length === 0) return answer;
     const { rows, ranges } = answer.readSet;
@@ -167,6 +176,23 @@ async function answerQuery(request: QueryRequest, host: QueryHost): Promise<Quer
   } catch (reason) {
     return transactions.refused(plan, reason);
   }
+}
+
+/**
+ * What a query has read at a past time must stay, so no later commit may be of that time or before: the head moves there. Only of
+ * times after the last commit, so it is rare. See docs/decisions/0005-commits.md.
+ */
+const movingHead =
+  (ts: Micros): TransactionBody<void> =>
+  ({ writer, head }) => {
+    // A commit is made of writes: nothing is there to be deleted.
+    if (head < ts) writer.delete('sync', HEAD.key);
+    return { value: undefined, ts };
+  };
+
+/** A full store can be read all the same, to get out what is there. */
+function unlessFull(reason: unknown): void {
+  if (!isOutOfRoom(reason)) throw reason;
 }
 
 /** Without a valid secret a long text is not parsed. @throws Refusal */

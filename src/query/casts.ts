@@ -29,7 +29,6 @@ import type {
 import type { Applicable } from './define.ts';
 import type { ArgumentPath, Cast, Parameter } from './function-row.ts';
 import { positionOf } from './query-path.ts';
-import type { ReadTime } from './session.ts';
 import { NATIVE } from '../values/native-kinds.ts';
 import { isNativeCollectionRef } from '../values/native-refs.ts';
 
@@ -260,10 +259,6 @@ export const readTimeOrDigits: Cast<Micros | PendingTime> = (value, where) =>
   typeof value === 'string' && DIGITS.test(value)
     ? clampMicros(BigInt(value))
     : readTime(value, where);
-
-/** What a read at `ts` sees: times that are not past mean the present. Spec: functions 1.1, `at`. */
-export const seenAt = (ts: Micros | PendingTime, snapshot: Micros): ReadTime =>
-  typeof ts === 'number' && ts < snapshot ? ts : 'present';
 
 export const temporal: Cast<Time | DateValue> = (value, where) =>
   isKind(value, 'time') || isKind(value, 'date') ? value : wrongType('Temporal', value, where);

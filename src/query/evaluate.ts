@@ -6,7 +6,7 @@ import { LIMITS } from '../limits.ts';
 import { Suspended } from '../store/reader.ts';
 import type { Lambda, Value } from '../values/value.ts';
 import { guardStack, refuseDepth } from './call-depth.ts';
-import { boolean, readTime, seenAt } from './casts.ts';
+import { boolean, readTime } from './casts.ts';
 import { COVERED, STEP_WORK } from './costs.ts';
 import type { Applicable, WriteContext } from './define.ts';
 import { Evaluation, type EvaluateOptions } from './evaluation.ts';
@@ -218,7 +218,7 @@ function evaluateLogic(node: NodeOf<'and' | 'or'>, frame: Frame, evaluation: Eva
 function evaluateAt(node: NodeOf<'at'>, frame: Frame, evaluation: Evaluation): Value {
   const where = { path: node.path, key: 'at', steps: [] };
   const time = readTime(evaluateNode(node.time, frame, evaluation), where);
-  return evaluateNode(node.body, frame, evaluation.at(seenAt(time, evaluation.session.snapshot)));
+  return evaluateNode(node.body, frame, evaluation.at(evaluation.session.seenAt(time)));
 }
 
 // --- calls ----------------------------------------------------------------------------------------

@@ -59,6 +59,8 @@ export interface PageOptions {
 export interface ReadSession {
   /** `Now()`: constant within the query. */
   readonly snapshot: Micros;
+  /** What a read at `ts` sees: times that are not past mean the present. Spec: functions 1.1, `at`. */
+  seenAt(ts: Micros | PendingTime): ReadTime;
   /** Commit time of what the query writes: how a pending time is written in a text. */
   readonly pendingTs: Micros;
   readonly apiVersion: ApiVersion;

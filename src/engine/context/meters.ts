@@ -2,6 +2,7 @@
 import type { Key } from '../../codec/key.ts';
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
+import type { Micros } from '../../values/value.ts';
 import type { Steps } from './budget.ts';
 
 const READ_OP_BYTES = 4096;
@@ -25,6 +26,8 @@ export class Meters {
   notices: readonly string[] = NO_NOTICES;
   /** Part of it ran with rights that are not the caller's: those of a function with a role of its own. */
   hasOtherRights = false;
+  /** The latest time that it read at, of those that are not in the future. */
+  past: Micros = 0;
   readonly budget: Pick<Steps, 'spend' | 'isSpent'>;
   private wholeOps = 0;
   private readonly shown: { bytes: number }[] = [];

@@ -8,6 +8,7 @@ import type {
   Document,
   Lambda,
   Micros,
+  PendingTime,
   Ref,
   SetValue,
   Value,
@@ -110,6 +111,13 @@ export class EngineSession implements WriteSession, Lambdas {
   }
 
   // --- reads --------------------------------------------------------------------------------------
+
+  seenAt(ts: Micros | PendingTime): ReadTime {
+    const { snapshot, context } = this;
+    if (typeof ts !== 'number' || ts > snapshot) return 'present';
+    context.meters.past = Math.max(context.meters.past, ts);
+    return ts < snapshot ? ts : 'present';
+  }
 
   charge(steps: number): void {
     this.budget.charge(steps);

@@ -78,7 +78,9 @@ export function executeQuery(
   const { request, parsed, started } = plan;
   if (request.isAbandoned?.()) throw abandoned();
   const present = snapshotOf(started, head, request.lastSeenTxn ?? 0);
-  const commitTs = present + 1;
+  // It may have waited since it came: for its turn, or for a password.
+  const begun = host.clock();
+  const commitTs = Math.max(present, begun) + 1;
   const snapshot = (plan.impersonation && plan.now) ?? present;
   const schema = schemasOver(writer, writer.base);
   const store = { reader: writer, snapshot, schema };
@@ -110,7 +112,6 @@ export function executeQuery(
   const turnMs = turnMsOf(plan);
   if (turnMs !== undefined) budget.limitTurn(turnMs);
   if (!isGranted(session.context, caller)) refuseCaller();
-  const begun = host.clock();
   try {
     return ended(outcomeOf(parsed, session, request, budget, writer));
   } finally {

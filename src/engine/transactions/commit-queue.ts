@@ -52,8 +52,7 @@ export class CommitQueue {
    * a commit whose answer was lost may have arrived.
    */
   private async commitOneByOne(jobs: readonly Job[], reason: unknown): Promise<void> {
-    const isTooLarge = reason instanceof Refusal && reason.code === 'quota_exceeded';
-    if (jobs.length === 1 || !isTooLarge) {
+    if (jobs.length === 1 || !isOutOfRoom(reason)) {
       for (const job of jobs) job.fail(reason);
       return;
     }
@@ -84,3 +83,6 @@ export class CommitQueue {
     }
   }
 }
+
+export const isOutOfRoom = (reason: unknown): boolean =>
+  reason instanceof Refusal && reason.code === 'quota_exceeded';

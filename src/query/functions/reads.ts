@@ -12,7 +12,6 @@ import {
   readTimeOrDigits,
   refOrSet,
   refuseUnresolved,
-  seenAt,
   string,
   wrongType,
 } from '../casts.ts';
@@ -25,7 +24,7 @@ const ts = optional(readTimeOrDigits, 'Time');
 
 /** `ts` of the form wins over an enclosing `at`. */
 const timeOf = (given: Micros | PendingTime | undefined, context: ReadContext): ReadTime =>
-  given === undefined ? context.time : seenAt(given, context.session.snapshot);
+  given === undefined ? context.time : context.session.seenAt(given);
 
 const get = define('read', { get: param(refOrSet, 'RefOrSet'), ts }, READ, (args, context) =>
   context.session.get(args.get, timeOf(args.ts, context), context.path),

@@ -62,6 +62,7 @@ export function pureSession(
       return work;
     },
     snapshot: SNAPSHOT,
+    seenAt: () => 'present',
     pendingTs: SNAPSHOT + 1,
     apiVersion,
     names: namesIn(apiVersion),
