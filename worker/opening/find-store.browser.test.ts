@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { writeLock } from '../lock/lock.ts';
-import { destroyIndexedDbStore, openStoredDatabase } from '../store/open-store.ts';
+import { destroyStore } from '../store/browser-store.ts';
+import { openStoredDatabase } from '../store/open-store.ts';
 import { freshName } from '../testing/store-kit.ts';
 import { findStore, type DatabaseStorage } from './find-store.ts';
 
 const STORAGE: DatabaseStorage = {
   openStore: openStoredDatabase,
-  destroyStore: (name) => destroyIndexedDbStore(name),
+  destroyStore: (name) => destroyStore(name),
   isShared: true,
 };
 const HANDLERS = { onClosed: () => undefined, aloneTerm: () => undefined };

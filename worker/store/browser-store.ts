@@ -38,7 +38,7 @@ export const acknowledgeLoss = (lasting: LastingConnection): Promise<void> =>
 /** Deletes a database that is not open here, and all that is kept outside it. */
 export async function destroyStore(
   name: string,
-  { marker }: Pick<ConnectionOptions, 'marker'>,
+  { marker }: Pick<ConnectionOptions, 'marker'> = {},
 ): Promise<void> {
   const outside = marker === undefined ? await openOutsideMarker(name) : marker;
   // First: a marker without a database would be taken for a loss.

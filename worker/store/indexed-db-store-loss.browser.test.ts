@@ -5,8 +5,8 @@ import { headOf } from '../../src/engine/transactions.ts';
 import { SPACES, type Store } from '../../src/store/port.ts';
 import { STAMP_KEY } from './birth-stamp.ts';
 import { openIndexedDbStore } from './open-layout.ts';
-import { destroyIndexedDbStore, openStoredDatabase } from './open-store.ts';
-import type { BrowserStore } from './browser-store.ts';
+import { openStoredDatabase } from './open-store.ts';
+import { destroyStore, type BrowserStore } from './browser-store.ts';
 import type { IndexedDbStoreOptions } from './indexed-db-store.ts';
 import { ROWS_FORMAT } from './layouts.ts';
 import { openOutsideMarker } from './outside-marker.ts';
@@ -108,7 +108,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
       await clear(name, space);
       await expect(open(name)).rejects.toMatchObject({ code: 'local_data_loss' });
     }
-    await destroyIndexedDbStore(name, { marker: null });
+    await destroyStore(name, { marker: null });
     expect(await headOfStore(await open(name))).toBeUndefined();
   });
 

@@ -1,7 +1,5 @@
 /** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
 import { HEAD, headOf } from '../../src/engine/transactions.ts';
-import { destroyStore } from './browser-store.ts';
-import type { IndexedDbStoreOptions } from './indexed-db-store.ts';
 import type { StoreEnd } from './lasting-connection.ts';
 import { moveDatabase } from './move/move-database.ts';
 import { openInLayout } from './move/open-in-layout.ts';
@@ -14,12 +12,6 @@ import {
   type StoreRequest,
 } from './stored-database.ts';
 import { canTearLog, WriteMark } from './write-mark.ts';
-
-/** Deletes a database that no store of this tab has open, and all that is kept outside it. */
-export const destroyIndexedDbStore = (
-  name: string,
-  options: Pick<IndexedDbStoreOptions, 'marker'> = {},
-): Promise<void> => destroyStore(name, options);
 
 /** The database of an engine, in the layout that the setting names if it is new or can be moved into it. */
 export async function openStoredDatabase(

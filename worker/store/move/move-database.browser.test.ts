@@ -17,7 +17,7 @@ import { rawOpen } from '../../testing/raw-database.ts';
 import { OPEN } from '../../testing/store-kinds.ts';
 import { freshName, MemoryMarker, storeOptions } from '../../testing/store-kit.ts';
 import { isStamp, STAMP_KEY } from '../birth-stamp.ts';
-import type { BrowserStore } from '../browser-store.ts';
+import { destroyStore, type BrowserStore } from '../browser-store.ts';
 import { MadeWith } from '../idb-connection.ts';
 import {
   MOVING_LAYOUT,
@@ -27,7 +27,6 @@ import {
   type StoreKind,
 } from '../layouts.ts';
 import { openIndexedDbStore } from '../open-layout.ts';
-import { destroyIndexedDbStore } from '../open-store.ts';
 import { flipLayout } from './flip-layout.ts';
 import type { MoveProgress } from './layout-lock.ts';
 import { moveDatabase, type MoveOptions } from './move-database.ts';
@@ -46,7 +45,7 @@ const keep = <T extends BrowserStore>(store: T): T => {
 afterEach(async () => {
   vi.restoreAllMocks();
   await Promise.all(opened.splice(0).map((store) => store.close()));
-  for (const name of names.splice(0)) await destroyIndexedDbStore(name, { marker: null });
+  for (const name of names.splice(0)) await destroyStore(name, { marker: null });
 });
 
 function newName(): string {
