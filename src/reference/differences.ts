@@ -125,9 +125,9 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     area: 'New indexes',
-    here: '`create_index` answers `active: false`. If it has one source, which names its collections, and these are small, the index is active for the next query; otherwise when it has been built in the background.',
+    here: '`create_index` answers `active: false`. If its sources name collections, and these are small together, the index is active for the next query; otherwise when it has been built in the background.',
     original:
-      'The same for large collections; an index of small collections was active in the answer.',
+      'The same for large collections and for several sources; an index of one small source was active in the answer.',
     why: 'The answer does not depend on the amount of data, so a program handles both cases alike.',
   },
   {

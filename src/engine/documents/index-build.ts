@@ -31,10 +31,9 @@ import { writeVersion } from './write-version.ts';
  */
 export function buildSynchronously(context: EngineContext, index: IndexDefinition): boolean {
   const collections = collectionsOf(context, index);
+  const ofAll = index.sources.some((source) => source.collections === 'all');
   const isSmall =
-    index.sources.length === 1 &&
-    (index.sources[0]?.collections !== 'all' || collections.length === 0) &&
-    hasFewVersions(context, index, collections);
+    (!ofAll || collections.length === 0) && hasFewVersions(context, index, collections);
   if (!isSmall) {
     // Readable at once if the query says so, but not complete: the job finds it by this mark.
     if (index.active) putFields(context, index, [['building', true]]);

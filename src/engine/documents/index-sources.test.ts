@@ -123,6 +123,24 @@ test('a path may be one name, and "data.a" is one step', async () => {
   expect(await count(w, 'dotted', 1)).toBe(0);
 });
 
+test('an index of several sources is used by the next query when they are small together', async () => {
+  const w = await world();
+  const source = [coll('jars'), obj({ collection: coll('pots'), fields: obj({}) })];
+  const fill = (name: string) =>
+    w.ask({
+      foreach: { lambda: '_', expr: create(coll(name), { n: 7 }) },
+      collection: Array.from({ length: 64 }, (_, i) => i),
+    });
+  await fill('jars');
+  await fill('pots');
+  await w.ask(index('small', { source, terms: field('data', 'n') }));
+  expect(await count(w, 'small', 7)).toBe(128);
+  await w.ask(create(coll('pots'), { n: 7 }));
+  expect(await count(w, 'small', 7)).toBe(129);
+  await w.ask(index('large', { source, terms: field('data', 'n') }));
+  expect((await w.answer({ count: match('large', 7) })).status).toBe(400);
+});
+
 test('too few and too many terms match nothing; an index that is not active says so, a join with it reads what is there', async () => {
   const w = await world();
   await w.ask(
