@@ -2,10 +2,10 @@
 import type { QueryMetrics } from '../src/answers.ts';
 import { Refusal } from '../src/errors.ts';
 import type { QueryCall } from '../src/host/query.ts';
-import { HeaderFault, readHeaders } from '../src/http/request-headers.ts';
 import { LIMITS } from '../src/limits.ts';
 import { abortWith } from '../hosts/abort-with.ts';
 import { aborted } from '../worker/queries/abortable-calls.ts';
+import { checkTimeout, tagsIn } from '../worker/queries/query-options.ts';
 import { HubLiveQueries } from '../worker/sync/hub-live-queries.ts';
 import {
   foreign,
@@ -84,20 +84,13 @@ function headersOf({
   traceparent,
 }: Pick<QueryCall, 'secret'> & Partial<QueryCall>): Record<string, string> {
   if (!isSendable(secret)) throw new Refusal('unauthorized', 'Unauthorized');
-  const options = {
+  checkTimeout({ timeoutMs });
+  tagsIn({ tags });
+  return {
     'x-faunadb-api-version': '4',
     'x-fauna-driver': 'burrow',
     ...(timeoutMs !== undefined && { 'x-query-timeout': String(timeoutMs) }),
     ...(tags !== undefined && { 'x-fauna-tags': tags }),
-  };
-  try {
-    readHeaders({ headers: options });
-  } catch (reason) {
-    if (reason instanceof HeaderFault) throw new Refusal('bad request', reason.message);
-    throw reason;
-  }
-  return {
-    ...options,
     authorization: `Bearer ${secret}`,
     ...(traceparent !== undefined && isSendable(traceparent) && { traceparent }),
   };

@@ -77,6 +77,11 @@ test('errors have the classes of the page', async () => {
   await expect(device.query(q.Create(notes))).rejects.toBeInstanceOf(PermissionDenied);
   await expect(client.query(1, { tags: { é: 'x' } })).rejects.toMatchObject({
     code: 'bad request',
+    description: expect.stringMatching(/^The option `tags`: invalid tags/),
+  });
+  await expect(client.query(1, { timeoutMs: 0 })).rejects.toMatchObject({
+    code: 'bad request',
+    description: 'The option `timeoutMs` must be an integer from 1 to 600000.',
   });
 });
 

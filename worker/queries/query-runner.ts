@@ -1,12 +1,12 @@
 /** Runs the queries of the page's clients, and records them. */
 import { errorOf } from '../../src/http/answer-query.ts';
-import { Refusal } from '../../src/errors.ts';
-import { HeaderFault, readTags, type RequestOptions } from '../../src/http/request-headers.ts';
+import type { RequestOptions } from '../../src/http/request-headers.ts';
 import { traceparentOf } from '../../src/http/trace-context.ts';
 import type { QueryAnswer } from '../../src/engine/host.ts';
 import type { HttpHost } from '../../src/http/message.ts';
 import type { QueryCall, QueryReply } from '../../src/host/query.ts';
 import type { Abortable } from './abortable-calls.ts';
+import { tagsIn } from './query-options.ts';
 import { queryReply } from './replies.ts';
 
 const API_VERSION = '4';
@@ -32,7 +32,7 @@ export class QueryRunner {
       query,
       apiVersion: API_VERSION,
       ...(call.at === undefined ? { allows: 'write' } : { allows: 'read', placeName: READ_PLACE }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
+      timeoutMs,
       ...(isAbandoned && { isAbandoned }),
     });
     this.record(call, tags, arrived, answer);
@@ -79,15 +79,5 @@ export class QueryRunner {
       { status, database, metrics, credential, errorCode, readSet, scanned },
     );
     this.scheduleFlush();
-  }
-}
-
-/** The same checks as for the header of a request. @throws Refusal `bad request` */
-function tagsIn({ tags }: QueryCall): RequestOptions['tags'] {
-  try {
-    return readTags(tags);
-  } catch (reason) {
-    if (!(reason instanceof HeaderFault)) throw reason;
-    throw new Refusal('bad request', `The option \`tags\`: ${reason.reason}.`);
   }
 }

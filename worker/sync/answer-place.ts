@@ -2,12 +2,11 @@
 import { errorOf } from '../../src/http/answer-query.ts';
 import type { MissingSet } from '../../src/answers.ts';
 import { Refusal } from '../../src/errors.ts';
-import { integer } from '../../src/host/options.ts';
-import { LIMITS } from '../../src/limits.ts';
 import type { AnswerPlace, QueryCall, QueryReply } from '../../src/host/query.ts';
 import { isUnreached } from './hub-queries.ts';
 import type { SyncSession } from './session.ts';
 import type { Abortable } from '../queries/abortable-calls.ts';
+import { checkTimeout } from '../queries/query-options.ts';
 import { READ_PLACE, type QueryRunner } from '../queries/query-runner.ts';
 import { queryReply } from '../queries/replies.ts';
 
@@ -23,8 +22,7 @@ export async function answerQuery(
   call: QueryCall,
   abortable: Partial<Abortable>,
 ): Promise<QueryReply> {
-  if (call.timeoutMs !== undefined && !TIMEOUT.accepts(call.timeoutMs))
-    throw new Refusal('bad request', `The option \`timeoutMs\` must be ${TIMEOUT.expected}.`);
+  checkTimeout(call);
   if (call.at === undefined) return runner.run(call, abortable);
   if (call.secret !== sync.secret) throw new Refusal('bad request', ONLY_OF_SYNC);
   if (!PLACES.includes(call.at)) throw new Refusal('bad request', notPlace(call.at));
@@ -39,8 +37,6 @@ export async function answerQuery(
     throw reason;
   });
 }
-
-const TIMEOUT = integer(1, LIMITS.queryTimeoutMaxMs);
 
 const PLACES: readonly string[] = ['complete', 'hub', 'hub-or-copy'] satisfies AnswerPlace[];
 

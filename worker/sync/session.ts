@@ -271,8 +271,8 @@ export class SyncSession {
   }
 }
 
-/** What is surely no set, and no query of one. Whatever else is wrong with a set, the hub says. */
-const NO_SET = /^(?:[^{]|\{"(?:collection|get|paginate)")/;
+/** What is surely no set that can be kept, and no query of one. Whatever else is wrong with a set, the hub says. */
+const NO_SET = /^[^{]|^\{"(?:collection|paginate)/;
 
 const noWrite = (id: string): Refusal =>
   new Refusal('not found', `There is no write ${id}: it is already resolved.`);
