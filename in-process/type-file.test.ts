@@ -100,3 +100,18 @@ export const notesByTag = (term1: number | string | Expr<number | string>, term2
   q.Match<[number | string, DocumentRef<Notes>]>(q.Index("notes_by_tag"), term1, term2);
 `);
 });
+
+test('typeFile() takes an index whose term or value is not in an array', async () => {
+  const db = await openDatabase();
+  const admin = db.client();
+  await admin.query(q.CreateCollection({ name: 'notes' }));
+  const source = q.Collection('notes');
+  const [terms, values] = [{ field: ['data', 'tag'] }, { field: 'ts' }] as const;
+  await admin.query(q.CreateIndex({ name: 'by_tag', source, terms, values }));
+  await admin.query(q.CreateIndex({ name: 'all_notes', source, values: [] }));
+  const text = await typeFile(admin, 'http://hub');
+  await db.close();
+  expect(problemsIn(text)).toEqual([]);
+  expect(text).toContain('(term1: Arg) =>\n  q.Match<number>(q.Index("by_tag"), term1);');
+  expect(text).toContain('() =>\n  q.Match<DocumentRef<Notes>>(q.Index("all_notes"));');
+});

@@ -75,13 +75,18 @@ function noteMembers(shape: Shape, value: object): void {
 interface StoredIndex {
   readonly name: string;
   readonly source: unknown;
-  readonly terms?: readonly IndexPart[];
-  readonly values?: readonly IndexPart[];
+  readonly terms?: IndexParts;
+  readonly values?: IndexParts;
 }
+
+/** As the index was made. */
+type IndexParts = IndexPart | readonly IndexPart[] | null;
 
 interface IndexPart {
   readonly field?: string | readonly string[];
 }
+
+const partsIn = (parts: IndexParts = []): readonly IndexPart[] => [parts ?? []].flat();
 
 interface Described {
   readonly id: string;
@@ -151,10 +156,11 @@ class TypeWriter {
     return `/** ${JSON.stringify(id)}: ${seen}. */\nexport interface ${type} ${members}\nexport const ${constant} = q.Collection<${type}>(${JSON.stringify(id)});`;
   }
 
-  index({ name, source, terms = [], values }: StoredIndex, constant: string): string {
+  index({ name, source, ...made }: StoredIndex, constant: string): string {
+    const [terms, values] = [partsIn(made.terms), partsIn(made.values)];
     const of = source instanceof Ref ? this.collections.get(source.id) : undefined;
     const typeAt = (part: IndexPart): string => this.part(part, of);
-    const types = (values ?? [{ field: 'ref' }]).map(typeAt);
+    const types = (values.length > 0 ? values : [{ field: 'ref' }]).map(typeAt);
     const entry = types.length === 1 ? types[0] : `[${types.join(', ')}]`;
     const parameters = terms.map((part, at) => `term${at + 1}: ${this.argument(typeAt(part))}`);
     const given = terms.map((_, at) => `, term${at + 1}`).join('');

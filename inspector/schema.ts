@@ -61,11 +61,14 @@ interface StoredField {
   readonly reverse?: boolean;
 }
 
+/** As the index was made. */
+type OneOrMany<T> = T | readonly T[];
+
 interface StoredIndex {
   readonly name: string;
   readonly source: unknown;
-  readonly terms?: readonly StoredField[];
-  readonly values?: readonly StoredField[];
+  readonly terms?: OneOrMany<StoredField> | null;
+  readonly values?: OneOrMany<StoredField> | null;
   readonly unique?: boolean;
   readonly active?: boolean;
 }
@@ -73,11 +76,14 @@ interface StoredIndex {
 const indexOf = ({ name, source, terms, values, unique, active }: StoredIndex): IndexInfo => ({
   name,
   sources: (Array.isArray(source) ? source : [source]).map(sourceName),
-  terms: (terms ?? []).map(fieldOf),
-  values: (values ?? []).map((each) => ({ ...fieldOf(each), reverse: each.reverse === true })),
+  terms: listOf(terms).map(fieldOf),
+  values: listOf(values).map((each) => ({ ...fieldOf(each), reverse: each.reverse === true })),
   isUnique: unique === true,
   isActive: active !== false,
 });
+
+const listOf = (fields: OneOrMany<StoredField> | null = []): readonly StoredField[] =>
+  [fields ?? []].flat();
 
 const fieldOf = ({ field, binding }: StoredField): IndexField => ({
   field: typeof field === 'string' ? [field] : field,
@@ -97,5 +103,11 @@ const member = (value: unknown, name: string): unknown =>
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;
 
-export const fieldText = ({ field, binding }: IndexField): string =>
-  field?.join('.') ?? `${binding ?? ''} (binding)`;
+/** What documents have; `class` is the old name of their collection. */
+const FIRST_STEPS: readonly unknown[] = ['data', 'ref', 'class', 'ts', 'ttl'];
+
+export function fieldText({ field, binding }: IndexField): string {
+  if (!field) return `${binding ?? ''} (binding)`;
+  if (FIRST_STEPS.includes(field[0])) return field.join('.');
+  return `${JSON.stringify(field)} (finds nothing: a path is ["data", …])`;
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { openDatabase } from '../in-process/testing.ts';
+import { q } from '../src/index.ts';
+import { fieldText, readSchema } from './schema.ts';
+
+test('readSchema() reads indexes in whichever style they were made, and shows fields that find nothing', async () => {
+  const db = await openDatabase();
+  const client = db.client();
+  await client.query(q.CreateCollection({ name: 'notes' }));
+  const source = q.Collection('notes');
+  const index = (params: object) => client.query(q.CreateIndex({ source, ...params } as never));
+  await index({ name: 'of_one', terms: { field: ['data', 'tag'] }, values: { field: 'ts' } });
+  await index({ name: 'of_several', terms: [{ field: ['data', 'tag'] }, { field: 'ref' }] });
+  await index({ name: 'of_none', values: [{ field: 'data.tag', reverse: true }] });
+  const { indexes } = await readSchema(client);
+  const shown = indexes.map(({ name, terms, values }) => [
+    name,
+    terms.map(fieldText),
+    values.map(fieldText),
+  ]);
+  expect(Object.fromEntries(shown.map(([name, ...fields]) => [name, fields]))).toEqual({
+    of_one: [['data.tag'], ['ts']],
+    of_several: [['data.tag', 'ref'], []],
+    of_none: [[], [`["data.tag"] (finds nothing: a path is ["data", …])`]],
+  });
+  await db.close();
+});
