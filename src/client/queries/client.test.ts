@@ -416,8 +416,10 @@ test('sync() gives the same Sync each time, with the sets and the login of the l
   await expect(db.sync({ ...options, secret: 'wrong' })).rejects.toThrow('unauthorized');
   const [one, other] = await Promise.all([db.sync({ ...options, secret: 'a' }), db.sync(options)]);
   expect(other).toBe(one);
-  expect(await db.sync({ ...options, secret: 'b', sets: [1] })).toBe(one);
-  expect(calls.slice(1)).toMatchObject([{ secret: 'a' }, {}, { secret: 'b', sets: ['1'] }]);
+  const set = q.Documents(q.Collection('notes'));
+  expect(await db.sync({ ...options, secret: 'b', sets: [set] })).toBe(one);
+  const sets = ['{"documents":{"collection":"notes"}}'];
+  expect(calls.slice(1)).toMatchObject([{ secret: 'a' }, {}, { secret: 'b', sets }]);
   await db.close();
 });
 

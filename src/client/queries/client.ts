@@ -131,7 +131,7 @@ class QueryClient {
    * Resolves when an index has been built: `Match` finds nothing in it before, and fails.
    * @throws QueryError when there is no such index
    */
-  whenActive(index: Arg): Promise<void> {
+  whenActive(index: Expr): Promise<void> {
     return new Promise((resolve, reject) => {
       const stop = this.subscribe(q.Select('active', q.Get(index)), {
         next(isActive) {

@@ -35,7 +35,7 @@ export interface SyncOptions {
     readonly key: string;
   };
   /** What to keep here, the most urgent first: `q.Documents(…)`, `q.Match(index, …)`, refs, and unions of these. */
-  readonly sets: readonly Arg[];
+  readonly sets: readonly Expr[];
 }
 
 export interface Submitted<T> {

@@ -91,6 +91,13 @@ export function refused(): void {
   q.Create(typed, { data: note, credentials: { pasword: 'x' } });
   // @ts-expect-error It would be told as a wrong password.
   q.Login(q.Ref(typed, '1'), { pasword: 'x' });
+  for (const unit of ['half days', 'day', q.Var('unit')] as const) q.TimeAdd(q.Now(), 1, unit);
+  // @ts-expect-error There is no such unit: it is seven days.
+  q.TimeAdd(q.Now(), 1, 'week');
+  // @ts-expect-error A set, not the name of a collection.
+  void openDatabase('notes').then((db) => db.sync({ url: 'https://hub.example', sets: ['notes'] }));
+  // @ts-expect-error An index, not its name.
+  void client.whenActive('by_tag');
   // @ts-expect-error A union has at least one member.
   q.Union();
   // @ts-expect-error The observer needs somewhere to tell values.
@@ -160,6 +167,14 @@ export function schema(): void {
   q.CreateIndex({ name: 'i', source: q.Collection('notes'), term: [{ field: 'ts' }] });
   // @ts-expect-error It is `fields` of the source, and `field` of a term.
   q.CreateIndex({ name: 'i', source: q.Collection('notes'), terms: [{ fields: ['ts'] }] });
+  q.CreateIndex({ name: 'i', source: q.Collection('c'), values: [{ field: ['ref', 'id'] }] });
+  q.CreateIndex({ name: 'i', source: q.Collection('c'), terms: { field: q.Var('path') } });
+  // @ts-expect-error A path is an array: this is a member with a dot in its name.
+  q.CreateIndex({ name: 'i', source: q.Collection('c'), terms: [{ field: 'data.at' }] });
+  // @ts-expect-error What is in `data` has a path.
+  q.CreateIndex({ name: 'i', source: q.Collection('c'), values: [{ field: 'at' }] });
+  // @ts-expect-error It is `field` of a value, too.
+  q.CreateIndex({ name: 'i', source: q.Collection('c'), values: [{ fields: ['ts'] }] });
   // @ts-expect-error An index has a source.
   q.CreateIndex({ name: 'i' });
   // @ts-expect-error The action is `write`.

@@ -1,10 +1,13 @@
 /** Scalars: strings, numbers, times, and what tells and changes types. */
 import type { Expr, FaunaTime } from '../values.ts';
+import type { TimeUnit } from '../../../values/time-units.ts';
 import type { Arg } from './arguments.ts';
 import type { Data } from './documents.ts';
 import type { RegularScalars } from './regular-scalars.ts';
 
 type Comparison = 'Equals' | 'LT' | 'LTE' | 'GT' | 'GTE' | 'And' | 'Or';
+
+type Unit = TimeUnit | `${TimeUnit}s` | Expr;
 
 /** Of those whose types need more than the type of their result. */
 interface Others {
@@ -14,8 +17,8 @@ interface Others {
     start?: Arg,
     count?: Arg,
   ) => Expr<{ start: number; end: number; data: string }[]>;
-  TimeAdd: <T = FaunaTime>(base: Arg, offset: Arg, unit: Arg) => Expr<T>;
-  TimeSubtract: <T = FaunaTime>(base: Arg, offset: Arg, unit: Arg) => Expr<T>;
+  TimeAdd: <T = FaunaTime>(base: Arg, offset: Arg, unit: Unit) => Expr<T>;
+  TimeSubtract: <T = FaunaTime>(base: Arg, offset: Arg, unit: Unit) => Expr<T>;
   Now: () => Expr<FaunaTime>;
   Max: <T = number>(...values: [Arg, ...Arg[]]) => Expr<T>;
   Min: <T = number>(...values: [Arg, ...Arg[]]) => Expr<T>;

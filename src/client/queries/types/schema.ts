@@ -40,9 +40,13 @@ export interface IndexSource {
   readonly fields?: OneOrMany<Readonly<Record<string, Expr>>>;
 }
 
+/** What documents have beside `data`. What is in `data` is named by a path: `['data', 'email']`. */
+type FieldBeside = 'ref' | 'class' | 'ts' | 'ttl' | 'data';
+
 /** What an index searches by: a field of the document, or a binding of its source. */
 export interface IndexTerm {
-  readonly field?: Expr | OneOrMany<string | number>;
+  /** `['data', 'email']`, `'ref'`, `'ts'`. */
+  readonly field?: Expr | FieldBeside | readonly (string | number)[];
   readonly binding?: Arg;
   readonly transform?: 'casefold' | Expr;
   /** False: an array or object is one value, not several. */
@@ -51,7 +55,8 @@ export interface IndexTerm {
 
 /** What an index returns, and the order it sorts by. */
 export interface IndexValue extends IndexTerm {
-  readonly reverse?: Arg;
+  /** No function: every array has one of this name, and would pass for a value, whatever is in it. */
+  readonly reverse?: boolean | Expr | null;
 }
 
 /** Parameters of `CreateIndex`. */
