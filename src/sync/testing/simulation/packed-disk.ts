@@ -16,7 +16,7 @@ import { isIndexOrBlock, withoutDeletions } from '../../../packed/testing/simula
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import { SPACES, type Range, type Store } from '../../../store/port.ts';
 import type { Disk } from './disk.ts';
-import type { Process } from './processes.ts';
+import { StoreTrouble, type Process } from './processes.ts';
 import { said, type World } from './world.ts';
 
 /** Some writes make a table, and a few tables a merge. */
@@ -34,6 +34,7 @@ const LIMITS: PackedLimits = {
 
 /** After what it may die of a flush or a merge. */
 const STEPS = ['claim stored', 'blocks stored', 'flip stored', 'log cut'] as const;
+type Step = (typeof STEPS)[number];
 
 /** What must have been met, or nothing is said of the packed store. */
 export const PACKED_EXPECTED: readonly string[] = [
@@ -43,6 +44,10 @@ export const PACKED_EXPECTED: readonly string[] = [
   'packed store opened again with tables',
   'packed store swept',
   'packed store compared',
+  'answer of a disk lost, stored',
+  'answer of a disk lost, not stored',
+  'disk lost amid a commit',
+  'disk lost amid a commit, another tab came first',
   ...STEPS.map((step) => `tab dies: ${step}`),
 ];
 
@@ -59,7 +64,26 @@ const EVERYTHING: readonly Range[] = SPACES.flatMap((space) =>
 
 /** Of messages between tabs. */
 const HEARD = 0.7;
+/** Of calls of a medium: their answer is lost, whatever was done; */
+const FAILS = 0.02;
+/** of appends that look first: their connection is lost before they are committed, and they have another after so long at most. */
+const LOSES_CONNECTION = 0.3;
+const RECONNECTS_MS = 1000;
 const SWEEP_MS = 20_000;
+
+/** What has become of an append that looks first: its connection was lost, and its number was to be this; or it is over. */
+type Tried =
+  | { readonly kind: 'lost'; readonly number: number }
+  | {
+      readonly kind: 'over';
+      /** Undefined: nothing was added. */
+      readonly number: number | undefined;
+      /** Nobody is told. */
+      readonly fails: boolean;
+      readonly step: Step | undefined;
+    };
+
+const NOTHING: Tried = { kind: 'over', number: undefined, fails: false, step: undefined };
 
 export class PackedDisk implements Disk {
   readonly memory = new SharedMemory();
@@ -69,6 +93,7 @@ export class PackedDisk implements Disk {
   private readonly dropsDeletions: boolean;
   private readonly tabs = new Map<Process, PackedStore>();
   private opened = 0;
+  private readonly isOpen = new WeakSet<Process>();
   /** Flushes and merges. */
   private holder: Process | undefined = undefined;
   private reader: { readonly number: number; readonly store: Promise<PackedStore> } | undefined =
@@ -131,6 +156,7 @@ export class PackedDisk implements Disk {
     });
     this.tabs.set(process, store);
     await store.open();
+    this.isOpen.add(process);
     if (isAgain) world.count('packed store opened again');
     if (isAgain && tablesOf(store.manifest).length > 0)
       world.count('packed store opened again with tables');
@@ -171,7 +197,7 @@ export class PackedDisk implements Disk {
     return [...this.tabs.keys()].filter(({ isAlive }) => isAlive).length === 1;
   }
 
-  /** What the medium of a tab asks for takes a while, and is not done once the tab is dead. */
+  /** What the medium of a tab asks for takes a while, may fail, and is not done once the tab is dead. */
   private mediumOf(process: Process): Medium {
     const { chance, clockwork } = this.world;
     const medium = this.medium();
@@ -179,43 +205,120 @@ export class PackedDisk implements Disk {
       if (chance.is(0.1)) await clockwork.sleep(chance.next() * 5);
       await process.pass();
     };
-    const call = async <T>(ask: () => Promise<T>, step?: (typeof STEPS)[number]): Promise<T> => {
+    const call = async <T>(ask: () => Promise<T>, step?: Step): Promise<T> => {
       await begin();
-      const answer = await ask();
+      // A tab that cannot open the database is another one.
+      const fails = this.isOpen.has(process) && this.happens(FAILS);
+      const isDone = !fails || chance.is(0.5);
+      const answer = isDone ? await ask() : undefined;
       await process.pass(step);
-      return answer;
+      if (fails) throw this.trouble(isDone && answer !== false);
+      // It is done.
+      return answer as T;
     };
+    /** What ends the transactions of `appendAfter`. */
+    const open = new Set<() => void>();
     return {
-      look: (...asked) => call(() => medium.look(...asked)),
+      look(...asked) {
+        for (const end of open) end();
+        return call(() => medium.look(...asked));
+      },
       append: (parts, ...more) => call(() => medium.append(parts, ...more), stepOf(parts)),
-      appendAfter: (...asked) => call(() => medium.appendAfter(...asked)),
+      appendAfter: async (after, make) => {
+        await begin();
+        for (;;) {
+          const tried = await this.tryAppendAfter(after, make, open);
+          if (tried.kind !== 'lost') {
+            await process.pass(tried.step);
+            if (tried.fails) throw this.trouble(tried.number !== undefined);
+            return tried.number;
+          }
+          await clockwork.sleep(chance.next() * RECONNECTS_MS);
+          await process.pass();
+          if (!this.isFree(tried.number)) return undefined;
+        }
+      },
       putBlocks: (blocks) => call(() => medium.putBlocks(blocks), 'blocks stored'),
       trim: (trim) => call(() => medium.trim(trim), 'log cut'),
       close: () => Promise.resolve(),
     };
   }
 
-  /** The data themselves. What is appended is made in the memory, too. */
+  /**
+   * In one transaction, beside which nobody appends. It is over as soon as its tab looks at something else, as in a browser; its
+   * connection may be lost before it is committed.
+   */
+  private async tryAppendAfter(
+    after: number,
+    make: Parameters<Medium['appendAfter']>[1],
+    open: Set<() => void>,
+  ): Promise<Tried> {
+    const { data, world } = this;
+    let making: ReturnType<typeof make> | undefined;
+    const tried = await data.appends.run(async (): Promise<Tried | undefined> => {
+      const expected = data.lastNumber + 1;
+      let end = (): void => undefined;
+      const over = new Promise<'over'>((resolve) => open.add((end = () => resolve('over'))));
+      making = make(data.look(after, []).log);
+      const parts = await Promise.race([making, over]).finally(() => open.delete(end));
+      if (parts === 'over') return undefined;
+      if (!parts) return NOTHING;
+      if (this.happens(LOSES_CONNECTION)) return { kind: 'lost', number: expected };
+      const fails = this.happens(FAILS);
+      const isAdded = !(fails && world.chance.is(0.5)) && (await this.add(parts, expected));
+      const number = isAdded ? expected : undefined;
+      return { kind: 'over', number, fails, step: stepOf(parts) };
+    });
+    if (tried) return tried;
+    await making;
+    return NOTHING;
+  }
+
+  /** On another connection: whether nobody has taken that number meanwhile. @throws StoreTrouble when nobody can say any more who has */
+  private isFree(number: number): boolean {
+    const { data, world } = this;
+    world.count('disk lost amid a commit');
+    if (data.lastNumber < number) return true;
+    if (!data.log.some((part) => part.number === number)) throw this.trouble(false);
+    world.count('disk lost amid a commit, another tab came first');
+    return false;
+  }
+
+  private happens(probability: number): boolean {
+    const { chance, isCalm } = this.world;
+    return !isCalm && chance.is(probability);
+  }
+
+  private trouble(isStored: boolean): StoreTrouble {
+    const what = isStored ? 'stored' : 'not stored';
+    this.world.count(`answer of a disk lost, ${what}`);
+    return new StoreTrouble(`The answer of the disk was lost: ${what}.`, isStored);
+  }
+
+  /** The data themselves. */
   private medium(): Medium {
     const { data } = this;
-    const append = async (parts: readonly Uint8Array[], expected: number): Promise<boolean> => {
-      const isAdded = data.append(parts, expected);
-      if (isAdded) await this.noteStored(recordOf(parts));
-      return isAdded;
-    };
     return {
       look: async (after, blocks) => data.look(after, blocks),
-      append,
-      async appendAfter(after, make) {
-        const { log } = data.look(after, []);
-        const expected = data.lastNumber + 1;
-        const parts = await make(log);
-        return parts && (await append(parts, expected)) ? expected : undefined;
-      },
+      append: (parts, expected) => data.appends.run(() => this.add(parts, expected)),
+      appendAfter: (after, make) =>
+        data.appends.run(async () => {
+          const { log } = data.look(after, []);
+          const expected = data.lastNumber + 1;
+          const parts = await make(log);
+          return parts && (await this.add(parts, expected)) ? expected : undefined;
+        }),
       putBlocks: async (blocks) => data.putBlocks(blocks.map((block) => this.planted(block))),
       trim: async (trim) => data.trim(trim),
       close: () => Promise.resolve(),
     };
+  }
+
+  /** What is appended is made in the memory, too. */
+  private async add(parts: readonly Uint8Array[], expected: number): Promise<boolean> {
+    const isAdded = this.data.append(parts, expected);
+    if (isAdded) await this.noteStored(recordOf(parts));
+    return isAdded;
   }
 
   private async noteStored(record: LogRecord): Promise<void> {
@@ -235,6 +338,8 @@ export class PackedDisk implements Disk {
   }
 
   private readonly onFault = (reason: unknown): void => {
+    // What is stored is whole, and is flushed later.
+    if (reason instanceof StoreTrouble) return;
     this.world.problems.push(`fault: ${said(reason)}`);
   };
 
@@ -262,7 +367,7 @@ const whenOpen = (open: () => Promise<Store>): Store => ({
 const recordOf = (parts: readonly Uint8Array[]): LogRecord =>
   readRecord(joined(parts.map((part) => readPart(part).piece)));
 
-function stepOf(parts: readonly Uint8Array[]): (typeof STEPS)[number] | undefined {
+function stepOf(parts: readonly Uint8Array[]): Step | undefined {
   const { kind } = recordOf(parts);
   return kind === 'commit' ? undefined : `${kind} stored`;
 }

@@ -6,7 +6,15 @@ import type { Store } from '../../../store/port.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
 
 /** What a store says that is not there for a while, as PostgreSQL does with 40001. */
-export class StoreTrouble extends Error {}
+export class StoreTrouble extends Error {
+  /** What was to be written is stored all the same. */
+  readonly isStored: boolean;
+
+  constructor(message: string, isStored: boolean) {
+    super(message);
+    this.isStored = isStored;
+  }
+}
 
 export class Process {
   isAlive = true;
@@ -91,7 +99,7 @@ export function processStore(store: Store, options: StoreOptions): Store {
     if (process.trouble !== moment) return;
     process.trouble = undefined;
     count(`store fails ${moment} a commit`);
-    throw new StoreTrouble(`could not serialize access (${moment} the commit)`);
+    throw new StoreTrouble(`could not serialize access (${moment} the commit)`, moment === 'after');
   };
   return {
     async read(body, options) {
@@ -104,7 +112,13 @@ export function processStore(store: Store, options: StoreOptions): Store {
       await latency();
       await process.passCommit('before commit');
       fail('before');
-      const value = await store.write(body, options);
+      let value;
+      try {
+        value = await store.write(body, options);
+      } catch (reason) {
+        if (reason instanceof StoreTrouble && reason.isStored) onWritten?.();
+        throw reason;
+      }
       onWritten?.();
       await process.passCommit('committed');
       fail('after');

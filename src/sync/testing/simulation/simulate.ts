@@ -68,6 +68,7 @@ async function begin(world: World, hasFaults: boolean): Promise<void> {
     if (chance.is(0.5)) device.openTab();
   });
   if (!hasFaults) return;
+  world.isCalm = false;
   network.loss = chance.next() * 0.3;
   network.duplication = chance.next() * 0.2;
   network.delayMs = 5 + chance.next() * 400;
@@ -140,7 +141,9 @@ async function changeUntold(world: World): Promise<void> {
   problems.push(`I11: not asked for within 120 seconds: ${devices.map(standing).join('; ')}`);
 }
 
-async function mend({ network, hub, devices, clockwork, secrets }: World): Promise<void> {
+async function mend(world: World): Promise<void> {
+  const { network, hub, devices, clockwork, secrets } = world;
+  world.isCalm = true;
   network.loss = 0;
   network.duplication = 0;
   network.lateness = 0;

@@ -55,6 +55,8 @@ export class World {
   /** Secrets that no message and no device may hold. */
   readonly secrets = new Set<string>([PASSWORD]);
   marks = 0;
+  /** No disk fails. */
+  isCalm = true;
   private readonly mutant: Mutant | undefined;
   private readonly tells: boolean;
   private readonly diskIn: (world: World) => Disk;
