@@ -56,6 +56,28 @@ test('move_database() wants two databases that are there, and the right to delet
   });
 });
 
+test('a role that may delete databases moves those of its own database, and none below them', async () => {
+  const w = await world();
+  await w.ask({
+    create_role: obj({
+      name: 'keeper',
+      privileges: obj({ resource: { databases: null }, actions: obj({ delete: true }) }),
+    }),
+  });
+  const { secret } = await w.document({ create_key: obj({ role: { role: 'keeper' } }) });
+  const inner = db('inner', db('a'));
+  for (const [from, to] of [
+    [inner, db('b')],
+    [db('b'), inner],
+  ])
+    expect(await w.fault(move(from, to), { secret })).toMatchObject({
+      status: 403,
+      code: 'permission denied',
+    });
+  expect((await w.answer(move(db('b'), db('a')), { secret })).status).toBe(200);
+  expect((await w.answer(move(inner, db('b', db('a'))))).status).toBe(200);
+});
+
 test('what is below a moved database moves along: data, keys, and names that were given up', async () => {
   const w = await world();
   const key = await w.document({ create_key: obj({ role: 'admin' }) }, at('a/inner'));

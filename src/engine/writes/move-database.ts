@@ -31,12 +31,14 @@ export function moveDatabase(
   const target = databaseMeant(to);
   const live = liveVersion(context, from, 'present') ?? failNotFound(context, from, position);
   if (!liveVersion(context, to, 'present')) failNotFound(context, to, positionOf(queryPath, 'to'));
-  // Deletes are for one's own database only; a database further down is as much one's own.
+  // Deletes are for one's own database only. Those further down are as much an administrator's, who can read them; no role reaches them.
   const probe = new Ref(context.database, NATIVE.databases, from.id);
-  const isInScope = [from, to].every((ref) =>
-    isWithin(context.reader, ref.database, context.database),
+  const isReached = [from, to].every(
+    (ref) =>
+      isWithin(context.reader, ref.database, context.database) &&
+      (ref.database === context.database || context.permissions.may({ action: 'read', ref })),
   );
-  if (!isInScope || !context.permissions.may({ action: 'delete', ref: probe })) {
+  if (!isReached || !context.permissions.may({ action: 'delete', ref: probe })) {
     failDenied(position);
   }
   const fields = fieldsOf(context, from, live.version);
