@@ -72,8 +72,8 @@ test('how long each execution took here is told, of those that went elsewhere to
   told.length = 0;
   await ask(long(1));
   expect(sent).toHaveLength(1);
-  // The clock goes on with each look: two in the turn, and the one at its end.
-  expect(told).toEqual([3]);
+  // The clock goes on with each look: two until its turn begins, two in the turn, and the one at its end.
+  expect(told).toEqual([5]);
 });
 
 test('all executions of a query here have one turn together', async () => {

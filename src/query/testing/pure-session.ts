@@ -62,7 +62,7 @@ export function pureSession(
       return work;
     },
     snapshot: SNAPSHOT,
-    seenAt: () => 'present',
+    seenAt: (ts) => (typeof ts === 'number' && ts < SNAPSHOT ? ts : 'present'),
     pendingTs: SNAPSHOT + 1,
     apiVersion,
     names: namesIn(apiVersion),
