@@ -154,8 +154,11 @@ export class FileHubWorld {
     const pass = (): Promise<void> => this.run.clockwork.sleep(this.run.chance.next() * 20);
     return {
       put: async (key, bytes) => {
+        const { restores } = this;
         await pass();
-        blobs.set(key, { bytes: bytes.slice(), putMs: this.run.clockwork.now });
+        // What was begun before it was restored is not in the copy.
+        if (restores === this.restores)
+          blobs.set(key, { bytes: bytes.slice(), putMs: this.run.clockwork.now });
       },
       get: async (key) => {
         await pass();
