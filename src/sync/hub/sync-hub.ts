@@ -178,6 +178,7 @@ class Hub implements SyncHub {
       const listener = { ...(await find()), device: id };
       const sender = new HintSender({
         nextPull: () => this.hints.standing(listener)?.next,
+        isOnlyStream: () => this.hints.hasOneStream(listener),
         pull: (message) => this.sharedPulls.pull(secret, listener, message),
         turn: () => this.turns.next(),
         onHint,

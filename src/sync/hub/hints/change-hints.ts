@@ -135,11 +135,13 @@ export class ChangeHints {
     this.standings.replace(nameOf(device), standing);
   }
 
-  /** Undefined also while it has several streams: what is brought over one of them, the others do not have. */
   standing(device: DeviceName): Standing | undefined {
-    const name = nameOf(device);
-    const streams = this.devices.get(name)?.listeners.size ?? 0;
-    return streams > 1 ? undefined : this.standings.get(name);
+    return this.standings.get(nameOf(device));
+  }
+
+  /** What is brought over one of several streams, the others do not have. */
+  hasOneStream(device: DeviceName): boolean {
+    return this.devices.get(nameOf(device))?.listeners.size === 1;
   }
 
   /** Whether no commit between the two was overlooked. */

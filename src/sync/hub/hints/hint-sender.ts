@@ -8,6 +8,8 @@ const PIGGYBACKED_BYTES = 64 * 1024;
 export interface HintSenderOptions {
   /** How the device will ask next; undefined: unknown. */
   readonly nextPull: () => Pull | undefined;
+  /** Whether the device has no other, over which it may have been brought what this one lacks. */
+  readonly isOnlyStream: () => boolean;
   /** @throws SyncRefused */
   readonly pull: (message: Pull) => Promise<Pulled>;
   /** Resolves when it may begin. */
@@ -44,10 +46,11 @@ export class HintSender {
 
   /** Undefined: the device has that commit already. */
   private async withPull(hint: ChangeHint): Promise<ChangeHint | undefined> {
-    const message = this.options.nextPull();
+    const { nextPull, isOnlyStream, pull } = this.options;
+    const message = nextPull();
     if (message?.cursor === undefined) return hint;
-    if (message.cursor >= hint.head) return undefined;
-    const brought = await piggybackedPull(message, this.options.pull);
+    if (message.cursor >= hint.head) return isOnlyStream() ? undefined : hint;
+    const brought = await piggybackedPull(message, pull);
     return brought ? { head: brought.pulled.cursor, brought } : hint;
   }
 }
