@@ -8,6 +8,7 @@ afterEach(() => void vi.useRealTimers());
 /** A database that answers nothing by itself. */
 class SilentDatabase {
   readonly requests: { onsuccess?: () => void; readonly result: number }[] = [];
+  commits = 0;
 
   transaction(): EventTarget {
     const { requests } = this;
@@ -17,7 +18,8 @@ class SilentDatabase {
       return request;
     };
     const tx = new EventTarget();
-    return Object.assign(tx, { objectStore: () => ({ count }), abort: () => undefined });
+    const commit = () => void (this.commits += 1);
+    return Object.assign(tx, { objectStore: () => ({ count }), abort: () => undefined, commit });
   }
 
   get idb(): IDBDatabase {
@@ -68,4 +70,19 @@ test('when that one has ended, ten seconds count again', async () => {
   expect(noted).toEqual([]);
   await vi.advanceTimersByTimeAsync(4_000);
   expect(noted).toEqual(['storage_blocked']);
+});
+
+test('WebKit is not told to commit at once: a worker that ends then would block the next page', () => {
+  for (const [engine, commits] of [
+    ['AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15', 0],
+    ['AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0', 1],
+    ['rv:153.0) Gecko/20100101 Firefox/153.0', 1],
+  ] as const) {
+    vi.stubGlobal('navigator', { userAgent: `Mozilla/5.0 (X11; Linux x86_64) ${engine}` });
+    const database = new SilentDatabase();
+    const { tx } = begin(database);
+    tx.commitAtOnce().catch(() => undefined);
+    expect(database.commits, engine).toBe(commits);
+  }
+  vi.unstubAllGlobals();
 });

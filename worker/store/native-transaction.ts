@@ -4,6 +4,7 @@ import type { Durability } from '../../src/store/port.ts';
 import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './deadline.ts';
 import { blockedByOthers, silent, TransactionFailure } from './idb-failure.ts';
 import type { OnResult } from './idb-rows.ts';
+import { needsOneAtATime } from './under-way.ts';
 
 /** What the connection adds to it: see `LastingConnection.begin`. */
 export interface Watched {
@@ -141,10 +142,13 @@ export class NativeTransaction implements Waiting {
     });
   }
 
-  /** The same when only one request writes, and was made last: the browser commits without waiting for us to see its answer. */
+  /**
+   * The same when only one request writes, and was made last: the browser commits without waiting for us to see its answer. Not
+   * WebKit: a worker that is ended after that leaves a database there which the next page cannot open.
+   */
   commitAtOnce(): Promise<void> {
     const committed = this.commit();
-    this.attempt(() => this.native.commit());
+    if (!needsOneAtATime(navigator.userAgent)) this.attempt(() => this.native.commit());
     return committed;
   }
 
