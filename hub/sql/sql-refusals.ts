@@ -17,16 +17,12 @@ const REFUSED: Readonly<Record<string, readonly [RefusalCode, string]>> = {
 
 /** @param report told of what only whoever runs the database can do something about */
 export function refusalFor(failure: SqlFailure, report?: (refusal: Refusal) => void): Refusal {
-  if (failure.isConnectionLoss) {
-    const description = 'The database cannot be reached: try again.';
-    const refusal = new Refusal('storage_unavailable', description, { cause: failure });
-    report?.(refusal);
-    return refusal;
-  }
-  const code = failure.code ?? '';
-  const expected = REFUSED[code] ?? REFUSED[code.slice(0, 2)];
+  const { code = '', isConnectionLoss } = failure;
+  const expected = isConnectionLoss ? undefined : (REFUSED[code] ?? REFUSED[code.slice(0, 2)]);
   if (expected) return new Refusal(...expected, { cause: failure });
-  const description = `The database refused a statement with code ${code}: see the log of the hub.`;
+  const description = isConnectionLoss
+    ? 'The database cannot be reached: try again.'
+    : `The database refused a statement with code ${code}: see the log of the hub.`;
   const refusal = new Refusal('storage_unavailable', description, { cause: failure });
   report?.(refusal);
   return refusal;
