@@ -5,9 +5,9 @@
 import { eachElement } from '../../query/collect-needs.ts';
 import { isNativeCollectionRef } from '../../values/native-refs.ts';
 import { isKind, type SetValue } from '../../values/value.ts';
-import type { Change } from './changes.ts';
+import { combinedChanges, type Change } from './changes.ts';
 import type { Access, ChangesRequest, Sets, SetShape, Shapes } from './operation.ts';
-import { wholeRuns } from './runs.ts';
+import { pickRun, wholeRuns } from './runs.ts';
 import type { SetCursor, SetRequest } from './set-cursor.ts';
 
 type SetOfMembers = SetValue & { readonly sets: readonly SetValue[] };
@@ -70,6 +70,17 @@ export const changesOfMembers = (
   sets: Sets,
 ): readonly (readonly Change[])[] =>
   members.map((set) => sets.changesOf(asSetOfDocument(set), { ...request, asMember: true }));
+
+/** Of a set that holds, of each value, the run of the member that has it best. */
+export const changesOfPicked = (
+  members: readonly SetValue[],
+  request: ChangesRequest,
+  sets: Sets,
+  isBetter: Parameters<typeof pickRun>[1],
+): readonly Change[] =>
+  combinedChanges(changesOfMembers(members, request, sets), (runs) =>
+    pickRun(runs, isBetter, { backward: false, sources: request.sources }),
+  );
 
 const asSetOfDocument = (set: SetValue): SetValue =>
   set.op === 'events' && isKind(set.of, 'ref') && !isNativeCollectionRef(set.of)

@@ -2,13 +2,12 @@
 import { eachElement } from '../../../query/collect-needs.ts';
 import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
-import { combinedChanges } from '../changes.ts';
 import type { SetOperation } from '../operation.ts';
 import { pickRun, runCursor } from '../runs.ts';
 import { PeekableCursor } from '../set-cursor.ts';
 import {
   accessToMembers,
-  changesOfMembers,
+  changesOfPicked,
   narrowAll,
   openMembers,
   shapeOfMembers,
@@ -31,20 +30,17 @@ export const intersection: SetOperation<SetOf<'intersection'>> = {
       if (!alignAll(peekables, request.backward)) return undefined;
       return pickRun(
         eachElement(peekables, (peekable) => peekable.takeRun()),
-        (a, b) => a < b,
+        isShorter,
         request,
       );
     };
     return runCursor(request, sets.shapeOf(set).reversed, next, narrowAll(cursors));
   },
 
-  changes(set, request, sets) {
-    const { sources } = request;
-    return combinedChanges(changesOfMembers(set.sets, request, sets), (runs) =>
-      pickRun(runs, (a, b) => a < b, { backward: false, sources }),
-    );
-  },
+  changes: (set, request, sets) => changesOfPicked(set.sets, request, sets, isShorter),
 };
+
+const isShorter = (length: number, best: number): boolean => length < best;
 
 /** Moves all cursors to the next group that each of them contains. */
 function alignAll(peekables: readonly PeekableCursor[], backward: boolean): boolean {

@@ -1,13 +1,13 @@
 /** `union`: a value occurs as often as in the member that has it most often. Spec: sets 4. */
 import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
-import { combinedChanges, unitedChanges } from '../changes.ts';
+import { unitedChanges } from '../changes.ts';
 import type { SetOperation } from '../operation.ts';
 import { RunMerge } from '../run-merge.ts';
 import { pickRun, runCursor } from '../runs.ts';
 import {
   accessToMembers,
-  changesOfMembers,
+  changesOfPicked,
   narrowAll,
   openMembers,
   shapeOfMembers,
@@ -34,11 +34,8 @@ export const union: SetOperation<SetOf<'union'>> = {
   },
 
   changes(set, request, sets) {
-    const { sources, asMember } = request;
-    if (!asMember) return unitedChanges(set.sets.map((each) => sets.changesOf(each, request)));
-    return combinedChanges(changesOfMembers(set.sets, request, sets), (runs) =>
-      pickRun(runs, isLonger, { backward: false, sources }),
-    );
+    if (request.asMember) return changesOfPicked(set.sets, request, sets, isLonger);
+    return unitedChanges(set.sets.map((each) => sets.changesOf(each, request)));
   },
 };
 
