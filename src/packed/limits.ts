@@ -11,6 +11,8 @@ export interface PackedLimits {
   readonly putBytes: number;
   /** A part of a block, below what Chromium gives a file of its own. */
   readonly partBytes: number;
+  /** Blocks that stand beside each other are asked for about so many bytes at a time: of a larger answer Chromium takes five times as long for each byte. */
+  readonly rangeBytes: number;
   /** Items that are flushed or merged between two pauses, unless bytes are put before. */
   readonly sliceItems: number;
   /** So many runs of a level become one. */
@@ -25,6 +27,7 @@ export const PACKED_LIMITS: PackedLimits = {
   rowBlockBytes: 16 * 1024,
   putBytes: 256 * 1024,
   partBytes: 56 * 1024,
+  rangeBytes: 128 * 1024,
   sliceItems: 2000,
   runsPerLevel: 4,
 };

@@ -13,7 +13,7 @@ import {
   row,
   sequence,
 } from '../store/testing/store-rows.ts';
-import type { PackedLimits } from './limits.ts';
+import { PACKED_LIMITS, type PackedLimits } from './limits.ts';
 import type { PackedStore, PackedStoreOptions } from './packed-store.ts';
 import { CountingMedium } from './testing/counting-medium.ts';
 import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
@@ -105,6 +105,22 @@ test('rows beside each other are one request', async () => {
   const counts = medium.take();
   expect(counts).toMatchObject({ looks: 1, ranges: 1 });
   expect(counts.blocks).toBeGreaterThan(10);
+});
+
+test('what is large is asked for in several requests, neighbours together as far as they are small', async () => {
+  const data = new MediumData();
+  const filling = await openPacked(data);
+  const large = 1024 * 1024;
+  await put(filling, 'documents', rows(40, 'x'.repeat(large / 100)));
+  await put(filling, 'documents', [{ ...row('large'), value: 'x'.repeat(large) }]);
+  await filling.flush();
+  const { store, medium } = await opened(data);
+  medium.take();
+  const addresses = sequence(40).map((i) => at(fixed(i)));
+  await store.read((tx) => tx.fetch([...addresses, at('large')], []));
+  const { ranges, rangeBytesMax } = medium.take();
+  expect(rangeBytesMax).toBeLessThanOrEqual(PACKED_LIMITS.rangeBytes);
+  expect(ranges).toBeLessThan(30);
 });
 
 /** Of a unique index. */

@@ -6,6 +6,8 @@ export interface MediumCounts {
   looks: number;
   /** Ranges of blocks they asked for: each is a request. */
   ranges: number;
+  /** Of the largest answer to one of them. */
+  rangeBytesMax: number;
   /** Blocks they returned. */
   blocks: number;
   appended: number;
@@ -32,6 +34,10 @@ export class CountingMedium implements Medium {
     this.counts.looks += 1;
     this.counts.ranges += ranges.length;
     this.counts.blocks += found.blocks.flat().length;
+    for (const blocks of found.blocks) {
+      const bytes = blocks.reduce((sum, block) => sum + block.bytes.length, 0);
+      this.counts.rangeBytesMax = Math.max(this.counts.rangeBytesMax, bytes);
+    }
     return found;
   }
 
@@ -68,4 +74,11 @@ export class CountingMedium implements Medium {
   }
 }
 
-const NOTHING = (): MediumCounts => ({ looks: 0, ranges: 0, blocks: 0, appended: 0, putBytes: 0 });
+const NOTHING = (): MediumCounts => ({
+  looks: 0,
+  ranges: 0,
+  rangeBytesMax: 0,
+  blocks: 0,
+  appended: 0,
+  putBytes: 0,
+});

@@ -18,6 +18,8 @@ export class BlockGone extends Error {
 }
 
 interface Wanted extends IdRange {
+  /** About so many are stored of it. */
+  readonly bytes: number;
   readonly take: (bytes: Uint8Array) => void;
 }
 
@@ -64,7 +66,8 @@ export class BlockAccess {
           () => new TableIndex(bytes),
         ),
       );
-    this.wanted.set(first, { first, last, take });
+    const bytes = (last - first + 1) * PACKED_LIMITS.partBytes;
+    this.wanted.set(first, { first, last, bytes, take });
     return undefined;
   }
 
@@ -86,9 +89,10 @@ export class BlockAccess {
       this.cache.put(first, block);
       this.hold(first, block);
     };
-    this.wanted.set(first, { first, last: table.first + span.last, take });
     const inParts = (span.last - span.first) * PACKED_LIMITS.partBytes;
-    this.wantedBytes += Math.max(inParts, table.bytes / index.blocks);
+    const bytes = Math.max(inParts, table.bytes / index.blocks);
+    this.wanted.set(first, { first, last: table.first + span.last, bytes, take });
+    this.wantedBytes += bytes;
     return undefined;
   }
 
@@ -118,14 +122,27 @@ export class BlockAccess {
     this.wanted = new Map();
     this.wantedBytes = 0;
     this.endRun();
-    const ranges: IdRange[] = [];
-    for (const { first, last } of wanted) {
-      const former = ranges.at(-1);
-      if (former?.last === first - 1) ranges[ranges.length - 1] = { first: former.first, last };
-      else ranges.push({ first, last });
-    }
-    return { ranges, take: ({ blocks }) => takeAll(wanted, blocks.flat()) };
+    return { ranges: rangesOf(wanted), take: ({ blocks }) => takeAll(wanted, blocks.flat()) };
   }
+}
+
+/** Neighbours share a range, up to about `PACKED_LIMITS.rangeBytes`. */
+function rangesOf(wanted: readonly Wanted[]): readonly IdRange[] {
+  const ranges: { first: number; last: number }[] = [];
+  let left = 0;
+  for (const { first, last, bytes } of wanted) {
+    const ofEach = bytes / (last - first + 1);
+    for (let id = first; id <= last; id += 1) {
+      const range = ranges.at(-1);
+      if (range?.last === id - 1 && ofEach <= left) range.last = id;
+      else {
+        ranges.push({ first: id, last: id });
+        left = PACKED_LIMITS.rangeBytes;
+      }
+      left -= ofEach;
+    }
+  }
+  return ranges;
 }
 
 /** @throws BlockGone */

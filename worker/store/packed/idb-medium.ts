@@ -1,4 +1,5 @@
 /** The medium of a packed store over IndexedDB: log and blocks are object stores, each call is one native transaction, done once. */
+import { PACKED_LIMITS } from '../../../src/packed/limits.ts';
 import type {
   BlockRange,
   LogPart,
@@ -211,8 +212,25 @@ export class IdbMedium implements Medium {
 /** Of the log. */
 const FIRST = 1;
 
-const partsAfter = (tx: NativeTransaction, after: number): Promise<readonly StoredPart[]> =>
-  tx.answer<StoredPart[]>((store) => store.getAll(IDBKeyRange.lowerBound(after, true)), 'commits');
+/** Most looks find less. */
+const PARTS_AT_FIRST = 4;
+
+/** In answers of about `rangeBytes`: that is what the first ones decide, parts of one log are much alike. */
+async function partsAfter(tx: NativeTransaction, after: number): Promise<readonly StoredPart[]> {
+  const parts: StoredPart[] = [];
+  let bytes = 0;
+  for (let wanted = PARTS_AT_FIRST; ;) {
+    const range = IDBKeyRange.lowerBound(parts.at(-1)?.n ?? after, true);
+    const count = wanted;
+    const found = await tx.answer<StoredPart[]>((store) => store.getAll(range, count), 'commits');
+    for (const part of found) {
+      parts.push(part);
+      bytes += part.v.byteLength;
+    }
+    if (found.length < wanted) return parts;
+    wanted = Math.max(1, Math.ceil((PACKED_LIMITS.rangeBytes * parts.length) / (bytes + 1)));
+  }
+}
 
 async function blocksIn(
   tx: NativeTransaction,
