@@ -11,6 +11,10 @@ const commitTo = (collection: number): CommitNotice => ({
   entries: [],
 });
 
+const noTimer = (): never => {
+  throw new Error('No timer is expected.');
+};
+
 test('IndexBuilds builds when an index was changed, one build at a time, and forgets none', async () => {
   const finish: (() => void)[] = [];
   let started = 0;
@@ -23,6 +27,7 @@ test('IndexBuilds builds when an index was changed, one build at a time, and for
     report: (reason) => {
       throw reason;
     },
+    after: noTimer,
   });
   const finishBuild = (): void => finish.shift()?.();
   builds.noteCommit(commitTo(NATIVE.collections));
@@ -51,6 +56,7 @@ test('IndexBuilds starts nothing and reports nothing after close()', async () =>
       return new Promise((_, reject) => (fail = reject));
     },
     report: (reason) => reported.push(reason),
+    after: noTimer,
   });
   builds.start();
   builds.close();
@@ -58,4 +64,46 @@ test('IndexBuilds starts nothing and reports nothing after close()', async () =>
   await Promise.resolve();
   builds.start();
   expect([started, reported]).toEqual([1, []]);
+});
+
+test('IndexBuilds begins a build that has failed again, after a time that doubles', async () => {
+  const waits: number[] = [];
+  const waiting = new Set<() => void>();
+  let isAway = true;
+  let built = 0;
+  const builds = new IndexBuilds({
+    build: async () => {
+      if (isAway) throw new Error('away');
+      built += 1;
+    },
+    report: () => undefined,
+    after: (ms, body) => {
+      waits.push(ms);
+      waiting.add(body);
+      return () => waiting.delete(body);
+    },
+  });
+  const pass = (): void => {
+    for (const body of waiting) {
+      waiting.delete(body);
+      body();
+    }
+  };
+  builds.start();
+  for (let times = 1; times <= 8; times += 1) {
+    await expect.poll(() => waits).toHaveLength(times);
+    expect(waiting.size).toBe(1);
+    pass();
+  }
+  await expect.poll(() => waits).toHaveLength(9);
+  expect(waits.slice(0, 3)).toEqual([5_000, 10_000, 20_000]);
+  expect(waits.at(-1)).toBe(300_000);
+  isAway = false;
+  pass();
+  await expect.poll(() => built).toBe(1);
+  isAway = true;
+  builds.start();
+  await expect.poll(() => waits.at(-1)).toBe(5_000);
+  builds.close();
+  expect(waiting.size).toBe(0);
 });

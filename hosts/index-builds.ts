@@ -1,4 +1,4 @@
-/** Builds of indexes in the background, one at a time. */
+/** Builds of indexes in the background, one at a time; one that has failed is begun again after a while. */
 import { decodeDocumentKey } from '../src/codec/key.ts';
 import type { CommitNotice } from '../src/engine/host.ts';
 import { NATIVE } from '../src/values/native-kinds.ts';
@@ -8,13 +8,21 @@ export interface IndexBuildsOptions {
   readonly build: () => Promise<void>;
   /** Receives errors; what was left undone is done by the next build. */
   readonly report: (reason: unknown) => void;
+  /** Calls `body` after so many ms. Returns the way to cancel it. */
+  readonly after: (ms: number, body: () => void) => () => void;
 }
+
+/** The store may be away for a moment, or its disk full: soon at first, then each time after twice as long. */
+const AGAIN_MS = 5_000;
+const AGAIN_MS_MAX = 300_000;
 
 export class IndexBuilds {
   private readonly options: IndexBuildsOptions;
   private isWanted = false;
   private isClosed = false;
   private building: Promise<void> | undefined = undefined;
+  private againMs = AGAIN_MS;
+  private cancel: () => void = () => undefined;
 
   constructor(options: IndexBuildsOptions) {
     this.options = options;
@@ -42,6 +50,7 @@ export class IndexBuilds {
   close(): void {
     this.isClosed = true;
     this.isWanted = false;
+    this.cancel();
   }
 
   private async work(): Promise<void> {
@@ -49,9 +58,14 @@ export class IndexBuilds {
       while (this.isWanted) {
         this.isWanted = false;
         await this.options.build();
+        this.againMs = AGAIN_MS;
       }
     } catch (reason) {
-      if (!this.isClosed) this.options.report(reason);
+      if (this.isClosed) return;
+      this.options.report(reason);
+      this.cancel();
+      this.cancel = this.options.after(this.againMs, () => this.start());
+      this.againMs = Math.min(2 * this.againMs, AGAIN_MS_MAX);
     }
   }
 }

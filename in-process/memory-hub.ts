@@ -107,7 +107,14 @@ export class MemoryHub {
       tagOf,
     });
     this.runner = new QueryRunner(this.http);
-    this.builds = new IndexBuilds({ build: () => engine.buildIndexes(), report });
+    this.builds = new IndexBuilds({
+      build: () => engine.buildIndexes(),
+      report,
+      after: (ms, body) => {
+        const timer = setTimeout(body, ms);
+        return () => clearTimeout(timer);
+      },
+    });
     engine.onCommit((notice) => this.builds.noteCommit(notice));
     this.stopServing = serveAt(this.url, (...request) => this.answer(...request));
   }

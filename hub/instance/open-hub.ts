@@ -68,8 +68,6 @@ export interface OpenedHub {
 }
 
 const FLUSH_MS = 2000;
-/** After a build of indexes that failed. */
-const BUILD_AGAIN_MS = 5000;
 /** What comes from the database in one piece is read in one piece: some 5 ms. */
 const FETCH_BYTES = 512 * 1024;
 /** µs. */
@@ -267,14 +265,11 @@ function startBackgroundJobs(
   report: (reason: unknown) => void,
 ) {
   const { transactions } = engine;
-  let buildingAgain: ReturnType<typeof setTimeout> | undefined;
-  const builds = new IndexBuilds({
-    build: () => engine.buildIndexes(),
-    report(reason) {
-      report(reason);
-      buildingAgain = setTimeout(() => builds.start(), BUILD_AGAIN_MS).unref();
-    },
-  });
+  const after = (ms: number, body: () => void) => {
+    const timer = setTimeout(body, ms).unref();
+    return () => clearTimeout(timer);
+  };
+  const builds = new IndexBuilds({ build: () => engine.buildIndexes(), report, after });
   let devicesPrunedAt = 0;
   /** It looks at each device. */
   const pruneDevicesDaily = async (): Promise<void> => {
@@ -290,10 +285,7 @@ function startBackgroundJobs(
       await pruneDeletedDatabases({ transactions, clock });
       await pruneDevicesDaily();
     },
-    after: (ms, body) => {
-      const timer = setTimeout(body, ms).unref();
-      return () => clearTimeout(timer);
-    },
+    after,
     report,
   });
   builds.start();
@@ -303,7 +295,6 @@ function startBackgroundJobs(
       sweeps.noteCommit(notice);
     },
     close() {
-      clearTimeout(buildingAgain);
       builds.close();
       sweeps.close();
     },

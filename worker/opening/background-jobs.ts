@@ -22,6 +22,10 @@ export interface BackgroundJobs {
 }
 
 export function openJobs({ name, engine, files, tell, report }: JobParts): BackgroundJobs {
+  const after = (ms: number, body: () => void) => {
+    const timer = setTimeout(body, ms);
+    return () => clearTimeout(timer);
+  };
   const builds = new IndexBuilds({
     build: () =>
       inTurn(`burrow:build:${name}`, () =>
@@ -30,6 +34,7 @@ export function openJobs({ name, engine, files, tell, report }: JobParts): Backg
         ),
       ),
     report,
+    after,
   });
   const sweeps = new SweepSchedule({
     sweep: () =>
@@ -38,10 +43,7 @@ export function openJobs({ name, engine, files, tell, report }: JobParts): Backg
         await files.sweep();
       }),
     report,
-    after: (ms, body) => {
-      const timer = setTimeout(body, ms);
-      return () => clearTimeout(timer);
-    },
+    after,
   });
   return {
     start: () => builds.start(),
