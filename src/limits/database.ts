@@ -4,7 +4,7 @@ export const requestBytes = 8 * 1024 * 1024;
 export const jsonDepth = 1000;
 /** Computed values may nest deeper than a request; beyond `jsonDepth` they are not stored, beyond this not answered. */
 export const renderDepth = 1500;
-/** Texts of queries that are longer are read in turns where others wait: so many units, or parts of a query, in each. */
+/** Texts of queries that are longer are parsed in time slices where others wait: so many units, or parts of a query, in each. */
 export const sliceChars = 128 * 1024;
 export const sliceParts = 20_000;
 /** Faults that one answer tells. */

@@ -43,14 +43,14 @@ export function parseQuery(text: string, apiVersion: ApiVersion): Node {
   return checked(new Parser(apiVersion), json);
 }
 
-/** Of one turn: characters of JSON, then parts of the query. */
+/** Of one time slice: characters of JSON, then parts of the query. */
 interface SliceBounds {
   readonly chars: number;
   readonly parts: number;
 }
 
 /**
- * The same, of a text that is so long that others would wait for it: they get their turn by `pause` again and again.
+ * `parseQuery` in time slices, for a text so long that others would wait for it: `pause` lets them run in between.
  * @throws QueryFailure `invalid expression`
  */
 export async function parseLongQuery(
@@ -161,7 +161,7 @@ class Parser implements FormParser {
   readonly literals: Literals;
   scopes = new Scopes();
   private readonly slices: TimeSlices | undefined;
-  /** What lambdas that are being read use from outside, as far as former turns came. */
+  /** What lambdas that are being read use from outside, as far as earlier slices came. */
   private readonly free = new Map<JsonObject, FreeVariables>();
 
   constructor(apiVersion: ApiVersion, slices?: TimeSlices) {

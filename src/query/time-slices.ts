@@ -1,12 +1,11 @@
 /**
- * Reading a long query in turns, so that others get theirs. A turn that has read enough ends by a throw. The next begins at the root
- * again, takes what was made of the parts that were complete, and so comes to where the one before it stopped: parts are read in the same
- * order each time.
+ * Parses a long query in time slices, so that others run in between. A slice ends by a throw. The next one begins at the root again and
+ * reuses the results of complete parts, so it comes to where the one before it stopped: parts are read in the same order each time.
  */
 import { QueryFailure } from '../errors.ts';
 
-/** Thrown where a turn ends. */
-export const SLICE_OVER = Symbol('turn over');
+/** Thrown where a slice ends. */
+export const SLICE_OVER = Symbol('slice over');
 
 interface Done {
   readonly json: object;
@@ -15,21 +14,21 @@ interface Done {
 }
 
 export class TimeSlices {
-  /** Parts that this turn may still begin. */
+  /** Parts that this slice may still begin. */
   private left = 0;
   /** Complete parts of those that are not, in the order of reading. */
   private readonly done: Done[] = [];
-  /** How many of them this turn has passed. */
+  /** How many of them this slice has passed. */
   private passed = 0;
   private readonly kept = new Map<object, unknown>();
 
-  /** At least as many parts as a query can be deep, or no turn comes further than the last. */
+  /** At least as many parts as a query can be deep, or no slice comes further than the last. */
   begin(parts: number): void {
     this.left = parts;
     this.passed = 0;
   }
 
-  /** What `read` makes of `json`: in this turn, or in one before. */
+  /** What `read` makes of `json`: in this slice, or in one before. */
   once<T>(json: object, read: () => T): T {
     const next = this.done[this.passed];
     if (next?.json === json) {
@@ -50,7 +49,7 @@ export class TimeSlices {
     }
   }
 
-  /** What `read` makes of each item. The next turn goes on behind the last one that was complete. */
+  /** What `read` makes of each item. The next slice goes on behind the last one that was complete. */
   items<I, T>(list: readonly I[], read: (item: I, index: number) => T): readonly T[] {
     const results = this.keep(list, (): T[] => []);
     while (results.length < list.length) {
