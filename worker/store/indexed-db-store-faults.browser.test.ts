@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { metaKey, type Key } from '../../src/codec/key.ts';
 import { KeyTaken, type Row, type Space, type Store } from '../../src/store/port.ts';
-import { Watchdog } from './deadline.ts';
+import { Watchdog } from './watchdog.ts';
 import type { BrowserStore } from './browser-store.ts';
 import type { StoreKind } from './layouts.ts';
 import { liftQuota, withoutProtocol, withQuota } from '../testing/browser-storage.ts';

@@ -16,7 +16,7 @@ import {
   type StampedStore,
 } from './birth-stamp.ts';
 import { Checkpoint, type CheckpointOptions } from './checkpoint.ts';
-import { Watchdog } from './deadline.ts';
+import { Watchdog } from './watchdog.ts';
 import { connect, MadeWith, type Connection } from './idb-connection.ts';
 import { newerDatabase, silent, thrownFor, TransactionFailure } from './idb-failure.ts';
 import type { Layout } from './layouts.ts';

@@ -1,7 +1,7 @@
 /** One native transaction. Its requests go out in the turn they are asked for; whoever asked is told in the end, whatever the browser does. */
 import { assert, type Refusal } from '../../src/errors.ts';
 import type { Durability } from '../../src/store/port.ts';
-import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './deadline.ts';
+import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './watchdog.ts';
 import { blockedByOthers, silent, TransactionFailure } from './idb-failure.ts';
 import type { OnResult } from './idb-rows.ts';
 import { needsOneAtATime } from './under-way.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Watchdog } from './deadline.ts';
+import { Watchdog } from './watchdog.ts';
 import { needsOneAtATime, UnderWay } from './under-way.ts';
 
 beforeEach(() => void vi.useFakeTimers());

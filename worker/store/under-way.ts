@@ -1,5 +1,5 @@
 /** The transactions of one connection that have not ended. */
-import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './deadline.ts';
+import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './watchdog.ts';
 import { blockedByOthers, silent } from './idb-failure.ts';
 
 export interface UnderWayOptions {

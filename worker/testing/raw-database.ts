@@ -1,5 +1,5 @@
 /** Test kit: databases of IndexedDB past the stores. */
-import { Watchdog } from '../store/deadline.ts';
+import { Watchdog } from '../store/watchdog.ts';
 import { NativeTransaction } from '../store/native-transaction.ts';
 
 /** As it is, whatever its version. @param upgrade of an older one */

@@ -3,7 +3,7 @@ import { Refusal } from '../../../src/errors.ts';
 import type { CopiedRows } from '../../../src/packed/copy-rows.ts';
 import { HOT_SPACES, type Row, type RowAddress } from '../../../src/store/port.ts';
 import { isStamp, STAMP_KEY, type Stamp } from '../birth-stamp.ts';
-import { Watchdog } from '../deadline.ts';
+import { Watchdog } from '../watchdog.ts';
 import { connect } from '../idb-connection.ts';
 import { refusalOf, thrownFor, TransactionFailure } from '../idb-failure.ts';
 import { OPEN_DEADLINE_MS } from '../lasting-connection.ts';

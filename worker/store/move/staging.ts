@@ -4,7 +4,7 @@ import type { PackedLimits } from '../../../src/packed/limits.ts';
 import { PackedStore } from '../../../src/packed/packed-store.ts';
 import { pause } from '../../browser/pause.ts';
 import { STAMP_KEY, type Birth } from '../birth-stamp.ts';
-import { Watchdog } from '../deadline.ts';
+import { Watchdog } from '../watchdog.ts';
 import { connect, type Connection } from '../idb-connection.ts';
 import { thrownFor } from '../idb-failure.ts';
 import {
