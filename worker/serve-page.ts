@@ -2,7 +2,7 @@ import { expose } from 'comlink';
 import { type Hello, PROTOCOL, type Ready } from '../src/host/open.ts';
 import type { HostApi } from '../src/host/api.ts';
 
-/** What the page has of us at its other end. */
+/** The worker's end of the channel to a page. */
 export type PageEndpoint = Pick<
   MessagePort,
   'addEventListener' | 'removeEventListener' | 'postMessage'

@@ -1,6 +1,6 @@
 /**
- * Live queries: each runs again when a commit touches what it read, and tells its answer when that differs. What it then shows need not
- * be the newest state: whoever commits tells, and it runs again. It never goes back, and never lacks a commit that it was told of.
+ * Live queries: each runs again when a commit touches what it read, and emits its answer when that differs. An answer may be older than
+ * the newest commit, whose notice then runs it again. It is never older than the answer before it, or than a commit that was noted.
  */
 import { refusalBody } from '../../src/engine/session.ts';
 import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
@@ -41,7 +41,7 @@ interface LiveQuery {
   told: string | undefined;
   /** The commit whose state was told last. */
   shown: Micros | undefined;
-  /** Commits heard of while it runs: its answer may be from before them. */
+  /** Commits noted while it runs: its answer may be from before them. */
   meanwhile: CommitNotice[] | undefined;
   /** How long it ran last, ms. */
   took: number;
@@ -50,12 +50,12 @@ interface LiveQuery {
   answers: number;
 }
 
-/** For who looks into the database. */
+/** For the inspector. */
 export type LiveState = Readonly<
   Pick<LiveQuery, 'id' | 'secret' | 'query' | 'readSet' | 'took' | 'runs' | 'answers'>
 >;
 
-/** One page's live queries. */
+/** Of one page. */
 export const LIVE_QUERIES_MAX = 1000;
 /** One that took no longer need not let others go first. */
 const QUICK_MS = 2;
@@ -66,7 +66,7 @@ export class LiveQueries {
   /** Waiting to run, in the order they became so. */
   private readonly stale = new Set<LiveQuery>();
   private isRunning = false;
-  /** The last commit heard of. */
+  /** The newest commit noted. */
   private latestCommit: Micros = 0;
 
   constructor(options: LiveOptions) {
@@ -132,8 +132,8 @@ export class LiveQueries {
   }
 
   /**
-   * One after the other, with turns between: a storm of commits costs one run of each query per round. The first goes at once if it is
-   * quick: a turn may cost more.
+   * One after the other, with a pause between them: a storm of commits costs one run of each query per round. The first runs at once if
+   * it is quick: a pause may take longer.
    */
   private async runStale(): Promise<void> {
     this.isRunning = true;
@@ -161,7 +161,7 @@ export class LiveQueries {
     live.readSet = readSet;
     live.shown = answer.head;
     const isTouched = meanwhile.some((notice) => !readSet || touches(notice, readSet));
-    // Who was held up by another tab may have missed what it was run for: once more. The store itself waits before it gives up.
+    // A run that another tab held up may have missed the commit that it ran for: once more. The store itself waits before it gives up.
     if (isTouched || answer.isHeldUp) this.stale.add(live);
     const { status, body, missing = [] } = answer;
     const told = missing.length === 0 ? body : `${body} ${JSON.stringify(missing)}`;
