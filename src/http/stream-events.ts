@@ -33,11 +33,11 @@ const documentIn = (json: Json | undefined): JsonObject | null =>
 export const tsOf = (document: JsonObject): Micros => Number(document.get('ts'));
 
 /** A query for the times at which a document was created and deleted after `seen`. */
-export const endsQuery = (ref: string, seen: Micros): string =>
+export const deletionsQuery = (ref: string, seen: Micros): string =>
   `{"paginate":{"events":{"singleton":${ref}}},"after":${seen + 1},"size":1000}`;
 
-/** Times at which it was deleted. @param body answers `endsQuery` */
-export const foundEnds = (body: string): readonly Micros[] =>
+/** Times at which it was deleted. @param body answers `deletionsQuery` */
+export const foundDeletions = (body: string): readonly Micros[] =>
   eventsIn(body).flatMap((each) => (each.get('action') === 'remove' ? [tsOf(each)] : []));
 
 function eventsIn(body: string): readonly JsonObject[] {
@@ -58,7 +58,7 @@ export function versionEvent(now: JsonObject, before: JsonObject | null): JsonOb
 }
 
 /** The event of a deletion, with the last version. */
-export function endEvent(before: JsonObject, ts: Micros): JsonObject {
+export function deletionEvent(before: JsonObject, ts: Micros): JsonObject {
   const gone = new Map([...before, ['ts', ts]] as [string, Json][]);
   return event({
     action: 'delete',
@@ -69,7 +69,7 @@ export function endEvent(before: JsonObject, ts: Micros): JsonObject {
 }
 
 /** The event of a version that was removed from the history. */
-export const takenEvent = (ref: string, ts: Micros, action: string): JsonObject =>
+export const removedVersionEvent = (ref: string, ts: Micros, action: string): JsonObject =>
   event({ action, document: event({ ref: parseJson(ref), ts }) });
 
 /** A query for entries added and removed from `after` on, one page at a time. */

@@ -10,14 +10,14 @@ import type { Micros } from '../values/value.ts';
 import type { ReceivedRequest } from './answer-query.ts';
 import { followsOn, type Commits } from './stream-commits.ts';
 import {
-  endEvent,
-  endsQuery,
+  deletionEvent,
+  deletionsQuery,
   entriesQuery,
   entryEvents,
-  foundEnds,
+  foundDeletions,
   foundVersion,
   onlyFields,
-  takenEvent,
+  removedVersionEvent,
   tsOf,
   versionEvent,
   versionQuery,
@@ -138,7 +138,7 @@ export class Follower {
   /** Versions and deletions after `seen`, oldest first. */
   private async happenedUntil(ref: string, last: Micros): Promise<readonly Happened[]> {
     const happened: Happened[] = [];
-    let ends: readonly Micros[] | undefined;
+    let deletions: readonly Micros[] | undefined;
     for (let ts = last; ts > this.seen;) {
       if (happened.length >= BEHIND_MAX)
         throw new StreamFault(
@@ -152,12 +152,14 @@ export class Follower {
         happened.push({ ts, event: versionEvent(now, before) });
         if (before && tsOf(before) <= this.seen) break;
       } else {
-        ends ??= foundEnds((await this.ask(endsQuery(ref, this.seen)))?.body ?? '{}');
-        const end = ends.findLast((each) => each <= ts);
-        if (end === undefined) break;
-        ts = end;
-        const { now: gone } = await this.versionAt(ref, end - 1);
-        if (gone) happened.push({ ts, event: endEvent(gone, end) });
+        deletions ??= foundDeletions(
+          (await this.ask(deletionsQuery(ref, this.seen)))?.body ?? '{}',
+        );
+        const deletedAt = deletions.findLast((each) => each <= ts);
+        if (deletedAt === undefined) break;
+        ts = deletedAt;
+        const { now: gone } = await this.versionAt(ref, deletedAt - 1);
+        if (gone) happened.push({ ts, event: deletionEvent(gone, deletedAt) });
       }
       ts -= 1;
     }
@@ -188,13 +190,13 @@ export class Follower {
     for (const { ts, action } of taken) {
       // Versions before the retained time were not removed by a query.
       const isRetained = await this.ask(`{"at":${ts},"expr":{"exists":${ref}}}`);
-      if (isRetained) yield takenEvent(ref, ts, action);
+      if (isRetained) yield removedVersionEvent(ref, ts, action);
     }
     for (const ts of put) {
       const { now, before } = await this.versionAt(ref, ts);
       if (now && tsOf(now) === ts) yield versionEvent(now, before);
       const gone = now ? null : (await this.versionAt(ref, ts - 1)).now;
-      if (gone) yield endEvent(gone, ts);
+      if (gone) yield deletionEvent(gone, ts);
     }
   }
 
