@@ -57,7 +57,7 @@ const AS_POSTGRES = ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-
 /** @param {() => Promise<boolean> | boolean} isSo @param {string} what @param {number} [ms] */
 export async function until(isSo, what, ms = START_MS) {
   for (const end = Date.now() + ms; !(await isSo());) {
-    if (Date.now() > end) throw new Error(`After ${ms / 1000} s this was not so: ${what}.`);
+    if (Date.now() > end) throw new Error(`Timed out after ${ms / 1000} s, waiting for: ${what}.`);
     await new Promise((resolved) => setTimeout(resolved, LOOK_MS));
   }
 }
@@ -299,17 +299,17 @@ export class Cluster {
   /** etcd, Patroni with PostgreSQL, and the way to the primary. @param {Machine} machine */
   startDatabase(machine) {
     const { etcd, patroni, haproxy, pgbouncer } = this.programs();
-    const own = { isOwn: true };
-    this.run(machine, 'etcd', [etcd, '--config-file', 'etcd.yml'], own);
-    this.run(machine, 'patroni', [patroni, 'patroni.yml'], own);
-    this.run(machine, 'haproxy', [haproxy, '-f', 'haproxy.cfg'], own);
-    this.run(machine, 'pgbouncer', [pgbouncer, 'pgbouncer.ini'], own);
+    const how = { asPostgres: true };
+    this.run(machine, 'etcd', [etcd, '--config-file', 'etcd.yml'], how);
+    this.run(machine, 'patroni', [patroni, 'patroni.yml'], how);
+    this.run(machine, 'haproxy', [haproxy, '-f', 'haproxy.cfg'], how);
+    this.run(machine, 'pgbouncer', [pgbouncer, 'pgbouncer.ini'], how);
   }
 
-  /** In the background, with its output in a file. @param {Machine} place @param {string} name @param {string[]} command @param {{ isOwn?: boolean; env?: Record<string, string> }} how */
-  run(place, name, command, { isOwn = false, env = {} }) {
+  /** In the background, with its output in a file. @param {Machine} place @param {string} name @param {string[]} command @param {{ asPostgres?: boolean; env?: Record<string, string> }} how */
+  run(place, name, command, { asPostgres = false, env = {} }) {
     const log = openSync(pathOf(place.folder, `${name}.log`), 'a');
-    const as = isOwn ? AS_POSTGRES : [];
+    const as = asPostgres ? AS_POSTGRES : [];
     const [program = '', ...args] = [...there(place), ...as, ...command];
     const PATH = `${this.programs().postgres}:${process.env.PATH}`;
     const child = spawn(program, args, {
