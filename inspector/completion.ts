@@ -4,10 +4,10 @@ import { builderNames } from './fql/build.ts';
 import type { SchemaInfo } from './schema.ts';
 
 export interface Completion {
-  /** What is shown, and stands in place of the word. */
+  /** What is shown. */
   readonly label: string;
+  /** Replaces the text from `start` to the caret. */
   readonly insert: string;
-  /** Where the word begins that it takes the place of. */
   readonly start: number;
 }
 

@@ -45,8 +45,8 @@ export function queriesPanel(context: Context): Panel {
     fill(
       notes,
       isLogged
-        ? 'Those of the last ten minutes, from the query log, and what runs now.'
-        : 'What ran since the inspector was opened. With the option log: { enabled: true } there is more.',
+        ? 'Queries of the last ten minutes, from the query log, and new ones.'
+        : 'Queries since the inspector was opened. Earlier ones need the option log: { enabled: true }.',
       dropped > 0 && ` ${counted(dropped, 'older query is', 'older queries are')} not kept.`,
     );
     if (queries.length === 0 && records.length > 0) return;
@@ -168,7 +168,7 @@ export function readList({ reads }: Pick<QueryRecord, 'reads'>): HTMLElement {
     ...collections.map(
       ({ name, count }) => `collection ${name ?? '(gone)'}: ${counted(count, 'document')}`,
     ),
-    `${counted(entries, 'entry', 'entries')} gone through by sets`,
+    `${counted(entries, 'entry', 'entries')} scanned by sets`,
   ];
   return h('ul', {}, ...lines.map((line) => h('li', {}, line)));
 }

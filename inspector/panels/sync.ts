@@ -10,12 +10,12 @@ import { counted, formatBytes, formatMicros, formatNumber } from '../format.ts';
 import { hideSecretTexts, shownQuery } from '../hide-secrets.ts';
 
 const STATES: Readonly<Record<SyncRecord['state'], string>> = {
-  connecting: 'on the way to the hub',
-  'catching-up': 'there is more to come',
-  live: 'what is shown is what the hub has',
-  offline: 'the hub cannot be reached; tried again by itself',
+  connecting: 'connecting to the hub',
+  'catching-up': 'fetching changes',
+  live: 'up to date with the hub',
+  offline: 'the hub cannot be reached; retried by itself',
   'needs-login': 'the token has expired; writes wait',
-  locked: 'the hub has withdrawn the token, or the user has signed out',
+  locked: 'the token was revoked, or the user has signed out',
 };
 
 const WRITES = {
