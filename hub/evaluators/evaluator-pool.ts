@@ -348,6 +348,6 @@ const unknownOutcome = (cause: unknown): Refusal =>
 
 function lossOf(reason: unknown): unknown {
   if (reason instanceof Error && 'code' in reason && reason.code === 'ERR_WORKER_OUT_OF_MEMORY')
-    return new Refusal('limit_exceeded', 'The query takes more memory than a query may.');
+    return new Refusal('limit_exceeded', 'The query exceeds its memory limit.');
   return reason ?? new Error('The thread of a long query has ended.');
 }

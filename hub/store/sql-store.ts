@@ -80,8 +80,8 @@ export class SqlStore implements Store {
   private commits = 0;
   private running = 0;
   private isClosed = false;
-  /** What was asked of the database last did not reach it. */
-  private isAway = false;
+  /** The last call lost its connection. */
+  private isDown = false;
   private whenIdle: (() => void) | undefined = undefined;
 
   constructor(options: SqlStoreOptions) {
@@ -232,7 +232,7 @@ export class SqlStore implements Store {
       const connect = async (): Promise<SqlConnection> => (connection ??= await database.connect());
       try {
         const value = await run(connect);
-        this.isAway = false;
+        this.isDown = false;
         return value;
       } catch (reason) {
         if (!(reason instanceof SnapshotChanged)) {
@@ -249,11 +249,11 @@ export class SqlStore implements Store {
     }
   }
 
-  /** That the database is away is told once. */
+  /** An outage of the database is reported once. */
   private refuse(failure: SqlFailure): Refusal {
-    const isTold = this.isAway && failure.isConnectionLoss;
-    this.isAway = failure.isConnectionLoss;
-    return refusalFor(failure, isTold ? undefined : this.options.report);
+    const isReported = this.isDown && failure.isConnectionLoss;
+    this.isDown = failure.isConnectionLoss;
+    return refusalFor(failure, isReported ? undefined : this.options.report);
   }
 
   private async whileOpen<T>(run: () => Promise<T>): Promise<T> {
