@@ -155,10 +155,10 @@ async function sendFile(
   return undefined;
 }
 
-/** Nobody can send it but who puts it once more. */
+/** Only another `put()` makes it complete. */
 const DAMAGED: SyncRefusal = {
   code: 'file_not_found',
-  description: 'A part of the file has gone from this device, or was damaged, before it was sent.',
+  description: 'A part of the file was lost or damaged here before it was sent: put it again.',
 };
 
 /** @throws RefusedByHub */
