@@ -241,7 +241,7 @@ const closed = (): Refusal => new Refusal('storage_unavailable', 'The database w
 const unlocked = (): Refusal =>
   new Refusal('storage_unavailable', 'The database was unlocked and is being reopened.');
 
-const NO_SALVAGE = 'What is stored here is whole or not there: nothing can be salvaged.';
+const NO_SALVAGE = 'Only databases that are stored in IndexedDB can be salvaged.';
 /** Of what is made; whatever the damaged one was opened with. */
 const NEW_STORE = { store: 'packed' } as const;
 
