@@ -20,7 +20,7 @@ interface HubCommand {
 }
 
 export interface SchemaCommand extends HubCommand {
-  /** A module that exports `schema` and `version`, and `steps` where there are any. */
+  /** A module that exports `schema`, `version` and, optionally, `steps`. */
   readonly file: string;
   readonly allowLoss: readonly string[];
   readonly say: (sentence: string) => void;
@@ -97,7 +97,7 @@ async function moduleAt(file: string): Promise<SchemaModule> {
     steps === null
   )
     throw new CommandFault(
-      `${file} must export \`schema\` (made by defineSchema), \`version\` (a number) and, where there are any, \`steps\`.`,
+      `${file} must export \`schema\` (made by defineSchema), \`version\` (a number) and, optionally, \`steps\`.`,
     );
   return { schema, version, steps: steps as SchemaModule['steps'] };
 }
