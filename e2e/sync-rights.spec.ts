@@ -62,7 +62,7 @@ async function leaveUnsent(page: Page, hub: SyncHub): Promise<void> {
   await submitNote(page, 'unsent');
 }
 
-test('a token that was withdrawn locks the copy at the next contact; a login opens it, and what waited is sent', async ({
+test('a token that was revoked locks the copy at the next contact; a login opens it, and what waited is sent', async ({
   page,
   hub,
 }) => {

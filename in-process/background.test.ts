@@ -108,7 +108,7 @@ describe('without a page', () => {
     expect(await writes()).toEqual(['confirmed']);
   });
 
-  test('a token that the hub has withdrawn is no reason to try again: writes wait for a login', async () => {
+  test('a token that the hub has revoked is no reason to try again: writes wait for a login', async () => {
     const key = await hub.client({ secret }).query(q.KeyFromSecret(secret));
     await hub.client().query(q.Delete(q.Select('ref', key)));
     network.online();

@@ -20,7 +20,7 @@ export type WriteState = PendingState | VerdictState;
  * - `live`: what is shown is what the hub has.
  * - `offline`: the hub cannot be reached; tried again by itself.
  * - `needs-login`: the token has expired; writes wait.
- * - `locked`: the hub has withdrawn the token, or the person has signed out; nothing is shown.
+ * - `locked`: the hub has revoked the token, or the person has signed out; nothing is shown.
  */
 export type SyncState =
   | 'connecting'

@@ -11,7 +11,7 @@ type Options = Pick<
   'store' | 'clock' | 'elapsed' | 'passwords' | 'hashCost' | 'accessTokens'
 >;
 
-/** How long a verified signature is not verified again: withdrawn keys are noticed after it. */
+/** How long a verified signature is not verified again: revoked keys are noticed after it. */
 const SIGNATURE_LIFE: Micros = 60 * 1_000_000;
 const SIGNATURES_MAX = 256;
 

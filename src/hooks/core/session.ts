@@ -155,7 +155,7 @@ export class Session extends Cell<SessionState> {
 
   private readonly noteState = ({ target }: Pick<Event, 'target'>): void => {
     const sync = target as Sync;
-    // The hub has withdrawn the login.
+    // The hub has revoked the login.
     if (sync.state === 'locked') this.enter('locked', { sync });
     else this.enter('logged-in', { sync, client: sync.client });
   };

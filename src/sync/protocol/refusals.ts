@@ -11,7 +11,7 @@ import { object, SchemaMismatch, text, type Schema, type TypeOf } from './schema
  * - `device_taken`: the id belongs to somebody else.
  * - `device_expired`: the hub has not met the device for so long that it has forgotten it. It takes a new id.
  * - `too_many_devices`: the person has as many as one may have.
- * - `needs_login`: the credential has expired; `locked`: it was withdrawn.
+ * - `needs_login`: the credential has expired; `locked`: it was revoked.
  * - `bad_message`: one of the two sides has a bug.
  */
 export type SyncRefusalCode =

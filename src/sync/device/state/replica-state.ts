@@ -40,7 +40,7 @@ export interface ReplicaState {
   readonly lastNow: Micros;
   /** Characters in writes without a verdict. */
   readonly outboxSize: number;
-  /** The credential was withdrawn: nothing is shown until somebody logs in. */
+  /** The credential was revoked: nothing is shown until somebody logs in. */
   readonly isLocked: boolean;
   /** Fencing token: raised by each syncer that takes over, so a frozen one finds another number here and stops. */
   readonly fence: number;

@@ -559,7 +559,7 @@ test('hundred writes share few commits', async () => {
   expect(new Set(times).size).toBe(100);
 });
 
-test('A5 T6 a credential that was withdrawn is locked, one that has expired needs a login', async () => {
+test('A5 T6 a credential that was revoked is locked, one that has expired needs a login', async () => {
   const { world } = await open();
   const device = await world.device(await world.user(1));
   const write = device.item({ query: item(1) });

@@ -14,7 +14,7 @@ import { LIMITS } from '../../../limits.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { Micros } from '../../../values/value.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
-import { isWithdrawn } from './withdrawn-token.ts';
+import { isRevoked } from './revoked-token.ts';
 
 export type CallerHost = Pick<
   EngineOptions,
@@ -87,6 +87,6 @@ const refusalOf = (
   { writer }: BodyInput,
   host: CallerHost,
 ): SyncRefused =>
-  isWithdrawn(secret, snapshot, writer, host)
+  isRevoked(secret, snapshot, writer, host)
     ? new SyncRefused('locked', 'The credential was revoked.')
     : new SyncRefused('needs_login', 'The credential is no longer valid. Log in again.');

@@ -1,4 +1,4 @@
-/** Whether a token was withdrawn: deleted before it expired, or its document is gone. */
+/** Whether a token was revoked: deleted before it expired, or its document is gone. */
 import { documentKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
@@ -13,7 +13,7 @@ import { Ref, type DatabaseId, type Micros } from '../../../values/value.ts';
 import { NATIVE } from '../../../values/native-kinds.ts';
 
 /** Only the holder of the secret learns this: anybody else gets the answer that any text gets. @throws Suspended */
-export function isWithdrawn(
+export function isRevoked(
   text: string,
   snapshot: Micros,
   reader: Reader,
