@@ -15,10 +15,10 @@ export type WriteState = PendingState | VerdictState;
 
 /**
  * Of a copy of a hub's database.
- * - `connecting`: on the way to the hub.
- * - `catching-up`: there is more to come.
- * - `live`: what is shown is what the hub has.
- * - `offline`: the hub cannot be reached; tried again by itself.
+ * - `connecting`: connecting to the hub.
+ * - `catching-up`: fetching changes.
+ * - `live`: up to date with the hub.
+ * - `offline`: the hub cannot be reached; retried by itself.
  * - `needs-login`: the token has expired; writes wait.
  * - `locked`: the hub has revoked the token, or the person has signed out; nothing is shown.
  */

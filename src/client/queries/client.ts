@@ -128,7 +128,7 @@ class QueryClient {
   }
 
   /**
-   * Resolves when an index has been built: `Match` finds nothing in it before, and fails.
+   * Resolves when an index has been built; reading it fails until then.
    * @throws QueryError when there is no such index
    */
   whenActive(index: Expr): Promise<void> {
