@@ -1,4 +1,4 @@
-/** What stands around every view: name, ways, notices. */
+/** The frame around every view: brand, navigation, notices. */
 import { fill, h } from './dom.ts';
 import type { View } from './app.ts';
 import type { Route } from './router.ts';
@@ -13,7 +13,7 @@ export interface Frame {
   say(message: string, kind?: 'good' | 'bad'): void;
 }
 
-const WAYS = [
+const PAGES = [
   { href: '#/', label: 'Cities', icon: ICONS.cities, names: ['cities', 'country', 'city'] },
   { href: '#/roles', label: 'Roles', icon: ICONS.roles, names: ['roles'] },
   { href: '#/sync', label: 'Sync', icon: ICONS.sync, names: ['sync'] },
@@ -26,8 +26,8 @@ const WAYS = [
 const SAID_MS = 5000;
 
 export function makeFrame(): Frame {
-  const links = WAYS.map(({ href, label, icon: paths }) =>
-    h('a', { href, 'data-way': label }, icon(paths), h('span', {}, label)),
+  const links = PAGES.map(({ href, label, icon: paths }) =>
+    h('a', { href, 'data-page': label }, icon(paths), h('span', {}, label)),
   );
   const offline = h(
     'span',
@@ -38,7 +38,7 @@ export function makeFrame(): Frame {
   const notices = h('div', { class: 'notices' });
   const main = h('main', { id: 'main', tabindex: -1 });
   const said = h('div', { class: 'said', role: 'status', 'aria-live': 'polite' });
-  const nav = h('nav', { class: 'ways', 'aria-label': 'Main' }, ...links);
+  const nav = h('nav', { class: 'nav', 'aria-label': 'Main' }, ...links);
   const skip = h(
     'button',
     { type: 'button', class: 'skip', on: { click: () => main.focus() } },
@@ -64,9 +64,9 @@ export function makeFrame(): Frame {
       fill(main, view.node);
       fill(said);
       document.title = `${view.title} · Burrow`;
-      // There, each window is somebody else.
+      // There, each window acts as another user.
       who.hidden = name === 'sync';
-      WAYS.forEach(({ names }, at) => {
+      PAGES.forEach(({ names }, at) => {
         const isHere = (names as readonly string[]).includes(name);
         links[at]?.toggleAttribute('data-here', isHere);
         if (isHere) links[at]?.setAttribute('aria-current', 'page');
