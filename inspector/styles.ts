@@ -1,5 +1,20 @@
 /** How the inspector looks. As a constructed style sheet, which a strict Content-Security-Policy lets through. */
 
+/** Colours on a dark ground: of the system's scheme, or of the attribute `theme`. */
+const DARK = `
+  --ground: var(--burrow-ground, #17181c);
+  --raised: var(--burrow-raised, #24262c);
+  --text: var(--burrow-text, #e8e8ec);
+  --muted: var(--burrow-muted, #b0b3bf);
+  --line: var(--burrow-line, #4a4d58);
+  --accent: var(--burrow-accent, #9cc1ff);
+  --on-accent: var(--burrow-on-accent, #0a1a33);
+  --bad: var(--burrow-bad, #ffa79f);
+  --warn: var(--burrow-warn, #ffd58a);
+  --warn-ground: var(--burrow-warn-ground, #40300f);
+  color-scheme: dark;
+`;
+
 const CSS = `
 :host {
   --ground: var(--burrow-ground, #ffffff);
@@ -19,33 +34,9 @@ const CSS = `
   font: 14px/1.45 system-ui, sans-serif;
 }
 @media (prefers-color-scheme: dark) {
-  :host(:not([theme='light'])) {
-    --ground: var(--burrow-ground, #17181c);
-    --raised: var(--burrow-raised, #24262c);
-    --text: var(--burrow-text, #e8e8ec);
-    --muted: var(--burrow-muted, #b0b3bf);
-    --line: var(--burrow-line, #4a4d58);
-    --accent: var(--burrow-accent, #9cc1ff);
-    --on-accent: var(--burrow-on-accent, #0a1a33);
-    --bad: var(--burrow-bad, #ffa79f);
-    --warn: var(--burrow-warn, #ffd58a);
-    --warn-ground: var(--burrow-warn-ground, #40300f);
-    color-scheme: dark;
-  }
+  :host(:not([theme='light'])) {${DARK}}
 }
-:host([theme='dark']) {
-  --ground: var(--burrow-ground, #17181c);
-  --raised: var(--burrow-raised, #24262c);
-  --text: var(--burrow-text, #e8e8ec);
-  --muted: var(--burrow-muted, #b0b3bf);
-  --line: var(--burrow-line, #4a4d58);
-  --accent: var(--burrow-accent, #9cc1ff);
-  --on-accent: var(--burrow-on-accent, #0a1a33);
-  --bad: var(--burrow-bad, #ffa79f);
-  --warn: var(--burrow-warn, #ffd58a);
-  --warn-ground: var(--burrow-warn-ground, #40300f);
-  color-scheme: dark;
-}
+:host([theme='dark']) {${DARK}}
 :host([docked]) {
   position: fixed;
   inset: auto 0 0 0;
