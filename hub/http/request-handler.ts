@@ -119,7 +119,7 @@ export class RequestHandler {
         readsBytes: route.readsBytes,
         takesParts: route.takesParts,
         bodyValues: route.bodyValues,
-        respond: (request, caller) => this.run(route, request, caller),
+        respond: (request, caller) => this.answerOf(route, request, caller),
       }),
     }));
     this.queries = this.endpoint({
@@ -345,8 +345,8 @@ export class RequestHandler {
     };
   }
 
-  /** What the engine's own surface does for itself. */
-  private async run(
+  /** With CORS headers and refusals, which `handleRequest` makes for queries. */
+  private async answerOf(
     route: HubRoute,
     request: HubRequest,
     caller: RouteCaller,
