@@ -5,7 +5,7 @@ import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { FileRecord } from '../../src/sync/device/files/file-store.ts';
 import type { FileTransport } from '../../src/sync/device/files/file-transport.ts';
-import { FileWaits, UNHEARD_MS } from '../../src/sync/device/files/file-waits.ts';
+import { FileWaits, RECHECK_MS } from '../../src/sync/device/files/file-waits.ts';
 import { DamagedOnTheWay, fetchFile } from '../../src/sync/device/files/fetch-file.ts';
 import { putFile, usedNow, type FileSource } from '../../src/sync/device/files/put-file.ts';
 import { noteFilesOf, noteHome, sendFiles } from '../../src/sync/device/files/send-files.ts';
@@ -253,9 +253,9 @@ export class Files {
   private pauseAfter(reason: unknown, failures: number): number | undefined {
     const { isSyncing, isInContact } = this.options;
     if (!isSyncing() || !(reason instanceof Refusal)) return undefined;
-    if (reason.code === 'file_not_uploaded') return UNHEARD_MS;
+    if (reason.code === 'file_not_uploaded') return RECHECK_MS;
     if (reason.code !== 'connection_needed' || isOfNoFiles(reason.cause)) return undefined;
-    return isInContact() ? retryMs(failures) : UNHEARD_MS;
+    return isInContact() ? retryMs(failures) : RECHECK_MS;
   }
 
   private async fetchedNow({ file, of }: FileCall, signal?: AbortSignal): Promise<FileRecord> {
@@ -337,11 +337,12 @@ function asRefusal(reason: unknown): unknown {
       ? new Refusal('connection_needed', OUT_OF_REACH, { cause: reason })
       : reason;
   const { code, description } = reason.refusal;
-  const own = HEARD[code];
+  const own = OWN_CODES[code];
   return new Refusal(own ?? 'connection_needed', description, { cause: reason });
 }
 
-const HEARD: Readonly<Partial<Record<string, 'not found' | 'file_not_uploaded'>>> = {
+/** Of refusals of the hub. */
+const OWN_CODES: Readonly<Partial<Record<string, 'not found' | 'file_not_uploaded'>>> = {
   file_not_found: 'not found',
   file_not_uploaded: 'file_not_uploaded',
 };

@@ -1,15 +1,15 @@
 /** Calls that wait until the hub has a file: each asks again when it may have come. */
 import type { Signal } from '../syncer/signal.ts';
 
-/** Whatever was not heard of is found after so long: a file of a document that is not in the copy, for example. */
-export const UNHEARD_MS = 300_000;
+/** A file that no message announces is found after so long: one of a document that is not in the copy, for example. */
+export const RECHECK_MS = 300_000;
 
 export interface FileWait<T> {
   readonly file: string;
   /** Raised from outside, it has the file asked for at once. */
   readonly woken: Signal;
   readonly ask: () => Promise<T>;
-  /** How long to wait unless something is heard, ms; undefined: waiting does not help. @param failures so many before */
+  /** How long to wait unless it is woken, ms; undefined: waiting does not help. @param failures so many before */
   readonly pauseAfter: (reason: unknown, failures: number) => number | undefined;
 }
 
@@ -36,7 +36,7 @@ export class FileWaits {
     for (const { file, woken } of this.waiting) if (!named || named.has(file)) woken.raise();
   }
 
-  /** Rejects all that wait, and those that ask when they have asked in vain. */
+  /** Rejects all that wait, and those that are asking if their answer is a failure. */
   fail(failure: Error): void {
     for (const each of this.waiting) each.failure = failure;
     this.wake();
@@ -45,7 +45,7 @@ export class FileWaits {
   /** @throws what waiting does not help against */
   async until<T>({ file, woken, ask, pauseAfter }: FileWait<T>): Promise<T> {
     const waiting: Waiting = { file, woken };
-    // Before it is asked for: what is heard meanwhile may be later than the answer.
+    // Before it is asked for: the file may come after the answer and before the wait.
     this.waiting.add(waiting);
     try {
       for (let failures = 0; ; failures++) {

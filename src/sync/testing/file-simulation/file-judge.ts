@@ -2,7 +2,7 @@
 import { ROOT } from '../../../engine/testing/engine-world.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { createMemoryFiles } from '../../device/files/file-store.ts';
-import { UNHEARD_MS } from '../../device/files/file-waits.ts';
+import { RECHECK_MS } from '../../device/files/file-waits.ts';
 import { sweepFiles } from '../../device/files/sweep-files.ts';
 import { chunkBytesOf, type FileName, type FilePlace } from '../../protocol/files.ts';
 import type { Store } from '../../../store/port.ts';
@@ -11,7 +11,7 @@ import { mayRead, type FileHubWorld } from './file-hub-world.ts';
 import { KEPT_MS, type FileRun } from './file-run.ts';
 
 const CHUNK = SYNC_LIMITS.fileChunkBytes;
-/** In it, whoever waits for a file that was announced hears of it: less than `UNHEARD_MS`. */
+/** In it, whoever waits for a file that was announced hears of it: less than `RECHECK_MS`. */
 const HEARD_MS = 60_000;
 
 /** What was done, as far as it must show in the end. */
@@ -60,7 +60,7 @@ export class FileJudge {
 
   /** F7: and gets it. */
   private async checkWaits(): Promise<void> {
-    await this.run.during(this.run.clockwork.sleep(UNHEARD_MS + HEARD_MS));
+    await this.run.during(this.run.clockwork.sleep(RECHECK_MS + HEARD_MS));
     for (const { waiting, user } of this.deeds.devices)
       for (const { file, home } of waiting.waiting.values()) {
         const note = await this.hub.note(home[1]);

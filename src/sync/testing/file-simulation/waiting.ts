@@ -1,7 +1,7 @@
 /** A device of the simulation that keeps the notes it may read, and waits for their files: hints and answers get lost on the way. */
 import { filesIn } from '../../../codec/file-names.ts';
 import { coll } from '../../../engine/testing/engine-world.ts';
-import { FileWaits, UNHEARD_MS } from '../../device/files/file-waits.ts';
+import { FileWaits, RECHECK_MS } from '../../device/files/file-waits.ts';
 import { Signal } from '../../device/syncer/signal.ts';
 import { RefusedByHub } from '../../device/syncer/transport.ts';
 import type { FileName, FilePlace } from '../../protocol/files.ts';
@@ -25,7 +25,7 @@ export interface WaitingHost {
   /** A document was sent to the device. */
   readonly onDocument: (id: string) => Promise<void>;
   readonly fetch: (place: FilePlace) => Promise<void>;
-  /** A wait has ended because it asked again after `UNHEARD_MS`, not because anything was heard. */
+  /** A wait has ended because it asked again after `RECHECK_MS`, not because anything was heard. */
   readonly onUnheard: (place: FilePlace) => void;
   /** Planted: what is heard while the hub is asked is forgotten. */
   readonly isDeafWhileAsking: boolean;
@@ -101,7 +101,7 @@ export class WaitingDevice {
   private async pause(ms: number, signal: Signal): Promise<void> {
     await this.host.clockwork.wait(ms, signal);
     await this.process.pass();
-    if (ms === UNHEARD_MS && !signal.isRaised) this.unheard.add(signal);
+    if (ms === RECHECK_MS && !signal.isRaised) this.unheard.add(signal);
     else this.unheard.delete(signal);
   }
 
@@ -149,5 +149,5 @@ export class WaitingDevice {
 
 function pauseAfter(reason: unknown): number | undefined {
   if (!(reason instanceof RefusedByHub)) return RETRY_MS;
-  return reason.refusal.code === 'file_not_uploaded' ? UNHEARD_MS : undefined;
+  return reason.refusal.code === 'file_not_uploaded' ? RECHECK_MS : undefined;
 }
