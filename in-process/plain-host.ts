@@ -27,20 +27,20 @@ export interface PlainDatabase {
 }
 
 export interface PlainHostOptions {
-  /** What it is, in errors: `A hub`. */
-  readonly what: string;
   /** Aborted when the page has ended it. */
   readonly ended: AbortSignal;
 }
 
+const NOT_HERE = 'A database at a hub has no sync, no lock, no files and nothing to salvage here.';
+
 export function plainHost(
   database: PlainDatabase,
-  { what, ended }: PlainHostOptions,
+  { ended }: PlainHostOptions,
 ): HostApi<MessagePort> {
   const calls = new AbortableCalls();
   let streams: OutgoingStreams | undefined;
   const refuse = (): Promise<Reply<never>> =>
-    replyOf(() => Promise.reject(new Refusal('bad request', `${what} is no copy of another.`)));
+    replyOf(() => Promise.reject(new Refusal('bad request', NOT_HERE)));
   const close = (): Promise<Reply<void>> =>
     replyOf(async () => {
       database.leave();

@@ -59,7 +59,6 @@ export async function connect(options: ConnectOptions): Promise<RemoteDatabase> 
         const { signal } = ended;
         servePage(
           plainHost(remoteDatabase({ url, secret, ended: signal }), {
-            what: 'A hub',
             ended: signal,
           }),
           port,

@@ -104,7 +104,7 @@ export async function openHub({ clock }: TestHubOptions = {}): Promise<TestHub> 
     worker: () =>
       startPortWorker((port) => {
         const ended = new AbortController();
-        const host = plainHost(hub.asDatabase(), { what: 'A hub', ended: ended.signal });
+        const host = plainHost(hub.asDatabase(), { ended: ended.signal });
         servePage(host, port);
         return () => {
           ended.abort();
