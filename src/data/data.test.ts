@@ -282,6 +282,20 @@ test('clashes are told before anything is written; they are refused, skipped or 
     expect(await importDatabase(to, file)).toMatchObject({ same: 5, imported: 0 });
   }));
 
+test('a collection that keeps its history for ever does so after an import too', () =>
+  using(async (open) => {
+    const [from, to] = [await open(), await open()];
+    await ask(from, '{"create_collection":{"object":{"name":"notes","history_days":null}}}');
+    const file = await packed(from);
+    await importDatabase(to, file);
+    expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
+    // It is the same: no clash.
+    await importDatabase(to, file);
+    await ask(to, '{"update":{"collection":"notes"},"params":{"object":{"history_days":5}}}');
+    await importDatabase(to, file, { onClash: 'replace' });
+    expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
+  }));
+
 test('a document that breaks a unique index of the database is refused by its line', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];

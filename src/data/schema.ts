@@ -125,7 +125,7 @@ export async function writeSchema(
       if (getsRole) late.push(object);
       const definition = getsRole ? without(object.definition, 'role') : object.definition;
       if (state === 'missing')
-        await ask(`{${JSON.stringify(KINDS[kind].create)}:${expressionOf(definition)}}`);
+        await ask(`{${JSON.stringify(KINDS[kind].create)}:${paramsText(kind, definition)}}`);
       else if (state === 'different') await replace(ask, object, definition);
     }
     if (kind === 'roles') for (const each of late) await replace(ask, each, each.definition);
@@ -133,7 +133,15 @@ export async function writeSchema(
 }
 
 const replace = (ask: Ask, { kind, name }: SchemaObject, definition: JsonObject): Promise<Json> =>
-  ask(`{"replace":${schemaRefText(kind, name)},"params":${expressionOf(definition)}}`);
+  ask(`{"replace":${schemaRefText(kind, name)},"params":${paramsText(kind, definition)}}`);
+
+/** A collection without `history_days` keeps its history for ever; the one that is made would do so for 30 days. */
+function paramsText(kind: SchemaKindName, definition: JsonObject): string {
+  const text = expressionOf(definition);
+  return kind === 'collections' && !definition.has('history_days')
+    ? text.replace('{"object":{', '$&"history_days":null,')
+    : text;
+}
 
 /** Whether a unique index is over a collection. */
 export function isUniqueOver({ kind, definition }: SchemaObject, collection: string): boolean {
