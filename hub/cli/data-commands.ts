@@ -64,15 +64,28 @@ export function addImport(program: Command, host: ProgramHost): void {
       argParser(onClash),
       'refuse',
     )
-    .action((path: string, flags: Flags) =>
-      statSync(path, { throwIfNoEntry: false })?.isDirectory()
-        ? importFolder(path, flags, host)
-        : importOneFile(path, flags, host),
-    );
+    .action((path: string, flags: Flags, command: Command) => {
+      requireFile(path);
+      const isFolder = statSync(path).isDirectory();
+      refuse(isFolder ? OF_A_FILE : OF_A_FOLDER, command, isFolder ? 'file' : 'folder');
+      return isFolder ? importFolder(path, flags, host) : importOneFile(path, flags, host);
+    });
+}
+
+const OF_A_FILE = ['--collection', '--id', '--on-clash'];
+const OF_A_FOLDER = ['--dry-run', '--keep-ts'];
+
+/** Who asks for a dry run must not get another. @throws SettingsFault */
+function refuse(flags: readonly string[], command: Command, kind: string): void {
+  const given = command.options.find(
+    (each) =>
+      flags.includes(each.long ?? '') &&
+      command.getOptionValueSource(each.attributeName()) === 'cli',
+  );
+  if (given) throw new SettingsFault(`${given.long} is of a ${kind} only.`);
 }
 
 async function importOneFile(file: string, flags: Flags, host: ProgramHost): Promise<void> {
-  requireFile(file);
   const reports = {
     exporting: () => undefined,
     checking: progress(host, 'checked', 'documents'),

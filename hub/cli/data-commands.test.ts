@@ -1,0 +1,56 @@
+/** What `burrow import` is told and does not do is refused, before anything is written. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openTestHub, type TestHub } from '../testing/test-hub.ts';
+import { createProgram } from './program.ts';
+
+let folder = '';
+let hub: TestHub;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'burrow-commands-'));
+  hub = await openTestHub();
+  await hub.query({ create_collection: { object: { name: 'notes' } } });
+});
+afterEach(async () => {
+  await hub.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function burrow(...args: string[]): Promise<string[]> {
+  const said: string[] = [];
+  const program = createProgram({
+    say: (sentence) => void said.push(sentence),
+    environment: {},
+    onStop: () => undefined,
+  });
+  const to = ['--url', hub.url, '--secret', hub.secret];
+  await program.parseAsync([...args, ...to], { from: 'user' });
+  return said;
+}
+
+const count = async (): Promise<unknown> =>
+  (await hub.query({ count: { documents: { collection: 'notes' } } })).body.resource;
+
+test.each(['--dry-run', '--keep-ts'])('of a file, %s is refused', async (flag) => {
+  const file = join(folder, 'notes.jsonl');
+  await writeFile(file, '{"n":1}\n');
+  const rows = ['import', file, '--collection', 'notes'];
+  await expect(burrow(...rows, flag)).rejects.toThrow(`${flag} is of a folder only`);
+  expect(await count()).toBe(0);
+  expect(await burrow(...rows)).toEqual(['1 imported, 0 exist already.']);
+});
+
+test.each([
+  ['--collection', 'notes'],
+  ['--id', 'no'],
+  ['--on-clash', 'replace'],
+])('of a folder, %s is refused', async (flag, value) => {
+  const into = join(folder, 'export');
+  await mkdir(into);
+  await writeFile(join(into, 'notes.jsonl'), '{"ref":{"@ref":{"id":"1"}},"data":{"n":1}}\n');
+  await expect(burrow('import', into, flag, value)).rejects.toThrow(`${flag} is of a file only`);
+  expect(await count()).toBe(0);
+  expect(await burrow('import', into)).toContain('1 imported, 0 exist already, 0 rejected.');
+});
