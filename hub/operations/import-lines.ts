@@ -1,16 +1,8 @@
 /**
- * `burrow import`: exports of collections as JSON lines, and schema as queries, into a database of a running hub. Progress is
- * kept in a file beside them, and existing documents are left as they are: an import that was interrupted can be run again.
+ * `burrow import`: exports of collections as JSON lines, and schema as queries, into a database of a running hub. Existing
+ * documents are left as they are: an import that was interrupted can be run again.
  */
-import {
-  appendFileSync,
-  createReadStream,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { JsonError, parseJson, quote, stringifyJson, type Json } from '../../src/codec/json.ts';
@@ -36,7 +28,6 @@ export interface ImportTotals {
 }
 
 const SCHEMA = 'schema.jsonl';
-const STATE = 'import-state.json';
 const REPORT = 'import-report.jsonl';
 const BATCH = 64;
 
@@ -48,30 +39,13 @@ export async function importLines(request: ImportRequest): Promise<ImportTotals>
   const ordered = [...(existsSync(join(folder, SCHEMA)) ? [SCHEMA] : []), ...files.sort()];
   if (ordered.length === 0) throw new OperationFault(`There are no .jsonl files in ${folder}.`);
   const totals = { imported: 0, existing: 0, rejected: 0 };
-  const done = readState(folder);
+  if (!request.dryRun) rmSync(join(folder, REPORT), { force: true });
   for (const file of ordered) {
     const current = new FileImport(request, file, totals);
-    await current.importAfter(request.dryRun ? 0 : (done[file] ?? 0), (lines) => {
-      if (request.dryRun) return;
-      done[file] = lines;
-      writeState(folder, done);
-    });
+    await current.run();
     request.onProgress(`${file}: ${current.lines} lines.`);
   }
   return totals;
-}
-
-type State = Record<string, number>;
-
-function readState(folder: string): State {
-  const path = join(folder, STATE);
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as State) : {};
-}
-
-function writeState(folder: string, state: State): void {
-  const path = join(folder, STATE);
-  writeFileSync(`${path}.partial`, JSON.stringify(state));
-  renameSync(`${path}.partial`, path);
 }
 
 interface Line {
@@ -93,21 +67,19 @@ class FileImport {
     this.totals = totals;
   }
 
-  async importAfter(first: number, note: (lines: number) => void): Promise<void> {
+  async run(): Promise<void> {
     await this.requireCollection();
     const input = createReadStream(join(this.request.folder, this.file));
     for await (const text of createInterface({ input, crlfDelay: Infinity })) {
       this.lines += 1;
-      if (this.lines <= first || text.trim() === '') continue;
+      if (text.trim() === '') continue;
       this.add(text);
       if (this.batch.length < this.batchSize) continue;
       await this.send();
-      note(this.lines);
       if (this.lines % (BATCH * 16) === 0)
         this.request.onProgress(`${this.file}: ${this.lines} lines.`);
     }
     await this.send();
-    note(this.lines);
   }
 
   /** Schema is created one by one, in order. */
@@ -151,7 +123,7 @@ class FileImport {
       return;
     }
     try {
-      this.count(await this.run(`[${batch.map(({ query }) => query).join(',')}]`));
+      this.count(await this.ask(`[${batch.map(({ query }) => query).join(',')}]`));
     } catch (reason) {
       if (!(reason instanceof QueryRefused) || reason.status === 401) throw reason;
       // One line fails the whole batch: each is tried alone.
@@ -161,7 +133,7 @@ class FileImport {
 
   private async sendAlone({ number, query }: Line): Promise<void> {
     try {
-      this.count(await this.run(`[${query}]`));
+      this.count(await this.ask(`[${query}]`));
     } catch (reason) {
       if (!(reason instanceof QueryRefused) || reason.status === 401) throw reason;
       if (this.file === SCHEMA && reason.code === 'instance already exists')
@@ -170,7 +142,7 @@ class FileImport {
     }
   }
 
-  private run(query: string): Promise<unknown> {
+  private ask(query: string): Promise<unknown> {
     return queryHubText(this.request.url, this.request.secret, query);
   }
 
