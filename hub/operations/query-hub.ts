@@ -26,10 +26,14 @@ export async function queryHubText(url: string, secret: string, query: string): 
   for (let attempt = 1; ; attempt++) {
     const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
     const response = await fetchHub(url, { method: 'POST', headers, body: query });
-    const body = (await response.json()) as {
+    const body = (await response.json().catch(() => null)) as {
       readonly resource?: unknown;
       readonly errors?: readonly { readonly code: string; readonly description: string }[];
-    };
+    } | null;
+    if (!body)
+      throw new OperationFault(
+        `The response of ${url}, with status ${response.status}, is not of a hub.`,
+      );
     if (response.ok) return body.resource;
     const [error = { code: 'unknown', description: `status ${response.status}` }] =
       body.errors ?? [];
