@@ -32,12 +32,19 @@ export type Ask = (query: string) => Promise<Json>;
 const RETRIED = [409, 429, 503];
 const NOT_EXECUTED = ['time out', 'storage_blocked'];
 
-/** @param isReading queries that only read can be sent again, whatever became of them */
+/**
+ * @param isReading queries that only read can be sent again, whatever became of them
+ * @throws DataError `invalid_option`
+ */
 export function askOf(
   database: DataDatabase,
   { secret, signal }: AskOptions,
   isReading = false,
 ): Ask {
+  if (typeof (database as Partial<DataDatabase> | null | undefined)?.fetch !== 'function') {
+    const sentence = `The database must be what openDatabase() or connect() gave, but is ${String(database)}: a client is none.`;
+    throw new DataError('invalid_option', sentence);
+  }
   const known = secret ?? database.rootSecret;
   const headers = {
     'x-faunadb-api-version': '4',

@@ -74,6 +74,13 @@ const OPTIONS = [
   'onProgress',
 ] satisfies (keyof ImportCsvOptions)[];
 
+/** Options that not every format has. */
+const OF_FORMATS: Readonly<Record<string, readonly string[]>> = {
+  export: [],
+  jsonl: ['collection', 'id'],
+  csv: ['collection', 'id', 'columns', 'delimiter'],
+};
+
 /** Documents, counted. */
 export interface ImportResult {
   readonly imported: number;
@@ -104,6 +111,7 @@ export async function importDatabase(
   options: ImportOptions = {},
 ): Promise<ImportResult> {
   requireKnown(options, OPTIONS);
+  requireOfFormat(options);
   return new Import(askOf(database, options), sourceOf(source), options).run();
 }
 
@@ -118,6 +126,22 @@ interface Target {
 function requireOneOf(name: string, given: string, choices: readonly string[]): void {
   if (choices.includes(given)) return;
   const sentence = `\`${name}\` must be one of ${choices.join(', ')}, but is ${given}.`;
+  throw new DataError('invalid_option', sentence);
+}
+
+/** @throws DataError `invalid_option` */
+function requireOfFormat({ format = 'export', ...options }: ImportOptions): void {
+  const all = Object.keys(OF_FORMATS);
+  requireOneOf('format', format, all);
+  const given = new Map<string, unknown>(Object.entries(options));
+  for (const name of OF_FORMATS['csv'] ?? [])
+    if (given.get(name) !== undefined && !OF_FORMATS[format]?.includes(name)) {
+      const sentence = `\`${name}\` is not of the format ${format}; formats are ${all.join(', ')}.`;
+      throw new DataError('invalid_option', sentence);
+    }
+  const collection = given.get('collection');
+  if (format === 'export' || typeof collection === 'string') return;
+  const sentence = `\`collection\` must be the name of a collection, but is ${String(collection)}.`;
   throw new DataError('invalid_option', sentence);
 }
 
@@ -149,7 +173,6 @@ class Import {
 
   async run(): Promise<ImportResult> {
     requireOneOf('onClash', this.onClash, ['refuse', 'skip', 'replace']);
-    requireOneOf('format', this.options.format ?? 'export', ['export', 'jsonl', 'csv']);
     this.present = await readSchema(this.ask, '{"now":null}', 'what may be seen');
     if (canReadTwice(this.source)) await this.check();
     await this.write();

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../in-process/testing.ts';
 import { q, type Database } from '../index.ts';
+import type { DataDatabase } from './ask.ts';
 import type { DataSource } from './lines.ts';
 import { exportDatabase, type ExportOptions } from './export.ts';
 import { importDatabase, type ImportOptions } from './import.ts';
@@ -92,4 +93,26 @@ test('a closed database is told by its own code', async () => {
   await expect(importDatabase(closed, lines, options)).rejects.toMatchObject({
     code: 'database_closed',
   });
+});
+
+test.each<[string, string]>([
+  ['undefined', 'but is undefined'],
+  ['a client', 'but is [object Object]: a client'],
+])('exportDatabase() and importDatabase() refuse %s as the database', async (what, sentence) => {
+  const given = (what === 'a client' ? db.client() : undefined) as unknown as DataDatabase;
+  expect(() => exportDatabase(given)).toThrow(expect.objectContaining(refusal(sentence)));
+  await expect(importDatabase(given, lines, options)).rejects.toMatchObject(refusal(sentence));
+});
+
+test.each<[object, string]>([
+  [{ collection: 'notes' }, '`collection` is not of the format export'],
+  [{ format: 'export', id: 'no' }, '`id` is not of the format export'],
+  [{ ...options, columns: { no: 'int' } }, '`columns` is not of the format jsonl'],
+  [{ ...options, delimiter: ';' }, '`delimiter` is not of the format jsonl'],
+  [{ format: 'jsonl' }, '`collection` must be the name of a collection, but is undefined'],
+  [{ format: 'csv', collection: q.Collection('notes') }, 'but is Collection("notes")'],
+])('importDatabase() does not pass over what a format lacks: %o', async (wrong, sentence) => {
+  const refused = importDatabase(db, lines, wrong as ImportOptions);
+  await expect(refused).rejects.toMatchObject(refusal(sentence));
+  expect(await count()).toBe(0);
 });
