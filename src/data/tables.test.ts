@@ -210,6 +210,17 @@ test('importDatabase() takes JSON lines: data alone with computed ids, by a memb
     await to.close();
   }));
 
+test('an id that is in a source twice is told, with what became of the lines before', () =>
+  withPeople(async (database) => {
+    const lines = new Blob(['{"no":1,"a":1}\n{"no":2,"a":2}\n{"no":1,"a":3}\n']);
+    const options = { format: 'jsonl', collection: 'people', id: 'no' } as const;
+    await expect(importDatabase(database, lines, options)).rejects.toMatchObject({
+      code: 'clash',
+      line: 3,
+      message: expect.stringContaining('twice in the source, or was written meanwhile') as unknown,
+    });
+  }));
+
 test('importDatabase() reads a compressed source of each format, and one without a trailing end', () =>
   withPeople(async (database) => {
     const lines = new Blob(['{"a":1}\n{"a":2}']).stream();
