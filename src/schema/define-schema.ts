@@ -1,4 +1,4 @@
-import { q, type Expr, type StoredDocument } from '../index.ts';
+import { q, UsageError, type Expr, type StoredDocument } from '../index.ts';
 import type {
   CollectionDefinition,
   Collections,
@@ -63,6 +63,10 @@ export class Schema<C, I> implements DefinedSchema {
   ): EachDocument {
     requireKnown(options, ['size']);
     const { size = 100 } = options;
+    if (!Number.isSafeInteger(size) || size < 1)
+      throw new UsageError(
+        `The option \`size\` must be a whole number from 1, but is ${String(size)}.`,
+      );
     return { collection, write, size };
   }
 }

@@ -1,6 +1,7 @@
+import { isExpr } from '../client/queries/is-expr.ts';
 import { UsageError } from '../index.ts';
 import { requireKnown } from './require-known.ts';
-import type { DataStep } from './steps.ts';
+import type { DataStep, EachDocument } from './steps.ts';
 
 export interface MigrateOptions {
   /** Of the schema, from 1: higher than that of the schema before. */
@@ -34,6 +35,16 @@ export function checkOptions(options: MigrateOptions): void {
     throw new UsageError(
       `The option \`version\` must be a whole number from 1, and \`steps\` lead to versions up to it, but got ${String(versions.find((each) => !isVersion(each)))}.`,
     );
+  for (const [name, step] of Object.entries(steps))
+    if (!isStep(step))
+      throw new UsageError(
+        `The step to version ${name} must be an expression of \`q\`, or what \`each()\` of the schema gave for a function, but is ${String(step)}.`,
+      );
   if (!Array.isArray(allowLoss))
     throw new UsageError('The option `allowLoss` must be an array of names of collections.');
+}
+
+function isStep(step: unknown): boolean {
+  const { collection, write } = (step ?? {}) as Partial<EachDocument>;
+  return isExpr(step) || (typeof collection === 'string' && typeof write === 'function');
 }

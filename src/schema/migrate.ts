@@ -42,7 +42,7 @@ export async function migrate(
 ): Promise<Migration> {
   checkOptions(options);
   checkSchema(schema);
-  const client = target.client();
+  const client = clientOf(target);
   let first: Pick<Migration, 'from' | 'changes'> | undefined;
   for (;;) {
     const state = await readState(client, schema.objects);
@@ -68,12 +68,18 @@ export async function planMigration(
   schema: DefinedSchema,
 ): Promise<readonly SchemaChange[]> {
   checkSchema(schema);
-  return planOf(await readState(target.client(), schema.objects));
+  return planOf(await readState(clientOf(target), schema.objects));
 }
 
 /** @throws UsageError */
 function checkSchema(schema: Partial<DefinedSchema> | undefined): void {
   if (!schema?.objects) throw new UsageError('A schema is what defineSchema() gave.');
+}
+
+/** @throws UsageError */
+function clientOf(target: Partial<SchemaTarget> | undefined): SchemaClient {
+  if (target?.client) return target.client();
+  throw new UsageError('The database must be what openDatabase() or connect() gave.');
 }
 
 function refuse(

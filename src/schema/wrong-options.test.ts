@@ -5,6 +5,7 @@ import { q, UsageError, type Database } from '../index.ts';
 import { defineSchema } from './define-schema.ts';
 import { migrate, planMigration } from './migrate.ts';
 import type { MigrateOptions } from './migrate-options.ts';
+import type { DataStep } from './steps.ts';
 
 let db: Database;
 beforeEach(async () => {
@@ -46,6 +47,39 @@ test('defineSchema() and each() refuse what they would leave out', () => {
   }
   for (const options of [null, { sizes: 5 }])
     expect(() => notes.each('notes', () => null, options as object)).toThrow(UsageError);
+});
+
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['a client', { query: () => null }],
+])('migrate() and planMigration() refuse %s as the database', async (_, target) => {
+  for (const refused of [
+    migrate(target as Database, notes, { version: 1 }),
+    planMigration(target as Database, notes),
+  ])
+    await expect(refused).rejects.toMatchObject({
+      code: 'invalid_usage',
+      description: expect.stringContaining('The database must be') as unknown,
+    });
+});
+
+test.each([0, -1, 1.5, '5', NaN])('each() refuses a size of %o', (size) => {
+  const each = (): unknown => notes.each('notes', () => null, { size: size as number });
+  expect(each).toThrow(UsageError);
+  expect(each).toThrow('`size` must be a whole number from 1');
+});
+
+test.each<[string, unknown]>([
+  ['null', null],
+  ['a function', async () => undefined],
+  ['each() of no function', notes.each('notes', null as never)],
+])('migrate() refuses a step that is %s', async (_, step) => {
+  const refused = migrate(db, notes, { version: 1, steps: { 1: step as DataStep } });
+  await expect(refused).rejects.toBeInstanceOf(UsageError);
+  await expect(refused).rejects.toMatchObject({
+    description: expect.stringContaining('The step to version 1 must be') as unknown,
+  });
+  expect(await db.client().query(q.Count(q.Collections()))).toBe(0);
 });
 
 test('a schema may hold 64-bit integers: those that differ are told apart', async () => {
