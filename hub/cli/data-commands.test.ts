@@ -54,3 +54,35 @@ test.each([
   expect(await count()).toBe(0);
   expect(await burrow('import', into)).toContain('1 imported, 0 exist already, 0 rejected.');
 });
+
+test('a table with semicolons is told by --delimiter, whatever the case of its ending', async () => {
+  const file = join(folder, 'Notes.CSV');
+  await writeFile(file, 'no:int;n:int\n1;2\n');
+  const rows = ['import', file, '--collection', 'notes', '--id', 'no'];
+  await expect(burrow(...rows)).rejects.toThrow('has no comma');
+  expect(await burrow(...rows, '--delimiter', ';')).toEqual(['1 imported, 0 exist already.']);
+  expect(await count()).toBe(1);
+});
+
+test.each([
+  ['--collection', 'notes'],
+  ['--id', 'no'],
+  ['--delimiter', ';'],
+])(
+  'of what is neither an export nor rows by its name, %s is not passed over',
+  async (flag, value) => {
+    const file = join(folder, 'notes.json');
+    await writeFile(file, '{"n":1}\n');
+    await expect(burrow('import', file, flag, value)).rejects.toThrow(
+      `${file} is no export, and does not end in .jsonl, .ndjson or .csv.`,
+    );
+  },
+);
+
+test('--delimiter is of a table only', async () => {
+  const file = join(folder, 'notes.jsonl');
+  await writeFile(file, '{"n":1}\n');
+  await expect(burrow('import', file, '--collection', 'notes', '--delimiter', ';')).rejects.toThrow(
+    '`delimiter` is not of the format jsonl',
+  );
+});

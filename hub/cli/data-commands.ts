@@ -58,6 +58,7 @@ export function addImport(program: Command, host: ProgramHost): void {
     .option('--keep-ts', 'of a folder: keep the time of the last change of each document', false)
     .option('--collection <name>', 'of a .jsonl or .csv file: where its documents are created')
     .option('--id <name>', 'of a .jsonl or .csv file: member or column with the id')
+    .option('--delimiter <character>', 'of a .csv file: what is between cells, if no comma')
     .option(
       '--on-clash <what>',
       'of a file: what becomes of documents that exist with other contents: refuse, skip or replace',
@@ -72,7 +73,7 @@ export function addImport(program: Command, host: ProgramHost): void {
     });
 }
 
-const OF_A_FILE = ['--collection', '--id', '--on-clash'];
+const OF_A_FILE = ['--collection', '--id', '--delimiter', '--on-clash'];
 const OF_A_FOLDER = ['--dry-run', '--keep-ts'];
 
 /** Who asks for a dry run must not get another. @throws SettingsFault */
@@ -98,6 +99,7 @@ async function importOneFile(file: string, flags: Flags, host: ProgramHost): Pro
     onClash: onClash(String(flags['onClash'])),
     collection: textOf(flags['collection']),
     id: textOf(flags['id']),
+    delimiter: textOf(flags['delimiter']),
     onProgress: ({ phase, done }) => reports[phase](done),
   });
   const { imported, same, kept, replaced, expired, omitted } = result;

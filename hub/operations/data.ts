@@ -40,6 +40,7 @@ export interface FileImport extends DataRequest {
   /** Of JSON lines and tables. */
   readonly collection: string | undefined;
   readonly id: string | undefined;
+  readonly delimiter: string | undefined;
 }
 
 /** An export is told by its first line, other files by their names. */
@@ -59,19 +60,29 @@ async function beginsAsExport(open: () => ReadableStream<Uint8Array>): Promise<b
 }
 
 function optionsFor(request: FileImport, isOfExport: boolean): ImportOptions {
-  const { file, secret, onClash, onProgress, collection, id } = request;
+  const { file, secret, onClash, onProgress, collection, id, delimiter } = request;
   const common = { secret, onClash, onProgress };
+  const isPlain = (collection ?? id ?? delimiter) === undefined;
   if (isOfExport) {
-    if (collection === undefined && id === undefined) return common;
-    const sentence = `${file} is an export, which names its collections: leave out --collection and --id.`;
+    if (isPlain) return common;
+    const sentence = `${file} is an export, which names its collections: leave out --collection, --id and --delimiter.`;
     throw new OperationFault(sentence);
   }
-  const [, ending] = /\.(jsonl|ndjson|csv)(?:\.gz)?$/.exec(file) ?? [];
-  if (ending === undefined) return common;
+  const [, ending] = /\.(jsonl|ndjson|csv)(?:\.gz)?$/.exec(file.toLowerCase()) ?? [];
+  if (ending === undefined) {
+    if (isPlain) return common;
+    const sentence = `${file} is no export, and does not end in .jsonl, .ndjson or .csv.`;
+    throw new OperationFault(sentence);
+  }
   if (collection === undefined)
     throw new OperationFault(`Name the collection for ${file}: --collection <name>.`);
-  const rows = { ...common, collection, ...(id !== undefined && { id }) };
-  return ending === 'csv' ? { ...rows, format: 'csv' } : { ...rows, format: 'jsonl' };
+  const format = ending === 'csv' ? 'csv' : 'jsonl';
+  const rows = {
+    collection,
+    ...(id !== undefined && { id }),
+    ...(delimiter !== undefined && { delimiter }),
+  };
+  return { ...common, ...rows, format };
 }
 
 /** What is wrong with a file is no bug. */
