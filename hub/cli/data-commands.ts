@@ -61,29 +61,17 @@ export function addImport(program: Command, host: ProgramHost): void {
     .option('--delimiter <character>', 'of a .csv file: what is between cells, if no comma')
     .option(
       '--on-clash <what>',
-      'of a file: what becomes of documents that exist with other contents: refuse, skip or replace',
+      'of a file: what becomes of documents that exist with other contents: refuse (the default), skip or replace',
       argParser(onClash),
-      'refuse',
     )
-    .action((path: string, flags: Flags, command: Command) => {
+    .action((path: string, flags: Flags) => {
       requireFile(path);
-      const isFolder = statSync(path).isDirectory();
-      refuse(isFolder ? OF_A_FILE : OF_A_FOLDER, command, isFolder ? 'file' : 'folder');
-      return isFolder ? importFolder(path, flags, host) : importOneFile(path, flags, host);
+      if (statSync(path).isDirectory()) return importFolder(path, flags, host);
+      // Who asks for a dry run must not get another.
+      if (flags['dryRun'] === true || flags['keepTs'] === true)
+        throw new SettingsFault('--dry-run and --keep-ts are of a folder.');
+      return importOneFile(path, flags, host);
     });
-}
-
-const OF_A_FILE = ['--collection', '--id', '--delimiter', '--on-clash'];
-const OF_A_FOLDER = ['--dry-run', '--keep-ts'];
-
-/** Who asks for a dry run must not get another. @throws SettingsFault */
-function refuse(flags: readonly string[], command: Command, kind: string): void {
-  const given = command.options.find(
-    (each) =>
-      flags.includes(each.long ?? '') &&
-      command.getOptionValueSource(each.attributeName()) === 'cli',
-  );
-  if (given) throw new SettingsFault(`${given.long} is of a ${kind} only.`);
 }
 
 async function importOneFile(file: string, flags: Flags, host: ProgramHost): Promise<void> {
@@ -96,7 +84,7 @@ async function importOneFile(file: string, flags: Flags, host: ProgramHost): Pro
     url: String(flags['url']),
     secret: String(flags['secret']),
     file,
-    onClash: onClash(String(flags['onClash'])),
+    onClash: onClash(textOf(flags['onClash']) ?? 'refuse'),
     collection: textOf(flags['collection']),
     id: textOf(flags['id']),
     delimiter: textOf(flags['delimiter']),
@@ -114,6 +102,8 @@ async function importOneFile(file: string, flags: Flags, host: ProgramHost): Pro
 }
 
 async function importFolder(folder: string, flags: Flags, { say }: ProgramHost): Promise<void> {
+  if (flags['collection'] ?? flags['id'] ?? flags['delimiter'] ?? flags['onClash'])
+    throw new SettingsFault('--collection, --id, --delimiter and --on-clash are of a file.');
   const { imported, existing, rejected } = await importLines({
     url: String(flags['url']),
     secret: String(flags['secret']),

@@ -62,17 +62,13 @@ async function beginsAsExport(open: () => ReadableStream<Uint8Array>): Promise<b
 function optionsFor(request: FileImport, isOfExport: boolean): ImportOptions {
   const { file, secret, onClash, onProgress, collection, id, delimiter } = request;
   const common = { secret, onClash, onProgress };
-  const isPlain = (collection ?? id ?? delimiter) === undefined;
-  if (isOfExport) {
-    if (isPlain) return common;
-    const sentence = `${file} is an export, which names its collections: leave out --collection, --id and --delimiter.`;
-    throw new OperationFault(sentence);
-  }
   const [, ending] = /\.(jsonl|ndjson|csv)(?:\.gz)?$/.exec(file.toLowerCase()) ?? [];
-  if (ending === undefined) {
-    if (isPlain) return common;
-    const sentence = `${file} is no export, and does not end in .jsonl, .ndjson or .csv.`;
-    throw new OperationFault(sentence);
+  if (isOfExport || ending === undefined) {
+    if ((collection ?? id ?? delimiter) === undefined) return common;
+    const what = isOfExport
+      ? 'an export, which names its collections'
+      : 'no .jsonl, .ndjson or .csv file';
+    throw new OperationFault(`${file} is ${what}: leave out --collection, --id and --delimiter.`);
   }
   if (collection === undefined)
     throw new OperationFault(`Name the collection for ${file}: --collection <name>.`);

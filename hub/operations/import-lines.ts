@@ -5,7 +5,8 @@
 import { appendFileSync, createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { JsonError, parseJson, quote, stringifyJson, type Json } from '../../src/codec/json.ts';
+import { JsonError, parseJson, quote, type Json } from '../../src/codec/json.ts';
+import { expressionOf } from '../../src/data/wire.ts';
 import { queryHub, queryHubText, QueryRefused } from './query-hub.ts';
 import { OperationFault } from './fill-store.ts';
 
@@ -187,19 +188,3 @@ function idOf(ref: Json | undefined): string {
   if (typeof id === 'string') return id;
   throw new InvalidLine('A document must have a ref: {"@ref":{"id":"…"}}.');
 }
-
-/** The expression for a value in wire form: objects are wrapped, `@ref`, `@ts` and other tags stay as they are. */
-function expressionOf(json: Json): string {
-  if (Array.isArray(json)) return `[${json.map(expressionOf).join(',')}]`;
-  if (!(json instanceof Map)) return stringifyJson(json);
-  const [tag = '', ...more] = json.keys();
-  const inner = json.get(tag);
-  // An object with a member that looks like a tag.
-  if (more.length === 0 && tag === '@obj' && inner instanceof Map)
-    return `{"object":{"@obj":${membersOf(inner)}}}`;
-  if (more.length === 0 && tag.startsWith('@')) return stringifyJson(json);
-  return `{"object":${membersOf(json)}}`;
-}
-
-const membersOf = (json: ReadonlyMap<string, Json>): string =>
-  `{${[...json].map(([name, value]) => `${quote(name)}:${expressionOf(value)}`).join(',')}}`;

@@ -30,10 +30,7 @@ export async function queryHubText(url: string, secret: string, query: string): 
       readonly resource?: unknown;
       readonly errors?: readonly { readonly code: string; readonly description: string }[];
     } | null;
-    if (!body)
-      throw new OperationFault(
-        `The response of ${url}, with status ${response.status}, is not of a hub.`,
-      );
+    if (!body) throw new OperationFault(`No hub responds at ${url}: status ${response.status}`);
     if (response.ok) return body.resource;
     const [error = { code: 'unknown', description: `status ${response.status}` }] =
       body.errors ?? [];

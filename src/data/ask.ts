@@ -42,7 +42,7 @@ export function askOf(
   isReading = false,
 ): Ask {
   if (typeof (database as Partial<DataDatabase> | null | undefined)?.fetch !== 'function') {
-    const sentence = `The database must be what openDatabase() or connect() gave, but is ${String(database)}: a client is none.`;
+    const sentence = 'The database must be what openDatabase() or connect() gave.';
     throw new DataError('invalid_option', sentence);
   }
   const known = secret ?? database.rootSecret;

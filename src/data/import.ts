@@ -62,23 +62,12 @@ export interface ImportCsvOptions extends CommonImportOptions, CsvOptions {
 
 export type ImportOptions = ImportExportOptions | ImportJsonLinesOptions | ImportCsvOptions;
 
-const OPTIONS = [
-  'secret',
-  'signal',
-  'format',
-  'collection',
-  'id',
-  'columns',
-  'delimiter',
-  'onClash',
-  'onProgress',
-] satisfies (keyof ImportCsvOptions)[];
-
-/** Options that not every format has. */
-const OF_FORMATS: Readonly<Record<string, readonly string[]>> = {
-  export: [],
-  jsonl: ['collection', 'id'],
-  csv: ['collection', 'id', 'columns', 'delimiter'],
+const COMMON = ['secret', 'signal', 'format', 'onClash', 'onProgress'];
+const ROWS = [...COMMON, 'collection', 'id'];
+const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  export: COMMON,
+  jsonl: ROWS,
+  csv: [...ROWS, 'columns', 'delimiter'],
 };
 
 /** Documents, counted. */
@@ -110,8 +99,7 @@ export async function importDatabase(
   source: DataSource,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  requireKnown(options, OPTIONS);
-  requireOfFormat(options);
+  checkOptions(options);
   return new Import(askOf(database, options), sourceOf(source), options).run();
 }
 
@@ -130,18 +118,14 @@ function requireOneOf(name: string, given: string, choices: readonly string[]): 
 }
 
 /** @throws DataError `invalid_option` */
-function requireOfFormat({ format = 'export', ...options }: ImportOptions): void {
-  const all = Object.keys(OF_FORMATS);
-  requireOneOf('format', format, all);
-  const given = new Map<string, unknown>(Object.entries(options));
-  for (const name of OF_FORMATS['csv'] ?? [])
-    if (given.get(name) !== undefined && !OF_FORMATS[format]?.includes(name)) {
-      const sentence = `\`${name}\` is not of the format ${format}; formats are ${all.join(', ')}.`;
-      throw new DataError('invalid_option', sentence);
-    }
-  const collection = given.get('collection');
+function checkOptions(options: ImportOptions): void {
+  const { format = 'export', collection } = { ...options } as Partial<
+    Record<'format' | 'collection', string>
+  >;
+  requireKnown(options, OPTIONS[format] ?? ROWS);
+  requireOneOf('format', format, Object.keys(OPTIONS));
   if (format === 'export' || typeof collection === 'string') return;
-  const sentence = `\`collection\` must be the name of a collection, but is ${String(collection)}.`;
+  const sentence = `\`collection\` must be a name, but is ${String(collection)}.`;
   throw new DataError('invalid_option', sentence);
 }
 

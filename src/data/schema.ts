@@ -135,8 +135,8 @@ export async function writeSchema(
 const replace = (ask: Ask, { kind, name }: SchemaObject, definition: JsonObject): Promise<Json> =>
   ask(`{"replace":${schemaRefText(kind, name)},"params":${paramsText(kind, definition)}}`);
 
-/** A collection without `history_days` keeps its history for ever; the one that is made would do so for 30 days. */
 function paramsText(kind: SchemaKindName, definition: JsonObject): string {
+  // A collection without `history_days` keeps its history for ever; the one that is made would do so for 30 days.
   const text = expressionOf(definition);
   return kind === 'collections' && !definition.has('history_days')
     ? text.replace('{"object":{', '$&"history_days":null,')

@@ -114,7 +114,7 @@ export async function writeBatch(
   );
   const clash = batch[outcomes.indexOf('clash')];
   if (clash) {
-    const sentence = `${describe(clash)} is there already, with other contents: it is twice in the source, or was written meanwhile. What was imported before stays.`;
+    const sentence = `${describe(clash)} is there already, with other contents (twice in the source, or written meanwhile).`;
     throw new DataError('clash', sentence, { line: clash.line });
   }
   return outcomes;

@@ -95,24 +95,26 @@ test('a closed database is told by its own code', async () => {
   });
 });
 
-test.each<[string, string]>([
-  ['undefined', 'but is undefined'],
-  ['a client', 'but is [object Object]: a client'],
-])('exportDatabase() and importDatabase() refuse %s as the database', async (what, sentence) => {
-  const given = (what === 'a client' ? db.client() : undefined) as unknown as DataDatabase;
-  expect(() => exportDatabase(given)).toThrow(expect.objectContaining(refusal(sentence)));
-  await expect(importDatabase(given, lines, options)).rejects.toMatchObject(refusal(sentence));
-});
+const sentence = 'The database must be what openDatabase() or connect() gave.';
+
+test.each(['undefined', 'a client'])(
+  '%s is no database to export or to import into',
+  async (what) => {
+    const given = (what === 'a client' ? db.client() : undefined) as unknown as DataDatabase;
+    expect(() => exportDatabase(given)).toThrow(expect.objectContaining(refusal(sentence)));
+    await expect(importDatabase(given, lines, options)).rejects.toMatchObject(refusal(sentence));
+  },
+);
 
 test.each<[object, string]>([
-  [{ collection: 'notes' }, '`collection` is not of the format export'],
-  [{ format: 'export', id: 'no' }, '`id` is not of the format export'],
-  [{ ...options, columns: { no: 'int' } }, '`columns` is not of the format jsonl'],
-  [{ ...options, delimiter: ';' }, '`delimiter` is not of the format jsonl'],
-  [{ format: 'jsonl' }, '`collection` must be the name of a collection, but is undefined'],
+  [{ collection: 'notes' }, 'There is no option `collection`. There are: secret, signal, format'],
+  [{ format: 'export', id: 'no' }, 'There is no option `id`'],
+  [{ ...options, columns: { no: 'int' } }, 'There is no option `columns`'],
+  [{ ...options, delimiter: ';' }, 'There is no option `delimiter`'],
+  [{ format: 'jsonl' }, '`collection` must be a name, but is undefined'],
   [{ format: 'csv', collection: q.Collection('notes') }, 'but is Collection("notes")'],
 ])('importDatabase() does not pass over what a format lacks: %o', async (wrong, sentence) => {
-  const refused = importDatabase(db, lines, wrong as ImportOptions);
+  const refused = importDatabase(db, lines, wrong);
   await expect(refused).rejects.toMatchObject(refusal(sentence));
   expect(await count()).toBe(0);
 });

@@ -38,7 +38,7 @@ export function checkOptions(options: MigrateOptions): void {
   for (const [name, step] of Object.entries(steps))
     if (!isStep(step))
       throw new UsageError(
-        `The step to version ${name} must be an expression of \`q\`, or what \`each()\` of the schema gave for a function, but is ${String(step)}.`,
+        `The step to version ${name} must be an expression of \`q\`, or what \`each()\` of the schema gave for a function.`,
       );
   if (!Array.isArray(allowLoss))
     throw new UsageError('The option `allowLoss` must be an array of names of collections.');
