@@ -28,6 +28,8 @@ export interface AskOptions {
 /** @throws DataError `refused`, `outcome_unknown` */
 export type Ask = (query: string) => Promise<Json>;
 
+const NO_DATABASE = 'The database must be what openDatabase() or connect() gave.';
+
 /** Refused before it had an effect, for now. Of other codes with status 503 it is unknown. */
 const RETRIED = [409, 429, 503];
 const NOT_EXECUTED = ['time out', 'storage_blocked'];
@@ -41,10 +43,8 @@ export function askOf(
   { secret, signal }: AskOptions,
   isReading = false,
 ): Ask {
-  if (typeof (database as Partial<DataDatabase> | null | undefined)?.fetch !== 'function') {
-    const sentence = 'The database must be what openDatabase() or connect() gave.';
-    throw new DataError('invalid_option', sentence);
-  }
+  if (!(database as Partial<DataDatabase> | null | undefined)?.fetch)
+    throw new DataError('invalid_option', NO_DATABASE);
   const known = secret ?? database.rootSecret;
   const headers = {
     'x-faunadb-api-version': '4',

@@ -124,9 +124,8 @@ function checkOptions(options: ImportOptions): void {
   >;
   requireKnown(options, OPTIONS[format] ?? ROWS);
   requireOneOf('format', format, Object.keys(OPTIONS));
-  if (format === 'export' || typeof collection === 'string') return;
-  const sentence = `\`collection\` must be a name, but is ${String(collection)}.`;
-  throw new DataError('invalid_option', sentence);
+  if (format !== 'export' && typeof collection !== 'string')
+    throw new DataError('invalid_option', '`collection` must be a name.');
 }
 
 class Import {

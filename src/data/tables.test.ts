@@ -217,7 +217,7 @@ test('an id that is in a source twice is told, with what became of the lines bef
     await expect(importDatabase(database, lines, options)).rejects.toMatchObject({
       code: 'clash',
       line: 3,
-      message: expect.stringContaining('twice in the source, or written meanwhile') as unknown,
+      message: expect.stringContaining('or is in the source twice') as unknown,
     });
   }));
 

@@ -114,7 +114,7 @@ export async function writeBatch(
   );
   const clash = batch[outcomes.indexOf('clash')];
   if (clash) {
-    const sentence = `${describe(clash)} is there already, with other contents (twice in the source, or written meanwhile).`;
+    const sentence = `${describe(clash)} is there already, with other contents, or is in the source twice.`;
     throw new DataError('clash', sentence, { line: clash.line });
   }
   return outcomes;

@@ -111,8 +111,8 @@ test.each<[object, string]>([
   [{ format: 'export', id: 'no' }, 'There is no option `id`'],
   [{ ...options, columns: { no: 'int' } }, 'There is no option `columns`'],
   [{ ...options, delimiter: ';' }, 'There is no option `delimiter`'],
-  [{ format: 'jsonl' }, '`collection` must be a name, but is undefined'],
-  [{ format: 'csv', collection: q.Collection('notes') }, 'but is Collection("notes")'],
+  [{ format: 'jsonl' }, '`collection` must be a name'],
+  [{ format: 'csv', collection: q.Collection('notes') }, '`collection` must be a name'],
 ])('importDatabase() does not pass over what a format lacks: %o', async (wrong, sentence) => {
   const refused = importDatabase(db, lines, wrong);
   await expect(refused).rejects.toMatchObject(refusal(sentence));
