@@ -33,3 +33,17 @@ test('a session that is stopped leaves nothing on a database that outlives it, a
   expect(opened).toBe(1);
   await db.close();
 });
+
+test.each([
+  ['a database', (db: Database) => db],
+  ['a promise of one', (db: Database) => Promise.resolve(db)],
+  ['a function that gives the same again', (db: Database) => () => db],
+])('%s that logOut({ forget: true }) has deleted is not logged in to', async (_, given) => {
+  const { db } = await openFake();
+  const session = new Session({ database: given(db) });
+  session.start();
+  await expect.poll(() => session.get().state).toBe('logged-in');
+  await session.logOut({ forget: true });
+  await expect.poll(() => session.get().state).not.toBe('opening');
+  expect(session.get()).toMatchObject({ state: 'failed', error: { code: 'database_closed' } });
+});

@@ -13,7 +13,10 @@ import { Cell } from './cell.ts';
 
 /** What components are given by their provider. Read once. */
 export interface BurrowOptions {
-  /** The database, or what opens it: that is called once, and never on a server. */
+  /**
+   * The database, or what opens it: that is called once, and never on a server. Called again after `logOut({ forget: true })`: a database
+   * that was given open is gone then.
+   */
   readonly database: Database | Promise<Database> | (() => Database | Promise<Database>);
   /** Keeps it a copy of a hub's: whoever has logged in on this device before is logged in. */
   readonly sync?: Pick<SyncOptions, 'url' | 'sets'>;
@@ -114,6 +117,8 @@ export class Session extends Cell<SessionState> {
       const { database: option } = this.options;
       const database = await (this.given ??= typeof option === 'function' ? option() : option);
       if (listening.signal.aborted) return;
+      // Throws when it is closed: `forget` has deleted a database that nothing opens anew.
+      if (!database.isLocked) void database.rootSecret;
       const goOn = (): void => void this.goOn(database);
       database.addEventListener('locked', goOn, listening);
       database.addEventListener('unlocked', goOn, listening);
