@@ -76,6 +76,13 @@ test('useSuspenseQuery() throws what the query fails with, for the error boundar
   await expect.poll(() => place.textContent).toContain('no count');
 });
 
+test('useSuspenseQuery() throws why the database cannot be opened', async () => {
+  const database = Promise.reject<Database>(new Error('no room'));
+  const place = rendered(below(database, createElement(AwaitedCount, { query: q.Add(1, 2) })));
+  expect(place.textContent).toBe('waiting');
+  await expect.poll(() => place.textContent).toBe('no room');
+});
+
 test('a server renders the loading state and opens nothing, and a page takes it over', async () => {
   const { db, count } = await openNotes();
   let opened = 0;

@@ -119,7 +119,7 @@ export function useQuery(query: Asked, choices?: QueryDeps): QueryState<unknown>
 
 /**
  * As `useQuery`, for a component inside `<Suspense>`: it waits until there is a value.
- * @throws BurrowError when the query fails, for the error boundary
+ * @throws BurrowError when the query fails or the database cannot be used, for the error boundary
  * @example
  * function Notes() {
  *   const { value } = useSuspenseQuery(q.Count(q.Documents(notes)));
@@ -138,13 +138,12 @@ export function useSuspenseQuery(query: Asked, choices?: QueryDeps): QueryState<
   const session = useContext(Burrow);
   const [, shared] = useShared(query, choices);
   const state = useCell(shared, LOADING);
+  const opened = session?.get();
+  const error = opened?.state === 'failed' ? opened.error : state.error;
+  if (error && state.value === undefined) throw error;
   // What `<Suspense>` catches. `use()` would have to be called also when there is nothing to wait for.
   // oxlint-disable-next-line typescript/only-throw-error
-  if (state.isLoading)
-    throw shared
-      ? until(shared, ({ isLoading }) => !isLoading)
-      : session && until(session, ({ client }) => client !== undefined);
-  if (state.error && state.value === undefined) throw state.error;
+  if (state.isLoading) throw untilChanged((shared ?? session) as Cell<unknown>);
   return state;
 }
 
@@ -229,19 +228,16 @@ type Asked = Arg | undefined | (() => Arg | undefined);
 const MOUNT_MS = 5000;
 const waits = new WeakMap<object, Promise<void>>();
 
-/** The same promise each time. */
-function until<T>(cell: Cell<T>, isThere: (state: T) => boolean): Promise<void> {
+/** Resolves at the next change: whoever waits for more waits again. The same promise until then. */
+function untilChanged(cell: Cell<unknown>): Promise<void> {
   const known = waits.get(cell);
   if (known) return known;
   const wait = new Promise<void>((resolve) => {
-    const look = (): void => {
-      if (!isThere(cell.get())) return;
+    const stop = cell.subscribe(() => {
       waits.delete(cell);
       resolve();
       setTimeout(stop, MOUNT_MS);
-    };
-    const stop = cell.subscribe(look);
-    queueMicrotask(look);
+    });
   });
   waits.set(cell, wait);
   return wait;
