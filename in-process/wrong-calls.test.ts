@@ -64,6 +64,16 @@ test.each<[string, unknown, string]>([
   await sync.setSets([q.Ref(notes, '1'), q.Union(q.Documents(notes))]);
 });
 
+test('writes are listed by their states', async () => {
+  const { client, writes } = await syncWith([q.Documents(notes)]);
+  await (
+    await client.submit(q.Create(notes, { data: {} }))
+  ).settled;
+  expect(await writes.list({ states: ['refused', 'local'] })).toEqual([]);
+  expect(await writes.list({ states: ['confirmed'] })).toMatchObject([{ state: 'confirmed' }]);
+  expect(await writes.list()).toHaveLength(1);
+});
+
 test('an unknown unit of time is answered with those there are', async () => {
   const added = q.TimeAdd(q.Now(), 1, 'week' as never);
   await expect(db.client().query(added)).rejects.toMatchObject({

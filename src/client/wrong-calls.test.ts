@@ -89,6 +89,19 @@ test.each(Object.entries(WITH_SIGNAL))('%s() refuses what is no signal', async (
   await db.close();
 });
 
+test('writes are in none but the states there are', async () => {
+  const { db } = await openFake(copyAnswers);
+  const { writes } = await db.sync(syncOptions);
+  await expect(writes.list({ states: ['refusd' as 'refused'] })).rejects.toMatchObject({
+    code: 'invalid_usage',
+    description: 'There is no option `refusd`. Did you mean `refused`?',
+  });
+  await expect(writes.list({ states: 'refused' as never })).rejects.toMatchObject({
+    description: expect.stringContaining('There are: local, parked, confirmed, amended, refused.'),
+  });
+  await db.close();
+});
+
 test('a secret that is none is not shown', async () => {
   const { db } = await openFake(copyAnswers);
   await expect(db.sync({ ...syncOptions, secret: 5 as never })).rejects.toMatchObject({

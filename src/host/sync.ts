@@ -34,12 +34,14 @@ export interface SubmitCall extends Pick<QueryCall, 'number' | 'query'> {
   readonly note: WriteNote | undefined;
 }
 
-export interface SubmitReply {
-  /** Undefined: it failed here, and is not kept. */
-  readonly id: string | undefined;
-  /** Undefined: only the hub can run it. */
-  readonly answer: QueryReply | undefined;
-}
+export type SubmitReply =
+  | {
+      readonly id: string;
+      /** Undefined: only the hub can run it. */
+      readonly answer: QueryReply | undefined;
+    }
+  /** It failed here, and is not kept. */
+  | { readonly id: undefined; readonly answer: QueryReply };
 
 export interface SyncWait {
   readonly for: 'synced' | 'settled';

@@ -146,7 +146,8 @@ export class SyncSession {
   }
 
   async writes(states: readonly WriteState[] | undefined): Promise<readonly WriteData[]> {
-    return (await this.options.replica.writes(states)).map(writeData);
+    const all = (await this.options.replica.writes()).map(writeData);
+    return states ? all.filter(({ state }) => states.includes(state)) : all;
   }
 
   async verdict(id: string): Promise<JudgedData | undefined> {

@@ -5,18 +5,11 @@ import type { JudgedData, SubmitReply, SyncProgress, WriteChoice } from '../../h
 import type { SyncState, WriteState } from '../../states.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
 import { queryText } from '../queries/query-text.ts';
-import { NotFound, refusalError, UsageError } from '../errors.ts';
+import { NotFound, UsageError } from '../errors.ts';
 import { requireKnown } from '../known-options.ts';
 import type { Link } from '../connection/link.ts';
 import { TypedEvents } from '../typed-events.ts';
-import {
-  isIn,
-  judgedWriteOf,
-  writeOf,
-  type JudgedWrite,
-  type Verdict,
-  type WriteIn,
-} from './writes.ts';
+import { judgedWriteOf, writeOf, type JudgedWrite, type Verdict, type WriteIn } from './writes.ts';
 import { Verdicts } from './verdicts.ts';
 import type { Arg, Evaluated } from '../queries/types/arguments.ts';
 import type { Expr } from '../queries/values.ts';
@@ -100,6 +93,8 @@ const NETWORK_CHANGES = ['online', 'offline'] as const;
 
 const SYNC_OPTIONS = ['url', 'secret', 'login', 'sets'] satisfies (keyof SyncOptions)[];
 const SUBMIT_OPTIONS = ['signal', 'label', 'data'] satisfies (keyof SubmitOptions)[];
+
+const STATES = ['local', 'parked', 'confirmed', 'amended', 'refused'] satisfies WriteState[];
 
 /** @throws UsageError */
 export function checkSyncOptions(options: Partial<SyncOptions> | undefined): void {
@@ -330,14 +325,10 @@ export class Sync extends TypedEvents<SyncEvents> {
 
   /** @throws QueryError when it failed here */
   async #submitted({ id, answer }: SubmitReply): Promise<Submitted<unknown>> {
-    const settled = id !== undefined && this.#verdicts.on(id);
-    const value = answer && (await valueOf(answer));
-    if (!settled)
-      throw refusalError(
-        'internal server error',
-        'The worker returned neither an id nor an answer for the write.',
-      );
-    return { id, value, settled };
+    // What is not kept has no id, and its answer says why.
+    if (id === undefined) return valueOf(answer) as Promise<never>;
+    const settled = this.#verdicts.on(id);
+    return { id, value: answer && (await valueOf(answer)), settled };
   }
 
   async #listWrites<State extends WriteState>(
@@ -345,8 +336,10 @@ export class Sync extends TypedEvents<SyncEvents> {
   ): Promise<readonly WriteIn<State>[]> {
     requireKnown(filter, ['states']);
     const { states } = filter;
+    requireKnown(Object.fromEntries(Array.from(states ?? [], (state) => [state, 0])), STATES);
     const found = await this.#link.ask((host) => host.writes(states));
-    return (await Promise.all(found.map(writeOf))).filter(isIn(states));
+    // The one cast: the worker has left out those in other states.
+    return Promise.all(found.map(writeOf)) as Promise<never>;
   }
 
   async #resolveWrite(

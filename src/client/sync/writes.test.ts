@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { unreachable } from '../../errors.ts';
 import type { JudgedData, PendingData } from '../../host/sync.ts';
 import { NotFound } from '../errors.ts';
-import { isIn, judgedWriteOf, writeOf, type Verdict, type Write } from './writes.ts';
+import { judgedWriteOf, writeOf, type Verdict, type Write } from './writes.ts';
 
 const made = { id: '0.1', madeMicros: 1_767_225_600_000_000, query: '1', replaces: undefined };
 const pending: PendingData = { ...made, state: 'local', predicted: 'refused' };
@@ -55,16 +55,6 @@ test('a refused write has an error of its code and status, also when the reason 
   expect(long).toMatchObject({ state: 'refused', error: { code: 'unknown_error' } });
   const value = await judgedWriteOf(judged('confirmed', undefined));
   expect(value).toMatchObject({ state: 'confirmed', value: undefined });
-});
-
-test('isIn() narrows to the states that were asked for', async () => {
-  const all = await Promise.all([pending, judged('refused', REFUSAL)].map(writeOf));
-  const refused = all.filter(isIn(['refused']));
-  expect(refused.map(({ error }) => error.code)).toEqual(['instance not found']);
-  expect(all.filter(isIn(['local', 'parked'])).map(({ predicted }) => predicted)).toEqual([
-    'refused',
-  ]);
-  expect(all.filter(isIn(undefined))).toHaveLength(2);
 });
 
 test('a verdict narrows by its state', () => {

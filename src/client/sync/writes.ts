@@ -56,13 +56,6 @@ export type Write = PendingWrite | JudgedWrite;
 /** A write in one of these states. */
 export type WriteIn<State extends WriteState> = Write & { readonly state: State };
 
-export const isIn =
-  <State extends WriteState>(states: readonly State[] | undefined) =>
-  (write: Write): write is WriteIn<State> => {
-    const wanted: readonly WriteState[] | undefined = states;
-    return wanted === undefined || wanted.includes(write.state);
-  };
-
 export async function writeOf(data: WriteData): Promise<Write> {
   if ('tsMicros' in data) return judgedWriteOf(data);
   const { id, state, predicted } = data;
