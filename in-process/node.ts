@@ -15,6 +15,7 @@ import { createHost } from '../worker/host.ts';
 import { servePage } from '../worker/serve-page.ts';
 import { folderStorage } from './folder/folder-storage.ts';
 import { OpenFolder } from './folder/open-folder.ts';
+import { requireKnown } from './known-options.ts';
 import { startPortWorker } from './port-worker.ts';
 
 /** What a folder has no use for, and why. */
@@ -86,6 +87,7 @@ function checkFolder(folder: unknown): asserts folder is string {
 }
 
 function checkOptions(options: object): void {
+  requireKnown(options);
   for (const [name, why] of Object.entries(OF_BROWSERS))
     if (name in options)
       throw new UsageError(`The option \`${name}\` is for browsers: leave it out, ${why}.`);

@@ -11,6 +11,7 @@ import {
   type Logs,
 } from '../src/index.ts';
 import { servePage } from '../worker/serve-page.ts';
+import { requireKnown } from './known-options.ts';
 import { plainHost } from './plain-host.ts';
 import { startPortWorker } from './port-worker.ts';
 import { isSendable, remoteDatabase } from './remote-database.ts';
@@ -47,6 +48,7 @@ export interface RemoteDatabase {
  * await remote.close();
  */
 export async function connect(options: ConnectOptions): Promise<RemoteDatabase> {
+  requireKnown(options, ['url', 'secret']);
   const url = urlOf(options);
   const { secret } = options;
   if (typeof secret !== 'string' || !isSendable(secret))

@@ -8,6 +8,7 @@ import { LIMITS } from '../src/limits.ts';
 import { random } from '../worker/browser/random.ts';
 import { createHost } from '../worker/host.ts';
 import { servePage } from '../worker/serve-page.ts';
+import { requireKnown } from './known-options.ts';
 import { MemoryHub } from './memory-hub.ts';
 import { memoryStorage, nothingKept } from './memory-storage.ts';
 import { plainHost } from './plain-host.ts';
@@ -58,8 +59,10 @@ export const createNetwork = (): TestNetwork => new SwitchedNetwork();
  */
 export async function openDatabase(
   name = 'test',
-  { clock, network, ...options }: TestDatabaseOptions = {},
+  given: TestDatabaseOptions = {},
 ): Promise<Database> {
+  requireKnown(given);
+  const { clock, network, ...options } = given;
   const kept = nothingKept();
   const micros = microsOf(clock);
   const switched = networkOf(network);
@@ -97,7 +100,9 @@ export async function openDatabase(
  * await empty.client().query(q.CreateCollection({ name: 'todos' }));
  * await empty.close();
  */
-export async function openHub({ clock }: TestHubOptions = {}): Promise<TestHub> {
+export async function openHub(options: TestHubOptions = {}): Promise<TestHub> {
+  requireKnown(options, ['clock']);
+  const { clock } = options;
   const hub = await MemoryHub.open(microsOf(clock));
   const database = await openOnPage('hub', {
     persist: false,

@@ -1,6 +1,8 @@
 /** What the engine says to those who call it wrongly, as a page hears it: what to write instead. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { q, type Database } from '../src/index.ts';
+import { q, UsageError, type Database } from '../src/index.ts';
+import { openDatabase as openFolder } from './node.ts';
+import { connect } from './remote.ts';
 import { openDatabase, openHub, type TestHub } from './testing.ts';
 
 const notes = q.Collection('notes');
@@ -18,6 +20,20 @@ beforeEach(async () => {
 afterEach(async () => {
   await db.close();
   await hub.close();
+});
+
+test.each<[string, () => Promise<unknown>]>([
+  ['openDatabase() of tests', () => openDatabase('notes', null as never)],
+  ['openDatabase() of folders', () => openFolder('/nowhere', null as never)],
+  ['openHub()', () => openHub(null as never)],
+  ['openHub() with a misspelt option', () => openHub({ clok: undefined } as object)],
+  ['connect()', () => connect(null as never)],
+  [
+    'connect() with a misspelt option',
+    () => connect({ url: hub.url, secret, timeoutMs: 5 } as Parameters<typeof connect>[0]),
+  ],
+])('%s refuses what is no options', async (_, call) => {
+  await expect(call()).rejects.toBeInstanceOf(UsageError);
 });
 
 const syncWith = (sets: readonly unknown[]) =>
