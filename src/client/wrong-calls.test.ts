@@ -45,6 +45,8 @@ const CALLS: Readonly<Record<string, (db: Database) => unknown>> = {
   'sync without a secret': (db) => db.sync({ ...syncOptions, secret: none }),
   'sync with an empty secret': (db) => db.sync({ ...syncOptions, secret: '' }),
   'sync with a number for a secret': (db) => db.sync({ ...syncOptions, secret: 5 as never }),
+  'sync with a login whose key is empty': (db) =>
+    db.sync({ url: 'http://hub.example', login: { user: 1, password: 'p', key: '' }, sets: [] }),
   'Ref of no id': () => q.Ref(q.Collection('notes'), undefined as never),
   'writes.list with a misspelt option': async (db) =>
     (await db.sync(syncOptions)).writes.list({ state: ['local'] } as object),

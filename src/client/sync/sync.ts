@@ -116,7 +116,7 @@ export function checkSyncOptions(options: Partial<SyncOptions> | undefined): voi
 const isHubUrl = (url: string): boolean => /^https?:[^?#]+$/.test(url) && URL.canParse(url);
 
 const isLogin = ({ user, password, key }: Partial<NonNullable<SyncOptions['login']>>): boolean =>
-  user !== undefined && typeof password === 'string' && typeof key === 'string';
+  user !== undefined && typeof password === 'string' && text.accepts(key);
 
 /** @throws UsageError: what is none of the three must not be taken for one of them */
 function choiceOf(resolution: WriteResolution): WriteChoice {
