@@ -80,6 +80,16 @@ test.each<[string, unknown, string]>([
   await sync.setSets([q.Ref(notes, '1'), q.Union(q.Documents(notes))]);
 });
 
+test('a login with a key that the hub does not know names the key', async () => {
+  const login = { user: q.Ref(notes, '1'), password: 'secret', key: 'mistyped' };
+  const unknown = { code: 'unauthorized', description: 'The hub does not know this `key`.' };
+  const sync = () => db.sync({ url: hub.url, login, sets: [q.Documents(notes)] });
+  await expect(sync()).rejects.toMatchObject(unknown);
+  await syncWith([q.Documents(notes)]);
+  await db.signOut();
+  await expect(db.unlock(login)).rejects.toMatchObject(unknown);
+});
+
 test('writes are listed by their states', async () => {
   const { client, writes } = await syncWith([q.Documents(notes)]);
   await (

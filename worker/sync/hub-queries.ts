@@ -16,7 +16,10 @@ const LOGIN_MS = 8000;
 const QUERY_MS = 60_000;
 const PING_MS = 3000;
 
-/** @returns with `why`, a sentence, when the hub has not answered */
+/**
+ * @returns with `why`, a sentence, when the hub has not answered
+ * @throws Refusal `unauthorized`: it is the key that is wrong, for a wrong password has another code
+ */
 export async function loginAtHub(
   hub: Hub,
   { user, password, key }: NonNullable<SyncCall['login']>,
@@ -33,6 +36,7 @@ export async function loginAtHub(
   const { answer, body } = sent;
   const { status } = answer;
   if (status >= 500) return { why: `The hub has answered with status ${status}.` };
+  if (status === 401) throw new Refusal('unauthorized', 'The hub does not know this `key`.');
   if (!answer.ok) return { status, body, secret: '' };
   const { resource } = JSON.parse(body) as { readonly resource: { readonly secret: string } };
   return { status: 200, body: '', secret: resource.secret };
