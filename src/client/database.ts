@@ -1,4 +1,5 @@
 import type { ProgressMessage, WorkerMessage } from '../host/api.ts';
+import { text } from '../host/options.ts';
 import type { HttpCall, HttpReply, QueryReply } from '../host/query.ts';
 import type { Persistence } from '../states.ts';
 import {
@@ -174,7 +175,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
   client(options: { readonly secret?: string } = {}): Client {
     requireKnown(options, ['secret']);
     const { secret } = options;
-    if ('secret' in options && (typeof secret !== 'string' || secret === ''))
+    if ('secret' in options && !text.accepts(secret))
       throw new UsageError(
         `client({ secret }) got ${secret === '' ? 'an empty secret' : String(secret)}: pass the secret of a key or a token. Without a user, show the login; db.client() acts as the admin.`,
       );
@@ -221,9 +222,9 @@ export class Database extends TypedEvents<DatabaseEvents> {
 
   async #query(secret: string, query: string, options: QueryOptions): Promise<QueryReply> {
     const { signal, tags, ...sent } = options;
-    const text = tags && Object.entries(tags).map((pair) => pair.join('='));
+    const pairs = tags && Object.entries(tags).map((pair) => pair.join('='));
     const reply = await this.#link.call(
-      (host, number) => host.query({ ...sent, secret, query, tags: text?.join(','), number }),
+      (host, number) => host.query({ ...sent, secret, query, tags: pairs?.join(','), number }),
       signal,
     );
     if (reply.metrics.writeOps > 0) this.#askToPersist();

@@ -402,3 +402,11 @@ test('data that contains itself is refused', () => {
     'The query is nested too deeply or contains itself.',
   );
 });
+
+test('a variable that is put into text says what to write instead', () => {
+  const refused = 'A variable is no text: use q.Concat().';
+  expect(() => q.Map(['Ada'], (name) => `hi ${String(name)}`)).toThrow(refused);
+  expect(() => q.Map([1], (n) => (n as never) + 1)).toThrow(refused);
+  expect(q.Var('name').toFQL()).toBe('Var("name")');
+  expect(String(q.Lambda('name', q.Var('name')))).toBe('Lambda("name", Var("name"))');
+});

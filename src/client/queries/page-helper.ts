@@ -112,7 +112,6 @@ export class PageHelper<T = unknown> implements AsyncIterable<T[]> {
 export function pagesOf<T>(run: RunPage, set: Arg, options: PaginateOptions): PageHelper<T> {
   const { before, after, cursor, ...rest } = options;
   const cursors = (cursor ?? { before, after }) as PageCursors;
-  const start =
-    cursors.before === undefined ? { after: cursors.after } : { before: cursors.before };
+  const start = cursors.before === undefined ? cursors : { before: cursors.before };
   return new PageHelper<T>(run, set, rest, start);
 }

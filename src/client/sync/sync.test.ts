@@ -101,7 +101,7 @@ test('checkSyncOptions() says which option is wrong', () => {
     const check = (): void => checkSyncOptions(options as Partial<SyncOptions>);
     expect(check).toThrow(`The option \`${name}\` must be`);
   }
-  expect(() => checkSyncOptions(undefined)).toThrow('Options must be an object');
+  expect(() => checkSyncOptions(undefined as never)).toThrow('Options must be an object');
   checkSyncOptions({ url, sets: [] });
   checkSyncOptions({ url: new URL(url), sets: [] });
   checkSyncOptions({ url, sets: [], login });

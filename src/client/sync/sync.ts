@@ -97,9 +97,9 @@ const SUBMIT_OPTIONS = ['signal', 'label', 'data'] satisfies (keyof SubmitOption
 const STATES = ['local', 'parked', 'confirmed', 'amended', 'refused'] satisfies WriteState[];
 
 /** @throws UsageError */
-export function checkSyncOptions(options: Partial<SyncOptions> | undefined): void {
+export function checkSyncOptions(options: Partial<SyncOptions>): void {
   requireKnown(options, SYNC_OPTIONS);
-  const { url, sets, secret, login } = options ?? {};
+  const { url, sets, secret, login } = options;
   const wrong = !isHubUrl(String(url))
     ? '`url` must be the http or https URL of a hub'
     : !Array.isArray(sets)
@@ -123,8 +123,8 @@ function choiceOf(resolution: WriteResolution): WriteChoice {
   const [[name, value] = [], ...others] = Object.entries(Object(resolution));
   if (others.length === 0) {
     if (name === 'edit') return { edit: queryText(value as Arg) };
-    if (name === 'discard' && value === true) return { discard: value };
-    if (name === 'retry' && value === true) return { retry: value };
+    if ((name === 'discard' || name === 'retry') && value === true)
+      return resolution as WriteChoice;
   }
   throw new UsageError('resolve() takes { discard: true }, { retry: true } or { edit: query }.');
 }
