@@ -227,11 +227,11 @@ const EVENT_NAMES = new Map<string, readonly [document: string, values: string]>
 
 function renderEvent(event: Event, context: RenderContext, depth: number): string {
   const [documentName, valuesName] = EVENT_NAMES.get(context.apiVersion) ?? ['document', 'data'];
-  const isOfSet = event.action === 'add' || event.action === 'remove';
   let members = `"ts":${event.ts},"action":"${actionName(event.action, context)}"`;
   if (event.document) members += member(documentName, renderRef(event.document, context));
   if (event.data !== undefined) {
-    members += member(isOfSet ? valuesName : 'data', render(event.data, context, depth));
+    const name = isArray(event.data) ? valuesName : 'data';
+    members += member(name, render(event.data, context, depth));
   }
   return `{${members}}`;
 }

@@ -184,7 +184,8 @@ export interface Document {
 
 export interface Event {
   readonly kind: 'event';
-  readonly ts: Micros;
+  /** Of a cursor, any Integer. */
+  readonly ts: Micros | bigint;
   readonly action: ActionName;
   /** Absent in the echo of a bare time cursor. */
   readonly document: Ref | undefined;

@@ -8,6 +8,7 @@ import { typeName } from '../../values/type-name.ts';
 import {
   Action,
   DateValue,
+  integer,
   isArray,
   isInteger,
   isKind,
@@ -15,7 +16,7 @@ import {
   Ref,
   Time,
 } from '../../values/value.ts';
-import type { ActionName, ObjectValue, Value } from '../../values/value.ts';
+import type { ActionName, Event, ObjectValue, Value } from '../../values/value.ts';
 import { refuseUnresolved } from './cursors.ts';
 import type { Change } from './changes.ts';
 
@@ -26,7 +27,7 @@ export interface EventBound {
   readonly document?: Ref;
   readonly values?: readonly Value[];
   /** The cursor as the page returns it. */
-  readonly echo: Value;
+  readonly echo: Event;
 }
 
 const DAY_MICROS = 86_400_000_000n;
@@ -57,20 +58,21 @@ const floorMicros = (nanos: bigint): bigint =>
 /** Before all events at a time. Times reach further than the Integers that events and cursors have. */
 function startOf(micros: bigint): EventBound {
   const ts = clamp(micros, INT64_MIN, INT64_MAX);
-  return { ts, echo: echoOf(ts, 'add', []) };
+  return { ts, echo: echoOf(ts, 'add') };
 }
 
-function echoOf(
+const echoOf = (
   ts: bigint,
   action: ActionName,
-  more: readonly (readonly [string, Value])[],
-): Value {
-  const shown =
-    ts >= BigInt(Number.MIN_SAFE_INTEGER) && ts <= BigInt(Number.MAX_SAFE_INTEGER)
-      ? Number(ts)
-      : ts;
-  return new Map<string, Value>([['ts', shown], ['action', new Action(action)], ...more]);
-}
+  document?: Ref,
+  data?: readonly Value[],
+): Event => ({
+  kind: 'event',
+  ts: integer(ts),
+  action,
+  document,
+  data,
+});
 
 /** Accepted combinations of members. */
 const SHAPES: ReadonlySet<string> = new Set([
@@ -100,21 +102,14 @@ function boundOfMembers(members: ObjectValue, position: readonly Step[]): EventB
   if (!members.has('action')) return startOf(ts);
   const action = actionOf(members.get('action') ?? null, [...position, 'action']);
   const ref = members.get('document') ?? members.get('instance') ?? members.get('resource');
-  if (ref === undefined) return { ts, action, echo: echoOf(ts, action, []) };
+  if (ref === undefined) return { ts, action, echo: echoOf(ts, action) };
   const values = members.get('data') ?? members.get('values');
   refuseUnresolved([ref], position);
   if (!(ref instanceof Ref)) return wrongMember('Ref', ref, position);
   const bound = { ts, action, document: ref };
-  if (values === undefined) return { ...bound, echo: echoOf(ts, action, [['document', ref]]) };
+  if (values === undefined) return { ...bound, echo: echoOf(ts, action, ref) };
   const list = isArray(values) ? values : [values];
-  return {
-    ...bound,
-    values: list,
-    echo: echoOf(ts, action, [
-      ['document', ref],
-      ['data', list],
-    ]),
-  };
+  return { ...bound, values: list, echo: echoOf(ts, action, ref, list) };
 }
 
 function actionOf(given: Value, position: readonly Step[]): ActionName {

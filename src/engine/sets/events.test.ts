@@ -307,3 +307,29 @@ test('insert() takes actions by name or as they are read, now at the latest; wha
   // Taking out what is not there is fine.
   expect(await w.ask({ remove: ref, ts: 1, action: 'create' })).toBeNull();
 });
+
+test('a cursor that is echoed has the members of its version, as those that are made have', async () => {
+  const w = await world();
+  await w.ask(create(ref, { tag: 'a', n: 1 }));
+  for (const [apiVersion, name, values] of [
+    ['2.0', 'resource', 'values'],
+    ['2.1', 'instance', 'data'],
+    ['2.7', 'document', 'data'],
+    ['4', 'document', 'data'],
+  ] as const) {
+    const ask = (query: unknown) => w.ask(query, { apiVersion });
+    const shown = await ask(ref);
+    const cursor = { ts: 1, action: 'create' };
+    const given = obj({ ...cursor, [name]: ref });
+    expect(await ask({ paginate: ref, events: true, size: 0, after: given })).toEqual({
+      before: { ...cursor, [name]: shown },
+      after: { ...cursor, [name]: shown },
+      data: [],
+    });
+    const ofSet = obj({ ...cursor, [name]: ref, [values]: [1] });
+    expect(await ask({ paginate: by('a'), events: true, size: -1, after: ofSet })).toEqual({
+      before: { ...cursor, [name]: shown, [values]: [1] },
+      data: [],
+    });
+  }
+});

@@ -202,7 +202,9 @@ test('events end at the retained history, and an add at its edge is kept', () =>
   world.now = now;
   const listed = (target: SetValue | Ref) =>
     pageOf(world, target, { events: true }).data.map((each) =>
-      isKind(each, 'event') ? [each.ts - minimum, each.action, Number(each.document?.id)] : each,
+      isKind(each, 'event')
+        ? [Number(each.ts) - minimum, each.action, Number(each.document?.id)]
+        : each,
     );
   expect(listed(match(index))).toEqual([
     [0, 'add', 2],
