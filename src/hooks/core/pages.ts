@@ -36,6 +36,8 @@ export class Pages<T> extends Cell<PagesState<T>> {
   private readonly find: (cursor: Cursor) => SharedQuery<Page<T>>;
   private query: SharedQuery<Page<T>>;
   private stop: (() => void) | undefined = undefined;
+  /** The last one that was there: when the next one fails, one goes on from it. */
+  private page: Page<T> | undefined = undefined;
 
   constructor(queries: SharedQueries, set: Arg, { size = 64, at }: PagesOptions) {
     super(NO_PAGE);
@@ -61,8 +63,8 @@ export class Pages<T> extends Cell<PagesState<T>> {
   }
 
   private move(direction: keyof Cursor): void {
-    const cursor = this.query.get().value?.[direction];
-    if (cursor === undefined) return;
+    const cursor = this.page?.[direction];
+    if (cursor === undefined || this.query.get().isLoading) return;
     this.query = this.find({ [direction]: cursor });
     this.stop?.();
     if (this.isHeard) this.onFirst();
@@ -71,13 +73,14 @@ export class Pages<T> extends Cell<PagesState<T>> {
 
   private show(): void {
     const { value, ...state } = this.query.get();
-    const data = value ? value.data : this.get().data;
+    this.page = value ?? this.page;
+    const { data, after, before } = this.page ?? {};
     this.set({
       ...state,
       data,
       isStale: state.isStale || (data !== undefined && !value),
-      hasNext: value?.after !== undefined,
-      hasPrevious: value?.before !== undefined,
+      hasNext: !state.isLoading && after !== undefined,
+      hasPrevious: !state.isLoading && before !== undefined,
     });
   }
 }

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { q, queryText, type BurrowError, type Page } from '../../index.ts';
+import { Pages } from './pages.ts';
+import { SharedQuery, type SharedQueries } from './shared-queries.ts';
+
+const SCOPE = { partial: [], from: 'local' } as const;
+
+/** Queries that are answered by the test, by what they ask for. */
+function answeredByHand() {
+  const asked = new Map<string, SharedQuery<Page<number>>>();
+  const find = (query: Parameters<SharedQueries['find']>[0]): SharedQuery<unknown> => {
+    const text = queryText(query);
+    const found = asked.get(text) ?? new SharedQuery<Page<number>>(() => () => undefined);
+    asked.set(text, found);
+    return found as SharedQuery<unknown>;
+  };
+  const last = (): SharedQuery<Page<number>> => [...asked.values()].at(-1) as never;
+  return { queries: { find } as unknown as SharedQueries, last };
+}
+
+test('a page that fails is left again, forward and backward', () => {
+  const { queries, last } = answeredByHand();
+  const pages = new Pages<number>(queries, q.Documents(q.Collection('notes')), {});
+  pages.subscribe(() => undefined);
+  last().next({ data: [3, 4], before: [3], after: [5] } as never, SCOPE);
+  expect(pages.get()).toMatchObject({ data: [3, 4], hasNext: true, hasPrevious: true });
+
+  pages.next();
+  const waiting = { data: [3, 4], isLoading: true, isStale: true };
+  expect(pages.get()).toMatchObject({ ...waiting, hasNext: false, hasPrevious: false });
+  last().error(new Error('copy_incomplete') as BurrowError);
+  expect(pages.get()).toMatchObject({
+    data: [3, 4],
+    isStale: true,
+    hasNext: true,
+    hasPrevious: true,
+  });
+
+  pages.previous();
+  last().next({ data: [1, 2], after: [3] } as never, SCOPE);
+  expect(pages.get()).toMatchObject({ data: [1, 2], error: undefined, hasPrevious: false });
+});
