@@ -10,9 +10,12 @@ import type {
   RoleDefinition,
   SchemaBuilders,
 } from './document-types.ts';
-import type { Objects, Params } from './objects.ts';
+import { membersOf } from './normal-form.ts';
+import type { Kind, Objects, Params } from './objects.ts';
 import { requireKnown } from './require-known.ts';
 import type { EachDocument } from './steps.ts';
+import { isNearly } from '../values/differing-chars.ts';
+import { noOption } from '../values/wrong-options.ts';
 
 /** What `migrate()` needs of a schema. */
 export interface DefinedSchema {
@@ -73,7 +76,7 @@ export class Schema<C, I> implements DefinedSchema {
 
 /**
  * What a database shall hold, for `migrate()`, with the types of its documents for `schema.q`.
- * @throws UsageError when a part, or a member of a role, does not exist
+ * @throws UsageError when a part, or a member of a role, does not exist, or is nearly one of another object
  * @example
  * const schema = defineSchema({ collections: { birds: {} } });
  * await migrate(db, schema, { version: 1 });
@@ -87,13 +90,13 @@ export function defineSchema<
   requireKnown(definition, PARTS);
   const { collections, indexes, functions, roles } = definition;
   return new Schema({
-    collections: mapped<CollectionDefinition>(collections, withoutType),
-    indexes: mapped<IndexDefinition>(indexes, (index) => ({
+    collections: mapped<CollectionDefinition>('collections', collections, withoutType),
+    indexes: mapped<IndexDefinition>('indexes', indexes, (index) => ({
       ...index,
       source: sourceOf(index.source),
     })),
-    functions: mapped<FunctionDefinition>(functions, (each) => ({ ...each })),
-    roles: mapped<RoleDefinition<C, I, F>>(roles, roleParams),
+    functions: mapped<FunctionDefinition>('functions', functions, (each) => ({ ...each })),
+    roles: mapped<RoleDefinition<C, I, F>>('roles', roles, roleParams),
   });
 }
 
@@ -102,14 +105,25 @@ const PARTS = ['collections', 'indexes', 'functions', 'roles'] satisfies (keyof 
   unknown,
   unknown
 >)[];
-const OF_ROLES = ['membership', 'privileges', 'data'];
 const OF_PRIVILEGES = ['collections', 'indexes', 'functions', 'others'];
 
+/** What is nearly a member is refused, as where the object is created; other members are dropped there, as in the original. */
 const mapped = <T extends object>(
+  kind: Kind,
   definitions: Readonly<Record<string, T>> | undefined,
   params: (definition: T) => Params,
 ): ReadonlyMap<string, Params> =>
-  new Map(Object.entries(definitions ?? {}).map(([name, each]) => [name, params(each)]));
+  new Map(
+    Object.entries(definitions ?? {}).map(([name, each]) => {
+      requireKnown(each);
+      const known = membersOf(kind);
+      const wrong = Object.keys(each).find(
+        (member) => !known.includes(member) && known.some((one) => isNearly(member, one)),
+      );
+      if (wrong !== undefined) throw new UsageError(noOption(wrong, known));
+      return [name, params(each)];
+    }),
+  );
 
 const withoutType = (definition: CollectionDefinition): Params =>
   Object.fromEntries(Object.entries(definition).filter(([member]) => member !== 'type'));
@@ -122,7 +136,7 @@ const sourceOf = (source: unknown): unknown =>
       : source;
 
 function roleParams<C, I, F>(role: RoleDefinition<C, I, F>): Params {
-  requireKnown(role, OF_ROLES);
+  requireKnown(role, membersOf('roles'));
   const { membership, privileges, data } = role;
   if (privileges !== undefined) requireKnown(privileges, OF_PRIVILEGES);
   return {

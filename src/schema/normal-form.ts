@@ -24,8 +24,11 @@ const OPTIONAL: Readonly<Record<Kind, readonly string[]>> = {
   roles: ['data'],
 };
 
-const isStored = (kind: Kind, member: string): boolean =>
-  Object.hasOwn(DEFAULTS[kind], member) || OPTIONAL[kind].includes(member);
+/** What an object keeps of what it is given. */
+export const membersOf = (kind: Kind): readonly string[] => [
+  ...Object.keys(DEFAULTS[kind]),
+  ...OPTIONAL[kind],
+];
 
 /** What an index is made of: it cannot be changed. */
 export const STRUCTURE: readonly string[] = ['source', 'terms', 'values', 'partitions'];
@@ -42,7 +45,7 @@ export const completed = (kind: Kind, params: Params): Params => ({
 export const differing = (kind: Kind, wanted: Params, stored: Params): readonly string[] =>
   Object.keys(wanted).filter(
     (member) =>
-      isStored(kind, member) &&
+      membersOf(kind).includes(member) &&
       formOf(kind, member, wanted[member]) !== formOf(kind, member, stored[member]),
   );
 

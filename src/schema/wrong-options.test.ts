@@ -40,6 +40,10 @@ test('defineSchema() and each() refuse what they would leave out', () => {
     [{ collections: {}, role: {} }, 'roles'],
     [{ collections: {}, roles }, 'privileges'],
     [{ collections: {}, roles: { author: { privileges } } }, 'collections'],
+    [{ collections: { notes: { histroy_days: 4 } } }, 'history_days'],
+    [{ collections: { notes: null } }, 'Options must be an object'],
+    [{ collections: {}, indexes: { all: { source: '_', uniq: true } } }, 'unique'],
+    [{ collections: {}, functions: { f: { boddy: q.Query((x) => x) } } }, 'body'],
   ] as const) {
     const define = (): unknown => defineSchema(definition as never);
     expect(define).toThrow(UsageError);

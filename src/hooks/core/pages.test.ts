@@ -3,7 +3,7 @@ import { q, queryText, type BurrowError, type Page } from '../../index.ts';
 import { Pages } from './pages.ts';
 import { SharedQuery, type SharedQueries } from './shared-queries.ts';
 
-const SCOPE = { partial: [], from: 'local' } as const;
+const SCOPE = { partial: [], from: 'device' } as const;
 
 /** Queries that are answered by the test, by what they ask for. */
 function answeredByHand() {
