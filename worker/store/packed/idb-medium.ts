@@ -225,7 +225,9 @@ async function partsAfter(tx: NativeTransaction, after: number): Promise<readonl
     const found = await tx.answer<StoredPart[]>((store) => store.getAll(range, count), 'commits');
     for (const part of found) {
       parts.push(part);
-      bytes += part.v.byteLength;
+      // That of a newer version of the app may have none.
+      const { v }: Partial<StoredPart> = part;
+      bytes += v?.byteLength ?? 0;
     }
     if (found.length < wanted) return parts;
     wanted = Math.max(1, Math.ceil((PACKED_LIMITS.rangeBytes * parts.length) / (bytes + 1)));
