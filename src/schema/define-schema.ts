@@ -14,8 +14,7 @@ import { membersOf } from './normal-form.ts';
 import type { Kind, Objects, Params } from './objects.ts';
 import { requireKnown } from './require-known.ts';
 import type { EachDocument } from './steps.ts';
-import { isNearly } from '../values/differing-chars.ts';
-import { noOption } from '../values/wrong-options.ts';
+import { misspeltOption } from '../values/wrong-options.ts';
 
 /** What `migrate()` needs of a schema. */
 export interface DefinedSchema {
@@ -116,11 +115,8 @@ const mapped = <T extends object>(
   new Map(
     Object.entries(definitions ?? {}).map(([name, each]) => {
       requireKnown(each);
-      const known = membersOf(kind);
-      const wrong = Object.keys(each).find(
-        (member) => !known.includes(member) && known.some((one) => isNearly(member, one)),
-      );
-      if (wrong !== undefined) throw new UsageError(noOption(wrong, known));
+      const wrong = misspeltOption(each, membersOf(kind));
+      if (wrong !== undefined) throw new UsageError(wrong);
       return [name, params(each)];
     }),
   );

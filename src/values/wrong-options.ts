@@ -20,3 +20,11 @@ export function noOption(name: string, known: readonly string[] = []): string {
     meant === undefined ? `There are: ${known.join(', ')}.` : `Did you mean \`${meant}\`?`;
   return `There is no option \`${name}\`. ${more}`;
 }
+
+/** A name that is nearly a known one, as a sentence; others may be meant. */
+export function misspeltOption(given: object, known: readonly string[]): string | undefined {
+  const wrong = Object.keys(given).find(
+    (name) => !known.includes(name) && known.some((each) => isNearly(name, each)),
+  );
+  return wrong === undefined ? undefined : noOption(wrong, known);
+}
