@@ -12,10 +12,10 @@ import {
   type DatabaseOptions,
 } from '../src/index.ts';
 import { createHost } from '../worker/host.ts';
+import { requireKnown } from '../src/schema/require-known.ts';
 import { servePage } from '../worker/serve-page.ts';
 import { folderStorage } from './folder/folder-storage.ts';
 import { OpenFolder } from './folder/open-folder.ts';
-import { requireKnown } from './known-options.ts';
 import { startPortWorker } from './port-worker.ts';
 
 /** What a folder has no use for, and why. */

@@ -10,8 +10,8 @@ import {
   type Database,
   type Logs,
 } from '../src/index.ts';
+import { requireKnown } from '../src/schema/require-known.ts';
 import { servePage } from '../worker/serve-page.ts';
-import { requireKnown } from './known-options.ts';
 import { plainHost } from './plain-host.ts';
 import { startPortWorker } from './port-worker.ts';
 import { isSendable, remoteDatabase } from './remote-database.ts';

@@ -136,7 +136,8 @@ const replace = (ask: Ask, { kind, name }: SchemaObject, definition: JsonObject)
   ask(`{"replace":${schemaRefText(kind, name)},"params":${paramsText(kind, definition)}}`);
 
 function paramsText(kind: SchemaKindName, definition: JsonObject): string {
-  // A collection without `history_days` keeps its history for ever; the one that is made would do so for 30 days.
+  // A collection without `history_days` keeps its history for ever; one made without it would do so for 30 days. Of null, `expressionOf()`
+  // makes nothing.
   const text = expressionOf(definition);
   return kind === 'collections' && !definition.has('history_days')
     ? text.replace('{"object":{', '$&"history_days":null,')
