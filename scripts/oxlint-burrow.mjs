@@ -61,11 +61,27 @@ const keysFromCodec = {
   },
 };
 
+/** @param {any} node @returns {boolean} */
+const isInFunction = (node) =>
+  node !== null && (/Function/.test(node.type) || isInFunction(node.parent));
+
+/** For the stack of an error made while a file is loaded, Chromium parses the whole bundle again: 50 ms of each start. */
+const noErrorsAtLoad = {
+  create(/** @type {any} */ context) {
+    const check = (/** @type {any} */ node) => {
+      if (!/(Error|Refusal)$/.test(nameOf(node.callee) ?? '') || isInFunction(node)) return;
+      context.report({ node, message: 'An error is made where it is thrown, not at load.' });
+    };
+    return { NewExpression: check };
+  },
+};
+
 export default {
   meta: { name: 'burrow' },
   rules: {
     'no-hidden-clock': noHiddenClock,
     'each-for-reads': eachForReads,
     'keys-from-codec': keysFromCodec,
+    'no-errors-at-load': noErrorsAtLoad,
   },
 };

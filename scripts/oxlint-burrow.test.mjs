@@ -56,3 +56,14 @@ test('no-hidden-clock reports dates of now', async () => {
   const text = ['new Date();', 'Date();', 'new Date(ts);'].join('\n');
   expect(await reportsOf('no-hidden-clock', text)).toEqual([1, 2]);
 });
+
+test('no-errors-at-load reports errors that are made outside of functions', async () => {
+  const text = [
+    "const gone = new Refusal('not_found', 'It is gone.');",
+    "class A { static readonly reason = new TypeError('no'); }",
+    "const make = () => new Error('no');",
+    "class B { run() { throw new Error('no'); } }",
+    'const first = new Map();',
+  ].join('\n');
+  expect(await reportsOf('no-errors-at-load', text)).toEqual([1, 2]);
+});

@@ -251,10 +251,10 @@ class Stream {
 
 /** What an older hub answers, without live queries. */
 const NO_SUCH_PLACE = 404;
-const NO_LIVE_QUERIES = new Refusal(
-  'connection_needed',
-  'This hub has no live queries: it is of an earlier version. Update it.',
-);
+const NO_LIVE_QUERIES = {
+  code: 'connection_needed',
+  message: 'This hub has no live queries: it is of an earlier version. Update it.',
+} as const;
 
 const isEvents = ({ headers }: Response): boolean =>
   headers.get('content-type')?.startsWith('text/event-stream') ?? false;
