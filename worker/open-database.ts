@@ -115,12 +115,15 @@ export async function openDatabase(
     here: live,
     tell: (id, answer) => tell({ type: 'answer', id, ...answer }),
   });
-  const jobs = openJobs({ ...base, tell, engine: copy.engine, files: copy.sync.files });
+  const jobs = openJobs({
+    ...base,
+    tell,
+    engine: copy.engine,
+    files: copy.sync.files,
+    exports: logs.exports,
+  });
   followCommits(copy.engine, joined, [live, jobs, copy.sync]);
-  if (!isLocked) {
-    jobs.start();
-    void logs.exports.work();
-  }
+  if (!isLocked) jobs.start();
   const stopWarmUp = isOfPage
     ? beginWarmUp({ engine: local.withoutTurns, rootSecret, report: reportWork })
     : undefined;

@@ -1,9 +1,10 @@
-/** Builds of indexes and removal of expired data: in one tab at a time. */
+/** Builds of indexes, exports of the log, and removal of expired data: in one tab at a time. */
 import { IndexBuilds } from '../../hosts/index-builds.ts';
 import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { CommitNotice } from '../../src/engine/host.ts';
 import type { ProgressMessage } from '../../src/host/api.ts';
+import type { LogExports } from '../../src/logs/exports.ts';
 import type { Files } from '../files/files.ts';
 import { inTurn, unlessElsewhere } from '../tabs/web-locks.ts';
 
@@ -13,15 +14,21 @@ export interface JobParts {
   readonly tell: (message: ProgressMessage) => void;
   readonly report: (reason: unknown) => void;
   readonly files: Pick<Files, 'sweep'>;
+  readonly exports: Pick<LogExports, 'work'>;
 }
 
 export interface BackgroundJobs {
+  /** Goes on soon with what was left undone when the database was closed. */
   readonly start: () => void;
   readonly noteCommit: (notice: CommitNotice) => void;
   readonly close: () => void;
 }
 
-export function openJobs({ name, engine, files, tell, report }: JobParts): BackgroundJobs {
+/** The first queries of an app come at once, and should not wait for work that nobody waits for. */
+const START_AFTER_MS = 500;
+
+export function openJobs({ name, engine, files, exports, tell, report }: JobParts): BackgroundJobs {
+  let cancelStart = (): void => undefined;
   const after = (ms: number, body: () => void) => {
     const timer = setTimeout(body, ms);
     return () => clearTimeout(timer);
@@ -46,12 +53,18 @@ export function openJobs({ name, engine, files, tell, report }: JobParts): Backg
     after,
   });
   return {
-    start: () => builds.start(),
+    start: () => {
+      cancelStart = after(START_AFTER_MS, () => {
+        builds.start();
+        void exports.work();
+      });
+    },
     noteCommit: (notice) => {
       builds.noteCommit(notice);
       sweeps.noteCommit(notice);
     },
     close: () => {
+      cancelStart();
       builds.close();
       sweeps.close();
     },

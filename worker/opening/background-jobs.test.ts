@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Engine } from '../../src/engine/engine.ts';
+import { openJobs } from './background-jobs.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function openCounted() {
+  const begun: string[] = [];
+  const engine: Pick<Engine, 'buildIndexes' | 'collectExpiredData'> = {
+    buildIndexes: () => Promise.resolve(void begun.push('builds')),
+    collectExpiredData: () => Promise.resolve(),
+  };
+  const jobs = openJobs({
+    name: 'db',
+    engine: engine as Engine,
+    files: { sweep: () => Promise.resolve() },
+    exports: { work: () => Promise.resolve(void begun.push('exports')) },
+    tell: () => undefined,
+    report: (reason) => expect.unreachable(String(reason)),
+  });
+  return { jobs, begun };
+}
+
+test('what was left undone goes on after the first queries of an app', async () => {
+  const { jobs, begun } = openCounted();
+  jobs.start();
+  await vi.advanceTimersByTimeAsync(499);
+  expect(begun).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(begun.toSorted()).toEqual(['builds', 'exports']);
+  jobs.close();
+});
+
+test('nothing is begun once the database is closed', async () => {
+  const { jobs, begun } = openCounted();
+  jobs.start();
+  jobs.close();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(begun).toEqual([]);
+});
