@@ -97,14 +97,17 @@ export class Connection {
     );
     wait();
     try {
-      const reply = await connection.call((host) => host.open(options, transfer(port2, [port2])));
+      const opening = connection.call((host) => host.open(options, transfer(port2, [port2])));
+      // The browser takes some ms to fetch them, and meanwhile the worker opens.
+      const workers = noteWhenLeft(options.aliveLock);
+      const reply = await opening;
       connection.#watch(options.aliveLock);
-      connection.#aliveLock = options.aliveLock;
-      connection.post({ type: 'ended', workers: noteWhenLeft(options.aliveLock) });
+      connection.post({ type: 'ended', workers });
       connection.#tellWhenHidden();
       return { connection, reply };
     } catch (error) {
-      connection.end(error instanceof Error ? error : new Error(String(error)));
+      noteClosed(options.aliveLock);
+      connection.end(error as Error);
       throw error;
     } finally {
       clearTimeout(timer);
@@ -215,6 +218,7 @@ export class Connection {
 
   /** The worker holds this lock as long as it lives: `terminate()` fires no event, but frees locks. */
   #watch(aliveLock: string): void {
+    this.#aliveLock = aliveLock;
     globalThis.navigator?.locks
       ?.request(aliveLock, { signal: this.#released.signal }, () =>
         this.#lose('The database worker was terminated'),
