@@ -18,8 +18,9 @@ export async function fetchFile(
   place: FilePlace,
   transport: FileTransport,
   host: FilesHost,
-  { epoch, onProgress, isAbandoned }: FetchOptions = {},
+  options: FetchOptions = {},
 ): Promise<void> {
+  const { epoch, onProgress, isAbandoned } = options;
   const { store, sha256 } = host;
   const { file } = place;
   const manifest = requireAnswer(await transport.manifest(place));
@@ -37,12 +38,17 @@ export async function fetchFile(
     done += bytes.length;
     onProgress?.({ done, size: manifest.size });
   }
-  await store.update(file, (before = newRecord(file, manifest)) =>
-    before.isWhole
-      ? usedNow(before, host)
-      : // It came from there.
-        { ...usedNow(before, host), isWhole: true, sent: [place.home], epoch },
+  const whole = await store.update(
+    file,
+    (before) =>
+      before && {
+        ...usedNow(before, host),
+        // It came from there.
+        ...(!before.isWhole && { isWhole: true, failed: undefined, sent: [place.home], epoch }),
+      },
   );
+  // Removed meanwhile, and its first chunks with it.
+  if (!whole) await fetchFile(place, transport, host, options);
 }
 
 /** What came is not what the name of the file says: it is asked for again. */

@@ -368,3 +368,35 @@ test('bytes that were changed on the way are sent again; those changed on the de
   await putFile(bytes(5), host(store));
   expect(await store.record(file)).toMatchObject({ isWhole: true });
 });
+
+/** A store in which something is done before the chunk of this number is put, once. */
+function before(n: number, act: (file: FileName) => Promise<unknown>): FileStore {
+  let isDone = false;
+  return {
+    ...store,
+    async putChunk(file, at, part) {
+      if (at === n && !isDone) {
+        isDone = true;
+        await act(file);
+      }
+      return store.putChunk(file, at, part);
+    },
+  };
+}
+
+test('a file that is removed while it is put, or fetched, is whole when that ends', async () => {
+  const blob = bytes(2 * CHUNK + 5);
+  const sum = hexOfBytes(sha256(new Uint8Array(await blob.arrayBuffer())));
+  const removing = (): FileStore => before(1, (file) => store.remove(file, () => true));
+  const file = await putFile(blob, host(removing()));
+  expect(await store.record(file)).toMatchObject({ isWhole: true });
+  expect(hexOfBytes(sha256(await readBack(store, file)))).toBe(sum);
+
+  const home = await note('1', file);
+  await noteHome(file, home, store);
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  await store.remove(file, () => true);
+  await fetchFile({ file, home }, transportOf(ADMIN), host(removing()));
+  expect(await store.record(file)).toMatchObject({ isWhole: true });
+  expect(hexOfBytes(sha256(await readBack(store, file)))).toBe(sum);
+});

@@ -43,11 +43,12 @@ export async function putFile(source: FileSource, host: FilesHost): Promise<File
       throw new Refusal('bad request', 'The file has changed while it was being stored.');
     await store.putChunk(file, n, bytes);
   }
-  await store.update(file, (before) => ({
-    ...(before ?? newRecord(file, manifest)),
-    isWhole: true,
-  }));
-  return file;
+  const whole = await store.update(
+    file,
+    (before) => before && { ...before, isWhole: true, failed: undefined },
+  );
+  // Removed meanwhile, and its first chunks with it.
+  return whole ? file : putFile(source, host);
 }
 
 export const newRecord = (file: FileName, manifest: Manifest): FileRecord => ({
