@@ -8,7 +8,12 @@ import type { FileTransport } from '../../src/sync/device/files/file-transport.t
 import { FileWaits, RECHECK_MS } from '../../src/sync/device/files/file-waits.ts';
 import { DamagedOnTheWay, fetchFile } from '../../src/sync/device/files/fetch-file.ts';
 import { putFile, usedNow, type FileSource } from '../../src/sync/device/files/put-file.ts';
-import { noteFilesOf, noteHome, sendFiles } from '../../src/sync/device/files/send-files.ts';
+import {
+  isToSend,
+  noteFilesOf,
+  noteHome,
+  sendFiles,
+} from '../../src/sync/device/files/send-files.ts';
 import { sweepFiles } from '../../src/sync/device/files/sweep-files.ts';
 import type { WriteRecord } from '../../src/sync/device/state/outbox-record.ts';
 import { Signal } from '../../src/sync/device/syncer/signal.ts';
@@ -118,7 +123,7 @@ export class Files {
     const { store } = this.options;
     const name = nameIn(file);
     if (!(await store.isUsed())) return;
-    await store.remove(name, ({ unsent }) => unsent.length === 0);
+    await store.remove(name, (record) => !isToSend(record));
     if (await store.record(name))
       throw new Refusal('unsent_writes', `The file ${file} has not reached the hub yet.`);
   }

@@ -30,7 +30,7 @@ export async function fetchFile(
   for (const n of manifest.chunks.keys()) {
     if (isAbandoned?.()) return;
     let bytes = await store.chunk(file, n);
-    if (!bytes) {
+    if (!bytes || !isChunkOf(manifest, n, bytes, sha256)) {
       bytes = requireAnswer(await transport.read(place, n));
       if (!isChunkOf(manifest, n, bytes, sha256)) throw new DamagedOnTheWay();
       await store.putChunk(file, n, bytes);

@@ -400,3 +400,40 @@ test('a file that is removed while it is put, or fetched, is whole when that end
   expect(await store.record(file)).toMatchObject({ isWhole: true });
   expect(hexOfBytes(sha256(await readBack(store, file)))).toBe(sum);
 });
+
+test('a file that was damaged on the device is sent when it is put again', async () => {
+  const file = await putFile(bytes(5), host(store));
+  const home = await note('1', file);
+  await noteHome(file, home, store);
+  await store.putChunk(file, 0, Uint8Array.of(9, 9, 9, 9, 9));
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  expect(await store.record(file)).toMatchObject({ isWhole: false, sent: [] });
+  await putFile(bytes(5), host(store));
+  expect(await store.record(file)).toMatchObject({ isWhole: true, failed: undefined });
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  expect(await store.record(file)).toMatchObject({ unsent: [], sent: [home] });
+  expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
+});
+
+test('a part that was damaged on the device is fetched again', async () => {
+  const file = await putFile(bytes(5), host(store));
+  const home = await note('1', file);
+  await noteHome(file, home, store);
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  await store.putChunk(file, 0, Uint8Array.of(9, 9, 9, 9, 9));
+  await noteHome(file, await note('2', file), store);
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  expect(await store.record(file)).toMatchObject({ isWhole: false });
+  await fetchFile({ file, home }, transportOf(ADMIN), host(store));
+  expect(await readBack(store, file)).toEqual(new Uint8Array(await bytes(5).arrayBuffer()));
+});
+
+test('a damaged file that nothing refers to is removed, also with a document to be sent under', async () => {
+  const file = await putFile(bytes(5), host(store));
+  await noteHome(file, await note('1', file), store);
+  await noteHome(file, await note('2', file), store);
+  await store.putChunk(file, 0, Uint8Array.of(9, 9, 9, 9, 9));
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  const swept = { database: createMemoryStore(), store, pause: () => Promise.resolve() };
+  expect(await sweepFiles(clock + 1, { ...swept, nowMs: () => clock })).toBe(1);
+});

@@ -35,6 +35,9 @@ export async function noteFilesOf(
   return isNew;
 }
 
+/** Of a damaged one the documents are kept: it is sent once it is whole again. */
+export const isToSend = ({ isWhole, unsent }: FileRecord): boolean => isWhole && unsent.length > 0;
+
 /** @returns false when the file is not here */
 export async function noteHome(
   file: FileName,
@@ -85,9 +88,7 @@ export async function sendFiles(
 ): Promise<void> {
   await noteEpoch(store, options.epoch);
   for (;;) {
-    const next = (await store.records()).find(
-      ({ isWhole, unsent }) => isWhole && unsent.length > 0,
-    );
+    const next = (await store.records()).find(isToSend);
     const home = next?.unsent[0];
     if (!next || !home || options.isStopped()) return;
     const refusal = await sendFile(next, home, { store, transport, options });
@@ -117,11 +118,9 @@ function withSent(
   refusal: SyncRefusal | undefined,
   { epoch }: SendOptions,
 ): FileRecord {
+  if (refusal === DAMAGED) return { ...record, isWhole: false, failed: refusal.description };
   const unsent = record.unsent.filter((each) => !isSameHome(each, home));
-  if (refusal) {
-    const isWhole = refusal !== DAMAGED;
-    return { ...record, isWhole, unsent, failed: refusal.description };
-  }
+  if (refusal) return { ...record, unsent, failed: refusal.description };
   const sent = [...record.sent.filter((each) => !isSameHome(each, home)), home];
   return { ...record, unsent, sent, epoch };
 }

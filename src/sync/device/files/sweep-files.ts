@@ -6,6 +6,7 @@ import { rangeAfter, scan } from '../../../store/scan.ts';
 import type { FileName } from '../../protocol/files.ts';
 import type { FileRecord, FileStore } from './file-store.ts';
 import { usedNow } from './put-file.ts';
+import { isToSend } from './send-files.ts';
 
 /** Rows read in one transaction: queries are answered between two. */
 const PAGE_ROWS = 256;
@@ -27,7 +28,7 @@ export async function sweepFiles(
   before: number,
   { database, store, nowMs, pause }: SweepHost,
 ): Promise<number> {
-  const isOld = ({ usedMs, unsent }: FileRecord): boolean => usedMs < before && unsent.length === 0;
+  const isOld = (record: FileRecord): boolean => record.usedMs < before && !isToSend(record);
   const candidates = new Set(
     (await store.records()).filter(isOld).map(({ file }): FileName => file),
   );
