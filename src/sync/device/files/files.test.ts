@@ -437,3 +437,24 @@ test('a damaged file that nothing refers to is removed, also with a document to 
   const swept = { database: createMemoryStore(), store, pause: () => Promise.resolve() };
   expect(await sweepFiles(clock + 1, { ...swept, nowMs: () => clock })).toBe(1);
 });
+
+test('a write that becomes a document while files are removed keeps its file', async () => {
+  const database = createMemoryStore();
+  const file = await putFile(bytes(3), host(store));
+  const row = (key: string, value: string) => ({ key: key as never, entries: [], value });
+  const waiting = { space: 'sync', row: row('b', JSON.stringify({ q: file })) } as const;
+  const change = (
+    changes: Parameters<Parameters<Parameters<typeof database.write>[0]>[0]['apply']>[0],
+  ) => database.write(async (tx) => tx.apply(changes), { durability: 'relaxed' });
+  await change({ puts: [waiting], deletes: [] });
+  let isDone = false;
+  const pause = async (): Promise<void> => {
+    if (isDone) return;
+    isDone = true;
+    await change({
+      puts: [{ space: 'documents', row: row('a', `head\n{"photo":"${file}"}`) }],
+      deletes: [{ space: 'sync', key: 'b' as never }],
+    });
+  };
+  expect(await sweepFiles(clock + 1, { database, store, pause, nowMs: () => clock })).toBe(0);
+});

@@ -37,7 +37,8 @@ export async function sweepFiles(
   const note = (file: FileName): void => {
     if (candidates.delete(file)) referred.add(file);
   };
-  for (const space of ['documents', 'sync'] as const) {
+  // A write that waits becomes a document meanwhile, or comes to those that wait.
+  for (const space of ['sync', 'documents', 'sync'] as const) {
     for (let range: Range | undefined = scan(space, EVERY_KEY, { limit: PAGE_ROWS }); range;) {
       const entries: readonly Entry[] = await readPage(database, range);
       for (const { row } of entries)
