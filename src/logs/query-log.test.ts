@@ -73,7 +73,10 @@ test('add() stores no secret, wherever it was sent', async () => {
       query: `{"a":"${secret}"}`,
       userAgent: `Bearer ${secret}`,
       forwardedFor: secret,
-      tags: new Map([['t', secret]]),
+      tags: new Map([
+        ['t', secret],
+        [secret, 't'],
+      ]),
     }),
     ANSWER,
   );
@@ -87,6 +90,20 @@ test('add() stores no secret, wherever it was sent', async () => {
   expect(text).not.toContain(secret);
   expect(text).toContain('***');
 });
+
+test.each([1, 10, 22, 30])(
+  'of a secret of which a path or a header has %i characters before its cut nothing is kept',
+  async (characters) => {
+    const { log, store } = openLogKit();
+    const before = '/'.padStart(256 - characters, 'a/');
+    const cut = `${before}fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789`;
+    log.add(requestAt(NOON, { path: cut, userAgent: cut, forwardedFor: cut }), ANSWER);
+    await log.flush();
+    const [record] = await linesOf(store);
+    expect(record?.['REQUEST_PATH']).toBe(`${before}***`.slice(0, 256));
+    expect(record?.['REQUEST_HEADERS']).not.toContain('fn');
+  },
+);
 
 test('add() writes when a batch is full, without a flush', async () => {
   const { log, store } = openLogKit();

@@ -99,8 +99,8 @@ type StoredRecord = readonly [
   ],
 ];
 
-const HEADER_KEPT_CHARACTERS = 256;
-const PATH_KEPT_CHARACTERS = 256;
+/** Of a path, and of a header. */
+const KEPT_CHARACTERS = 256;
 
 /** The stored line of text, without its line end. */
 export function storedLine(
@@ -115,7 +115,7 @@ export function storedLine(
     requestId,
     request.apiVersion,
     request.method,
-    request.path === '/' ? '/' : kept(request.path, PATH_KEPT_CHARACTERS),
+    request.path === '/' ? '/' : kept(request.path),
     status,
     errorCode ?? null,
     credential ? [credential.kind, credential.id] : null,
@@ -149,8 +149,9 @@ export function queryKept(
   return redactQuery(query, status < 400 || errorCode !== 'invalid expression');
 }
 
-const kept = (text: string, characters: number): string =>
-  hideSecretTexts(text.slice(0, characters));
+/** Secrets are hidden before the cut: a part of one does not look like one. */
+const kept = (text: string): string =>
+  hideSecretTexts(text.slice(0, 2 * KEPT_CHARACTERS)).slice(0, KEPT_CHARACTERS);
 
 /** The last header and its result: a page always sends the same. */
 let lastHeader = { given: '', kept: '' };
@@ -158,14 +159,14 @@ let lastHeader = { given: '', kept: '' };
 function keptHeader(text: string | undefined): string | null {
   if (text === undefined) return null;
   if (text !== lastHeader.given) {
-    lastHeader = { given: text, kept: kept(text, HEADER_KEPT_CHARACTERS) };
+    lastHeader = { given: text, kept: kept(text) };
   }
   return lastHeader.kept;
 }
 
 function tagsOf({ tags }: LoggedRequest): Readonly<Record<string, string>> | null {
   if (!tags || tags.size === 0) return null;
-  return Object.fromEntries([...tags].map(([name, value]) => [name, hideSecretTexts(value)]));
+  return Object.fromEntries([...tags].map((tag) => tag.map(hideSecretTexts)));
 }
 
 export interface FoundRecord {
