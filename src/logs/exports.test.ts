@@ -120,6 +120,16 @@ test('an empty range ends in DoesNotExist, without a URL', async () => {
   expect(await exported(kit, id)).toBeUndefined();
 });
 
+test('a request with a known token is answered while no further one would be taken', async () => {
+  const kit = openLogKit({ exclusively: () => Promise.resolve() });
+  const idempotency_token = '00000000-0000-4000-8000-000000000000';
+  const first = await kit.exports.request(requestOf({ idempotency_token }), VIEWER);
+  for (let i = 1; i < 16; i++) await kit.exports.request(requestOf(), VIEWER);
+  await expect(kit.exports.request(requestOf(), VIEWER)).rejects.toMatchObject({ status: 429 });
+  const again = await kit.exports.request(requestOf({ idempotency_token }), VIEWER);
+  expect(again.request_id).toBe(first.request_id);
+});
+
 /** A store that refuses to write chunks of files. */
 function withoutChunks(base: Store): Store {
   return {

@@ -81,15 +81,17 @@ export class LogExports {
   /** @throws ExportRefusal */
   async request(request: ExportRequest, viewer: Viewer): Promise<LogRequestRecord> {
     const { store } = this.options;
+    const { database, since } = viewer;
+    const given = request.idempotencyToken;
+    const token = given && `${JSON.stringify(database)}/${since}/${given}`;
     const rows = await readRequests(store);
-    if (rows.filter(isUnfinished).length >= UNFINISHED_MAX)
+    const isKnown = token !== undefined && rows.some((row) => row.token === token);
+    if (!isKnown && rows.filter(isUnfinished).length >= UNFINISHED_MAX)
       throw new ExportRefusal(
         429,
         `At most ${UNFINISHED_MAX} log requests can be in progress at once. Wait for one to finish.`,
       );
     const created = this.time();
-    const token = request.idempotencyToken;
-    const { database, since } = viewer;
     const row = await addRequest(store, {
       id: timeUuid(created, this.options.random(8)),
       state: 'Pending',
@@ -100,9 +102,7 @@ export class LogExports {
       attempt: 0,
       chunks: 0,
       bytes: 0,
-      ...(token !== undefined && {
-        token: `${JSON.stringify(database)}/${since}/${token}`,
-      }),
+      ...(token !== undefined && { token }),
     });
     this.start();
     return this.show(row, viewer);
