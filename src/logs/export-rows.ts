@@ -173,8 +173,10 @@ export async function removeRequest(store: Store, row: ExportRow): Promise<void>
   const addresses = [requestAddress(row.id)];
   if (row.token !== undefined) addresses.push(tokenAddress(row.token));
   await store.write(async (tx) => {
-    await tx.fetch(addresses, []);
-    tx.apply({ puts: [], deletes: addresses });
+    const { rows } = await tx.fetch(addresses, []);
+    // The token may be a later request's by now.
+    const isOwn = (_: RowAddress, at: number) => String(rows[at]?.value).includes(row.id);
+    tx.apply({ puts: [], deletes: addresses.filter(isOwn) });
   }, FILES);
 }
 

@@ -130,6 +130,22 @@ test('a request with a known token is answered while no further one would be tak
   expect(again.request_id).toBe(first.request_id);
 });
 
+test('a token outlives the removal of an older request that had it', async () => {
+  const kit = openLogKit();
+  const idempotency_token = '00000000-0000-4000-8000-000000000000';
+  const ask = async () =>
+    (await kit.exports.request(requestOf({ idempotency_token }), VIEWER)).request_id;
+  const first = await ask();
+  await kit.exports.work();
+  kit.clock.now += 6.5 * DAY;
+  const second = await ask();
+  await kit.exports.work();
+  kit.clock.now += 0.6 * DAY;
+  await kit.exports.work();
+  expect(await readRequest(kit.store, first)).toBeUndefined();
+  expect(await ask()).toBe(second);
+});
+
 /** A store that refuses to write chunks of files. */
 function withoutChunks(base: Store): Store {
   return {
