@@ -5,6 +5,7 @@ export { permissionsOf } from './access/caller-permissions.ts';
 export { isGranted, rolesOf } from './access/caller-roles.ts';
 export { findCredentials } from './access/credentials.ts';
 export { identityPermissions, memberPermissions } from './access/legacy-permissions.ts';
+export { normalised } from './access/passwords.ts';
 export { anyOf, builtinPermissions } from './access/permissions.ts';
 export { decider } from './access/predicates.ts';
 export { rolePermissions } from './access/role-permissions.ts';

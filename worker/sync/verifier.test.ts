@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { EngineWorld } from '../../src/engine/testing/engine-world.ts';
+import { passwordChecks } from '../../hosts/passwords.ts';
 import { createMemoryStore, SharedMemory } from '../../src/store/memory.ts';
+import { runJob } from '../passwords/run-job.ts';
 import { OfflineLogin } from './verifier.ts';
 
 const DAY = 86_400_000_000;
@@ -69,4 +71,26 @@ test('OfflineLogin counts guesses across steps of the clock, in either direction
   time.passed += MINUTE;
   world.now = reloaded.world.now;
   expect(await login.check(USER, 'right', WHY)).toBe(true);
+});
+
+test('OfflineLogin takes a password in each form that the hub takes', async () => {
+  const { world } = open();
+  const passwords = passwordChecks(4, runJob);
+  const login = new OfflineLogin({
+    store: world.store,
+    transactions: world.engine.transactions,
+    clock: () => world.now,
+    elapsed: () => 0,
+    hash: (password) => passwords.hash(password, 4),
+    verify: passwords.verify,
+  });
+  // 72 bytes as they are stored, 108 as they are typed here.
+  for (const password of ['caf\u00e9', '\u00e9'.repeat(36)]) {
+    const forms = [password.normalize('NFC'), password.normalize('NFD')];
+    for (const form of forms) {
+      await login.remember(USER, form, 1);
+      for (const typed of forms) expect(await login.check(USER, typed, WHY)).toBe(true);
+    }
+  }
+  expect(await login.check(USER, `${'\u00e9'.repeat(36)}x`, WHY)).toBe(false);
 });

@@ -3,6 +3,7 @@
  * unlocks this copy and is worth nothing at the hub.
  */
 import { syncKey } from '../../src/codec/key.ts';
+import { normalised } from '../../src/engine/access.ts';
 import type { Transactions } from '../../src/engine/engine.ts';
 import { PasswordGate } from '../../src/engine/transactions.ts';
 import { Refusal } from '../../src/errors.ts';
@@ -46,7 +47,7 @@ export class OfflineLogin {
 
   /** Called after a login at the hub. @param passwordSetAt when the password was set, as the hub says */
   async remember(user: string, password: string, passwordSetAt: Micros | undefined): Promise<void> {
-    const hashed = await this.options.hash(password, COST);
+    const hashed = await this.options.hash(normalised(password), COST);
     await this.write((writer, now) => {
       const expiresAt = now + LIFE_DAYS * DAY;
       const made: Verifier = { user, hash: hashed, expiresAt, passwordSetAt };
@@ -63,7 +64,7 @@ export class OfflineLogin {
     const { known, now } = await this.look();
     if (known?.user !== user || known.expiresAt < now) throw unknownHere(why);
     const attempt = { target: user, account: user, address: undefined };
-    const verdict = await this.gate.pass(attempt, () => verify(password, known.hash));
+    const verdict = await this.gate.pass(attempt, () => verify(normalised(password), known.hash));
     if (typeof verdict === 'boolean') return verdict;
     const until = new Date(verdict.until / 1000).toISOString();
     throw new Refusal('too many requests', `Too many wrong passwords. Try again after ${until}.`);
