@@ -1,4 +1,5 @@
 /** Which logins unlock a database. */
+import { JsonError, parseJson, type Json } from '../../src/codec/json.ts';
 import type { Credential } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Refusal } from '../../src/errors.ts';
@@ -74,17 +75,18 @@ const PLAIN_FORMS: ReadonlySet<string> = new Set([
 
 function isPlainUser(wire: string): boolean {
   try {
-    return isPlain(JSON.parse(wire));
+    // As the engine reads it: of members with one name it takes the first.
+    return isPlain(parseJson(wire));
   } catch (reason) {
-    if (reason instanceof SyntaxError) return false;
+    if (reason instanceof JsonError) return false;
     throw reason;
   }
 }
 
-function isPlain(json: unknown): boolean {
-  if (typeof json !== 'object' || json === null) return true;
+function isPlain(json: Json): boolean {
   if (Array.isArray(json)) return json.every(isPlain);
-  return Object.entries(json).every(([form, value]) => PLAIN_FORMS.has(form) && isPlain(value));
+  if (!(json instanceof Map)) return true;
+  return [...json].every(([form, value]) => PLAIN_FORMS.has(form) && isPlain(value));
 }
 
 const accepted = (secret: string | undefined): UnlockReply => ({
