@@ -36,6 +36,22 @@ test('refresh() keeps the newest two versions', async () => {
   expect(await mine()).toEqual([`burrow-app ${base} 2`, `burrow-app ${base} 3`]);
 });
 
+test('a version that could not be had whole is in the place of none', async () => {
+  const cache = new AppCache(base);
+  publish({ version: '1', files: [FILE] });
+  await cache.refresh();
+  publish({ version: '2', files: [FILE, 'http://127.0.0.1:9/none'] });
+  await expect(cache.refresh()).rejects.toThrow(TypeError);
+  publish({ version: '3', files: [FILE] });
+  await cache.refresh();
+  expect(await mine()).toEqual([`burrow-app ${base} 1`, `burrow-app ${base} 3`]);
+  // As after a stop of the browser in the middle.
+  await (await caches.open(`burrow-app ${base} 4`)).add(FILE);
+  publish({ version: '5', files: [FILE] });
+  await cache.refresh();
+  expect(await mine()).toEqual([`burrow-app ${base} 3`, `burrow-app ${base} 5`]);
+});
+
 test('refresh() rejects and changes nothing when a version cannot be had whole', async () => {
   const cache = new AppCache(base);
   publish({ version: '1', files: [FILE] });

@@ -63,15 +63,18 @@ export class AppCache {
     if (!answer.ok) throw new Error(`Fetching ${LIST} failed with status ${answer.status}.`);
     const { version, files } = readPrecache(await answer.json());
     const name = `${PREFIX}${this.base} ${version}`;
-    const names = await this.names();
-    if (names.at(-1) === name && (await this.isWhole(name))) return;
+    const whole: string[] = [];
+    for (const each of await this.names())
+      if (await this.isWhole(each)) whole.push(each);
+      else await caches.delete(each);
+    if (whole.at(-1) === name) return;
     await caches.delete(name);
     const cache = await caches.open(name);
     const urls = files.map((file) => new URL(file, this.base));
     await cache.addAll(urls.map((url) => new Request(url, { cache: 'reload' })));
-    // Last of all: a version that was cut off has no list, and is fetched again.
+    // Last of all: a version that was cut off has no list, is fetched again, and counts for none.
     await cache.put(new URL(LIST, this.base), new Response(version));
-    const old = names.filter((each) => each !== name).slice(0, 1 - VERSIONS_KEPT);
+    const old = whole.filter((each) => each !== name).slice(0, 1 - VERSIONS_KEPT);
     await Promise.all(old.map((each) => caches.delete(each)));
   }
 
