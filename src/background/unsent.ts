@@ -14,18 +14,23 @@ export function watchUnsent(
   const { signal } = listening;
   let writes = 0;
   let kept = 0;
+  /** How often it was heard how many writes are pending. */
+  let heard = 0;
   const look = async (): Promise<void> => {
+    const before = heard;
     const [pending, stored] = await Promise.all([
       sync.writes.list({ states: ['local', 'parked'] }),
       files?.list() ?? [],
     ]);
-    writes = pending.length;
+    // What was heard meanwhile is newer.
+    if (heard === before) writes = pending.length;
     kept = stored.filter(({ state }) => state === 'unsent').length;
     if (!signal.aborted) tell(writes + kept);
   };
   /** Locked or closed: what was told last holds. */
   const lookAgain = (): void => void look().catch(() => undefined);
   const noteWrites = ({ detail }: { readonly detail: { readonly pending: number } }): void => {
+    heard += 1;
     writes = detail.pending;
     tell(writes + kept);
   };

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { Database, Sync } from '../index.ts';
+import { watchUnsent } from './unsent.ts';
+
+/** A database whose answers come when they are given. */
+function openFake() {
+  const sync = new EventTarget();
+  const files = new EventTarget();
+  let answerWrites: (pending: number) => void = () => undefined;
+  let answerFiles: (unsent: number) => void = () => undefined;
+  Object.assign(sync, {
+    writes: {
+      list: () =>
+        new Promise((resolve) => {
+          answerWrites = (pending) => resolve(Array.from({ length: pending }));
+        }),
+    },
+  });
+  Object.assign(files, {
+    list: () =>
+      new Promise((resolve) => {
+        answerFiles = (unsent) =>
+          resolve(Array.from({ length: unsent }, () => ({ state: 'unsent' })));
+      }),
+  });
+  return {
+    sync: sync as unknown as Sync,
+    files: files as unknown as Database['files'],
+    answer: (pending: number, unsent: number) => (answerWrites(pending), answerFiles(unsent)),
+    progress: (pending: number) =>
+      sync.dispatchEvent(new CustomEvent('progress', { detail: { pending } })),
+    verdict: () => sync.dispatchEvent(new Event('verdict')),
+  };
+}
+
+test('watchUnsent() tells how many writes and files are unsent, until it is ended', async () => {
+  const { sync, files, answer, progress, verdict } = openFake();
+  const counts: number[] = [];
+  const stop = watchUnsent(sync, files, (count) => counts.push(count));
+  answer(1, 2);
+  await expect.poll(() => counts).toEqual([3]);
+  progress(4);
+  expect(counts).toEqual([3, 6]);
+  verdict();
+  answer(0, 0);
+  await expect.poll(() => counts).toEqual([3, 6, 0]);
+  verdict();
+  stop();
+  answer(7, 7);
+  progress(7);
+  await new Promise(setImmediate);
+  expect(counts).toEqual([3, 6, 0]);
+});
+
+test('watchUnsent() tells nothing of before: what it heard while it looked is newer', async () => {
+  const { sync, files, answer, progress } = openFake();
+  const counts: number[] = [];
+  watchUnsent(sync, files, (count) => counts.push(count));
+  progress(0);
+  // As it was before the last write had its verdict.
+  answer(1, 0);
+  await expect.poll(() => counts).toEqual([0, 0]);
+});
