@@ -203,6 +203,23 @@ test('insert() asks for a document, a time gone by, and a version that could be 
   });
 });
 
+test('insert() refuses a time before the earliest that a version can have', async () => {
+  const w = await world();
+  const at = (ts: unknown) => ({ insert: ref, ts, action: 'create', params: obj({}) });
+  const early = [{ time: '1684-07-28T00:12:25.259008Z' }, { time: '0001-01-01T00:00:00Z' }];
+  for (const ts of early)
+    expect(await w.fault(at(ts))).toMatchObject({
+      code: 'invalid write time',
+      position: [],
+      description: 'Cannot write before 1684-07-28.',
+    });
+  expect(await w.ask({ remove: ref, ts: early[0], action: 'create' })).toBe(null);
+  expect(await w.events(ref)).toEqual([]);
+  expect(await w.ask({ select: 'ts', from: at({ time: '1685-01-01T00:00:00Z' }) })).toBe(
+    -8_993_635_200_000_000,
+  );
+});
+
 test('insert() does not ask whether it is unique', async () => {
   const w = await world();
   const terms = obj({ field: ['data', 'n'] });

@@ -77,6 +77,9 @@ export function removeVersionAt(
 
 const NO_PARAMS: ObjectValue = new Map();
 
+/** What the cast makes of every earlier time: no version has it. */
+const CLAMPED = Number.MIN_SAFE_INTEGER;
+
 function requirePast(
   context: EngineContext,
   ref: Ref,
@@ -93,5 +96,7 @@ function requirePast(
   requireCollection(context, ref.collection, positionOf(path, verb));
   if (typeof ts !== 'number') return context.commitTs;
   if (verb === 'insert' && ts > context.snapshot) failWriteTime(form);
+  if (verb === 'insert' && ts === CLAMPED)
+    fail('invalid write time', form, 'Cannot write before 1684-07-28.');
   return ts;
 }

@@ -55,7 +55,7 @@ export const writes: Family = {
       summary: 'Inserts an event into the history of a document.',
       result: 'Event',
       errors: [
-        ['invalid write time', 'the time is later than the transaction time'],
+        ['invalid write time', 'the time is later than the transaction time, or before 1684-07-28'],
         [
           'invalid argument',
           'the history of schema objects, tokens and credentials cannot be changed',
