@@ -264,14 +264,43 @@ test('close() ends what runs and refuses what waits', async () => {
   expect(await execute('late')).toBe('storage_unavailable');
 });
 
-test('a query whose thread cannot be started is refused, and those after it are executed', async () => {
-  let tries = 0;
-  open({
+/** As many threads as there is room for; each start is a try. */
+function openWithRoom(threads: number) {
+  const system = { room: 0, reported: [] as unknown[] };
+  const opened = open({
+    threads,
+    report: (reason) => system.reported.push(reason),
     start() {
-      if (++tries === 1) throw new Error('There are too many threads.');
+      if (system.room === 0)
+        throw Object.assign(new Error('EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
+      system.room -= 1;
       return startThread();
     },
   });
-  expect(await execute('first', { timeoutMs: 1000 })).toContain('too many threads');
-  expect(await execute('second', { timeoutMs: 1000 })).toBe('second');
+  return { opened, system };
+}
+
+test('queries are refused while no thread can be started, and those after them are executed', async () => {
+  const { system } = openWithRoom(1);
+  for (let i = 0; i < 3; i += 1) expect(await execute('first')).toBe('storage_unavailable');
+  expect(system.reported).toHaveLength(3);
+  expect(system.reported[0]).toMatchObject({ cause: { code: 'ERR_WORKER_INIT_FAILED' } });
+  system.room = 1;
+  expect(await execute('second')).toBe('second');
+});
+
+test('with room for some threads, queries wait for those', async () => {
+  const { system } = openWithRoom(3);
+  system.room = 1;
+  const answers = ['a', 'b', 'c'].map((secret) => execute(secret, { secret }));
+  expect(await Promise.all(answers)).toEqual(['a', 'b', 'c']);
+  expect(started).toBe(1);
+});
+
+test('when the only thread has ended and there is no room for another, whoever waits is told', async () => {
+  const { system } = openWithRoom(1);
+  system.room = 1;
+  const answers = ['crash', 'second', 'third'].map((query) => execute(query));
+  const refused = 'storage_unavailable';
+  expect(await Promise.all(answers)).toEqual(['Error: a bug', refused, refused]);
 });

@@ -36,6 +36,8 @@ export interface EvaluatorPoolOptions {
   /** µs, as in `QueryRequest.arrived`. */
   readonly clock: () => number;
   readonly start: () => Evaluator;
+  /** Told why a thread could not be started. */
+  readonly report?: (reason: unknown) => void;
   /** Past the time of a query, before its thread is asked whether it is stuck; and until it must have answered. */
   readonly graceMs?: number;
   readonly lookMs?: number;
@@ -179,10 +181,7 @@ export class EvaluatorPool implements LongQueries {
   /** Refuses what waits. @param ms what runs may go on for so long */
   async close(ms = 0): Promise<void> {
     this.isClosed = true;
-    for (const task of this.queue.waiting()) {
-      this.queue.remove(task.name, task);
-      this.settle(task).reject(shuttingDown());
-    }
+    this.rejectWaiting(shuttingDown());
     await Promise.all([...this.threads].map((thread) => this.closeThread(thread, ms)));
   }
 
@@ -203,8 +202,17 @@ export class EvaluatorPool implements LongQueries {
     try {
       this.give(this.addThread(), task);
     } catch (reason) {
-      // The system has no room for one.
-      this.queue.end(task.name);
+      const refusal = noRoom(reason);
+      this.options.report?.(refusal);
+      this.queue.putBack(task.name, task);
+      // The threads that there are do what waits.
+      if (this.threads.size === 0) this.rejectWaiting(refusal);
+    }
+  }
+
+  private rejectWaiting(reason: Refusal): void {
+    for (const task of this.queue.waiting()) {
+      this.queue.remove(task.name, task);
       this.settle(task).reject(reason);
     }
   }
@@ -337,6 +345,12 @@ const timeoutMsOf = ({ request }: Task): number =>
   request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs;
 
 const shuttingDown = (): Refusal => new Refusal('storage_unavailable', 'The hub is shutting down.');
+const noRoom = (cause: unknown): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    'The hub has no room for a thread that executes long queries: try again.',
+    { cause },
+  );
 const abandoned = (): Refusal => new Refusal('time out', 'The client went while the query waited.');
 
 const unknownOutcome = (cause: unknown): Refusal =>
@@ -347,7 +361,9 @@ const unknownOutcome = (cause: unknown): Refusal =>
   );
 
 function lossOf(reason: unknown): unknown {
-  if (reason instanceof Error && 'code' in reason && reason.code === 'ERR_WORKER_OUT_OF_MEMORY')
+  const code = reason instanceof Error && 'code' in reason ? reason.code : undefined;
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY')
     return new Refusal('limit_exceeded', 'The query exceeds its memory limit.');
+  if (code === 'ERR_WORKER_INIT_FAILED') return noRoom(reason);
   return reason ?? new Error('The thread of a long query has ended.');
 }

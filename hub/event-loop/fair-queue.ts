@@ -35,6 +35,15 @@ export class FairQueue<T> {
     return item;
   }
 
+  /** What was taken waits again, as the first of its line. */
+  putBack(name: string, item: T): void {
+    const line = this.lines.get(name);
+    if (!line) return;
+    line.running -= 1;
+    line.waiting.unshift(item);
+    this.size += 1;
+  }
+
   end(name: string): void {
     const line = this.lines.get(name);
     if (!line) return;

@@ -90,9 +90,11 @@ export async function openHub(
   });
   let url = settings.publicUrl;
   const { rootHash } = rows;
-  const evaluators = openEvaluators(storage, settings, (lend) =>
-    startEvaluator({ settings: engineSettings(settings), url, rootHash }, lend(), report),
-  );
+  const evaluators = openEvaluators(storage, settings, {
+    report,
+    start: (lend) =>
+      startEvaluator({ settings: engineSettings(settings), url, rootHash }, lend(), report),
+  });
   const { engine, clock, random, authentication } = createHubEngine(settings, {
     url: () => url,
     rootHash,
@@ -172,10 +174,15 @@ const NO_QUERIES = { running: 0, waiting: 0 };
 function openEvaluators(
   { lend }: HubStorage,
   { queryThreads: threads, longQueriesWaiting: waitingMax }: HubSettings,
-  start: (lend: HubStore['lend']) => Evaluator,
+  host: {
+    readonly start: (lend: HubStore['lend']) => Evaluator;
+    readonly report: (reason: unknown) => void;
+  },
 ): EvaluatorPool | undefined {
   if (threads === 0 || !lend) return undefined;
-  return new EvaluatorPool({ threads, waitingMax, clock: hubClock(), start: () => start(lend) });
+  const { report } = host;
+  const start = (): Evaluator => host.start(lend);
+  return new EvaluatorPool({ threads, waitingMax, clock: hubClock(), start, report });
 }
 
 /** The one given replaces the stored one. If there is neither, one is generated. */

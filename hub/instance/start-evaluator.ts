@@ -25,11 +25,18 @@ export function startEvaluator(
   const { access } = loan;
   const marks = new QueryMarks();
   const workerData: EvaluatorData = { ...parts, access, marks: marks.buffer };
-  const worker = new Worker(new URL('./evaluator-thread.mjs', import.meta.url), {
-    workerData,
-    transferList: 'port' in access ? [access.port] : [],
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
-  });
-  worker.once('exit', () => void loan.end().catch(report));
+  const end = (): void => void loan.end().catch(report);
+  let worker: Worker;
+  try {
+    worker = new Worker(new URL('./evaluator-thread.mjs', import.meta.url), {
+      workerData,
+      transferList: 'port' in access ? [access.port] : [],
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    });
+  } catch (reason) {
+    end();
+    throw reason;
+  }
+  worker.once('exit', end);
   return { worker, marks };
 }
