@@ -232,7 +232,7 @@ test('a token has one line, wherever its queries come from; a key has one for ea
   expect(open1.turnMs({ secret: 'fnAkey', address: '10.0.0.2' })).toBe(quiet);
   pool?.noteCommit(commit);
   await running;
-  await expect.poll(() => pool?.counts).toEqual({ running: 1, waiting: 0 });
+  await expect.poll(() => pool?.counts).toMatchObject({ running: 1, waiting: 0 });
   pool?.noteCommit(commit);
   await next;
 });
@@ -258,7 +258,7 @@ test('what was evaluated of a query in the executions before is part of its turn
 test('close() ends what runs and refuses what waits', async () => {
   open();
   const answers = [execute('wait'), execute('second')];
-  await expect.poll(() => pool?.counts).toEqual({ running: 1, waiting: 1 });
+  await expect.poll(() => pool?.counts).toMatchObject({ running: 1, waiting: 1 });
   await pool?.close();
   expect(await Promise.all(answers)).toEqual(['storage_unavailable', 'storage_unavailable']);
   expect(await execute('late')).toBe('storage_unavailable');
@@ -304,3 +304,24 @@ test('when the only thread has ended and there is no room for another, whoever w
   const refused = 'storage_unavailable';
   expect(await Promise.all(answers)).toEqual(['Error: a bug', refused, refused]);
 });
+
+test('threads that were started, and those that ended unasked, are counted and reported', async () => {
+  const reported: unknown[] = [];
+  const opened = open({ report: (reason) => reported.push(reason) });
+  await execute('first');
+  await execute('crash');
+  await execute('memory');
+  await execute('stuck', { timeoutMs: 100 });
+  await expect.poll(() => opened.counts).toMatchObject({ threadsStarted: 3, threadsLost: 3 });
+  expect(reported).toMatchObject([
+    { message: LOST, cause: { message: 'a bug' } },
+    { message: LOST, cause: { code: 'ERR_WORKER_OUT_OF_MEMORY' } },
+    { message: LOST, cause: { code: 'time out' } },
+  ]);
+  await execute('last');
+  await opened.close();
+  expect(opened.counts).toMatchObject({ threadsStarted: 4, threadsLost: 3 });
+  expect(reported).toHaveLength(3);
+});
+
+const LOST = 'A thread for long queries has ended: the next query starts another.';

@@ -21,6 +21,7 @@ import type { FromEvaluator, LongPush, Pushed, ToEvaluator } from './messages.ts
 import type { TextParts } from './text-parts.ts';
 import type { QueryMarks } from './query-marks.ts';
 import { HeldBack, type HeldBackCount } from '../monitoring/held-back.ts';
+import type { LongQueryCounts } from '../monitoring/metrics.ts';
 import { KnownDatabases } from './known-databases.ts';
 import { RecentTime } from './recent-time.ts';
 
@@ -36,7 +37,7 @@ export interface EvaluatorPoolOptions {
   /** µs, as in `QueryRequest.arrived`. */
   readonly clock: () => number;
   readonly start: () => Evaluator;
-  /** Told why a thread could not be started. */
+  /** Told why a thread could not be started, or has ended. */
   readonly report?: (reason: unknown) => void;
   /** Past the time of a query, before its thread is asked whether it is stuck; and until it must have answered. */
   readonly graceMs?: number;
@@ -86,6 +87,8 @@ export class EvaluatorPool implements LongQueries {
   private readonly lost = new LostWrites();
   private readonly queue = new FairQueue<Task>();
   private readonly threads = new Set<Thread>();
+  private threadsStarted = 0;
+  private threadsLost = 0;
   private isClosed = false;
 
   constructor(options: EvaluatorPoolOptions) {
@@ -93,9 +96,10 @@ export class EvaluatorPool implements LongQueries {
     this.loop = new LoopTurns(undefined, options.loopClock);
   }
 
-  get counts(): { readonly running: number; readonly waiting: number } {
+  get counts(): LongQueryCounts {
     const running = [...this.threads].filter(({ busy }) => busy).length;
-    return { running, waiting: this.queue.size };
+    const { threadsStarted, threadsLost } = this;
+    return { running, waiting: this.queue.size, threadsStarted, threadsLost };
   }
 
   whenFree(request: QueryRequest): Promise<void> | undefined {
@@ -248,6 +252,7 @@ export class EvaluatorPool implements LongQueries {
   private addThread(): Thread {
     const thread: Thread = { ...this.options.start(), busy: undefined, reason: undefined };
     this.threads.add(thread);
+    this.threadsStarted += 1;
     const { worker } = thread;
     worker.on('message', (message: FromEvaluator) => this.receive(thread, message));
     worker.on('error', (reason) => (thread.reason ??= reason));
@@ -292,6 +297,10 @@ export class EvaluatorPool implements LongQueries {
   private remove(thread: Thread): void {
     this.threads.delete(thread);
     const { busy: task, reason, marks } = thread;
+    if (!this.isClosed) {
+      this.threadsLost += 1;
+      this.options.report?.(new Error(THREAD_LOST, { cause: reason }));
+    }
     if (task) {
       this.queue.end(task.name);
       if (marks.executing !== undefined && !this.isClosed) this.lost.note(marks.executing);
@@ -359,6 +368,8 @@ const unknownOutcome = (cause: unknown): Refusal =>
     'The thread that executed the query has ended: check whether its write was made before you retry it.',
     { cause },
   );
+
+const THREAD_LOST = 'A thread for long queries has ended: the next query starts another.';
 
 function lossOf(reason: unknown): unknown {
   const code = reason instanceof Error && 'code' in reason ? reason.code : undefined;

@@ -22,6 +22,7 @@ import type { HubSettings } from '../settings/settings.ts';
 import { prepareHubRows } from '../store/hub-rows.ts';
 import type { HubStore } from '../store/open-store.ts';
 import type { HeldBackCount } from '../monitoring/held-back.ts';
+import type { LongQueryCounts } from '../monitoring/metrics.ts';
 import { EvaluatorPool, type Evaluator } from '../evaluators/evaluator-pool.ts';
 import type { Line } from '../event-loop/loop-turns.ts';
 import { startEvaluator } from './start-evaluator.ts';
@@ -52,7 +53,7 @@ export interface OpenedHub {
   /** The URL at which it listens: its public one, unless the settings name another. */
   readonly noteUrl: (url: string) => void;
   readonly passwordsWaiting: () => number;
-  readonly longQueries: () => { readonly running: number; readonly waiting: number };
+  readonly longQueries: () => LongQueryCounts;
   /** Where a request waits that is not read yet. @param secret not checked yet */
   readonly lineOf: (secret: string | undefined, address: string) => Line;
   /** Of the databases whose queries waited most for those of others. */
@@ -169,7 +170,7 @@ const pushesBy = (evaluators: EvaluatorPool): HubPushes => ({
   executeParts: (secret, parts) => evaluators.push({ secret, parts }),
 });
 
-const NO_QUERIES = { running: 0, waiting: 0 };
+const NO_QUERIES: LongQueryCounts = { running: 0, waiting: 0, threadsStarted: 0, threadsLost: 0 };
 
 function openEvaluators(
   { lend }: HubStorage,

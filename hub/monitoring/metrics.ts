@@ -1,12 +1,20 @@
 /** Metrics for Prometheus. What callers can name is in few labels at a time: their number stays bounded. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
+export interface LongQueryCounts {
+  readonly running: number;
+  readonly waiting: number;
+  readonly threadsStarted: number;
+  /** Those that ended although nobody had closed the pool. */
+  readonly threadsLost: number;
+}
+
 export interface Gauges {
   readonly sockets: () => number;
   readonly requests: () => number;
   readonly streams: () => number;
   readonly passwordsWaiting: () => number;
-  readonly longQueries: () => { readonly running: number; readonly waiting: number };
+  readonly longQueries: () => LongQueryCounts;
   readonly roundTrips: () => number;
   readonly bodyBytes: () => number;
   readonly answerBytes: () => number;
@@ -35,6 +43,16 @@ const GAUGES: readonly (readonly [string, string, (gauges: Gauges) => number])[]
     'burrow_long_queries_waiting',
     'Queries waiting for such a thread.',
     (g) => g.longQueries().waiting,
+  ],
+  [
+    'burrow_query_threads_started',
+    'Threads for long queries started since start.',
+    (g) => g.longQueries().threadsStarted,
+  ],
+  [
+    'burrow_query_threads_lost',
+    'Those of them that ended by themselves, or were ended with a query that did not end.',
+    (g) => g.longQueries().threadsLost,
   ],
   [
     'burrow_database_round_trips',
