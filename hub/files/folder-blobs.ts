@@ -23,7 +23,7 @@ export async function openFolderBlobs(folder: string, freeBytes = freeBytesAt): 
       try {
         await writeWhole(pathOf(key), bytes);
       } catch (reason) {
-        if (codeOf(reason) !== 'ENOSPC') throw reason;
+        if (!NO_ROOM.has(codeOf(reason))) throw reason;
         throw new SyncRefused('storage_full', FULL);
       }
     },
@@ -36,6 +36,9 @@ export async function openFolderBlobs(folder: string, freeBytes = freeBytesAt): 
     },
   };
 }
+
+/** The disk is full, the user of the hub has its quota there, or the system lets no file be so long. */
+const NO_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 const FULL = 'The disk on which this hub keeps files is full. Files are sent when there is room.';
 

@@ -1,0 +1,40 @@
+/** A disk that takes no more, in the words of its system. */
+import type * as Files from 'node:fs/promises';
+import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openFolderBlobs } from './folder-blobs.ts';
+
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof Files>();
+  return { ...real, open: vi.fn<typeof real.open>(real.open) };
+});
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'burrow-files-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const failNext = (code: string): void =>
+  void vi.mocked(open).mockRejectedValueOnce(Object.assign(new Error(code), { code }));
+
+test.each(['ENOSPC', 'EDQUOT', 'EFBIG'])(
+  'put() says on %s that there is no room, and leaves nothing',
+  async (code) => {
+    const store = await openFolderBlobs(folder, () => Infinity);
+    failNext(code);
+    const refused = store.put('1/0', new Uint8Array(1));
+    await expect(refused).rejects.toMatchObject({ refusal: { code: 'storage_full' } });
+    expect(await readdir(join(folder, '1'))).toEqual([]);
+    await store.put('1/0', new Uint8Array(1));
+    expect(await readdir(join(folder, '1'))).toEqual(['0']);
+  },
+);
+
+test('put() passes on what is another fault of the disk', async () => {
+  const store = await openFolderBlobs(folder, () => Infinity);
+  failNext('EIO');
+  await expect(store.put('1/0', new Uint8Array(1))).rejects.toThrow('EIO');
+});
