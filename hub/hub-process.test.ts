@@ -1,6 +1,7 @@
 /** The hub as a process: start, stop, kill, overload. Faults F20, F21, F30; threats T14; promises V2, V3. */
 import { rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import faunadb from 'faunadb';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import {
@@ -12,9 +13,11 @@ import {
   type HubProcess,
   type ProcessOptions,
 } from './testing/hub-process.ts';
+import { sharedPostgres } from './testing/hub-stores.ts';
 import { prepareFolder } from './testing/prepared-pglite.ts';
 
 const { Client, query: q } = faunadb;
+const postgres = sharedPostgres();
 
 let hub: HubProcess | undefined;
 const folders: string[] = [];
@@ -116,6 +119,47 @@ test('SIGTERM over HTTP/2: all that a program of the original waits for is settl
   await expect.poll(() => failed).toBe(3);
   await expect(driver.query(1)).rejects.toThrow('ECONNREFUSED');
   await driver.close();
+});
+
+/** Between a hub and its database: from `silence()` on nothing comes through, and whoever connects hears nothing. */
+async function silentProxy(port: number) {
+  let isSilent = false;
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+    if (isSilent) return;
+    const there = connect(port, '127.0.0.1').on('error', () => undefined);
+    sockets.push(there);
+    socket.pipe(there).pipe(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    silence() {
+      isSilent = true;
+      for (const each of sockets.splice(0)) each.destroy();
+    },
+    close() {
+      server.close();
+      for (const each of sockets) each.destroy();
+    },
+  };
+}
+
+test('SIGTERM while the database does not answer: it stops in time, in order', async () => {
+  const { url, port } = await postgres();
+  const proxy = await silentProxy(port);
+  const through = url.replace(`:${port}/`, `:${proxy.port}/`);
+  const running = await open({ args: ['--postgres', through] });
+  expect((await running.query(notes)).status).toBe(201);
+  proxy.silence();
+  // Its record waits for the database.
+  const late = running.query(create('1')).catch(() => undefined);
+  running.child.kill('SIGTERM');
+  expect(await running.exited).toEqual({ code: 0, signal: null });
+  expect(running.said()).toContain('The database does not answer');
+  await late;
+  proxy.close();
 });
 
 test.each([

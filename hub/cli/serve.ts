@@ -12,13 +12,22 @@ import { createLogger, type Logger } from '../monitoring/logger.ts';
 import { SettingsFault } from '../settings/option-values.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { withFailpoints } from '../store/failpoints.ts';
-import { openHubStore, storePlaceOf, type HubStore } from '../store/open-store.ts';
+import {
+  openHubStore,
+  storePlaceOf,
+  type HubStore,
+  type HubStoreOptions,
+} from '../store/open-store.ts';
 import { createSyncRoute } from '../sync/sync-route.ts';
 
 export interface RunningHub {
   readonly url: string;
+  /** In order and in time, also while the database does not answer. */
   stop(): Promise<void>;
 }
+
+/** Of a stop, for all of it: a process that takes longer is ended. */
+const STOP_MS = 9500;
 
 /** @param say prints a line for the operator @throws SettingsFault, Refusal */
 export async function serve(
@@ -28,17 +37,22 @@ export async function serve(
   const logger = createLogger(settings.logLevel);
   const tls = readTls(settings);
   const tell = (reason: unknown): void => report(logger, reason);
-  const storage = await openStorage(settings, say, tell);
+  const storage = await openStorage(settings, { say, report: tell });
   let hub: OpenedHub | undefined;
   let server: HubServer | undefined;
   let files: FilesRoute | undefined;
   const close = async (): Promise<void> => {
+    const begunMs = performance.now();
     // They end before the time is over in which requests in flight may end.
     const ending = hub?.endLongQueries(settings.drainMs / 2);
     await server?.close();
     files?.close();
     await ending;
-    await (hub ?? storage).close();
+    const closed = (hub ?? storage).close();
+    // A folder is not left while something is written to it.
+    if (settings.postgres === undefined) return closed;
+    const isClosed = await inTime(closed, begunMs + STOP_MS - performance.now());
+    if (!isClosed) logger.warn(UNANSWERED);
   };
   try {
     hub = await openHub(storage, settings, tell);
@@ -62,13 +76,28 @@ export async function serve(
   }
 }
 
+const UNANSWERED =
+  'The database does not answer: stopped without it. What it had acknowledged is there; records of the query log that were in memory are lost.';
+
+/** @returns false: it has not ended after so many ms */
+async function inTime(work: Promise<void>, ms: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), Math.max(0, ms));
+  });
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function openStorage(
   settings: HubSettings,
-  say: (sentence: string) => void,
-  tell: (reason: unknown) => void,
+  host: Pick<HubStoreOptions, 'say' | 'report'>,
 ): Promise<HubStore> {
   if (settings.postgres === undefined) requirePglite();
-  const opened = await openHubStore({ at: storePlaceOf(settings), say, report: tell });
+  const opened = await openHubStore({ at: storePlaceOf(settings), ...host });
   return { ...opened, store: withFailpoints(opened.store, process.env['HUB_FAILPOINT']) };
 }
 
