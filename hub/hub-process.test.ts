@@ -162,6 +162,35 @@ test('SIGTERM while the database does not answer: it stops in time, in order', a
   proxy.close();
 });
 
+/** Ends the first thread, which is that of the database, at a signal. */
+const ENDING_THREADS = `data:text/javascript,${encodeURIComponent(`
+  import threads from 'node:worker_threads';
+  import { syncBuiltinESMExports } from 'node:module';
+  const { Worker } = threads;
+  let first;
+  threads.Worker = class extends Worker {
+    constructor(...given) {
+      super(...given);
+      first ??= this;
+    }
+  };
+  syncBuiltinESMExports();
+  process.on('SIGUSR2', () => first.terminate());
+`)}`;
+
+test('a database in memory that is lost with its thread ends the hub; one in a folder is opened again', async () => {
+  const nodeArgs = ['--import', ENDING_THREADS];
+  const lost = await open({ args: ['--data', 'memory:'], nodeArgs });
+  expect((await lost.query(notes)).status).toBe(201);
+  lost.child.kill('SIGUSR2');
+  expect(await lost.exited).toEqual({ code: 1, signal: null });
+  expect(lost.said()).toMatch(/^burrow: The database in memory was lost with its thread/m);
+  const kept = await open({ args: ['--data', await prepared()], nodeArgs });
+  expect((await kept.query(notes)).status).toBe(201);
+  kept.child.kill('SIGUSR2');
+  await expect.poll(async () => (await kept.query(create('1'))).status).toBe(201);
+});
+
 test.each([
   ['F20', 'before-commit', false],
   ['F21', 'after-commit', true],

@@ -19,23 +19,26 @@ const isForOperator = (reason: unknown): reason is Error =>
 
 const say = (sentence: string): void => void process.stdout.write(`${sentence}\n`);
 
-function onStop(stop: () => Promise<void>): void {
+function onStop(stop: () => Promise<void>, lost: Promise<string>): void {
   let isStopping = false;
-  for (const signal of SIGNALS) {
-    process.on(signal, () => {
-      // A second signal exits at once.
-      if (isStopping) process.exit(1);
-      isStopping = true;
-      setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
-      stop().then(
-        () => process.exit(0),
-        (reason: unknown) => {
-          console.error(reason);
-          process.exit(1);
-        },
-      );
-    });
-  }
+  const end = (code: number): void => {
+    // A second signal exits at once.
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
+    stop().then(
+      () => process.exit(code),
+      (reason: unknown) => {
+        console.error(reason);
+        process.exit(1);
+      },
+    );
+  };
+  for (const signal of SIGNALS) process.on(signal, () => end(0));
+  void lost.then((why) => {
+    console.error(`burrow: ${why}`);
+    end(1);
+  });
 }
 
 // An unhandled rejection is a bug of the hub, but no reason to end other requests.

@@ -8,8 +8,8 @@ export interface ProgramHost {
   /** Prints a line for the operator. */
   readonly say: (sentence: string) => void;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Registers what ends the process in order. */
-  readonly onStop: (stop: () => Promise<void>) => void;
+  /** Registers what ends the process in order: at a signal, or, as a failure, when it has lost what it is for. */
+  readonly onStop: (stop: () => Promise<void>, lost: Promise<string>) => void;
 }
 
 export type Flags = Readonly<Record<string, unknown>>;

@@ -29,7 +29,7 @@ function addHub(program: Command, host: ProgramHost): void {
   addSettings(program.command('hub').description('serve databases over HTTP')).action(
     async (flags: Flags) => {
       const running = await serve(readSettings(flags, host.environment), host.say);
-      host.onStop(() => running.stop());
+      host.onStop(() => running.stop(), running.lost);
       host.say(`burrow hub listening on ${running.url}`);
     },
   );

@@ -24,6 +24,8 @@ export interface RunningHub {
   readonly url: string;
   /** In order and in time, also while the database does not answer. */
   stop(): Promise<void>;
+  /** Resolves, to the reason, when it has nothing to serve any more. */
+  readonly lost: Promise<string>;
 }
 
 /** Of a stop, for all of it: a process that takes longer is ended. */
@@ -37,7 +39,11 @@ export async function serve(
   const logger = createLogger(settings.logLevel);
   const tls = readTls(settings);
   const tell = (reason: unknown): void => report(logger, reason);
-  const storage = await openStorage(settings, { say, report: tell });
+  let onLost = (): void => undefined;
+  const lost = new Promise<string>((resolve) => {
+    onLost = () => resolve(MEMORY_LOST);
+  });
+  const storage = await openStorage(settings, { say, report: tell, onLost });
   let hub: OpenedHub | undefined;
   let server: HubServer | undefined;
   let files: FilesRoute | undefined;
@@ -69,12 +75,15 @@ export async function serve(
     if (settings.queryLog)
       say(`Queries are recorded there for ${settings.queryLogDays} days (--query-log off).`);
     if (hub.newRootSecret !== undefined) say(`Root secret, shown this once: ${hub.newRootSecret}`);
-    return { url: await listen(server, settings), stop: close };
+    return { url: await listen(server, settings), stop: close, lost };
   } catch (reason) {
     await close();
     throw reason;
   }
 }
+
+const MEMORY_LOST =
+  'The database in memory was lost with its thread: nothing of it can be saved. Start the hub again; --data <folder> keeps what it holds.';
 
 const UNANSWERED =
   'The database does not answer: stopped without it. What it had acknowledged is there; records of the query log that were in memory are lost.';
@@ -94,7 +103,7 @@ async function inTime(work: Promise<void>, ms: number): Promise<boolean> {
 
 async function openStorage(
   settings: HubSettings,
-  host: Pick<HubStoreOptions, 'say' | 'report'>,
+  host: Pick<HubStoreOptions, 'say' | 'report' | 'onLost'>,
 ): Promise<HubStore> {
   if (settings.postgres === undefined) requirePglite();
   const opened = await openHubStore({ at: storePlaceOf(settings), ...host });

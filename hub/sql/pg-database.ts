@@ -56,7 +56,8 @@ export class PgDatabase implements SqlDatabase {
   private readonly isSetUp = new WeakSet<PoolClient>();
   /** Those that a pooler may lend another server connection for each transaction: nothing of a session lasts. */
   private readonly isPooled = new WeakSet<PoolClient>();
-  private isClosed = false;
+  /** Nothing is asked of it any more. */
+  isClosed = false;
 
   constructor(options: PgDatabaseOptions) {
     this.options = options;

@@ -12,15 +12,20 @@ export const isMemory = (data: string): boolean => data === 'memory' || data.sta
 /**
  * @param data a folder, or `memory:`
  * @param start replaced by tests that end threads, or give them a database to begin with
+ * @param onLost called when a database in memory has ended with its thread: a folder is opened again
  */
 export function openPglite(
   data: string,
   start: (dataDir: string) => Worker | Promise<Worker> = startThread,
+  onLost: () => void = () => undefined,
 ): PgDatabase {
   let opened = 0;
   /** A folder is opened again once the thread before has ended. */
   let before: Promise<unknown> = Promise.resolve();
-  return new PgDatabase({
+  const noteEnd = (): void => {
+    if (isMemory(data) && !database.isClosed) onLost();
+  };
+  const database: PgDatabase = new PgDatabase({
     isExclusive: true,
     canListen: false,
     // A thread that is told to end may still be writing to the folder.
@@ -39,13 +44,14 @@ export function openPglite(
           );
         const thread = before.then(() => start(isMemory(data) ? 'memory://' : data));
         before = thread.then(
-          (worker) => new Promise((gone) => worker.once('exit', gone)),
+          (worker) => new Promise<unknown>((gone) => worker.once('exit', gone)).then(noteEnd),
           () => undefined,
         );
         return new ThreadStream(thread);
       },
     },
   });
+  return database;
 }
 
 export const startThread = (dataDir: string): Worker =>

@@ -44,6 +44,8 @@ export interface HubStoreOptions {
   readonly say?: (sentence: string) => void;
   /** Told of failures of the database that callers hear of by their code alone. */
   readonly report?: (reason: unknown) => void;
+  /** Called when all data are gone: those in memory, with their thread. */
+  readonly onLost?: () => void;
 }
 
 export interface HubStore {
@@ -93,12 +95,12 @@ export async function openHubStore(options: HubStoreOptions): Promise<HubStore> 
 
 async function openFolder(
   data: string,
-  { say = () => undefined, mustExist = false, report }: HubStoreOptions,
+  { say = () => undefined, mustExist = false, report, onLost }: HubStoreOptions,
 ): Promise<HubStore> {
   if (mustExist) requireData(data);
   const tenant = TENANT_DEFAULT;
   const folder = isMemory(data) ? undefined : await takeFolder(data, say);
-  const database = openPglite(folder ? folder.data : data);
+  const database = openPglite(folder ? folder.data : data, undefined, onLost);
   let isOpen = true;
   /** What threads have committed is known. */
   let isSure = true;
