@@ -41,3 +41,33 @@ test('the time of what a query writes is stored in sets as it will be', async ()
   const stored = { get: { reverse: { documents: coll('notes') } } };
   expect(await w.ask({ select: ['data', 'sets'], from: stored })).toEqual(kept);
 });
+
+test('the time of what a query writes finds in sets what has it, in the query as after it', async () => {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'notes' }) });
+  const [at, time] = [obj({ field: ['data', 'at'] }), obj({ field: ['ts'] })];
+  const source = coll('notes');
+  await w.ask({ create_index: obj({ name: 'by_at', source, terms: at }) });
+  await w.ask({ create_index: obj({ name: 'at', source, values: at }) });
+  await w.ask({ create_index: obj({ name: 'times', source, values: time }) });
+  const both = [at, obj({ field: ['data', 'n'] })];
+  await w.ask({ create_index: obj({ name: 'both', source, values: both }) });
+  await w.ask(create(coll('notes'), { at: 1 }));
+  const found = (ts: unknown) => [
+    { count: { match: 'by_at', terms: ts } },
+    { contains_value: ts, in: { match: 'at' } },
+    { contains_value: [ts, 7], in: { match: 'both' } },
+    { count: { range: { match: 'at' }, from: ts, to: [] } },
+    { count: { range: { match: 'at' }, from: [], to: ts } },
+    { select: ['data', 0], from: { count: { paginate: { match: 'times' }, after: ts } } },
+    { select: ['data', 0], from: { count: { paginate: { match: 'times' }, before: ts } } },
+  ];
+  const ts = { select: 'ts', from: { var: 'made' } };
+  const [time1, stored, inQuery] = (await w.ask({
+    let: [{ made: create(coll('notes')) }, { other: create(coll('notes'), { at: ts, n: 7 }) }],
+    in: [ts, { select: ['data', 'at'], from: { var: 'other' } }, found(ts)],
+  })) as [number, number, unknown];
+  expect(stored).toBe(time1);
+  expect(inQuery).toEqual([1, true, true, 1, 2, 2, 1]);
+  expect(await w.ask(found(time1))).toEqual(inQuery);
+});

@@ -11,7 +11,8 @@ import {
 import { encodeValue } from '../../codec/ordered.ts';
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import { isKind } from '../../values/value.ts';
+import { changedArray } from '../../values/object-changes.ts';
+import { isArray, isKind, PENDING } from '../../values/value.ts';
 import type { CollectionId, Micros, Ref, SetOf, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
@@ -38,7 +39,8 @@ export class MatchEntries {
   ) {
     this.context = context;
     this.index = index;
-    this.prefix = termsPrefix(index.ref.database, index.id, set.terms.map(refuseLarge));
+    const terms = set.terms.map((term) => refuseLarge(asStored(context, term)));
+    this.prefix = termsPrefix(index.ref.database, index.id, terms);
     this.sources = withSources ? [set] : [];
     this.living = hasOneCollection(index) ? undefined : new Map();
   }
@@ -80,7 +82,7 @@ export class MatchEntries {
     const { values, reverse } = this.index;
     if (values.length === 0)
       return keyAmongRefs(bound, (ref) => refPrefix(this.prefix, ref), this.prefix);
-    const given = bound.values.slice(0, values.length);
+    const given = bound.values.slice(0, values.length).map((each) => asStored(this.context, each));
     const prefix = valuesPrefix(this.prefix, given, reverse);
     // Tuples of this set are shorter: those that equal the first values are before the longer one in the bound.
     if (given.length < bound.values.length) return after(prefix);
@@ -104,6 +106,12 @@ export class MatchEntries {
     }
     return known;
   }
+}
+
+/** Entries of what this query writes hold its commit time as a number. */
+export function asStored(context: Pick<EngineContext, 'commitTs'>, value: Value): Value {
+  if (value === PENDING) return context.commitTs;
+  return isArray(value) ? changedArray(value, (each) => asStored(context, each)) : value;
 }
 
 /**

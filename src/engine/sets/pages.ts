@@ -8,6 +8,7 @@ import type { EngineContext } from '../context/context.ts';
 import { asArray, boundAfter, boundOf, refuseUnresolved } from './cursors.ts';
 import { failDenied } from '../documents/documents.ts';
 import { IsolatedMeters } from '../context/meters.ts';
+import { asStored } from './match-entries.ts';
 import { eventBoundOf, isBeforeEventBound } from './event-cursors.ts';
 import { eventCursorOf, eventOf, historyOf, sourcesOfChange } from './set-history.ts';
 import type { HistoryRequest } from './set-history.ts';
@@ -212,11 +213,12 @@ export function firstRef(
 export function setContains(
   context: EngineContext,
   target: SetTarget,
-  value: Value,
+  given: Value,
   time: ReadTime,
   path: QueryPath,
 ): boolean {
   const sets = new SetReader(context, { path, key: 'in' });
+  const value = asStored(context, given);
   const { arities, history } = sets.shapeOf(target);
   if (history) {
     for (const each of elements(context, target, time, path, 'in')) {
