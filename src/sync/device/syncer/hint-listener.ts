@@ -9,6 +9,7 @@ const SIGNS_OF_HEALTH = 2;
 const BROUGHT_MAX = 8;
 
 interface HintEvents {
+  /** A pull is due, or has come. */
   readonly onHint: () => void;
   /** A hint may have been missed. */
   readonly onEnd: () => void;
@@ -45,6 +46,8 @@ export class HintListener {
       },
       onActivity: () => {
         this.signs += 1;
+        // What was committed between the last pull and the beginning of the stream, no hint tells.
+        if (this.signs === 1) this.events.onHint();
       },
       onEnd: () => {
         if (this.close !== close) return;

@@ -216,6 +216,9 @@ test('a stream that says nothing for longer than two heartbeats is given up, and
 
 test('heartbeats keep a stream: the hub is asked by itself now and then only', async () => {
   const { hub } = await start();
+  hub.listeners.at(-1)?.onActivity();
+  await until(() => expect(hub.asked).toEqual(['pull']));
+  hub.asked.length = 0;
   for (let ms = 0; ms < 60_000; ms += SYNC_LIMITS.heartbeatMs) {
     hub.listeners.at(-1)?.onActivity();
     await pass(SYNC_LIMITS.heartbeatMs);
@@ -223,6 +226,12 @@ test('heartbeats keep a stream: the hub is asked by itself now and then only', a
   hub.listeners.at(-1)?.onActivity();
   await pass(SYNC_LIMITS.heartbeatMs);
   expect(hub.asked).toEqual(['pull']);
+});
+
+test('what was committed before the stream began is pulled as soon as it has begun', async () => {
+  const { hub } = await start();
+  hub.listeners.at(-1)?.onActivity();
+  await until(() => expect(hub.asked).toEqual(['pull']));
 });
 
 test('a stream that was good and ends is opened again at once', async () => {
