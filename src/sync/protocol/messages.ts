@@ -54,7 +54,7 @@ const actor = object(() => ({
   role: oneOf('admin', 'server', 'server-readonly', 'client', 'roles'),
   /** Ids of the roles in force, by membership too. */
   roles: list(documentId),
-  /** Whom its token names, of an identity provider: such a user has no document. */
+  /** Whom its token of an identity provider names, or which key it holds: tells callers without a document apart. */
   subject: optional(text()),
 }));
 export type Actor = TypeOf<typeof actor>;

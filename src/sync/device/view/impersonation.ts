@@ -36,7 +36,7 @@ export class HubOnlyFunction {
 export const isSameIdentity = (one: Actor, other: Actor): boolean =>
   identityOf(one, other) === identityOf(other, one);
 
-/** Older hubs named no subject, and what is stored of them has none: it is taken to be that of the other. */
+/** Older hubs named no subject, or none for a key, and what is stored of them has none: it is taken to be that of the other. */
 const identityOf = ({ database, identity, subject }: Actor, other: Actor): string =>
   JSON.stringify([database, identity, subject ?? other.subject]);
 

@@ -336,6 +336,22 @@ test('another token of the same identity may speak for its device', async () => 
   expect(await device.hello()).toMatchObject({ lastSeq: 0 });
 });
 
+test('each key without a document is a holder of its own, in whatever role, and so is the root secret', async () => {
+  const { world } = await open();
+  const keys = [];
+  for (const role of ['admin', 'server', 'server'])
+    keys.push(String((await world.document({ create_key: obj({ role }) }))['secret']));
+  const [admin = '', server = '', other = ''] = keys;
+  const subjects = [];
+  for (const secret of [admin, `${admin}:server`, server, other, ROOT]) {
+    const device = await world.device(secret);
+    subjects.push((await device.hello()).actor.subject);
+  }
+  expect(subjects[1]).toBe(subjects[0]);
+  expect(subjects).not.toContain(undefined);
+  expect(new Set(subjects).size).toBe(4);
+});
+
 test('P1 passwords, logins, keys and tokens are refused in a push', async () => {
   const { world, device } = await open();
   await world.user(1);

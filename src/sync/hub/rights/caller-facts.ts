@@ -22,15 +22,23 @@ export function rolesInForce({ context, caller }: DeviceCaller): readonly RoleDe
 /** @throws Suspended */
 export function actorOf(device: DeviceCaller): Actor {
   const { caller } = device;
-  const { path, identity, role, label } = caller;
-  const subject = subjectOf(caller);
+  const { path, identity, role } = caller;
+  const subject = holderOf(caller);
   return {
     database: path,
     identity: identity && [identity.collection, String(identity.id)],
     role,
     roles: rolesInForce(device).map(({ ref }) => String(ref.id)),
-    ...(subject !== undefined && { subject: `${label.id} ${subject}` }),
+    ...(subject !== undefined && { subject }),
   };
+}
+
+/** Tells callers without a document apart. Copies store it: what it was for a caller, it stays. */
+function holderOf(caller: Caller): string | undefined {
+  const { identity, label } = caller;
+  const subject = subjectOf(caller);
+  if (subject !== undefined) return `${label.id} ${subject}`;
+  return identity ? undefined : `${label.kind} ${label.id}`;
 }
 
 /** When the credential expires, µs. @throws Suspended */
