@@ -1,17 +1,47 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { Refusal } from '../../src/errors.ts';
+import { WELCOMED } from '../../src/sync/testing/device-world.ts';
+import { SYNC_PROTOCOL, type RequestOf } from '../../src/sync/protocol/messages.ts';
 import { CopyLogin, type CopyLoginOptions } from './login.ts';
+import type { TokenVault } from './token-vault.ts';
 
-/** A tab of a copy that has logged in with this token. */
-async function tabWith(token: string) {
-  const kept = new Map([['copy', token]]);
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+const HUB = 'https://hub.test';
+
+/** A hub that greets whoever comes. */
+const greet = async (_url: unknown, { body }: RequestInit = {}): Promise<Response> => {
+  const { device, lastSeq } = JSON.parse(body as string) as RequestOf<'hello'>;
+  const epoch = 'e'.repeat(32);
+  return Response.json({
+    ...WELCOMED,
+    epoch,
+    protocol: SYNC_PROTOCOL,
+    device,
+    lastSeq,
+    hubTime: 1,
+  });
+};
+
+/** A tab of a copy that has logged in with this token. @param state what the store says by then @param kept that another tab has too */
+async function tabWith(
+  token: string,
+  {
+    state = async () => undefined,
+    kept = new Map([['copy', token]]),
+  }: { readonly state?: () => Promise<undefined>; readonly kept?: Map<string, string> } = {},
+) {
   let hasOfflineLogin = true;
+  const vault: Writable<TokenVault> = {
+    keep: async (name, secret) => void kept.set(name, secret),
+    kept: async (name) => kept.get(name),
+    forget: async (name) => void kept.delete(name),
+  };
   const login = new CopyLogin({
     name: 'copy',
-    vault: {
-      keep: async (name, secret) => void kept.set(name, secret),
-      kept: async (name) => kept.get(name),
-      forget: async (name) => void kept.delete(name),
-    },
+    network: { fetch: greet },
+    replica: { state },
+    vault,
     offlineLogin: {
       forget: async () => {
         hasOfflineLogin = false;
@@ -19,7 +49,7 @@ async function tabWith(token: string) {
     },
   } as Partial<CopyLoginOptions> as CopyLoginOptions);
   await login.reload();
-  return { login, kept, hasOfflineLogin: () => hasOfflineLogin };
+  return { login, kept, vault, hasOfflineLogin: () => hasOfflineLogin };
 }
 
 test('a token that was revoked is forgotten, and the offline login with it', async () => {
@@ -36,3 +66,43 @@ test('the login of another tab outlives the refusal of the former token', async 
   await login.reload();
   expect([login.token, hasOfflineLogin()]).toEqual(['present', true]);
 });
+
+test('a login in another tab while the former token is being forgotten outlives that', async () => {
+  const waiting: Promise<unknown>[] = [];
+  const request = (_name: string, _how: object, body: () => Promise<void>) => {
+    const turn = Promise.allSettled(waiting).then(body);
+    waiting.push(turn);
+    return turn;
+  };
+  vi.stubGlobal('navigator', { locks: { request } });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const { login, kept, vault } = await tabWith('former');
+  const other = (await tabWith('former', { kept })).login;
+  let taken: Promise<unknown> = Promise.resolve();
+  vault.kept = async () => {
+    taken = other.logIn(HUB, { secret: 'present', login: undefined }, undefined);
+    // It has kept its token, or waits for the lock.
+    await vi.waitFor(() =>
+      expect(waiting.length === 2 || kept.get('copy') === 'present').toBe(true),
+    );
+    return 'former';
+  };
+  await login.forget('former');
+  await taken;
+  expect(kept.get('copy')).toBe('present');
+});
+
+test.each([
+  ['storage_unavailable', undefined],
+  ['locked', 'present'],
+] as const)(
+  'of a login in a database that turns out to be %s meanwhile, %s is kept',
+  async (code, left) => {
+    const { login, kept } = await tabWith('former', {
+      state: () => Promise.reject(new Refusal(code, 'Another tab did it.')),
+    });
+    const taken = login.logIn(HUB, { secret: 'present', login: undefined }, undefined);
+    await expect(taken).rejects.toMatchObject({ code });
+    expect(kept.get('copy')).toBe(left);
+  },
+);

@@ -10,6 +10,7 @@ import { SYNC_PROTOCOL, type Welcome } from '../../src/sync/protocol/messages.ts
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import type { Network } from '../browser/network.ts';
 import { random } from '../browser/random.ts';
+import { inTurn } from '../tabs/web-locks.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { loginAtHub, notAnswered, unreached } from './hub-queries.ts';
 import { readKept } from './outbox-file.ts';
@@ -32,6 +33,7 @@ interface Introduction {
 }
 
 const HELLO_MS = 10_000;
+const vaultLock = (name: string): string => `burrow:vault:${name}`;
 
 export class CopyLogin {
   /** The token of the hub; undefined while nobody is logged in there. */
@@ -71,10 +73,12 @@ export class CopyLogin {
   async forget(token: string | undefined): Promise<void> {
     const { name, offlineLogin, vault } = this.options;
     if (this.token === token) this.token = undefined;
-    // One that cannot be read is forgotten, too.
-    const kept = await vault.kept(name).catch(() => undefined);
-    if ((this.token ?? kept ?? token) !== token) return;
-    await Promise.all([offlineLogin.forget(), vault.forget(name)]);
+    await inTurn(vaultLock(name), async () => {
+      // One that cannot be read is forgotten, too.
+      const kept = await vault.kept(name).catch(() => undefined);
+      if ((this.token ?? kept ?? token) !== token) return;
+      await Promise.all([offlineLogin.forget(), vault.forget(name)]);
+    });
   }
 
   /** Makes the empty database a copy, after the first login. */
@@ -114,10 +118,20 @@ export class CopyLogin {
     const { welcome } = introduced;
     if (known?.actor && !isSameIdentity(known.actor, welcome.actor))
       throw new Refusal('forbidden', ANOTHER);
-    await this.options.vault.keep(this.options.name, secret);
+    await this.keep(secret);
     this.token = secret;
     this.introduced = introduced;
     return welcome;
+  }
+
+  /** Not between a look of `forget` and what follows from it, in any tab; and not beyond the end of the database. */
+  private async keep(secret: string): Promise<void> {
+    const { name, replica, vault } = this.options;
+    await inTurn(vaultLock(name), () => vault.keep(name, secret));
+    await replica.state().catch(async (reason: unknown) => {
+      if (!(reason instanceof Refusal && reason.code === 'locked')) await vault.forget(name);
+      throw reason;
+    });
   }
 
   private async introduce(
