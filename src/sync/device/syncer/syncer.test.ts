@@ -32,6 +32,8 @@ class FakeHub implements Transport {
   trouble: (() => Promise<void>) | undefined = undefined;
   /** Answered to hello. */
   refusal: SyncRefusal | undefined = undefined;
+  /** Told at hello. */
+  epoch = 'e';
   /** For whom the hub takes the caller. */
   actor: Actor = ADMIN;
   /** By the id a device goes under. */
@@ -57,7 +59,7 @@ class FakeHub implements Transport {
     const welcome = {
       protocol: 2,
       device,
-      epoch: 'e',
+      epoch: this.epoch,
       hubTime: Date.now() * 1000,
       lastSeq: this.lastSeqs.get(device) ?? 0,
       actor: this.actor,
@@ -622,6 +624,26 @@ test('what happens while the hub refuses the device makes it ask once more, and 
   await pass(1000);
   expect(hub.asked).toEqual(['hello', 'hello']);
 });
+
+test.each(['another history', 'another device'])(
+  'hubs behind one address that do not know each other are asked with pauses: %s',
+  async (what) => {
+    const { hub } = await begin();
+    let hellos = 0;
+    hub.trouble = async () => {
+      if (hub.asked.at(-1) !== 'hello') return;
+      hellos += 1;
+      const isOther = hellos % 2 === 1 && hellos < 40;
+      if (what === 'another history') hub.epoch = isOther ? 'f' : 'e';
+      else
+        hub.refusal =
+          hellos < 40 ? { code: 'device_taken', description: 'Of another.' } : undefined;
+    };
+    await pass(10_000);
+    expect(hellos).toBeGreaterThan(2);
+    expect(hellos).toBeLessThan(7);
+  },
+);
 
 test('a syncer that was superseded meanwhile locks nothing, and says nothing', async () => {
   const { world, hub, syncer, states } = await begin();

@@ -101,7 +101,8 @@ export class Syncer {
       scheduler.beginRound();
       if (reporter.state !== 'offline') reporter.setState('connecting');
       this.session = await this.handshake.perform();
-      if (!this.session) return;
+      // Of two hubs that know nothing of each other, each would send the copy on its way at once.
+      if (!this.session) return scheduler.backOff();
       // A hint that came before tells nothing of what happened meanwhile.
       this.kick();
       reporter.setState('catching-up');
@@ -151,18 +152,20 @@ export class Syncer {
     this.disconnect();
     switch (refusal.code) {
       case 'client_regressed':
-        return this.handshake.startOver();
+        await this.handshake.startOver();
+        break;
       case 'device_expired':
         reporter.setState('offline', refusal);
         await this.handshake.takeNewDevice();
-        return scheduler.backOff();
+        break;
       case 'client_forked':
       case 'device_taken':
-        return this.handshake.takeNewDevice();
+        await this.handshake.takeNewDevice();
+        break;
       case 'epoch_changed':
       case 'gap':
         // Hello tells where the hub is.
-        return scheduler.backOff();
+        break;
       case 'needs_login': {
         await replica.park(this.holder.fence, true);
         const { isLocked } = await this.holder.state();
@@ -181,10 +184,9 @@ export class Syncer {
       default:
         // A server on the way has refused, in its own words.
         reporter.setState('offline', refusal);
-        return retryAfterMs === undefined
-          ? scheduler.backOff()
-          : scheduler.waitAsAsked(retryAfterMs);
+        if (retryAfterMs !== undefined) return scheduler.waitAsAsked(retryAfterMs);
     }
+    await scheduler.backOff();
   }
 
   /** What the hub has done is unknown: hello finds out. */
