@@ -306,6 +306,17 @@ test('options, and answers of `map`, that are none are refused before anything i
   expect(await sync.writes.list()).toEqual([]);
 });
 
+test('a field that `map` makes null is not there, here or at the hub, and no clash afterwards', async () => {
+  const map: AdoptOptions['map'] = ({ ref, data }) =>
+    ref.collection?.id === 'notes'
+      ? { data: { ...data, by: null, in: { about: null } } }
+      : undefined;
+  await (
+    await adopt(local, sync, { map })
+  ).settled;
+  expect(await planAdoption(local, sync, { map })).toMatchObject({ documents: 5, clashes: [] });
+});
+
 test('64-bit integers go up', async () => {
   const ref = q.Ref(q.Collection('notes'), '200');
   await local.client().query(q.Create(ref, { data: { n: 9007199254740993n } }));

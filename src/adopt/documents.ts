@@ -12,7 +12,7 @@ import {
 import { wrongOptions } from '../values/wrong-options.ts';
 import type { AdoptOptions, Adopted, LocalDocument } from './options.ts';
 import { AdoptRefused } from './refused.ts';
-import { keyOf, withRefs } from './with-refs.ts';
+import { asStored, keyOf } from './as-stored.ts';
 
 /** A document on its way. */
 export interface DocumentToAdopt {
@@ -68,7 +68,7 @@ export async function documentsToAdopt(
     document,
     key: keyOf(document.ref),
     ref,
-    write: writeOf(ref, withRefs(data, refs) as Data, document.ttl),
+    write: writeOf(ref, asStored(data, refs) as Data, document.ttl),
     files: [...new Set(queryText(data as Arg).match(/\bfile:[\da-f]{64}\b/g))],
   }));
 }
