@@ -158,6 +158,21 @@ test('on another device, what is there already stays as it is', async () => {
   await other.close();
 });
 
+test('of another database, a document with the id of one that went up is not taken for that one', async () => {
+  await (
+    await adopt(local, sync, here)
+  ).settled;
+  const next = await openDatabase('alone');
+  await next.client().query(q.CreateCollection({ name: 'notes' }));
+  await next.client().query(q.Create(q.Ref(notes, '101'), { data: { title: 'another one' } }));
+  const { known, failed } = await adopt(next, sync);
+  await next.close();
+  expect(known).toBe(0);
+  expect(failed.map(({ description }) => description)).toEqual([
+    'The hub has notes/101 already, with other data.',
+  ]);
+});
+
 test('what clashes is told by a dry run, in words, and is refused and kept otherwise', async () => {
   await hub.client().query(q.Create(q.Ref(notes, '102'), { data: { title: 'of somebody else' } }));
   await sync.whenSynced();

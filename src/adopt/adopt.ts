@@ -134,7 +134,7 @@ export async function adopt(
     onProgress?.({ phase: 'writing', done: known.size + submitted + failed.length, total });
     signal?.throwIfAborted();
     const submit = () =>
-      sync.client.submit(write, { label: label(document), data: { adopted: key } });
+      sync.client.submit(write, { label: label(document), data: adoptedAs(key, document) });
     if (waiting >= WAITING_MAX) await roomInOutbox();
     for (const file of files) await copyFile(file, local, sync);
     try {
@@ -168,23 +168,23 @@ interface AdoptingWrite {
   readonly write: Write;
 }
 
+/** What a write remembers: the same id of another database, or of a later version, is another document. */
+const adoptedAs = (key: string, { ts }: LocalDocument) => ({ adopted: key, ts });
+
 /** Writes that this call or an earlier one has submitted, of those that the copy still lists. */
 async function writesOf(
   sync: Sync,
   documents: readonly DocumentToAdopt[],
 ): Promise<readonly AdoptingWrite[]> {
-  const keys = new Set(documents.map(({ key }) => key));
+  const byKey = new Map(documents.map(({ key, document }) => [key, document]));
   const writes = await sync.writes.list();
   return writes.flatMap((write) => {
-    const key = keyIn(write.data);
-    return key !== undefined && keys.has(key) ? [{ key, write }] : [];
+    // Of an earlier version of this package, without `ts`: whatever it was, it counts.
+    const { adopted: key = '', ts } = Object(write.data) as Partial<ReturnType<typeof adoptedAs>>;
+    const document = byKey.get(key);
+    return document && document.ts === (ts ?? document.ts) ? [{ key, write }] : [];
   });
 }
-
-const keyIn = (data: unknown): string | undefined => {
-  if (typeof data !== 'object' || data === null || !('adopted' in data)) return undefined;
-  return typeof data.adopted === 'string' ? data.adopted : undefined;
-};
 
 const isWaiting = ({ state }: Write): boolean => state === 'local' || state === 'parked';
 
