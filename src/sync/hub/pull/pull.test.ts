@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
+import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Pulled } from '../../protocol/messages.ts';
 import { pruneChanges } from '../pruning/prune-changes.ts';
 import { accepted, HubWorld, wire } from '../../testing/hub-world.ts';
@@ -29,6 +30,25 @@ test('a set is loaded in pages at one time, and changes come after', async () =>
   expect(pulled.puts.map(([, id]) => id)).toEqual(['5', '31']);
   expect(pulled.leaves).toEqual([[THINGS_NUMBER, '6']]);
   expect(device.documents.get(`${THINGS_NUMBER}/5`)).toContain('"n":50');
+});
+
+test('what commits after a pull is after its cursor, in a process whose clock is behind too', async () => {
+  const memory = new SharedMemory();
+  const ahead = await HubWorld.open(createMemoryStore(memory));
+  const behind = await HubWorld.open(createMemoryStore(memory));
+  ahead.tick(3_600_000);
+  await ahead.ask({ create_collection: obj({ name: 'users' }) });
+  await ahead.ask({ create_collection: obj({ name: 'things' }) });
+  await put(ahead, 1);
+  const device = (await ahead.device()).watch(THINGS);
+  ahead.tick(3_600_000);
+  await device.pull();
+  const { cursor = 0 } = device;
+  expect(cursor).toBeLessThan(ahead.now);
+  await put(behind, 2);
+  const { ts } = await behind.document({ get: doc('things', 2) });
+  expect(ts).toBeGreaterThan(cursor);
+  expect((await device.pullOnce()).puts.map(([, id]) => id)).toEqual(['2']);
 });
 
 test('how many there are is told when loading begins, to those who may see all', async () => {
