@@ -204,6 +204,17 @@ test('a device that must ask after its push is not told meanwhile, whoever does 
   await expect.poll(() => pokes).toHaveLength(1);
 });
 
+test('of two streams of one device, the other one is told of what the push of the first has done', async () => {
+  const world = await open(() => Promise.resolve());
+  const device = (await world.device()).watch(THINGS);
+  const first = await listen(world, device);
+  const other = await listen(world, device);
+  await device.pull();
+  first.pokes.length = other.pokes.length = 0;
+  await device.push(device.item({ query: create(coll('things')) }));
+  await vi.waitFor(() => expect(other.pokes).toHaveLength(1));
+});
+
 test('what is known of the rights of a device ends with a commit that concerns them, or its record', async () => {
   const hints = new ChangeHints();
   const { listener, own, stand, know } = known(hints);

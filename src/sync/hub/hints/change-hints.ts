@@ -126,7 +126,9 @@ export class ChangeHints {
     const { heldBack } = listening;
     this.standAfter(name, message, outcome, secret);
     Object.assign(listening, { isPushing: false, heldBack: undefined });
-    if (heldBack && heldBack.head > pulled.cursor) notify(listening, heldBack);
+    // What this pull brings, only one of several streams has.
+    const isMissed = heldBack && (heldBack.head > pulled.cursor || listening.listeners.size > 1);
+    if (isMissed) notify(listening, heldBack);
     return this.standings.get(name);
   }
 
