@@ -1,5 +1,6 @@
 /** What sources are read as, whatever their format. */
 import { quote, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import { INT64_MAX } from '../values/number.ts';
 import { sha256Hex } from './digest.ts';
 import type { ExportHeader } from './format.ts';
 import type { SchemaObject } from './schema.ts';
@@ -50,10 +51,14 @@ export type Placed = Pick<DocumentItem, 'collection' | 'id'>;
 
 export const refTextOf = ({ collection, id }: Placed): string => documentRefText(collection, id);
 
+/** What `documentIdIn()` takes, in words. */
+export const DOCUMENT_ID = `a whole number from 0 to ${INT64_MAX}`;
+
 /** Of an integer or text; undefined: it is no id of a document. */
 export function documentIdIn(json: Json | undefined): string | undefined {
   const text = typeof json === 'number' || typeof json === 'bigint' ? String(json) : json;
-  return typeof text === 'string' && /^\d{1,19}$/.test(text) ? text : undefined;
+  const isId = typeof text === 'string' && /^\d{1,19}$/.test(text) && BigInt(text) <= INT64_MAX;
+  return isId ? text : undefined;
 }
 
 /** The same line at the same place of a source gets the same id, so that an import can be run again. */

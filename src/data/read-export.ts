@@ -3,7 +3,15 @@ import { JsonError, parseJson, type JsonObject } from '../codec/json.ts';
 import { DataError } from './data-error.ts';
 import { LinesDigest } from './digest.ts';
 import { readHeader, trailerIn, type ExportTrailer } from './format.ts';
-import { paramsText, tsTextIn, type DocumentItem, type Item, type VersionItem } from './items.ts';
+import {
+  DOCUMENT_ID,
+  documentIdIn,
+  paramsText,
+  tsTextIn,
+  type DocumentItem,
+  type Item,
+  type VersionItem,
+} from './items.ts';
 import type { Line } from './lines.ts';
 import { schemaIn } from './schema.ts';
 import { collectionOfRef, idOfRef, isObject, without } from './wire.ts';
@@ -66,6 +74,10 @@ export function documentIn(json: JsonObject, line: number): DocumentItem {
   const [collection, id, ts] = [collectionOfRef(ref), idOfRef(ref), tsTextIn(json.get('ts'))];
   if (collection === undefined || id === undefined)
     throw new DataError('invalid_line', 'It has no ref of a document.', { line });
+  if (documentIdIn(id) === undefined)
+    throw new DataError('invalid_line', `The id '${id.slice(0, 60)}' is not ${DOCUMENT_ID}.`, {
+      line,
+    });
   const params = paramsText(without(json, 'ref', 'ts'));
   return { type: 'document', line, collection, id, ts, params, hasTtl: json.has('ttl') };
 }

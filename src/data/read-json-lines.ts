@@ -2,7 +2,14 @@
 import type { JsonObject } from '../codec/json.ts';
 import { DataError } from './data-error.ts';
 import { isExport } from './format.ts';
-import { dataParams, documentIdIn, idOfLine, type DocumentItem, type Item } from './items.ts';
+import {
+  dataParams,
+  DOCUMENT_ID,
+  documentIdIn,
+  idOfLine,
+  type DocumentItem,
+  type Item,
+} from './items.ts';
 import type { Line } from './lines.ts';
 import { documentIn, objectIn } from './read-export.ts';
 import { collectionOfRef, without } from './wire.ts';
@@ -51,7 +58,7 @@ export async function rowItem(
   const id =
     named === undefined ? await idOfLine(collection, line, text) : documentIdIn(row.get(named));
   if (id === undefined) {
-    const sentence = `'${named}' must hold the id of the document, a whole number without a sign.`;
+    const sentence = `'${named}' must hold the id of the document, ${DOCUMENT_ID}.`;
     throw new DataError('invalid_line', sentence, { line });
   }
   const params = dataParams(named === undefined ? row : without(row, named));

@@ -5,6 +5,7 @@ import { Bytes, FaunaDate, FaunaTime, q } from '../index.ts';
 import { csvRows } from './csv.ts';
 import { importDatabase } from './import.ts';
 import { blobOf, linesOfExport, packed } from './testing/kit.ts';
+import { documentRefText } from './wire.ts';
 
 async function rowsOf(pieces: readonly string[], delimiter = ',') {
   const rows: (readonly string[])[] = [];
@@ -82,6 +83,10 @@ async function withPeople<T>(
     await database.close();
   }
 }
+
+/** A document as `Get` answers it. */
+const personText = (id: string, fields = '"data":{"a":1}'): string =>
+  `{"ref":${documentRefText('people', id)},${fields}}`;
 
 const dataOf = (id: string) => q.Select('data', q.Get(q.Ref(q.Collection('people'), id)));
 
@@ -208,6 +213,30 @@ test('importDatabase() takes JSON lines: data alone with computed ids, by a memb
     const written = (await linesOfExport(to)).filter((line) => line.startsWith('{"ref"'));
     expect(written).toEqual(documents);
     await to.close();
+  }));
+
+test.each([
+  ['csv', 'no,a\n1,x\n9223372036854775808,y\n', 3],
+  ['jsonl', '{"no":1}\n{"no":"9223372036854775808"}\n', 2],
+  ['jsonl', `{"no":1}\n${personText('9223372036854775808')}\n`, 2],
+  ['jsonl', `{"no":1}\n${personText('abc')}\n`, 2],
+] as const)('an id that no document can have is refused by its line: %s %j', (format, text, line) =>
+  withPeople(async (database) => {
+    const options = { format, collection: 'people', id: 'no' } as const;
+    await expect(importDatabase(database, text, options)).rejects.toMatchObject({
+      code: 'invalid_line',
+      line,
+      message: expect.stringContaining('from 0 to 9223372036854775807') as unknown,
+    });
+    expect(await database.client().query(q.Count(q.Documents(q.Collection('people'))))).toBe(0);
+  }),
+);
+
+test('the largest id that a document can have is imported', () =>
+  withPeople(async (database) => {
+    const lines = '{"no":"9223372036854775807","a":1}\n';
+    await importDatabase(database, lines, { format: 'jsonl', collection: 'people', id: 'no' });
+    expect(await database.client().query(dataOf('9223372036854775807'))).toEqual({ a: 1 });
   }));
 
 test('an id that is in a source twice is told, with what became of the lines before', () =>
