@@ -1,8 +1,9 @@
 /** Queries of exports and imports: wire JSON over the HTTP surface that every database has, so that nothing is lost between. */
 import { parseJson, type Json } from '../codec/json.ts';
 import { DATA_LIMITS } from '../limits.ts';
-import { DataError, type DataRefusal } from './data-error.ts';
-import { isObject, itemsOf, textIn } from './wire.ts';
+import { DataError } from './data-error.ts';
+import { queryErrorsIn, RefusedQuery, refusalOf, whyOf, type QueryError } from './refusals.ts';
+import { itemsOf } from './wire.ts';
 
 /** A database of the page, of `burrowdb/testing` or of `connect()`. */
 export interface DataDatabase {
@@ -64,13 +65,13 @@ export function askOf(
       seen = Math.max(seen, Number(response.headers.get('x-txn-time')));
       const answer = answerIn(await response.text(), response.status);
       if (response.ok) return answer.get('resource') ?? null;
-      const errors = itemsOf(answer.get('errors')).flatMap(refusalsIn);
+      const errors = itemsOf(answer.get('errors')).flatMap(queryErrorsIn);
       const isUnknown =
         !isReading &&
         response.status === 503 &&
         !errors.some(({ code }) => NOT_EXECUTED.includes(code));
       if (isUnknown || !RETRIED.includes(response.status) || attempt === DATA_LIMITS.attempts)
-        throw refusedBy(errors, response.status, isUnknown);
+        throw failureOf(errors, response.status, isUnknown);
       await pause(waitMs(attempt, response.headers.get('retry-after')), signal);
     }
   };
@@ -82,28 +83,11 @@ function answerIn(text: string, status: number): ReadonlyMap<string, Json> {
   throw new DataError('refused', `The response, with status ${status}, is not of a database.`);
 }
 
-function refusedBy(errors: readonly DataRefusal[], status: number, isUnknown: boolean): DataError {
-  const [why = `status ${status}`] = errors.map((each) => `${each.code}: ${each.description}`);
-  return isUnknown
-    ? new DataError('outcome_unknown', `The query may have run: ${why}`, { errors })
-    : new DataError('refused', `The database refused a query: ${why}`, { errors });
-}
-
-function refusalsIn(json: Json): DataRefusal[] {
-  if (!isObject(json)) return [];
-  const code = textIn(json.get('code'));
-  const said = [
-    textIn(json.get('description')) ?? '',
-    ...itemsOf(json.get('failures')).map(failureIn),
-  ];
-  return code === undefined ? [] : [{ code, description: said.join(' ') }];
-}
-
-/** What is wrong with a field. */
-function failureIn(json: Json): string {
-  if (!isObject(json)) return '';
-  const path = itemsOf(json.get('field')).flatMap((each) => textIn(each) ?? []);
-  return `${path.join('.')}: ${textIn(json.get('description')) ?? ''}`;
+function failureOf(errors: readonly QueryError[], status: number, isUnknown: boolean): DataError {
+  if (!isUnknown) return new RefusedQuery(errors, status);
+  const refusals = errors.map(refusalOf);
+  const sentence = `The query may have run: ${whyOf(refusals, status)}`;
+  return new DataError('outcome_unknown', sentence, { errors: refusals });
 }
 
 /** What is told may be a date: then it is waited as without. */

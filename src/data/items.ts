@@ -17,6 +17,8 @@ export interface DocumentItem {
   /** Expression of its fields. */
   readonly params: string;
   readonly hasTtl: boolean;
+  /** Its line has its data alone. */
+  readonly isRow: boolean;
 }
 
 /** A version before the present one. */

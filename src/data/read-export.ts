@@ -79,7 +79,8 @@ export function documentIn(json: JsonObject, line: number): DocumentItem {
       line,
     });
   const params = paramsText(without(json, 'ref', 'ts'));
-  return { type: 'document', line, collection, id, ts, params, hasTtl: json.has('ttl') };
+  const hasTtl = json.has('ttl');
+  return { type: 'document', line, collection, id, ts, params, hasTtl, isRow: false };
 }
 
 function versionIn(json: JsonObject, isEnd: boolean, line: number): VersionItem {

@@ -62,5 +62,6 @@ export async function rowItem(
     throw new DataError('invalid_line', sentence, { line });
   }
   const params = dataParams(named === undefined ? row : without(row, named));
-  return { type: 'document', line, collection, id, ts: undefined, params, hasTtl: false };
+  const document = { collection, id, ts: undefined, params, hasTtl: false, isRow: true };
+  return { type: 'document', line, ...document };
 }

@@ -8,6 +8,7 @@ import {
   idOfRef,
   isObject,
   itemsOf,
+  schemaName,
   schemaRefText,
   without,
 } from './wire.ts';
@@ -156,13 +157,4 @@ export function isUniqueOver({ kind, definition }: SchemaObject, collection: str
   });
 }
 
-export const describeSchema = ({ kind, name }: SchemaObject): string =>
-  `${SINGULAR[kind]} '${name}'`;
-
-const SINGULAR: Readonly<Record<SchemaKindName, string>> = {
-  collections: 'collection',
-  indexes: 'index',
-  functions: 'function',
-  roles: 'role',
-  access_providers: 'access provider',
-};
+export const describeSchema = ({ kind, name }: SchemaObject): string => schemaName(kind, name);

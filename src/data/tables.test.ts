@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { openDatabase } from '../../in-process/testing.ts';
 import { Bytes, FaunaDate, FaunaTime, q } from '../index.ts';
 import { csvRows } from './csv.ts';
+import type { DataError } from './data-error.ts';
 import { importDatabase } from './import.ts';
 import { blobOf, linesOfExport, packed } from './testing/kit.ts';
 import { documentRefText } from './wire.ts';
@@ -237,6 +238,60 @@ test('the largest id that a document can have is imported', () =>
     const lines = '{"no":"9223372036854775807","a":1}\n';
     await importDatabase(database, lines, { format: 'jsonl', collection: 'people', id: 'no' });
     expect(await database.client().query(dataOf('9223372036854775807'))).toEqual({ a: 1 });
+  }));
+
+const nowhere = '{"@ref":{"id":"here","collection":{"@ref":{"id":"databases"}}}}';
+const notThere =
+  "The database 'here' is not there, or the key may not read it: create it before the import.";
+
+test.each([
+  ['a:json', `"[{""x"":${nowhere.replaceAll('"', '""')}}]"`, `a.0.x: ${notThere}`],
+  [
+    'a:json',
+    '"{""object"":{""@obj"":{""@ts"":[{""@ts"":""x""}]}}}"',
+    'a.object.@ts.0: Invalid time.',
+  ],
+])('a cell that the database refuses is named by its column: %s %s', (first, cell, why) =>
+  withPeople(async (database) => {
+    const table = blobOf(`${first},b`, '"1",x', `${cell},y`);
+    const options = { format: 'csv', collection: 'people' } as const;
+    await expect(importDatabase(database, table, options)).rejects.toMatchObject({
+      code: 'refused',
+      line: 3,
+      message: expect.stringMatching(/^Line 3: The database refused it: /) as unknown,
+      errors: [{ description: expect.stringContaining(why) as unknown }],
+    });
+  }),
+);
+
+test.each([
+  [`{"a":{"x":[1,${nowhere}]}}`, `a.x.1: ${notThere}`],
+  ['{"a":{"x":[1,{"@ts":"noon"}]}}', 'a.x.1: Invalid time.'],
+  [personText('2', `"data":{"x":${nowhere}}`), `data.x: ${notThere}`],
+  [personText('2', '"data":{"x":{"@bytes":"-"}}'), 'data.x: Invalid bytes.'],
+  [personText('2', '"data":5'), 'data: Invalid type Integer'],
+])('a member that the database refuses is named as in its line: %s', (text, why) =>
+  withPeople(async (database) => {
+    const options = { format: 'jsonl', collection: 'people' } as const;
+    const failure: unknown = await importDatabase(database, blobOf('{"a":1}', text), options).catch(
+      (reason: unknown) => reason,
+    );
+    expect(failure).toMatchObject({ code: 'refused', line: 2 });
+    const [refusal] = (failure as DataError).errors;
+    expect((failure as DataError).message).toBe(
+      `Line 2: The database refused it: ${refusal?.code}: ${refusal?.description}`,
+    );
+    expect(refusal?.description).toContain(why);
+    expect(refusal?.description).not.toMatch(/map|collection|object/);
+  }),
+);
+
+test('a document that refers to a child database comes in when that is there', () =>
+  withPeople(async (database) => {
+    const options = { format: 'jsonl', collection: 'people' } as const;
+    await database.client().query(q.CreateDatabase({ name: 'here' }));
+    const line = personText('2', `"data":{"x":${nowhere}}`);
+    expect(await importDatabase(database, blobOf(line), options)).toMatchObject({ imported: 1 });
   }));
 
 test('an id that is in a source twice is told, with what became of the lines before', () =>

@@ -35,7 +35,7 @@ const membersOf = (json: JsonObject): string =>
     .join(',')}}`;
 
 /** The inside of a `@ref`. */
-const refIn = (json: Json | undefined): JsonObject | undefined => {
+export const refIn = (json: Json | undefined): JsonObject | undefined => {
   const inner = isObject(json) ? json.get('@ref') : undefined;
   return isObject(inner) ? inner : undefined;
 };
@@ -60,6 +60,19 @@ export const collectionRefText = (name: string): string => schemaRefText('collec
 
 export const schemaRefText = (kind: string, name: string): string =>
   `{"@ref":{"id":${quote(name)},"collection":{"@ref":{"id":${quote(kind)}}}}}`;
+
+/** In words. */
+export const schemaName = (kind: string, name: string): string =>
+  `${SINGULAR[kind] ?? kind} '${name}'`;
+
+const SINGULAR: Readonly<Record<string, string>> = {
+  collections: 'collection',
+  indexes: 'index',
+  functions: 'function',
+  roles: 'role',
+  access_providers: 'access provider',
+  databases: 'database',
+};
 
 /** The same text for the same value, whatever the order of members. */
 export function canonicalText(json: Json): string {

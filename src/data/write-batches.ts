@@ -9,6 +9,7 @@ import {
   type Placed,
   type VersionItem,
 } from './items.ts';
+import { RefusedQuery, refusedLine } from './refusals.ts';
 import { itemsOf } from './wire.ts';
 
 export type OnClash = 'refuse' | 'skip' | 'replace';
@@ -68,7 +69,7 @@ async function compare(ask: Ask, body: string, batch: readonly DocumentItem[]): 
   try {
     return await outcomesOf(ask, mapText(body, batch.map(rowText)));
   } catch (reason) {
-    if (!isOfQuery(reason)) throw reason;
+    if (!(reason instanceof RefusedQuery)) throw reason;
     const [only] = batch;
     if (only && batch.length === 1)
       return outcomesOf(
@@ -109,7 +110,7 @@ export async function writeBatch(
     ? either(hasExpired, answer('expired'), make)
     : make;
   const body = either(EXISTS, either(SAME, answer('same'), ON_CLASH[mode.onClash]), known);
-  const outcomes = await eachIfRefused(batch, (part) =>
+  const outcomes = await eachIfRefused(batch, 2, (part) =>
     outcomesOf(ask, mapText(body, part.map(rowText))),
   );
   const clash = batch[outcomes.indexOf('clash')];
@@ -127,7 +128,7 @@ const versionText = (item: VersionItem): string =>
 
 /** In their order. @throws DataError `refused`, naming the line */
 export async function writeVersions(ask: Ask, batch: readonly VersionItem[]): Promise<void> {
-  await eachIfRefused(batch, async (part) => {
+  await eachIfRefused(batch, 3, async (part) => {
     const rows = part.map(versionText).join(',');
     await ask(
       `{"foreach":{"lambda":["ref","ts","action","params"],"expr":${INSERT_VERSION}},"collection":[${rows}]}`,
@@ -138,31 +139,28 @@ export async function writeVersions(ask: Ask, batch: readonly VersionItem[]): Pr
 
 export const describe = ({ collection, id }: Placed): string => `Document ${id} of '${collection}'`;
 
-/** One that is refused has the whole batch refused: it is found by writing each alone. */
+/** One that is refused has the whole batch refused: it is found by writing each alone. @param paramsAt in the row of an item */
 async function eachIfRefused<T extends DocumentItem | VersionItem>(
   batch: readonly T[],
+  paramsAt: number,
   write: (part: readonly T[]) => Promise<Outcome[]>,
 ): Promise<Outcome[]> {
   try {
     return await write(batch);
   } catch (reason) {
-    if (!isOfQuery(reason)) throw reason;
+    if (!(reason instanceof RefusedQuery)) throw reason;
     const all: Outcome[] = [];
     for (const item of batch) {
       try {
         all.push(...(await write([item])));
       } catch (alone) {
-        if (!isOfQuery(alone)) throw alone;
-        const { errors, message } = alone;
-        throw new DataError('refused', message, { line: item.line, errors, cause: alone });
+        if (!(alone instanceof RefusedQuery)) throw alone;
+        throw refusedLine(item, alone, paramsAt);
       }
     }
     return all;
   }
 }
-
-const isOfQuery = (reason: unknown): reason is DataError =>
-  reason instanceof DataError && reason.code === 'refused';
 
 /** Items of one type and collection, as many as a query writes. */
 export class Batch<T extends DocumentItem | VersionItem | GoneItem> {

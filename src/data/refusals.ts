@@ -1,0 +1,148 @@
+/** Errors of a refused query: what they say, and where in what was written they are. */
+import { parseJson, type Json } from '../codec/json.ts';
+import { DataError, type DataRefusal } from './data-error.ts';
+import { idOfRef, isObject, itemsOf, refIn, schemaName, textIn } from './wire.ts';
+
+interface Failure {
+  readonly code: string | undefined;
+  readonly description: string;
+  /** Members and elements on the way to what is wrong, of what was written. */
+  readonly path: readonly string[];
+}
+
+/** One error of an answer. */
+export interface QueryError {
+  readonly code: string;
+  readonly description: string;
+  /** In the query. */
+  readonly position: readonly string[];
+  readonly failures: readonly Failure[];
+}
+
+/** What a document, or a version of one, was read from. */
+interface WrittenLine {
+  readonly line: number;
+  readonly params: string;
+  readonly isRow?: boolean;
+}
+
+/** @internal */
+export class RefusedQuery extends DataError {
+  readonly queryErrors: readonly QueryError[];
+
+  constructor(queryErrors: readonly QueryError[], status: number) {
+    const errors = queryErrors.map(refusalOf);
+    super('refused', `The database refused a query: ${whyOf(errors, status)}`, { errors });
+    this.queryErrors = queryErrors;
+  }
+}
+
+/** The first of the errors. */
+export const whyOf = ([first]: readonly DataRefusal[], status: number): string =>
+  first ? `${first.code}: ${first.description}` : `status ${status}`;
+
+export function queryErrorsIn(json: Json): QueryError[] {
+  const code = isObject(json) ? textIn(json.get('code')) : undefined;
+  if (!isObject(json) || code === undefined) return [];
+  const position = stepsIn(json.get('position'));
+  return [
+    {
+      code,
+      description: textIn(json.get('description')) ?? '',
+      position,
+      failures: itemsOf(json.get('failures')).map((each) => failureIn(each, position)),
+    },
+  ];
+}
+
+const stepsIn = (json: Json | undefined): readonly string[] => itemsOf(json).map(String);
+
+/** Some paths begin with the position of the write. */
+function failureIn(json: Json, position: readonly string[]): Failure {
+  const failure = isObject(json) ? json : new Map<string, Json>();
+  const field = stepsIn(failure.get('field'));
+  const isInside = position.length > 0 && position.every((step, at) => step === field[at]);
+  return {
+    code: textIn(failure.get('code')),
+    description: textIn(failure.get('description')) ?? '',
+    path: isInside ? field.slice(position.length) : field,
+  };
+}
+
+export const refusalOf = ({ code, description, failures }: QueryError): DataRefusal => ({
+  code,
+  description: [description, ...failures.map(shown)].filter(Boolean).join(' '),
+});
+
+const shown = ({ path, description }: Failure): string => `${path.join('.')}: ${description}`;
+
+/**
+ * The error of a line, in its own words.
+ * @param refused by a query whose collection has one row: that of the item
+ * @param paramsAt where in the row its parameters are
+ */
+export function refusedLine(item: WrittenLine, refused: RefusedQuery, paramsAt: number): DataError {
+  const errors = refused.queryErrors.map((each) => refusalOf(inItem(item, each, paramsAt)));
+  const why = whyOf(errors, 0);
+  const details = { line: item.line, errors, cause: refused };
+  return new DataError('refused', `The database refused it: ${why}`, details);
+}
+
+function inItem(item: WrittenLine, error: QueryError, paramsAt: number): QueryError {
+  const path = pathInParams(error.position, paramsAt);
+  if (path.length > 0 && error.failures.length === 0) {
+    const { code, description } = error;
+    return { ...error, description: '', failures: [{ code, description, path: own(item, path) }] };
+  }
+  const failures = error.failures.map((each) => ({
+    ...each,
+    description: missingAt(item.params, each) ?? each.description,
+    path: own(item, each.path),
+  }));
+  return { ...error, failures };
+}
+
+/** A row is the data of its document. */
+const own = (item: WrittenLine, path: readonly string[]): readonly string[] =>
+  item.isRow && path[0] === 'data' ? path.slice(1) : path;
+
+/** Of a position in the query; empty: it is not in the parameters. */
+function pathInParams(position: readonly string[], paramsAt: number): readonly string[] {
+  const [where, , at, ...steps] = position;
+  const path: string[] = [];
+  if (where !== 'collection' || at !== String(paramsAt)) return path;
+  for (let next = 0; next < steps.length; next++) {
+    // An object is wrapped, and again if a member of it looks like a tag.
+    const isWrapped = steps[next] === 'object';
+    if (isWrapped) next += steps[next + 1] === '@obj' ? 2 : 1;
+    const step = steps[next];
+    // What follows is inside of a value.
+    if (step === undefined || !(isWrapped || /^\d+$/.test(step))) break;
+    path.push(step);
+  }
+  return path;
+}
+
+/** Undefined: it is not about what a document refers to. */
+function missingAt(params: string, { code, path }: Failure): string | undefined {
+  if (code !== 'invalid reference') return undefined;
+  let value: Json | undefined = parseJson(params);
+  for (const step of path) {
+    const inside: Json | undefined = isObject(value) ? value.get('object') : value;
+    const members: Json | undefined = isObject(inside) ? (inside.get('@obj') ?? inside) : inside;
+    value = isObject(members) ? members.get(step) : itemsOf(members)[Number(step)];
+  }
+  const [name, kind] = schemaNameIn(value);
+  if (name === undefined || kind === undefined) return undefined;
+  return `The ${schemaName(kind, name)} is not there, or the key may not read it: create it before the import.`;
+}
+
+/** Of a ref, or of the collection of what it refers to. */
+function schemaNameIn(ref: Json | undefined): readonly (string | undefined)[] {
+  const collection = refIn(ref)?.get('collection');
+  // A ref into another database is not taken, be it there or not.
+  if (refIn(ref)?.has('database')) return [];
+  return refIn(collection)?.has('collection')
+    ? schemaNameIn(collection)
+    : [idOfRef(ref), idOfRef(collection)];
+}
