@@ -56,6 +56,47 @@ test('importDatabase() makes of an export the same schema, documents, times and 
     expect(await to.verify()).toEqual([]);
   }));
 
+const GONE = '{"collection":"gone"}';
+const NOTES = '{"documents":{"collection":"notes"}}';
+
+test.each([
+  ['match', '{"match":{"index":"all_gone"}}'],
+  ['match with terms', '{"match":{"index":"all_gone"},"terms":"x"}'],
+  ['documents', `{"documents":${GONE}}`],
+  ['singleton', `{"singleton":{"ref":${GONE},"id":"1"}}`],
+  ['events of a document', `{"events":{"ref":${GONE},"id":"1"}}`],
+  ['events of a set', `{"events":{"documents":${GONE}}}`],
+  ['join', `{"join":${NOTES},"with":{"index":"all_gone"}}`],
+  ['range', '{"range":{"match":{"index":"all_gone"}},"from":1,"to":2}'],
+  ['union', `{"union":[${NOTES},{"documents":${GONE}}]}`],
+  ['filter', `{"filter":{"lambda":"x","expr":true},"collection":{"documents":${GONE}}}`],
+  ['terms', `{"match":{"index":"notes_by_n"},"terms":[[{"documents":${GONE}}]]}`],
+])('a document that holds a set over what is gone comes in without it: %s', (_, set) =>
+  using(async (open) => {
+    const [from, to] = [await open(), await open()];
+    const queries = [
+      '{"do":[{"create_collection":{"object":{"name":"notes"}}},{"create_collection":{"object":{"name":"gone"}}}]}',
+      '{"create_index":{"object":{"name":"notes_by_n","source":{"collection":"notes"},"terms":[{"object":{"field":["data","n"]}}]}}}',
+      `{"create_index":{"object":{"name":"all_gone","source":${GONE}}}}`,
+      `{"create":{"ref":{"collection":"notes"},"id":"1"},"params":{"object":{"data":{"object":{"n":1,"set":${set},"sets":[${set},${NOTES},2],"list":{"object":{"inside":${set}}},"kept":${NOTES}}}}}}`,
+      `{"do":[{"delete":{"index":"all_gone"}},{"delete":${GONE}}]}`,
+    ];
+    for (const query of queries) await ask(from, query);
+    const file = await packed(from);
+    expect(await importDatabase(to, file)).toMatchObject({ imported: 1 });
+    const notes =
+      '{"@set":{"documents":{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}}}';
+    const data = await ask(
+      to,
+      '{"select":"data","from":{"get":{"ref":{"collection":"notes"},"id":"1"}}}',
+    );
+    expect(JSON.parse(data)).toEqual({
+      resource: { n: 1, sets: [JSON.parse(notes), 2], list: {}, kept: JSON.parse(notes) },
+    });
+    expect(await importDatabase(to, file)).toMatchObject({ same: 1 });
+  }),
+);
+
 test('exportDatabase() writes no password, hash or secret, and says what it omits', () =>
   using(async (open) => {
     const from = await open();

@@ -1,5 +1,6 @@
 /** Values in wire form, as parts of queries. */
 import { quote, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import { isSetOp, wirePartsOfOp } from '../values/sets.ts';
 
 export const isObject = (json: Json | undefined): json is JsonObject => json instanceof Map;
 
@@ -11,11 +12,11 @@ export const textIn = (json: Json | undefined): string | undefined =>
 
 /**
  * The expression of a value: objects are wrapped, `@ref`, `@ts` and other tags stay as they are. Members and elements that are null are
- * left out, as they are where documents are stored.
+ * left out, as they are where documents are stored, and sets over what is gone, as refs to it are where documents are read.
  */
 export function expressionOf(json: Json): string {
   if (Array.isArray(json)) {
-    const items = (json as readonly Json[]).filter((each) => each !== null);
+    const items = (json as readonly Json[]).filter(hasExpression);
     return `[${items.map(expressionOf).join(',')}]`;
   }
   if (!isObject(json)) return stringifyJson(json);
@@ -30,9 +31,37 @@ export function expressionOf(json: Json): string {
 
 const membersOf = (json: JsonObject): string =>
   `{${[...json]
-    .filter(([, value]) => value !== null)
+    .filter(([, value]) => hasExpression(value))
     .map(([name, value]) => `${quote(name)}:${expressionOf(value)}`)
     .join(',')}}`;
+
+const hasExpression = (json: Json): boolean => json !== null && !isGoneSet(json);
+
+const isGoneSet = (json: Json): boolean =>
+  isObject(json) && json.size === 1 && json.has('@set') && lacksPart(json.get('@set'));
+
+/** Whether a set was answered without its index, collection or document, or holds such a set. */
+function lacksPart(set: Json | undefined): boolean {
+  if (!isObject(set)) return false;
+  const names = [...set.keys()];
+  const op = names.find(isSetOp);
+  if (op === undefined) return names.every((name) => name === 'terms');
+  const parts = wirePartsOfOp(op);
+  // What is misspelt is not what a database answers.
+  if (!names.every((name) => parts.some(([, { wire }]) => wire === name))) return false;
+  return parts.some(([, { kind, wire }]) => {
+    const part = set.get(wire);
+    if (part === undefined) return kind !== 'terms' && kind !== 'bound';
+    // The set under `events` is written without its tag.
+    return holdsGoneSet(part) || (kind === 'source' && lacksPart(part));
+  });
+}
+
+function holdsGoneSet(json: Json): boolean {
+  if (isGoneSet(json)) return true;
+  if (isObject(json)) return !json.has('@set') && [...json.values()].some(holdsGoneSet);
+  return itemsOf(json).some(holdsGoneSet);
+}
 
 /** The inside of a `@ref`. */
 export const refIn = (json: Json | undefined): JsonObject | undefined => {
