@@ -88,6 +88,9 @@ export async function* csvItems(
 
 /** @throws DataError `invalid_option`, `invalid_line` */
 function columnsIn({ line, cells }: CsvRow, options: CsvOptions): Column[] {
+  // All of a file whose lines end with CR alone would be names of columns.
+  if (cells.some(({ text, isQuoted }) => !isQuoted && text.includes('\r')))
+    throw new DataError('invalid_line', 'Lines must end with LF or CRLF, not with CR.', { line });
   const given = options.columns ?? {};
   const columns = cells.map(({ text }, at) => columnOf(text, given, { line, column: at + 1 }));
   const names = columns.map(({ name }) => name);

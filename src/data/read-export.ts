@@ -78,8 +78,11 @@ export function documentIn(json: JsonObject, line: number): DocumentItem {
     throw new DataError('invalid_line', `The id '${id.slice(0, 60)}' is not ${DOCUMENT_ID}.`, {
       line,
     });
+  const ttl = json.get('ttl') ?? null;
+  if (ttl !== null && !(isObject(ttl) && ttl.has('@ts')))
+    throw new DataError('invalid_line', 'Its `ttl` must be a time: {"@ts":"…"}.', { line });
   const params = paramsText(without(json, 'ref', 'ts'));
-  const hasTtl = json.has('ttl');
+  const hasTtl = ttl !== null;
   return { type: 'document', line, collection, id, ts, params, hasTtl, isRow: false };
 }
 

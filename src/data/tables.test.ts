@@ -135,6 +135,7 @@ test.each([
   ['a,b\n1', { line: 2 }, /has 1 cells, the first line has 2/],
   ['a:what\n1', { line: 1, column: 1 }, /'what' of 'a' is unknown/],
   ['a,a\n1,2', { line: 1, column: 2 }, /there twice/],
+  ['a,b\r1,2\r', { line: 1 }, /must end with LF or CRLF, not with CR/],
 ])(
   'a table that is wrong is refused by line and column before anything is written: %j',
   (text, place, why) =>
@@ -231,6 +232,21 @@ test.each([
     });
     expect(await database.client().query(q.Count(q.Documents(q.Collection('people'))))).toBe(0);
   }),
+);
+
+test.each(['5', '"2027-01-01"', '{"@date":"2027-01-01"}', 'true'])(
+  'a document whose ttl is no time is refused, not taken for one that has expired: %s',
+  (ttl) =>
+    withPeople(async (database) => {
+      const lines = blobOf('{"n":1}', personText('2', `"data":{"n":2},"ttl":${ttl}`));
+      const options = { format: 'jsonl', collection: 'people' } as const;
+      await expect(importDatabase(database, lines, options)).rejects.toMatchObject({
+        code: 'invalid_line',
+        line: 2,
+        message: expect.stringContaining('`ttl` must be a time') as unknown,
+      });
+      expect(await database.client().query(q.Count(q.Documents(q.Collection('people'))))).toBe(0);
+    }),
 );
 
 test('the largest id that a document can have is imported', () =>
