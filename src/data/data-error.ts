@@ -65,10 +65,31 @@ const placed = (sentence: string, line?: number, column?: number): string =>
     ? sentence
     : `Line ${line}${column === undefined ? '' : `, column ${column}`}: ${sentence}`;
 
+/** Of options that exports and imports share, and of those of rows. */
+const TYPES = {
+  secret: 'string',
+  onProgress: 'function',
+  id: 'string',
+  delimiter: 'string',
+  columns: 'object',
+} as const;
+
 /** @throws DataError `invalid_option` */
-export function requireKnown(given: unknown, known: readonly string[]): void {
-  const wrong = wrongOptions(given, known);
+export function requireKnown(given: object, known: readonly string[]): void {
+  const wrong = wrongOptions(given, known) ?? wrongType({ ...given });
   if (wrong !== undefined) throw new DataError('invalid_option', wrong);
+}
+
+function wrongType(options: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [name, type] of Object.entries(TYPES)) {
+    const value = options[name];
+    if (value !== undefined && (value === null || typeof value !== type))
+      return `\`${name}\` must be of type ${type}.`;
+  }
+  const signal = options['signal'] as Partial<AbortSignal> | undefined;
+  return signal === undefined || signal?.throwIfAborted
+    ? undefined
+    : '`signal` must be an AbortSignal.';
 }
 
 /** Whether the database refused a query by one of the codes. */

@@ -99,12 +99,22 @@ async function streamOf(source: ReadSource): Promise<ReadableStream<Uint8Array>>
   throw new DataError('invalid_option', sentence);
 }
 
+/** Undefined: there are no more. @throws DataError `invalid_option` */
+async function bytesFrom(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<Uint8Array | undefined> {
+  const { value } = await reader.read();
+  if (value && !ArrayBuffer.isView(value))
+    throw new DataError('invalid_option', 'The source must be a stream of bytes, not of text.');
+  return value;
+}
+
 /** As much as tells what it is. */
 async function beginningOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array> {
   let read = new Uint8Array();
   while (read.length < 2) {
-    const { done, value } = await reader.read();
-    if (done) break;
+    const value = await bytesFrom(reader);
+    if (!value) break;
     const both = new Uint8Array(read.length + value.length);
     both.set(read);
     both.set(value, read.length);
@@ -122,7 +132,7 @@ async function* partsOf(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { inflateBytes } = DATA_LIMITS;
-  for (let chunk: Uint8Array | undefined = first; chunk; chunk = (await reader.read()).value) {
+  for (let chunk: Uint8Array | undefined = first; chunk; chunk = await bytesFrom(reader)) {
     signal?.throwIfAborted();
     for (let at = 0; at < chunk.length; at += inflateBytes)
       yield new Uint8Array(chunk.subarray(at, at + inflateBytes));

@@ -52,11 +52,26 @@ test.each<[string, unknown]>([
   expect(await count()).toBe(0);
 });
 
+test('importDatabase() refuses a stream of text', async () => {
+  const text = new ReadableStream<string>({
+    start(controller) {
+      controller.enqueue(lines);
+      controller.close();
+    },
+  });
+  const refused = importDatabase(db, text as unknown as DataSource, options);
+  await expect(refused).rejects.toMatchObject(refusal('a stream of bytes'));
+  expect(await count()).toBe(0);
+});
+
 test.each<[unknown, string]>([
   [null, 'Options must be an object'],
   [{ collections: 'notes' }, '`collections` must be an array of names'],
   [{ colections: [] }, 'Did you mean `collections`?'],
   [{ zip: false }, 'There is no option `zip`. Did you mean `gzip`?'],
+  [{ secret: 5 }, '`secret` must be of type string'],
+  [{ signal: {} }, '`signal` must be an AbortSignal'],
+  [{ onProgress: 5 }, '`onProgress` must be of type function'],
 ])('exportDatabase() refuses %o at once', (wrong, sentence) => {
   expect(() => exportDatabase(db, wrong as ExportOptions)).toThrow(
     expect.objectContaining(refusal(sentence)),
@@ -66,6 +81,11 @@ test.each<[unknown, string]>([
 test.each<[unknown, string]>([
   [null, 'Options must be an object'],
   [{ ...options, onclash: 'skip' }, 'Did you mean `onClash`?'],
+  [{ ...options, id: null }, '`id` must be of type string'],
+  [{ ...options, format: 'csv', delimiter: null }, '`delimiter` must be of type string'],
+  [{ ...options, format: 'csv', columns: 'no' }, '`columns` must be of type object'],
+  [{ ...options, format: 'csv', columns: null }, '`columns` must be of type object'],
+  [{ ...options, signal: 'stop' }, '`signal` must be an AbortSignal'],
 ])('importDatabase() refuses %o', async (wrong, sentence) => {
   const refused = importDatabase(db, lines, wrong as ImportOptions);
   await expect(refused).rejects.toMatchObject(refusal(sentence));
