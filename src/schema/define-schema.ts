@@ -12,7 +12,7 @@ import type {
 } from './document-types.ts';
 import { membersOf } from './normal-form.ts';
 import type { Kind, Objects, Params } from './objects.ts';
-import { requireKnown } from './require-known.ts';
+import { requireArray, requireKnown, requireObject, wrongValue } from './require-known.ts';
 import type { EachDocument } from './steps.ts';
 import { misspeltOption } from '../values/wrong-options.ts';
 
@@ -110,16 +110,27 @@ const OF_PRIVILEGES = ['collections', 'indexes', 'functions', 'others'];
 const mapped = <T extends object>(
   kind: Kind,
   definitions: Readonly<Record<string, T>> | undefined,
-  params: (definition: T) => Params,
+  params: (definition: T, path: string) => Params,
 ): ReadonlyMap<string, Params> =>
   new Map(
-    Object.entries(definitions ?? {}).map(([name, each]) => {
-      requireKnown(each);
+    entriesOf<T>(definitions, kind).map(([name, each]) => {
+      const path = `${kind}.${name}`;
+      requireObject(each, path);
       const wrong = misspeltOption(each, membersOf(kind));
       if (wrong !== undefined) throw new UsageError(wrong);
-      return [name, params(each)];
+      return [name, params(each, path)];
     }),
   );
+
+/** None of what is left out. @param path of the object @throws UsageError */
+function entriesOf<T>(
+  object: Readonly<Record<string, T>> | undefined,
+  path: string,
+): readonly [name: string, value: T][] {
+  if (object === undefined) return [];
+  requireObject(object, path);
+  return Object.entries(object);
+}
 
 const withoutType = (definition: CollectionDefinition): Params =>
   Object.fromEntries(Object.entries(definition).filter(([member]) => member !== 'type'));
@@ -131,36 +142,52 @@ const sourceOf = (source: unknown): unknown =>
       ? q.Collection(source)
       : source;
 
-function roleParams<C, I, F>(role: RoleDefinition<C, I, F>): Params {
+function roleParams<C, I, F>(role: RoleDefinition<C, I, F>, path: string): Params {
   requireKnown(role, membersOf('roles'));
-  const { membership, privileges, data } = role;
-  if (privileges !== undefined) requireKnown(privileges, OF_PRIVILEGES);
+  const { membership, privileges = {}, data } = role;
+  const inside = `${path}.privileges`;
+  requireObject(privileges, inside);
+  requireKnown(privileges, OF_PRIVILEGES);
+  const { collections, indexes, functions, others = [] } = privileges;
+  requireArray(others, `${inside}.others`);
+  for (const [at, each] of others.entries()) requireObject(each, `${inside}.others.${at}`);
   return {
     privileges: [
-      ...privilegesOf(privileges?.collections, q.Collection),
-      ...privilegesOf(privileges?.indexes, q.Index),
-      ...privilegesOf(privileges?.functions, q.Function),
-      ...(privileges?.others ?? []),
+      ...privilegesOf(collections, q.Collection, `${inside}.collections`),
+      ...privilegesOf(indexes, q.Index, `${inside}.indexes`),
+      ...privilegesOf(functions, q.Function, `${inside}.functions`),
+      ...others,
     ],
-    membership: Object.entries(membership ?? {}).map(([name, predicate]) => ({
-      resource: q.Collection(name),
-      ...(isPredicate(predicate) && { predicate: q.Query(predicate) }),
-    })),
+    membership: membershipOf(membership, `${path}.membership`),
     ...(data !== undefined && { data }),
   };
 }
 
+/** What is neither must not make members of all. */
+const membershipOf = (
+  byName: Readonly<Record<string, unknown>> | undefined,
+  path: string,
+): readonly Params[] =>
+  entriesOf(byName, path).map(([name, predicate]) => {
+    if (predicate !== true && !isPredicate(predicate))
+      throw wrongValue(`${path}.${name}`, 'true or a function', predicate);
+    return {
+      resource: q.Collection(name),
+      ...(isPredicate(predicate) && { predicate: q.Query(predicate) }),
+    };
+  });
+
 const privilegesOf = (
   byName: Readonly<Record<string, object | undefined>> | undefined,
   resource: (name: string) => Expr,
+  path: string,
 ): readonly Params[] =>
-  Object.entries(byName ?? {}).map(([name, actions]) => ({
+  entriesOf(byName, path).map(([name, actions]) => ({
     resource: resource(name),
     actions: Object.fromEntries(
-      Object.entries(actions ?? {}).map(([action, allowed]: [string, unknown]) => [
-        action,
-        isPredicate(allowed) ? q.Query(allowed) : allowed,
-      ]),
+      entriesOf<unknown>(actions as Params | undefined, `${path}.${name}`).map(
+        ([action, allowed]) => [action, isPredicate(allowed) ? q.Query(allowed) : allowed],
+      ),
     ),
   }));
 

@@ -41,7 +41,9 @@ test('defineSchema() and each() refuse what they would leave out', () => {
     [{ collections: {}, roles }, 'privileges'],
     [{ collections: {}, roles: { author: { privileges } } }, 'collections'],
     [{ collections: { notes: { histroy_days: 4 } } }, 'history_days'],
-    [{ collections: { notes: null } }, 'Options must be an object'],
+    [{ collections: { notes: null } }, '`collections.notes` must be an object, but is null'],
+    [{ collections: ['notes'] }, '`collections` must be an object, but is an array'],
+    [{ collections: {}, indexes: 5 }, '`indexes` must be an object, but is 5'],
     [{ collections: {}, indexes: { all: { source: '_', uniq: true } } }, 'unique'],
     [{ collections: {}, functions: { f: { boddy: q.Query((x) => x) } } }, 'body'],
   ] as const) {
@@ -51,6 +53,36 @@ test('defineSchema() and each() refuse what they would leave out', () => {
   }
   for (const options of [null, { sizes: 5 }])
     expect(() => notes.each('notes', () => null, options as object)).toThrow(UsageError);
+});
+
+test.each<[unknown, string]>([
+  [5, '`roles.author` must be an object, but is 5'],
+  [{ privileges: null }, '`roles.author.privileges` must be an object, but is null'],
+  [{ privileges: [] }, '`roles.author.privileges` must be an object, but is an array'],
+  [{ privileges: { others: {} } }, '`roles.author.privileges.others` must be an array'],
+  [{ privileges: { others: 'all' } }, '`roles.author.privileges.others` must be an array'],
+  [{ privileges: { others: [5] } }, '`roles.author.privileges.others.0` must be an object'],
+  [{ privileges: { indexes: 'all' } }, '`roles.author.privileges.indexes` must be an object'],
+  [{ privileges: { collections: { notes: true } } }, 'privileges.collections.notes` must be an'],
+  [{ membership: ['notes'] }, '`roles.author.membership` must be an object, but is an array'],
+  [{ membership: { notes: q.Query((x) => x) } }, 'membership.notes` must be true or a function'],
+  [{ membership: { notes: false } }, 'membership.notes` must be true or a function, but is false'],
+  [{ membership: { notes: undefined } }, 'must be true or a function, but is undefined'],
+])('defineSchema() refuses the role %o by what is wrong', (author, sentence) => {
+  const define = (): unknown => defineSchema({ collections: {}, roles: { author } } as never);
+  expect(define).toThrow(UsageError);
+  expect(define).toThrow(sentence);
+});
+
+test('a role may say nothing, and refer to resources by expressions', () => {
+  const others = [{ resource: q.Collections(), actions: { read: true } }, q.Object({})];
+  const role = { privileges: { collections: undefined, others }, membership: undefined };
+  const { roles } = defineSchema({
+    collections: { notes: {} },
+    roles: { silent: {}, reader: role },
+  } as never).objects;
+  expect(roles.get('silent')).toEqual({ privileges: [], membership: [] });
+  expect(roles.get('reader')).toEqual({ privileges: others, membership: [] });
 });
 
 test.each<[string, unknown]>([
