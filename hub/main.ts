@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { Refusal } from '../src/errors.ts';
 import { createProgram } from './cli/program.ts';
 import { SettingsFault } from './settings/option-values.ts';
-import { OperationFault } from './operations/fill-store.ts';
+import { OperationFault } from './operations/operation-fault.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** Shutting down takes no longer: then the process exits. */

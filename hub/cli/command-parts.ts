@@ -1,7 +1,7 @@
 /** What commands of `burrow` share: their host, options and reports. */
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
-import { OperationFault } from '../operations/fill-store.ts';
+import { OperationFault } from '../operations/operation-fault.ts';
 import { baseUrl, SettingsFault, type Parse } from '../settings/option-values.ts';
 
 export interface ProgramHost {

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { OnClash } from '../../src/data/write-batches.ts';
 import { exportToFile, importFile } from '../operations/data.ts';
-import { OperationFault } from '../operations/fill-store.ts';
+import { OperationFault } from '../operations/operation-fault.ts';
 import { importLines } from '../operations/import-lines.ts';
 import { SettingsFault, type Parse } from '../settings/option-values.ts';
 import {

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { OperationFault } from '../operations/fill-store.ts';
+import { OperationFault } from '../operations/operation-fault.ts';
 import { secretOption, textOf, urlOption, type Flags, type ProgramHost } from './command-parts.ts';
 import { withSchemaProgram } from './schema-program.ts';
 

@@ -1,5 +1,5 @@
 /** What `burrow schema` and `burrow types` run: that program stands beside this one, because it has the client of the page, which a hub is made without. */
-import { OperationFault } from '../operations/fill-store.ts';
+import { OperationFault } from '../operations/operation-fault.ts';
 
 export interface HubRequest {
   readonly url: string;

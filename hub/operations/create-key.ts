@@ -1,6 +1,6 @@
 /** `burrow key create`: creates a key of a database at a running hub. */
 import { queryHub, queryHubText } from './query-hub.ts';
-import { OperationFault } from './fill-store.ts';
+import { OperationFault } from './operation-fault.ts';
 
 export interface KeyRequest {
   readonly url: string;

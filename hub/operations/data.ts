@@ -10,7 +10,7 @@ import { isExport } from '../../src/data/format.ts';
 import { importDatabase, type ImportOptions, type ImportResult } from '../../src/data/import.ts';
 import { linesOf } from '../../src/data/lines.ts';
 import type { OnClash } from '../../src/data/write-batches.ts';
-import { OperationFault } from './fill-store.ts';
+import { OperationFault } from './operation-fault.ts';
 import { fetchHub } from './query-hub.ts';
 import { wholeFile } from './whole-file.ts';
 

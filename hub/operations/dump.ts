@@ -1,13 +1,13 @@
 /** Backup: all rows of one snapshot as gzipped lines, between a header and a trailer with their count and digest. */
 import { createReadStream, createWriteStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Store } from '../../src/store/port.ts';
 import { newEpoch } from '../store/hub-rows.ts';
-import { OperationFault, StoreFiller } from './fill-store.ts';
-import { lineOf, readAllRows, rowIn, Tally, tallyOf } from './stored-rows.ts';
+import { StoreFiller } from './fill-store.ts';
+import { OperationFault } from './operation-fault.ts';
+import { lineOf, readAllRows, rowIn, Tally, tallyOf, type Total } from './stored-rows.ts';
 import { wholeFile } from './whole-file.ts';
 
 export const DUMP_VERSION = 1;
@@ -68,22 +68,27 @@ function writeLine(stream: Writable, line: string): Promise<void> {
   });
 }
 
-/** Into an empty store, under a new epoch: devices that know the data must not take these for a later state of them. */
+/**
+ * Into an empty store, under a new epoch: devices that know the data must not take these for a later state of them.
+ * @throws OperationFault when the file is no whole dump, or the store is not empty
+ */
 export async function loadStore(store: Store, file: string, onProgress: Progress): Promise<number> {
   const filler = new StoreFiller(store);
   const tally = new Tally();
-  let end: { readonly rows: number; readonly sha256: string } | undefined;
-  let isFirst = true;
+  let end: Total | undefined;
+  let number = 0;
   for await (const line of linesIn(createReadStream(file))) {
-    if (isFirst) {
+    number += 1;
+    const read = <T>(readLine: (line: string) => T): T =>
+      readOf(file, number, () => readLine(line));
+    if (number === 1) {
       requireHeader(line);
       await filler.begin();
-      isFirst = false;
     } else if (line.startsWith('[')) {
       tally.add(line);
-      await filler.add(rowIn(line));
+      await filler.add(read(rowIn));
       onProgress(tally.rows);
-    } else end = (JSON.parse(line) as { readonly end: typeof end }).end;
+    } else end = read(totalIn);
   }
   const found = tally.end();
   if (!end || end.rows !== found.rows || end.sha256 !== found.sha256)
@@ -96,6 +101,24 @@ export async function loadStore(store: Store, file: string, onProgress: Progress
     throw new OperationFault('The stored rows differ from the dump: the store has lost some.');
   await filler.end(newEpoch());
   return found.rows;
+}
+
+/** What is wrong with a line is no bug. @throws OperationFault */
+function readOf<T>(file: string, line: number, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new OperationFault(`${file} is damaged: line ${line} cannot be read: ${why}`, { cause });
+  }
+}
+
+/** @throws Error */
+function totalIn(line: string): Total {
+  const { end } = (JSON.parse(line) ?? {}) as { readonly end?: Partial<Total> };
+  if (typeof end?.rows === 'number' && typeof end.sha256 === 'string')
+    return { rows: end.rows, sha256: end.sha256 };
+  throw new Error('It is neither a row nor the end of a dump.');
 }
 
 function requireHeader(line: string): void {
@@ -114,19 +137,32 @@ function requireHeader(line: string): void {
 }
 
 async function* linesIn(file: Readable): AsyncGenerator<string> {
-  const gunzip = createGunzip();
+  const gunzip = createGunzip().setEncoding('utf8');
   const failures: Error[] = [];
   const note = (reason: Error): void => void failures.push(reason);
   file.on('error', (reason) => gunzip.destroy(reason));
   gunzip.on('error', note);
+  file.pipe(gunzip);
   try {
-    for await (const line of createInterface({ input: file.pipe(gunzip), crlfDelay: Infinity })) {
-      if (line !== '') yield line;
-    }
+    yield* linesOfText(gunzip as AsyncIterable<string>);
   } catch (reason) {
     // An error of reading, or of the caller's work on a line.
     if (!(reason instanceof Error) || !failures.includes(reason)) throw reason;
   }
   const [failure] = failures;
   if (failure) throw new OperationFault(`The file cannot be read to its end: ${failure.message}`);
+}
+
+/** A line feed ends a line, and nothing else: JSON may hold the separators of Unicode, at which `readline` splits too in newer versions of Node. */
+async function* linesOfText(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const piece of pieces) {
+    const [first = '', ...others] = piece.split('\n');
+    rest += first;
+    for (const next of others) {
+      if (rest !== '') yield rest;
+      rest = next;
+    }
+  }
+  if (rest !== '') yield rest;
 }

@@ -1,6 +1,7 @@
 /** Fills an empty store with rows. If it is interrupted, it leaves a mark with which no hub opens the store. */
 import type { Store } from '../../src/store/port.ts';
 import { HUB_ROWS, markLoading, put } from '../store/hub-rows.ts';
+import { OperationFault } from './operation-fault.ts';
 import { readAllRows, type StoredRow } from './stored-rows.ts';
 
 const BATCH_CHARS = 2 * 1024 * 1024;
@@ -66,6 +67,3 @@ async function removeAll(store: Store): Promise<void> {
     await store.write(async (tx) => tx.apply({ puts: [], deletes }), WRITE);
   }
 }
-
-/** The operation failed for a reason that the message tells the operator. */
-export class OperationFault extends Error {}

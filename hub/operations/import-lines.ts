@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { JsonError, parseJson, quote, type Json } from '../../src/codec/json.ts';
 import { expressionOf } from '../../src/data/wire.ts';
 import { queryHub, queryHubText, QueryRefused } from './query-hub.ts';
-import { OperationFault } from './fill-store.ts';
+import { OperationFault } from './operation-fault.ts';
 
 export interface ImportRequest {
   readonly url: string;

@@ -1,7 +1,8 @@
 /** Copies the data of a hub to another store, and verifies the copy. */
 import type { Store } from '../../src/store/port.ts';
 import { HUB_ROWS, newEpoch, put } from '../store/hub-rows.ts';
-import { OperationFault, StoreFiller } from './fill-store.ts';
+import { StoreFiller } from './fill-store.ts';
+import { OperationFault } from './operation-fault.ts';
 import { lineOf, readAllRows, Tally, tallyOf } from './stored-rows.ts';
 
 export interface Moved {

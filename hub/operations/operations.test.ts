@@ -9,6 +9,7 @@ import { HUB_ROWS } from '../store/hub-rows.ts';
 import { memoryStorage, openTestHub, type TestHub } from '../testing/test-hub.ts';
 import { createKey } from './create-key.ts';
 import { dumpStore, loadStore } from './dump.ts';
+import { OperationFault } from './operation-fault.ts';
 import { importLines } from './import-lines.ts';
 import { moveStore } from './move.ts';
 
@@ -125,6 +126,47 @@ test('a dump that is truncated or changed is refused, and no hub opens what was 
     await writeFile(file, whole);
     expect(await loadStore(target, file, ignore)).toBeGreaterThan(40);
   }
+});
+
+test.each([
+  ['no row', '["documents"', /is damaged: line 4 /],
+  ['another row', '["documents",5,[],""]', /is damaged: line 4 /],
+  ['an unknown space', '["planets","aa==",[],"x"]', /a newer build wrote the dump/],
+  ['no end', 'nothing', /is damaged: line 4 /],
+  ['another end', '{"end":5}', /is damaged: line 4 /],
+  ['a number', '5', /is damaged: line 4 /],
+])('a dump that holds %s in a line is refused by that line', async (_, line, why) => {
+  const store = createMemoryStore();
+  await fill(await open(store), 3);
+  const file = join(folder, 'backup.gz');
+  await dumpStore(store, file, now, ignore);
+  const lines = gunzipSync(await readFile(file))
+    .toString()
+    .split('\n');
+  await writeFile(file, gzipSync([...lines.slice(0, 3), line, ''].join('\n')));
+  const loading = loadStore(createMemoryStore(), file, ignore);
+  await expect(loading).rejects.toBeInstanceOf(OperationFault);
+  await expect(loadStore(createMemoryStore(), file, ignore)).rejects.toThrow(why);
+});
+
+test('a dump holds line separators of Unicode, and returns', async () => {
+  const store = createMemoryStore();
+  const hub = await open(store);
+  await hub.query({ create_collection: { object: { name: 'notes' } } });
+  const text = 'a\u2028b\u2029c\rd\u0085e';
+  await hub.query({
+    create: { ref: { collection: 'notes' }, id: '1' },
+    params: { object: { data: { object: { text } } } },
+  });
+  const file = join(folder, 'backup.gz');
+  await dumpStore(store, file, now, ignore);
+  const target = createMemoryStore();
+  await loadStore(target, file, ignore);
+  const select = {
+    select: ['data', 'text'],
+    from: { get: { ref: { collection: 'notes' }, id: '1' } },
+  };
+  expect((await (await open(target)).query(select)).body.resource).toBe(text);
 });
 
 test('a store that holds data is not loaded into', async () => {

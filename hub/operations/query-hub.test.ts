@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { OperationFault } from './fill-store.ts';
+import { OperationFault } from './operation-fault.ts';
 import { queryHub } from './query-hub.ts';
 
 let server: Server | undefined;

@@ -1,6 +1,6 @@
 /** Queries of the commands to a running hub. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { OperationFault } from './fill-store.ts';
+import { OperationFault } from './operation-fault.ts';
 
 /** The hub refused a query: the first of its errors. */
 export class QueryRefused extends OperationFault {

@@ -4,6 +4,7 @@ import { type Key, keyOfBytes } from '../../src/codec/key.ts';
 import { EVERY_KEY } from '../../src/codec/ranges.ts';
 import { SPACES, type ReadTx, type Row, type Space, type Store } from '../../src/store/port.ts';
 import { HUB_ROWS } from '../store/hub-rows.ts';
+import { OperationFault } from './operation-fault.ts';
 import { rangeAfter, scan } from '../../src/store/scan.ts';
 
 export interface StoredRow {
@@ -20,7 +21,7 @@ const OWN = new Set<string>(
 
 /**
  * Passes all rows of one snapshot to `take`, a page at a time, and waits for it. The snapshot is held meanwhile.
- * @throws Error when the connection was lost: what was passed is incomplete then
+ * @throws OperationFault when the connection was lost: what was passed is incomplete then
  */
 export async function readAllRows(
   store: Store,
@@ -29,7 +30,8 @@ export async function readAllRows(
   let hasStarted = false;
   await store.read(
     async (tx) => {
-      if (hasStarted) throw new Error('The connection to the database was lost: run it again.');
+      if (hasStarted)
+        throw new OperationFault('The connection to the database was lost: run it again.');
       hasStarted = true;
       for (const space of SPACES) await readSpace(tx, space, take);
     },
@@ -70,7 +72,8 @@ export function rowIn(line: string): StoredRow {
     string | { readonly b: string },
   ];
   const known = SPACES.find((each) => each === space);
-  if (!known) throw new Error(`Unknown space '${space}': a newer build wrote the dump.`);
+  if (!known)
+    throw new Error(`Unknown space '${space}': a newer build wrote the dump, or it is damaged.`);
   return {
     space: known,
     row: {
@@ -79,6 +82,11 @@ export function rowIn(line: string): StoredRow {
       value: typeof value === 'string' ? value : new Uint8Array(Buffer.from(value.b, 'base64')),
     },
   };
+}
+
+export interface Total {
+  readonly rows: number;
+  readonly sha256: string;
 }
 
 /** Count and digest of lines in their order. */
@@ -91,7 +99,7 @@ export class Tally {
     this.hash.update(line).update('\n');
   }
 
-  end(): { readonly rows: number; readonly sha256: string } {
+  end(): Total {
     return { rows: this.rows, sha256: this.hash.digest('hex') };
   }
 }
@@ -99,7 +107,7 @@ export class Tally {
 export async function tallyOf(
   store: Store,
   onRows: (count: number) => void = () => undefined,
-): Promise<{ readonly rows: number; readonly sha256: string }> {
+): Promise<Total> {
   const tally = new Tally();
   await readAllRows(store, async (rows) => {
     for (const row of rows) tally.add(lineOf(row));
