@@ -1,5 +1,6 @@
 /** A hub in memory: the engine, the API and the sync of one that listens at a port. */
 import { sha256 } from '@noble/hashes/sha2.js';
+import { after } from '../hosts/after.ts';
 import { BUILD } from '../hosts/build.ts';
 import { elapsed, monotonicClock } from '../hosts/clock.ts';
 import { IndexBuilds } from '../hosts/index-builds.ts';
@@ -110,10 +111,7 @@ export class MemoryHub {
     this.builds = new IndexBuilds({
       build: () => engine.buildIndexes(),
       report,
-      after: (ms, body) => {
-        const timer = setTimeout(body, ms);
-        return () => clearTimeout(timer);
-      },
+      after,
     });
     engine.onCommit((notice) => this.builds.noteCommit(notice));
     this.stopServing = serveAt(this.url, (...request) => this.answer(...request));

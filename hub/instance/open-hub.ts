@@ -1,5 +1,6 @@
 /** An engine over a store, with what a server needs beside it: logs, exports, password threads, background jobs. */
 import { createHmac, randomBytes } from 'node:crypto';
+import { after } from '../../hosts/after.ts';
 import { BUILD } from '../../hosts/build.ts';
 import { IndexBuilds } from '../../hosts/index-builds.ts';
 import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
@@ -273,10 +274,6 @@ function startBackgroundJobs(
   report: (reason: unknown) => void,
 ) {
   const { transactions } = engine;
-  const after = (ms: number, body: () => void) => {
-    const timer = setTimeout(body, ms).unref();
-    return () => clearTimeout(timer);
-  };
   const builds = new IndexBuilds({ build: () => engine.buildIndexes(), report, after });
   let devicesPrunedAt = 0;
   /** It looks at each device. */

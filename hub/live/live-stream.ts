@@ -2,6 +2,7 @@
  * Live queries of one request: each runs again when a commit touches what it has read, as the caller of the request, and its answer is sent
  * when that differs. Nothing runs while the reader does not read. Not a generator: one that waits cannot be told to return.
  */
+import { after } from '../../hosts/after.ts';
 import { utf8Length } from '../../src/codec/utf8.ts';
 import { refusalBody, refusedAnswer } from '../../src/engine/session.ts';
 import type { QueryAnswer, ReadSet } from '../../src/engine/host.ts';
@@ -151,13 +152,11 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
   private waitUntil(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
-        clearTimeout(timer);
+        cancel();
         this.wake = undefined;
         resolve();
       };
-      const timer = setTimeout(done, ms);
-      // No process goes on for its sake. Browsers have numbers for timers.
-      (timer as Partial<NodeJS.Timeout>).unref?.();
+      const cancel = after(ms, done);
       this.wake = done;
     });
   }

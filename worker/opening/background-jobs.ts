@@ -1,4 +1,5 @@
 /** Builds of indexes, exports of the log, and removal of expired data: in one tab at a time. */
+import { after } from '../../hosts/after.ts';
 import { IndexBuilds } from '../../hosts/index-builds.ts';
 import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
 import type { Engine } from '../../src/engine/engine.ts';
@@ -29,10 +30,6 @@ const START_AFTER_MS = 500;
 
 export function openJobs({ name, engine, files, exports, tell, report }: JobParts): BackgroundJobs {
   let cancelStart = (): void => undefined;
-  const after = (ms: number, body: () => void) => {
-    const timer = setTimeout(body, ms);
-    return () => clearTimeout(timer);
-  };
   const builds = new IndexBuilds({
     build: () =>
       inTurn(`burrow:build:${name}`, () =>
