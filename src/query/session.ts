@@ -127,6 +127,17 @@ export interface Logins extends Identities {
   logout(all: boolean): boolean;
 }
 
+/** A version or an end of a document, in its history. */
+export interface PastEvent {
+  readonly ref: Ref;
+  readonly ts: Micros | PendingTime;
+  readonly action: ActionName;
+}
+
+export interface NewEvent extends PastEvent {
+  readonly params: ObjectValue;
+}
+
 export interface Writes {
   /** `key`: the wire key of the form (`create`, `create_collection`…), the position of most of its faults. Spec: functions 1.5. */
   create(
@@ -139,20 +150,7 @@ export interface Writes {
   update(ref: Ref, params: ObjectValue, queryPath: QueryPath, time: ReadTime): Document;
   replace(ref: Ref, params: ObjectValue, queryPath: QueryPath, time: ReadTime): Document;
   delete(ref: Ref, queryPath: QueryPath): Document;
-  insert(
-    ref: Ref,
-    ts: Micros | PendingTime,
-    action: ActionName,
-    params: ObjectValue,
-    queryPath: QueryPath,
-    time: ReadTime,
-  ): Event;
-  remove(
-    ref: Ref,
-    ts: Micros | PendingTime,
-    action: ActionName,
-    queryPath: QueryPath,
-    time: ReadTime,
-  ): null;
+  insert(event: NewEvent, queryPath: QueryPath, time: ReadTime): Event;
+  remove(event: PastEvent, queryPath: QueryPath, time: ReadTime): null;
   moveDatabase(from: Ref, to: Ref, queryPath: QueryPath): Document;
 }

@@ -1,9 +1,9 @@
 /** `insert` and `remove`: versions in the past of a document. Spec: functions 1.5. */
 import { fail } from '../../errors.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
-import type { ReadTime } from '../../query/session.ts';
-import { isObject, type Ref } from '../../values/value.ts';
-import type { ActionName, Event, Micros, ObjectValue, PendingTime } from '../../values/value.ts';
+import type { NewEvent, PastEvent, ReadTime } from '../../query/session.ts';
+import { isObject } from '../../values/value.ts';
+import type { ActionName, Event, Micros, ObjectValue } from '../../values/value.ts';
 import { NATIVE, isNative } from '../../values/native-kinds.ts';
 import { objectWithoutNulls } from '../../values/object-changes.ts';
 import type { EngineContext } from '../context/context.ts';
@@ -27,18 +27,16 @@ const isEnd = (action: ActionName): boolean => action === 'delete' || action ===
 
 export function insertVersion(
   context: EngineContext,
-  ref: Ref,
-  ts: Micros | PendingTime,
-  action: ActionName,
-  params: ObjectValue,
+  event: NewEvent,
   path: QueryPath,
   time: ReadTime,
 ): Event {
+  const { ref, action, params } = event;
   const form = positionOf(path);
   if (isNative(ref.collection) && ref.collection !== NATIVE.keys) {
     fail('invalid argument', form, 'Cannot insert event for specified ref.');
   }
-  const at = requirePast(context, ref, ts, 'insert', params, path, time);
+  const at = requirePast(context, 'insert', event, path, time);
   const plain = plainObject(params, context.commitTs);
   const data = objectWithoutNulls(plain);
   requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
@@ -57,17 +55,16 @@ export function insertVersion(
 
 export function removeVersionAt(
   context: EngineContext,
-  ref: Ref,
-  ts: Micros | PendingTime,
-  action: ActionName,
+  event: PastEvent,
   path: QueryPath,
   time: ReadTime,
 ): null {
+  const { ref, action } = event;
   const form = positionOf(path);
   if (isNative(ref.collection)) {
     fail('invalid argument', form, 'Cannot remove event for specified ref.');
   }
-  const at = requirePast(context, ref, ts, 'remove', NO_PARAMS, path, time);
+  const at = requirePast(context, 'remove', event, path, time);
   const version = versionsOf(context, ref).find((each) => each.ts === at);
   const data = version ? fieldsOf(context, ref, version) : NO_PARAMS;
   requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
@@ -82,10 +79,8 @@ const CLAMPED = Number.MIN_SAFE_INTEGER;
 
 function requirePast(
   context: EngineContext,
-  ref: Ref,
-  ts: Micros | PendingTime,
   verb: 'insert' | 'remove',
-  params: ObjectValue,
+  { ref, ts, params = NO_PARAMS }: PastEvent & Partial<NewEvent>,
   path: QueryPath,
   time: ReadTime,
 ): Micros {

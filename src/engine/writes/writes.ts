@@ -2,17 +2,9 @@
 import { unpackVersion } from '../../codec/row.ts';
 import { fail } from '../../errors.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
-import type { ReadTime, Writes } from '../../query/session.ts';
+import type { NewEvent, PastEvent, ReadTime, Writes } from '../../query/session.ts';
 import { Ref, type DatabaseId } from '../../values/value.ts';
-import type {
-  ActionName,
-  CollectionId,
-  Document,
-  Event,
-  Micros,
-  ObjectValue,
-  PendingTime,
-} from '../../values/value.ts';
+import type { CollectionId, Document, Event, ObjectValue } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { collectionRef } from '../catalog/definitions.ts';
 import {
@@ -112,25 +104,12 @@ export class DocumentWrites implements Writes {
     return document;
   }
 
-  insert(
-    ref: Ref,
-    ts: Micros | PendingTime,
-    action: ActionName,
-    params: ObjectValue,
-    path: QueryPath,
-    time: ReadTime,
-  ): Event {
-    return insertVersion(this.context, ref, ts, action, params, path, time);
+  insert(event: NewEvent, path: QueryPath, time: ReadTime): Event {
+    return insertVersion(this.context, event, path, time);
   }
 
-  remove(
-    ref: Ref,
-    ts: Micros | PendingTime,
-    action: ActionName,
-    path: QueryPath,
-    time: ReadTime,
-  ): null {
-    return removeVersionAt(this.context, ref, ts, action, path, time);
+  remove(event: PastEvent, path: QueryPath, time: ReadTime): null {
+    return removeVersionAt(this.context, event, path, time);
   }
 
   moveDatabase(from: Ref, to: Ref, path: QueryPath): Document {

@@ -55,16 +55,16 @@ const insertVersion = define(
   'write',
   { insert: document, ts: when, action: what, params },
   (args, context) => writing(args.params, context),
-  (args, { session, path, time }) =>
-    session.writes.insert(args.insert, args.ts, args.action, args.params ?? NO_PARAMS, path, time),
+  ({ insert: into, ts, action: kind, params: given = NO_PARAMS }, { session, path, time }) =>
+    session.writes.insert({ ref: into, ts, action: kind, params: given }, path, time),
 );
 
 const removeVersion = define(
   'write',
   { remove: document, ts: when, action: what },
   WRITE,
-  (args, { session, path, time }) =>
-    session.writes.remove(args.remove, args.ts, args.action, path, time),
+  ({ remove: from, ts, action: kind }, { session, path, time }) =>
+    session.writes.remove({ ref: from, ts, action: kind }, path, time),
 );
 
 /** `create` on a native collection, with its own key for the positions. */
