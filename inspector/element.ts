@@ -34,7 +34,7 @@ export class BurrowInspector extends Base {
   opener: Element | null = null;
   #database: Database | undefined = undefined;
   #client: Client | undefined = undefined;
-  #poll: ReturnType<typeof setTimeout> | undefined = undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #stop: AbortController | undefined = undefined;
 
   /** The database to look into. */
@@ -81,89 +81,67 @@ export class BurrowInspector extends Base {
   #begin(): void {
     const db = this.#database;
     if (!db || !this.isConnected || this.#stop) return;
-    const stop = new AbortController();
-    this.#stop = stop;
+    this.#stop = new AbortController();
+    const status = h('p', { class: 'voice', role: 'status' });
+    const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+    const { tabs, refresh } = openPanels(db, this.#client, (message) => {
+      status.textContent = message;
+    });
     const root = this.shadowRoot ?? this.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [styleSheet()];
-    const voice = h('p', { class: 'voice', role: 'status' });
-    const trouble = h('p', { class: 'problem', role: 'alert', hidden: true });
-    let known = 0;
-    const panels: Panel[] = [];
-    const draw = (diagnostics: Diagnostics): Diagnostics => {
-      known = diagnostics.last;
-      for (const panel of panels) panel.draw?.(diagnostics);
-      return diagnostics;
-    };
-    const context: Context = {
-      db,
-      root: db.client(),
-      app: this.#client,
-      schema: () => readSchema(context.root),
-      ask: async (call: DiagnosticsCall) => draw(await askWorker(db, { ...call, after: known })),
-      openShell: (text) => {
-        tabs.select(shell.id);
-        shell.open(text);
-      },
-      say: (message) => {
-        voice.textContent = message;
-      },
-    };
-    const shell: Shell = shellPanel(context);
-    panels.push(
-      dataPanel(context),
-      shell,
-      queriesPanel(context),
-      livePanel(),
-      syncPanel(context),
-      storagePanel(context),
-    );
-    const tabs = new Tabs(panels);
-    fill(
-      root,
-      h(
-        'section',
-        {
-          class: 'frame',
-          'aria-label': 'Burrow inspector',
-          on: { keydown: (event) => this.#onKey(event) },
-        },
-        h(
-          'header',
-          {},
-          h('h2', {}, 'Burrow'),
-          h(
-            'p',
-            { class: 'hint' },
-            `${db.name} · reads with the root secret of this page, as the developer: it may see everything`,
-          ),
-          this.hasAttribute('docked') &&
-            button('Close', () => this.remove(), { 'aria-label': 'Close the inspector' }),
-        ),
-        tabs.list,
-        h('div', { class: 'panels' }, trouble, ...tabs.nodes),
-        voice,
-      ),
-    );
+    const panels = h('div', { class: 'panels' }, problem, ...tabs.nodes);
+    fill(root, this.#frame(db.name, tabs.list, panels, status));
     tabs.select('data');
-    const poll = async (): Promise<void> => {
-      try {
-        if (!document.hidden) {
-          await context.ask({});
-          trouble.hidden = true;
-        }
-      } catch (error) {
-        // Locked, or closed: what is known stays, and the panel of the lock says more.
-        trouble.hidden = false;
-        trouble.textContent = hideSecretTexts(problemOf(error));
+    void this.#poll(refresh, problem, this.#stop.signal);
+  }
+
+  #frame(name: string, ...content: readonly HTMLElement[]): HTMLElement {
+    return h(
+      'section',
+      {
+        class: 'frame',
+        'aria-label': 'Burrow inspector',
+        on: { keydown: (event) => this.#onKey(event) },
+      },
+      h(
+        'header',
+        {},
+        h('h2', {}, 'Burrow'),
+        h(
+          'p',
+          { class: 'hint' },
+          `${name} · reads with the root secret of this page, as the developer: it may see everything`,
+        ),
+        this.hasAttribute('docked') &&
+          button('Close', () => this.remove(), { 'aria-label': 'Close the inspector' }),
+      ),
+      ...content,
+    );
+  }
+
+  /** Refreshes the panels now, and each second until the signal is aborted, unless the page is hidden. */
+  async #poll(
+    refresh: () => Promise<unknown>,
+    problem: HTMLElement,
+    stopped: AbortSignal,
+  ): Promise<void> {
+    try {
+      if (!document.hidden) {
+        await refresh();
+        problem.hidden = true;
       }
-      if (!stop.signal.aborted) this.#poll = setTimeout(() => void poll(), POLL_MS);
-    };
-    void poll();
+    } catch (error) {
+      // Locked, or closed: what is known stays, and the panel of the lock says more.
+      problem.hidden = false;
+      problem.textContent = hideSecretTexts(problemOf(error));
+    }
+    if (stopped.aborted) return;
+    this.#timer = setTimeout(() => void this.#poll(refresh, problem, stopped), POLL_MS);
   }
 
   #end(): void {
     if (!this.#stop) return;
-    clearTimeout(this.#poll);
+    clearTimeout(this.#timer);
     this.#stop.abort();
     this.#stop = undefined;
     const db = this.#database;
@@ -174,6 +152,43 @@ export class BurrowInspector extends Base {
   #onKey(event: KeyboardEvent): void {
     if (event.key === 'Escape' && this.hasAttribute('docked')) this.remove();
   }
+}
+
+/**
+ * The panels over a database, and the way to draw in them what the worker has recorded since.
+ * @param app the client of the app, if it gave one
+ * @param say announces a message to a reader of the screen
+ */
+function openPanels(db: Database, app: Client | undefined, say: (message: string) => void) {
+  let known = 0;
+  const draw = (diagnostics: Diagnostics): Diagnostics => {
+    known = diagnostics.last;
+    for (const panel of panels) panel.draw?.(diagnostics);
+    return diagnostics;
+  };
+  const context: Context = {
+    db,
+    root: db.client(),
+    app,
+    schema: () => readSchema(context.root),
+    ask: async (call: DiagnosticsCall) => draw(await askWorker(db, { ...call, after: known })),
+    openShell: (text) => {
+      tabs.select(shell.id);
+      shell.open(text);
+    },
+    say,
+  };
+  const shell: Shell = shellPanel(context);
+  const panels: readonly Panel[] = [
+    dataPanel(context),
+    shell,
+    queriesPanel(context),
+    livePanel(),
+    syncPanel(context),
+    storagePanel(context),
+  ];
+  const tabs = new Tabs(panels);
+  return { tabs, refresh: () => context.ask({}) };
 }
 
 /** Tabs, moved through by arrow keys. */
