@@ -1,65 +1,149 @@
-/** What a transaction wrote, as the record of a commit. */
-import type { Key } from '../codec/key.ts';
+/**
+ * The commit protocol: a body runs over the newest version that this tab knows, and what it wrote is appended if nothing was
+ * committed since. Otherwise it runs again.
+ */
+import { assert } from '../errors.ts';
 import {
-  isEntrySpace,
-  KeyTaken,
-  type Row,
-  type RowAddress,
+  requireWithin,
+  SPACES,
   type Space,
+  type WriteOptions,
   type WriteSet,
+  type WriteTx,
 } from '../store/port.ts';
-import type { Change } from './codec/log-record.ts';
+import type { Change, LogRecord } from './codec/log-record.ts';
+import { outcomeOf, type Outcome } from './outcome.ts';
+import { SnapshotTx } from './tree/snapshot-tx.ts';
+import type { Tree } from './tree/tree.ts';
+import type { Version } from './tree/version.ts';
+import { WrittenRows } from './written-rows.ts';
 
-interface Written extends RowAddress {
-  readonly row: Row | undefined;
-  readonly isNew: boolean;
+/** After so many commits without a conflict, the log is not read before the next one. */
+const UNCONTENDED_MIN = 4;
+
+export class Committer {
+  private readonly tree: Tree;
+  /** Commits since the last conflict: another tab committed while this one waited for its transaction. */
+  private uncontended = 1;
+
+  constructor(tree: Tree) {
+    this.tree = tree;
+  }
+
+  /** Runs the body on what is known; on what is there then, when another tab committed first. */
+  async commit<T>(body: WriteBody<T>, options: Required<WriteOptions>): Promise<T> {
+    const draft = (): Promise<Draft<T>> => this.draft(body, options.spaces);
+    for (;;) {
+      const isCurrent = this.tree.isCurrent();
+      // Other tabs broadcast what they commit: where none has lately, nothing new is to be expected in the log.
+      const isOptimistic = isCurrent || this.uncontended >= UNCONTENDED_MIN;
+      // While others write, a draft made before the transaction is out of date in it.
+      const first = isOptimistic || this.uncontended > 0 ? await draft() : undefined;
+      if (first && isOptimistic) {
+        const outcome = await this.commitUnread(first, options);
+        if (outcome) return outcome();
+        if (!isCurrent) this.uncontended = 0;
+      }
+      const outcome = await this.commitAfterRead(first, draft, options);
+      if (outcome) return outcome();
+    }
+  }
+
+  /** Without reading the log. Returns undefined: something else was appended since, and this does not count. */
+  private async commitUnread<T>(
+    { version, outcome, record }: Draft<T>,
+    { durability }: Required<WriteOptions>,
+  ): Promise<Outcome<T> | undefined> {
+    if (!record) return (await this.isNewest(version)) ? outcome : undefined;
+    // A reader of this tab may have read the log meanwhile: the number alone would say nothing of what was committed before.
+    if (!this.isNewestKnown(version)) return undefined;
+    const number = await this.tree.append(record, durability);
+    return number === undefined ? undefined : outcome;
+  }
+
+  /**
+   * In a transaction that reads the log and appends. There the body runs again only if something else was committed since. Returns
+   * undefined: it wrote nothing, and what it read is not the newest.
+   */
+  private async commitAfterRead<T>(
+    first: Draft<T> | undefined,
+    draft: () => Promise<Draft<T>>,
+    { durability }: Required<WriteOptions>,
+  ): Promise<Outcome<T> | undefined> {
+    let latest = first;
+    for (;;) {
+      if (latest && !latest.record)
+        return (await this.isNewest(latest.version)) ? latest.outcome : undefined;
+      const { version } = this.tree;
+      const number = await this.tree.appendNext(async () => {
+        this.uncontended = this.isNewestKnown(version) ? this.uncontended + 1 : 0;
+        if (!latest || !this.isNewestKnown(latest.version)) latest = await draft();
+        // Something may have been committed meanwhile, if a block had to be loaded.
+        return this.isNewestKnown(latest.version) ? latest.record : undefined;
+      }, durability);
+      if (number !== undefined) return latest?.outcome;
+    }
+  }
+
+  /** What the body makes of the newest version that is known. */
+  private async draft<T>(body: WriteBody<T>, spaces: readonly Space[]): Promise<Draft<T>> {
+    for (;;) {
+      const { version } = this.tree;
+      const tx = new SnapshotTx(this.tree, spaces, version);
+      const former = new SnapshotTx(this.tree, SPACES, version);
+      const written = new WrittenRows();
+      let changes: readonly Change[] | undefined;
+      const outcome = await outcomeOf(async () => {
+        const value = await run(body, tx, written, spaces);
+        if (!written.isEmpty)
+          changes = written.changes((await former.fetch(written.needed, [])).rows);
+        return value;
+      });
+      tx.release();
+      former.release();
+      const gone = tx.gone ?? former.gone;
+      if (!gone) return { version, outcome, record: changes && { kind: 'commit', changes } };
+      await this.tree.recover(version, gone);
+    }
+  }
+
+  private isNewestKnown({ committed }: Version): boolean {
+    return this.tree.version.committed === committed;
+  }
+
+  /** Whether nothing has been committed since; reads the log when that is not known. */
+  private async isNewest(version: Version): Promise<boolean> {
+    if (!this.tree.isCurrent()) await this.tree.refresh();
+    return this.isNewestKnown(version);
+  }
 }
 
-export class WrittenRows {
-  private readonly spaces = new Map<Space, Map<Key, Written>>();
+export type WriteBody<T> = (tx: WriteTx) => Promise<T>;
 
-  apply({ puts, deletes }: WriteSet): void {
-    for (const { space, key } of deletes) this.set({ space, key, row: undefined, isNew: false });
-    for (const { space, row, isNew = false } of puts) this.set({ space, key: row.key, row, isNew });
-  }
-
-  get isEmpty(): boolean {
-    return this.spaces.size === 0;
-  }
-
-  /** Whose rows must be known to commit: those that may have entries, and those that must not be there. */
-  get needed(): readonly RowAddress[] {
-    return this.all().filter(({ space, isNew }) => isNew || isEntrySpace(space));
-  }
-
-  /** @param former rows of `needed`, in their order @throws KeyTaken */
-  changes(former: readonly (Row | undefined)[]): Change[] {
-    let at = 0;
-    return this.all().map(({ space, key, row, isNew }) => {
-      const before = isNew || isEntrySpace(space) ? former[at++] : undefined;
-      if (isNew && before) throw new KeyTaken();
-      return { space, key, row, ended: endedEntries(before, row) };
-    });
-  }
-
-  private set(written: Written): void {
-    const { space, key } = written;
-    let rows = this.spaces.get(space);
-    if (!rows) this.spaces.set(space, (rows = new Map()));
-    const isNew = written.isNew || rows.get(key)?.isNew === true;
-    rows.set(key, { ...written, isNew });
-  }
-
-  private all(): Written[] {
-    return [...this.spaces.values()].flatMap((rows) => [...rows.values()]);
-  }
+/** A transaction that is not committed. */
+interface Draft<T> {
+  /** What it has read. */
+  readonly version: Version;
+  readonly outcome: Outcome<T>;
+  /** Undefined: it failed, or wrote nothing. */
+  readonly record: LogRecord | undefined;
 }
 
-function endedEntries(before: Row | undefined, row: Row | undefined): readonly Key[] {
-  if (!before || before.entries.length === 0) return NONE;
-  if (!row) return before.entries;
-  const kept = new Set(row.entries);
-  return before.entries.filter((entry) => !kept.has(entry));
+async function run<T>(
+  body: WriteBody<T>,
+  tx: SnapshotTx,
+  written: WrittenRows,
+  spaces: readonly Space[],
+): Promise<T> {
+  let isOver = false;
+  const apply = (writes: WriteSet): void => {
+    assert(!isOver, () => 'a write transaction applies nothing after its body has ended');
+    for (const { space } of [...writes.puts, ...writes.deletes]) requireWithin(spaces, space);
+    written.apply(writes);
+  };
+  try {
+    return await body({ fetch: (...asked) => tx.fetch(...asked), apply });
+  } finally {
+    isOver = true;
+  }
 }
-
-const NONE: readonly Key[] = [];

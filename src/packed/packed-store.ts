@@ -1,28 +1,24 @@
 /** The store port over a log and blocks. See docs/decisions/0014-packed-store.md. */
-import { assert, Refusal } from '../errors.ts';
+import { Refusal } from '../errors.ts';
 import {
-  requireWithin,
   SPACES,
   type ReadTx,
   type SnapshotOptions,
-  type Space,
   type Store,
   type WriteOptions,
-  type WriteSet,
-  type WriteTx,
 } from '../store/port.ts';
-import type { Change, LogRecord } from './codec/log-record.ts';
-import { WrittenRows } from './commit.ts';
+import { Committer, type WriteBody } from './commit.ts';
 import { PACKED_LIMITS, type PackedLimits } from './limits.ts';
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
 import type { Manifest } from './manifest.ts';
 import type { Medium } from './medium.ts';
+import { outcomeOf } from './outcome.ts';
 import { Foreground } from './tree/foreground.ts';
 import { Flips } from './tree/flip.ts';
 import { SnapshotTx } from './tree/snapshot-tx.ts';
 import { Tree, type Appended } from './tree/tree.ts';
 import { warm } from './tree/warm.ts';
-import { memtableBytes, type Version } from './tree/version.ts';
+import { memtableBytes } from './tree/version.ts';
 import { SerialQueue } from '../store/serial-queue.ts';
 import { verifyEntries, verifyTree } from './verify.ts';
 
@@ -57,17 +53,14 @@ export interface PackedMemory {
 }
 
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
-/** After so many commits that no other tab came before. */
-const CALM_MIN = 4;
 /** Of the cache: what queries read beside it evicts nothing for a while. */
 const WARMED_MAX = 3 / 4;
 
 export class PackedStore implements Store {
   private readonly tree: Tree;
   private isClosed = false;
-  /** How many commits have come since another tab committed while this one waited for its transaction. */
-  private calm = 1;
   private readonly queue = new SerialQueue();
+  private readonly committer: Committer;
   private readonly maintenance: Maintenance;
   private readonly foreground = new Foreground();
   private readonly cacheBytesMax: number;
@@ -77,6 +70,7 @@ export class PackedStore implements Store {
     const { aloneTerm = () => undefined, tell = () => undefined } = options;
     this.cacheBytesMax = cacheBytesMax;
     this.tree = new Tree({ medium, cacheBytesMax, aloneTerm, tell });
+    this.committer = new Committer(this.tree);
     this.maintenance = new Maintenance({
       tree: this.tree,
       flips: new Flips(this.tree, this.queue),
@@ -89,7 +83,7 @@ export class PackedStore implements Store {
 
   /** @throws Refusal `local_data_loss` when the log is damaged */
   async open(): Promise<void> {
-    await this.tree.look();
+    await this.tree.refresh();
     await this.tree.loadIndexes();
   }
 
@@ -120,7 +114,7 @@ export class PackedStore implements Store {
       return await this.queue.run(async () => {
         this.requireOpen();
         const before = memtableBytes(this.tree.version);
-        const result = await this.commit(body, { spaces, durability });
+        const result = await this.committer.commit(body, { spaces, durability });
         this.maintenance.noteWritten(memtableBytes(this.tree.version) - before);
         return result;
       });
@@ -143,7 +137,7 @@ export class PackedStore implements Store {
       bytesMax: Math.min(bytesMax, this.cacheBytesMax * WARMED_MAX),
       idle: async () => {
         await idle();
-        await this.foreground.ended();
+        await this.foreground.whenIdle();
       },
       isStopped: () => this.isClosed || isStopped(),
     });
@@ -203,144 +197,13 @@ export class PackedStore implements Store {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.queue.ended();
+    await this.queue.whenIdle();
     await this.maintenance.stop();
     await this.tree.medium.close();
-  }
-
-  /** Runs the body on what is known; on what is there then, when somebody else was first. */
-  private async commit<T>(body: WriteBody<T>, options: Required<WriteOptions>): Promise<T> {
-    const draft = (): Promise<Draft<T>> => this.draft(body, options.spaces);
-    for (;;) {
-      const isCurrent = this.tree.isCurrent();
-      // Others tell what they commit: where none has lately, nothing new is to be expected in the log.
-      const isUnseen = isCurrent || this.calm >= CALM_MIN;
-      // While others write, what is made before is made for nothing.
-      const made = isUnseen || this.calm > 0 ? await draft() : undefined;
-      if (made && isUnseen) {
-        const outcome = await this.commitUnseen(made, options);
-        if (outcome) return outcome();
-        if (!isCurrent) this.calm = 0;
-      }
-      const outcome = await this.commitBesideOthers(made, draft, options);
-      if (outcome) return outcome();
-    }
-  }
-
-  /** Without a look at the log. Returns undefined: something else was appended since, and this does not count. */
-  private async commitUnseen<T>(
-    { version, outcome, record }: Draft<T>,
-    { durability }: Required<WriteOptions>,
-  ): Promise<Outcome<T> | undefined> {
-    if (!record) return (await this.isStill(version)) ? outcome : undefined;
-    // A reader of this tab may have looked at the log meanwhile: the number alone would say nothing of what was committed before.
-    if (!this.isAt(version)) return undefined;
-    const number = await this.tree.append(record, durability);
-    return number === undefined ? undefined : outcome;
-  }
-
-  /**
-   * In a transaction that looks at the log and appends. There the body runs again only if something else was committed since. Returns
-   * undefined: it wrote nothing, and what it read is not the newest.
-   */
-  private async commitBesideOthers<T>(
-    made: Draft<T> | undefined,
-    draft: () => Promise<Draft<T>>,
-    { durability }: Required<WriteOptions>,
-  ): Promise<Outcome<T> | undefined> {
-    let latest = made;
-    for (;;) {
-      if (latest && !latest.record)
-        return (await this.isStill(latest.version)) ? latest.outcome : undefined;
-      const { version } = this.tree;
-      const number = await this.tree.appendNext(async () => {
-        this.calm = this.isAt(version) ? this.calm + 1 : 0;
-        if (!latest || !this.isAt(latest.version)) latest = await draft();
-        // Something may have been committed meanwhile, if a block had to be loaded.
-        return this.isAt(latest.version) ? latest.record : undefined;
-      }, durability);
-      if (number !== undefined) return latest?.outcome;
-    }
-  }
-
-  /** What the body makes of the newest version that is known. */
-  private async draft<T>(body: WriteBody<T>, spaces: readonly Space[]): Promise<Draft<T>> {
-    for (;;) {
-      const { version } = this.tree;
-      const tx = new SnapshotTx(this.tree, spaces, version);
-      const former = new SnapshotTx(this.tree, SPACES, version);
-      const written = new WrittenRows();
-      let changes: readonly Change[] | undefined;
-      const outcome = await outcomeOf(async () => {
-        const value = await run(body, tx, written, spaces);
-        if (!written.isEmpty)
-          changes = written.changes((await former.fetch(written.needed, [])).rows);
-        return value;
-      });
-      tx.release();
-      former.release();
-      const gone = tx.gone ?? former.gone;
-      if (!gone) return { version, outcome, record: changes && { kind: 'commit', changes } };
-      await this.tree.recover(version, gone);
-    }
-  }
-
-  private isAt({ committed }: Version): boolean {
-    return this.tree.version.committed === committed;
-  }
-
-  /** Whether nothing has been committed since; looks at the log when that is not known. */
-  private async isStill(version: Version): Promise<boolean> {
-    if (!this.tree.isCurrent()) await this.tree.look();
-    return this.isAt(version);
   }
 
   private requireOpen(): void {
     if (this.isClosed)
       throw new Refusal('storage_unavailable', 'The store is closed. Open it again.');
-  }
-}
-
-type WriteBody<T> = (tx: WriteTx) => Promise<T>;
-
-/** A transaction that is not committed. */
-interface Draft<T> {
-  /** What it has read. */
-  readonly version: Version;
-  readonly outcome: Outcome<T>;
-  /** Undefined: it failed, or wrote nothing. */
-  readonly record: LogRecord | undefined;
-}
-
-/** Returns what the body returned, or throws what it threw. */
-type Outcome<T> = () => T;
-
-async function outcomeOf<T>(body: () => Promise<T>): Promise<Outcome<T>> {
-  try {
-    const value = await body();
-    return () => value;
-  } catch (reason) {
-    return () => {
-      throw reason;
-    };
-  }
-}
-
-async function run<T>(
-  body: WriteBody<T>,
-  tx: SnapshotTx,
-  written: WrittenRows,
-  spaces: readonly Space[],
-): Promise<T> {
-  let isOver = false;
-  const apply = (writes: WriteSet): void => {
-    assert(!isOver, () => 'a write transaction applies nothing after its body has ended');
-    for (const { space } of [...writes.puts, ...writes.deletes]) requireWithin(spaces, space);
-    written.apply(writes);
-  };
-  try {
-    return await body({ fetch: (...asked) => tx.fetch(...asked), apply });
-  } finally {
-    isOver = true;
   }
 }

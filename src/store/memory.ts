@@ -69,7 +69,7 @@ export function createMemoryStore(memory: SharedMemory = new SharedMemory()): St
       });
     },
     async close() {
-      await memory.writes.ended();
+      await memory.writes.whenIdle();
       isClosed = true;
     },
   };

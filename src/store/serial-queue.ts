@@ -11,7 +11,7 @@ export class SerialQueue {
   }
 
   /** Resolves when all that was asked so far has ended. */
-  async ended(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await this.last;
   }
 }

@@ -16,7 +16,7 @@ export class Foreground {
   }
 
   /** Resolves when nobody waits. */
-  async ended(): Promise<void> {
+  async whenIdle(): Promise<void> {
     while (this.count > 0) await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 }

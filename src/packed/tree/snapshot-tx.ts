@@ -62,7 +62,7 @@ export class SnapshotTx implements ReadTx {
     const likely = new Fetch(tree.version, ...asked);
     if (!tree.isCurrent()) {
       likely.run(access);
-      await tree.look(access);
+      await tree.refresh(access);
     }
     // Two fetches may have been first.
     if (!this.version) {

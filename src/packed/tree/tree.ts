@@ -62,7 +62,7 @@ export class Tree {
   }
 
   /** Reads the log from where it is known on, and blocks with it. */
-  async look(access = new BlockAccess(this.cache)): Promise<void> {
+  async refresh(access = new BlockAccess(this.cache)): Promise<void> {
     const { ranges, take } = access.request();
     const term = this.aloneTerm();
     const { lost } = this;
@@ -165,7 +165,7 @@ export class Tree {
    * @throws Refusal `local_data_loss` when there is none
    */
   async recover({ manifest }: Version, { id }: BlockGone): Promise<void> {
-    await this.look();
+    await this.refresh();
     if (this.version.manifest === manifest) throw damaged(`block ${id}`, 'it is missing');
   }
 
