@@ -25,8 +25,8 @@ class TurningMedium implements Medium {
   constructor(medium: Medium) {
     this.medium = medium;
   }
-  look(...asked: Parameters<Medium['look']>): ReturnType<Medium['look']> {
-    return this.after('look', () => this.medium.look(...asked));
+  read(...asked: Parameters<Medium['read']>): ReturnType<Medium['read']> {
+    return this.after('read', () => this.medium.read(...asked));
   }
   append(...asked: Parameters<Medium['append']>): Promise<boolean> {
     return this.after('append', () => this.medium.append(...asked));
@@ -84,7 +84,7 @@ const medium = new CountingMedium(createMemoryMedium(data));
 const open = async (): Promise<PackedStore> => {
   const opened = new PackedStore({
     medium: new TurningMedium(medium),
-    aloneTerm: () => 1,
+    leaseTerm: () => 1,
     pause: () => slices.turn('pause'),
     onFailure: (reason) => {
       throw reason;
@@ -177,7 +177,7 @@ async function phase(
     report(`${what} ${at + PER_COMMIT}`, store, reportEvery / seconds);
     begun = performance.now();
   }
-  await store.settled();
+  await store.whenIdle();
 }
 
 const batch = (from: (i: number) => number, version: number): Row[] =>

@@ -164,7 +164,7 @@ export class DatabaseHost {
       const { openStore, salvage } = this.storage;
       if (!salvage) throw new Refusal('storage_unavailable', NO_SALVAGE);
       const request = { name: into, aliveLock: `burrow:salvage:${into}`, settings: NEW_STORE };
-      const handlers = { onClosed: () => undefined, aloneTerm: () => undefined };
+      const handlers = { onClosed: () => undefined, leaseTerm: () => undefined };
       const made = await openStore(request, handlers);
       if (!made.isNew) {
         await made.store.close();

@@ -66,7 +66,7 @@ class Evaluator {
       this.storage,
       { name, birth, aliveLock, settings },
       // The worker of the page is beside it, and hears of its end too.
-      { onClosed: () => undefined, aloneTerm: () => undefined },
+      { onClosed: () => undefined, leaseTerm: () => undefined },
     );
     if (!found || found.isLocked) throw locked();
     this.name = name;

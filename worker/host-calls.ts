@@ -108,7 +108,7 @@ export function onMessage({ database, streams, port }: Opened, message: PageMess
       database.stored.afterEnds(message.workers).catch(report);
       return;
     case 'hidden':
-      database.stored.rest().catch(report);
+      database.stored.flushIfWorth().catch(report);
       return;
     case 'ping':
       port.postMessage({ type: 'pong' } satisfies WorkerMessage);

@@ -60,7 +60,7 @@ export async function openDatabase(
   const joined = joinTabs(name, handlers, isShared);
   const finding = findStore(storage, options, {
     onClosed: handlers.onClosed,
-    aloneTerm: () => joined.lease?.term(),
+    leaseTerm: () => joined.lease?.term(),
     onMove: (progress) => tell({ type: 'progress', task: 'move', name: undefined, ...progress }),
     onMoveFailed: report,
   });

@@ -13,7 +13,7 @@ export async function openPackedEngine(data: MediumData) {
     onFailure: (reason) => {
       throw reason;
     },
-    aloneTerm: () => 1,
+    leaseTerm: () => 1,
   });
   await store.open();
   let seed = 0;

@@ -101,9 +101,9 @@ export class Committer {
       });
       tx.release();
       former.release();
-      const gone = tx.gone ?? former.gone;
-      if (!gone) return { version, outcome, record: changes && { kind: 'commit', changes } };
-      await this.tree.recover(version, gone);
+      const missing = tx.missing ?? former.missing;
+      if (!missing) return { version, outcome, record: changes && { kind: 'commit', changes } };
+      await this.tree.recover(version, missing);
     }
   }
 

@@ -53,7 +53,7 @@ function killedAt(medium: Medium, at: number, isDone: boolean): Medium {
     return value;
   };
   return {
-    look: (...asked) => call(() => medium.look(...asked)),
+    read: (...asked) => call(() => medium.read(...asked)),
     append: (...asked) => call(() => medium.append(...asked)),
     appendAfter: (...asked) => call(() => medium.appendAfter(...asked)),
     putBlocks: (...asked) => call(() => medium.putBlocks(...asked)),
@@ -65,11 +65,11 @@ function killedAt(medium: Medium, at: number, isDone: boolean): Medium {
 test('copyRows() copies all rows with their entries, and counts them', async () => {
   const from = await filled();
   const to = await openPacked(new MediumData(), SMALL);
-  const told: number[] = [];
-  const copied = await copyRows(from, to, { ...SLICE, onSlice: (rows) => void told.push(rows) });
+  const slices: number[] = [];
+  const copied = await copyRows(from, to, { ...SLICE, onSlice: (rows) => void slices.push(rows) });
   expect(copied).toEqual({ documents: ROWS, history: 9, sync: 0, meta: 2 });
-  expect(told.at(-1)).toBe(ROWS + 11);
-  expect(told.length).toBeGreaterThan(ROWS / SLICE.sliceRows);
+  expect(slices.at(-1)).toBe(ROWS + 11);
+  expect(slices.length).toBeGreaterThan(ROWS / SLICE.sliceRows);
   expect(await contentsOf(to)).toEqual(await contentsOf(from));
   expect(await entriesOf(to)).toEqual(await entriesOf(from));
   expect(await to.verify()).toEqual([]);
@@ -94,7 +94,7 @@ test('copyRows() that is killed at any call goes on where it was, and loses and 
         SLICE,
       );
       expect(killed || rowsAgain === 0).toBe(true);
-      await store.settled();
+      await store.whenIdle();
       expect([await contentsOf(store), await entriesOf(store)]).toEqual(whole);
       expect(await store.verify()).toEqual([]);
       await store.close();
@@ -142,7 +142,7 @@ test('a log begins anew after numbers that were given already', async () => {
   const store = await openPacked(data, SMALL);
   expect(await inRange(store, {})).toEqual([]);
   for (const i of sequence(20)) await put(store, 'documents', [row(fixed(i), ['e'])]);
-  await store.settled();
+  await store.whenIdle();
   const again = await openPacked(data, SMALL);
   expect(await inRange(again, {})).toHaveLength(20);
   expect(await again.verify()).toEqual([]);
@@ -161,7 +161,7 @@ async function attempt(from: Store, data: MediumData, medium: Medium): Promise<b
       },
     });
     await copyRows(from, store, SLICE);
-    await store.settled();
+    await store.whenIdle();
   } catch (reason) {
     if (!(reason instanceof Killed)) throw reason;
     isKilled = true;

@@ -38,7 +38,7 @@ export class Maintenance {
   }
 
   /** A transaction has brought so many bytes into the memtable. */
-  noteWritten(bytes: number): void {
+  onWritten(bytes: number): void {
     this.debt += (Math.max(0, bytes) / this.options.limits.putBytes) * this.lateness();
     this.begin();
   }
@@ -51,32 +51,32 @@ export class Maintenance {
       .finally(() => {
         this.running = undefined;
         this.debt = 0;
-        this.letGoOn();
+        this.resumeWriters();
       });
   }
 
   /** What is in the memtable is flushed now, be it little. */
   async flush(): Promise<void> {
-    await this.ended();
+    await this.whenIdle();
     this.mustFlush = true;
     this.begin();
-    await this.ended();
+    await this.whenIdle();
   }
 
   /** What is in the memtable is flushed now, if opening the database would be slower for it. */
-  async rest(): Promise<void> {
+  async flushIfWorth(): Promise<void> {
     if (this.isFull(WORTH_IT)) await this.flush();
   }
 
   /** Deletes what was left by flushes and merges that were cut short. */
   async sweep(): Promise<void> {
-    await this.ended();
+    await this.whenIdle();
     this.mustSweep = true;
     this.begin();
-    await this.ended();
+    await this.whenIdle();
   }
 
-  async ended(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await this.running;
   }
 
@@ -89,7 +89,7 @@ export class Maintenance {
    * Resolves when there is room in the memtable, or nobody makes any. Who writes more than can be flushed and merged meanwhile is
    * held up a little at each write, by what was written, rather than for long at one of them.
    */
-  async room(): Promise<void> {
+  async throttle(): Promise<void> {
     while (this.running && (this.debt >= 1 || this.isFull(BEHIND)))
       await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
@@ -141,11 +141,11 @@ export class Maintenance {
 
   private async pause(): Promise<void> {
     this.debt = Math.max(0, this.debt - 1);
-    this.letGoOn();
+    this.resumeWriters();
     await this.options.pause();
   }
 
-  private letGoOn(): void {
+  private resumeWriters(): void {
     const { waiting } = this;
     this.waiting = [];
     for (const goOn of waiting) goOn();

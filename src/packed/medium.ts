@@ -21,7 +21,7 @@ export interface BlockRange extends IdRange {
   readonly limit?: number;
 }
 
-export interface Look {
+export interface MediumSnapshot {
   /** Ascending. */
   readonly log: readonly LogPart[];
   /** Of each range those that are there, ascending. */
@@ -36,7 +36,7 @@ export interface Trim {
 
 export interface Medium {
   /** @param after the log behind this number is read; undefined: none of it */
-  look(after: number | undefined, blocks: readonly BlockRange[]): Promise<Look>;
+  read(after: number | undefined, blocks: readonly BlockRange[]): Promise<MediumSnapshot>;
   /**
    * Adds parts at the end of the log. Their numbers follow each other, and the greatest that ever was; the first is 1.
    * @param expected what the first part's number must be
@@ -44,7 +44,7 @@ export interface Medium {
    */
   append(parts: readonly Uint8Array[], expected: number, durability: Durability): Promise<boolean>;
   /**
-   * Adds what is made of the log as it is then, in one transaction with the look at it: nobody else appends in between.
+   * Adds what is made of the log as it is then, in one transaction with the read of it: nobody else appends in between.
    * @param after the log behind this number is given to `make`
    * @param make may await this medium only; if it does, the transaction may be over when it is done. Undefined: nothing is added
    * @returns the number of the first part; undefined: nothing was added

@@ -33,7 +33,7 @@ async function opened(
   more: Partial<PackedStoreOptions> = {},
 ): Promise<{ readonly store: PackedStore; readonly medium: CountingMedium }> {
   const medium = new CountingMedium(createMemoryMedium(data));
-  const options = { medium, aloneTerm: () => 1, ...more };
+  const options = { medium, leaseTerm: () => 1, ...more };
   const store = await openPacked(data, SMALL_BLOCKS, options);
   return { store, medium };
 }
@@ -45,7 +45,7 @@ test('what was flushed is read from memory', async () => {
   medium.take();
   const { documents } = await everything(store);
   expect(documents).toHaveLength(1000);
-  expect(medium.take()).toMatchObject({ looks: 0, ranges: 0 });
+  expect(medium.take()).toMatchObject({ reads: 0, ranges: 0 });
 });
 
 test('what was in memory before a merge is after it', async () => {
@@ -57,7 +57,7 @@ test('what was in memory before a merge is after it', async () => {
   expect(store.manifest.families[0]).toHaveLength(1);
   medium.take();
   expect((await everything(store)).documents).toHaveLength(300);
-  expect(medium.take()).toMatchObject({ looks: 0 });
+  expect(medium.take()).toMatchObject({ reads: 0 });
 });
 
 test('a merge leaves nothing in memory of what queries had not read', async () => {
@@ -88,7 +88,7 @@ test('a page of scattered rows is two transactions, each block read once', async
   });
   expect(page).toHaveLength(64);
   const counts = medium.take();
-  expect(counts.looks).toBe(2);
+  expect(counts.reads).toBe(2);
   expect(counts.ranges).toBeLessThanOrEqual(66);
   expect(counts.blocks).toBeLessThanOrEqual(70);
 });
@@ -103,7 +103,7 @@ test('rows beside each other are one request', async () => {
   const addresses = sequence(200).map((i) => at(fixed(300 + i)));
   await store.read((tx) => tx.fetch(addresses, []));
   const counts = medium.take();
-  expect(counts).toMatchObject({ looks: 1, ranges: 1 });
+  expect(counts).toMatchObject({ reads: 1, ranges: 1 });
   expect(counts.blocks).toBeGreaterThan(10);
 });
 
@@ -144,7 +144,7 @@ test('terms that no entry has cost no request', async () => {
     expect(await inRange(store, range)).toEqual([]);
   }
   // One in a hundred is let through by each filter.
-  expect(medium.take().looks).toBeLessThan(40);
+  expect(medium.take().reads).toBeLessThan(40);
   expect(await inRange(store, { by: 'entry', ...prefixRange(termed(607)) })).toHaveLength(1);
   // The filters of the other two runs say no: one block of entries, and the row's.
   expect(medium.take().ranges).toBeLessThanOrEqual(3);
@@ -165,13 +165,13 @@ test('warm() brings all in with few requests, and pages need none', async () => 
   medium.take();
   await store.warm({ idle: turn });
   // One for the entries, one for the documents.
-  expect(medium.take()).toMatchObject({ looks: 2, ranges: 2 });
+  expect(medium.take()).toMatchObject({ reads: 2, ranges: 2 });
   const page = { by: 'entry', lower: keyOfBytes(`e${fixed(500)}`), limit: 64 } as const;
   expect(await inRange(store, page)).toHaveLength(64);
   expect((await everything(store)).documents).toHaveLength(1000);
-  expect(medium.take()).toMatchObject({ looks: 0 });
+  expect(medium.take()).toMatchObject({ reads: 0 });
   await store.warm({ idle: turn });
-  expect(medium.take()).toMatchObject({ looks: 0 });
+  expect(medium.take()).toMatchObject({ reads: 0 });
 });
 
 test('warm() ends at a bound of bytes, and evicts nothing', async () => {
@@ -186,7 +186,7 @@ test('warm() ends at a bound of bytes, and evicts nothing', async () => {
   expect(small.store.memory.blocks).toBeLessThanOrEqual(40_000);
   small.medium.take();
   await inRange(small.store, { limit: 5 });
-  expect(small.medium.take()).toMatchObject({ looks: 0 });
+  expect(small.medium.take()).toMatchObject({ reads: 0 });
 });
 
 test('warm() lets a reader go first, and ends when it is stopped', async () => {
@@ -200,13 +200,13 @@ test('warm() lets a reader go first, and ends when it is stopped', async () => {
     await turn();
     await turn();
     await turn();
-    expect(medium.take()).toMatchObject({ looks: 0 });
+    expect(medium.take()).toMatchObject({ reads: 0 });
     isStopped = true;
   });
   await warming;
-  expect(medium.take()).toMatchObject({ looks: 0 });
+  expect(medium.take()).toMatchObject({ reads: 0 });
   await store.warm({ idle: turn });
-  expect(medium.take().looks).toBeGreaterThan(0);
+  expect(medium.take().reads).toBeGreaterThan(0);
 });
 
 test('warm() of a closed store reads nothing', async () => {
@@ -215,7 +215,7 @@ test('warm() of a closed store reads nothing', async () => {
   const warming = store.warm({ idle: turn });
   await store.close();
   await warming;
-  expect(medium.take()).toMatchObject({ looks: 0 });
+  expect(medium.take()).toMatchObject({ reads: 0 });
 });
 
 test('rows larger than what is kept in memory are read once each, a few at a time', async () => {
@@ -235,7 +235,7 @@ test('rows larger than what is kept in memory are read once each, a few at a tim
   ];
   for (const [i, ask] of asks.entries()) {
     const medium = new CountingMedium(createMemoryMedium(data));
-    const cold = await openPacked(data, {}, { medium, aloneTerm: () => 1, cacheBytesMax: 0 });
+    const cold = await openPacked(data, {}, { medium, leaseTerm: () => 1, cacheBytesMax: 0 });
     medium.take();
     const { rows: found, ranges } = await cold.read(ask);
     const bytes = [...found, ...ranges.flat().map((each) => each.row)].reduce(
@@ -245,7 +245,7 @@ test('rows larger than what is kept in memory are read once each, a few at a tim
     expect(bytes).toBe((i === 1 ? 4 : 12) * value.length);
     const counts = medium.take();
     expect(counts.blocks * 56 * 1024).toBeLessThan(1.3 * bytes + 10_000_000);
-    expect(counts.looks).toBeGreaterThan(i === 1 ? 0 : 2);
+    expect(counts.reads).toBeGreaterThan(i === 1 ? 0 : 2);
     await cold.close();
   }
 });
@@ -254,14 +254,14 @@ test('runs of rows larger than what is kept in memory are merged', async () => {
   const data = new MediumData();
   const limits = { runsPerLevel: 7 };
   const medium = new CountingMedium(createMemoryMedium(data));
-  const store = await openPacked(data, limits, { medium, aloneTerm: () => 1, cacheBytesMax: 0 });
+  const store = await openPacked(data, limits, { medium, leaseTerm: () => 1, cacheBytesMax: 0 });
   const value = 'x'.repeat(3 * 1024 * 1024);
   for (const i of sequence(7)) {
     const of = (n: number): Row => ({ ...row(fixed(n)), value });
     await put(store, 'documents', [of(i), of(i + 50)]);
     await store.flush();
   }
-  await store.settled();
+  await store.whenIdle();
   expect(store.manifest.families[0].length).toBeLessThan(7);
   // Each once for the merge.
   expect(medium.take().blocks * 56 * 1024).toBeLessThan(1.2 * 14 * value.length);

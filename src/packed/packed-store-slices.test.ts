@@ -63,7 +63,7 @@ test('a store that grows puts at most four bytes for each that is live', async (
     rowBlockBytes: 1000,
     blockBytes: 2000,
   };
-  const store = await openPacked(data, limits, { medium, aloneTerm: () => 1 });
+  const store = await openPacked(data, limits, { medium, leaseTerm: () => 1 });
   const total = 10_000;
   for (let begun = 0; begun < total; begun += 100) {
     const rows = sequence(100).map((i) => ({
@@ -93,7 +93,7 @@ test('who writes without a rest waits a little at each write, and never for a wh
   const pause = async (): Promise<void> => {
     pauses += 1;
   };
-  const store = await openPacked(data, limits, { pause, aloneTerm: () => 1 });
+  const store = await openPacked(data, limits, { pause, leaseTerm: () => 1 });
   const total = 20_000;
   let longest = 0;
   let runs = 0;
@@ -114,7 +114,7 @@ test('a few changes of many rows that came in order do not write all of them ane
   const data = new MediumData();
   const medium = new CountingMedium(createMemoryMedium(data));
   const limits = { memtableBytesMax: 20_000, tableBytes: 10_000, rowBlockBytes: 1000 };
-  const store = await openPacked(data, limits, { medium, aloneTerm: () => 1 });
+  const store = await openPacked(data, limits, { medium, leaseTerm: () => 1 });
   const rowAt = (i: number) => ({ ...row(fixed(i)), value: 'x'.repeat(200) });
   for (const batch of sequence(60))
     await put(

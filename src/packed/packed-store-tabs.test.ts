@@ -41,9 +41,9 @@ test('flush() cuts the log, and open() finds all in tables', async () => {
 
 test('what was appended under another number than its own counts for nobody, and is passed over', async () => {
   const data = new MediumData();
-  // Both believe to be alone, as one does that was frozen.
-  const alone = { aloneTerm: () => 1 };
-  const [store, other] = [await openPacked(data, {}, alone), await openPacked(data, {}, alone)];
+  // Both believe to hold the lease, as one does that was frozen.
+  const lease = { leaseTerm: () => 1 };
+  const [store, other] = [await openPacked(data, {}, lease), await openPacked(data, {}, lease)];
   for (const tab of [store, other, store, other]) await increment(tab);
   const counted = data.log.map(({ bytes }) => bytes !== undefined).join(' ');
   expect(counted).toBe('true false true false true false true');
@@ -85,7 +85,7 @@ test('blocks have ids of a claim, also when its second append is not answered an
 });
 
 test.each([1, undefined])(
-  'a read after a commit whose answer was lost shows it, when the tab is alone in term %s, too',
+  'a read after a commit whose answer was lost shows it, when the tab holds the lease in term %s, too',
   async (term) => {
     const data = new MediumData();
     const memory = createMemoryMedium(data);
@@ -96,7 +96,7 @@ test.each([1, undefined])(
       return answer;
     };
     const store = await openPacked(data, SMALL, {
-      aloneTerm: () => term,
+      leaseTerm: () => term,
       medium: {
         ...memory,
         append: (...asked) => losing(memory.append(...asked)),
@@ -119,18 +119,18 @@ test.each([1, undefined])(
   },
 );
 
-test('a look that began before a commit whose answer was lost does not tell that the tab knows all', async () => {
+test('a read of the log that began before a commit whose answer was lost does not make the tab trust what it knows', async () => {
   const data = new MediumData();
   const memory = createMemoryMedium(data);
   const gate = { isShut: false, open: (): void => undefined };
   let isLost = false;
   let term: number | undefined = undefined;
   const store = await openPacked(data, SMALL, {
-    aloneTerm: () => term,
+    leaseTerm: () => term,
     medium: {
       ...memory,
-      async look(...asked) {
-        const found = await memory.look(...asked);
+      async read(...asked) {
+        const found = await memory.read(...asked);
         if (gate.isShut) await new Promise<void>((resolve) => (gate.open = resolve));
         return found;
       },
@@ -141,7 +141,7 @@ test('a look that began before a commit whose answer was lost does not tell that
       },
     },
   });
-  // Others have not committed for a while: it appends without a look.
+  // Others have not committed for a while: it appends without reading the log.
   for (const _ of sequence(6)) await increment(store);
   // The other tab has just ended.
   term = 1;
@@ -311,9 +311,9 @@ test('write() whose body has to read blocks gets its turn beside one that need n
   const slow = await openPacked(data, SMALL, {
     medium: {
       ...memory,
-      async look(...asked) {
+      async read(...asked) {
         await turn();
-        return memory.look(...asked);
+        return memory.read(...asked);
       },
     },
   });
@@ -340,18 +340,18 @@ test('write() whose body has to read blocks gets its turn beside one that need n
 
 test('noteAppended() brings what another tab has committed, in its order, and nothing else', async () => {
   const data = new MediumData();
-  const told: Appended[] = [];
-  const store = await openPacked(data, {}, { tell: (appended) => told.push(appended) });
+  const broadcasts: Appended[] = [];
+  const store = await openPacked(data, {}, { broadcast: (appended) => broadcasts.push(appended) });
   const other = await openPacked(data);
   await increment(store);
   await increment(store);
-  const [first, second] = told;
-  if (!first || !second) throw new Error('nothing was told');
-  other.noteAppended(second);
+  const [first, second] = broadcasts;
+  if (!first || !second) throw new Error('nothing was broadcast');
+  other.applyAppended(second);
   expect(other.lastNumber).toBe(0);
-  other.noteAppended(first);
-  other.noteAppended(first);
-  other.noteAppended(second);
+  other.applyAppended(first);
+  other.applyAppended(first);
+  other.applyAppended(second);
   expect(other.lastNumber).toBe(store.lastNumber);
   let runs = 0;
   await other.write(async (tx) => {
@@ -363,36 +363,40 @@ test('noteAppended() brings what another tab has committed, in its order, and no
   expect(runs).toBe(1);
 });
 
-test('write() beside a tab that is silent, or tells what it writes, does not look at the log', async () => {
+test('write() beside a tab that is silent, or broadcasts what it writes, does not read the log', async () => {
   const data = new MediumData();
   const medium = new CountingMedium(createMemoryMedium(data));
   const store = await openPacked(data, {}, { medium });
-  const other = await openPacked(data, {}, { tell: (appended) => store.noteAppended(appended) });
+  const other = await openPacked(
+    data,
+    {},
+    { broadcast: (appended) => store.applyAppended(appended) },
+  );
   const silent = await openPacked(data);
   for (let round = 0; round < 5; round += 1) await increment(store);
   medium.take();
   await increment(store);
   await increment(other);
   await increment(store);
-  expect(medium.take()).toMatchObject({ looks: 0, appended: 2 });
-  // Whoever was overtaken looks first, for a while.
+  expect(medium.take()).toMatchObject({ reads: 0, appended: 2 });
+  // Whoever was overtaken reads the log first, for a while.
   await increment(silent);
   await increment(store);
-  expect(medium.take()).toMatchObject({ looks: 1, appended: 2 });
+  expect(medium.take()).toMatchObject({ reads: 1, appended: 2 });
   await increment(store);
-  expect(medium.take()).toMatchObject({ looks: 1, appended: 1 });
+  expect(medium.take()).toMatchObject({ reads: 1, appended: 1 });
   expect(await counterOf(other)).toBe(11);
 });
 
-test('a tab that is alone tells nobody', async () => {
-  const told: Appended[] = [];
+test('a tab that holds the lease broadcasts nothing', async () => {
+  const broadcasts: Appended[] = [];
   const store = await openPacked(
     new MediumData(),
     {},
-    { aloneTerm: () => 1, tell: (appended) => told.push(appended) },
+    { leaseTerm: () => 1, broadcast: (appended) => broadcasts.push(appended) },
   );
   await increment(store);
-  expect(told).toEqual([]);
+  expect(broadcasts).toEqual([]);
 });
 
 test('fetch() of several ranges ends at a bound of bytes with all rows of what it found', async () => {

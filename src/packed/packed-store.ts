@@ -26,10 +26,10 @@ export interface PackedStoreOptions extends Pick<MaintenanceOptions, 'pause' | '
   readonly medium: Medium;
   /** Of blocks in memory. */
   readonly cacheBytesMax?: number;
-  /** A number while no other tab can commit, another each time that this begins; absent: one always can. */
-  readonly aloneTerm?: () => number | undefined;
-  /** Tells other tabs what is stored now, so that they need not look: to be given to their `noteAppended()`. It may get lost. */
-  readonly tell?: (appended: Appended) => void;
+  /** The term of the lease: a number while no other tab can commit, another each time that this begins; absent: one always can. */
+  readonly leaseTerm?: () => number | undefined;
+  /** Broadcasts what is stored now to other tabs, so that they need not read it: to be given to their `applyAppended()`. It may get lost. */
+  readonly broadcast?: (appended: Appended) => void;
   /** Runs it if no other tab is flushing or merging; absent: there is no other. */
   readonly exclusively?: MaintenanceOptions['exclusively'];
   readonly limits?: Partial<PackedLimits>;
@@ -67,9 +67,9 @@ export class PackedStore implements Store {
 
   constructor(options: PackedStoreOptions) {
     const { medium, cacheBytesMax = CACHE_BYTES_MAX } = options;
-    const { aloneTerm = () => undefined, tell = () => undefined } = options;
+    const { leaseTerm = () => undefined, broadcast = () => undefined } = options;
     this.cacheBytesMax = cacheBytesMax;
-    this.tree = new Tree({ medium, cacheBytesMax, aloneTerm, tell });
+    this.tree = new Tree({ medium, cacheBytesMax, leaseTerm, broadcast });
     this.committer = new Committer(this.tree);
     this.maintenance = new Maintenance({
       tree: this.tree,
@@ -99,8 +99,8 @@ export class PackedStore implements Store {
         const tx = new SnapshotTx(this.tree, spaces, version);
         const outcome = await outcomeOf(() => body(tx));
         tx.release();
-        if (!tx.gone) return outcome();
-        if (tx.version) await this.tree.recover(tx.version, tx.gone);
+        if (!tx.missing) return outcome();
+        if (tx.version) await this.tree.recover(tx.version, tx.missing);
       }
     } finally {
       this.foreground.end();
@@ -110,12 +110,12 @@ export class PackedStore implements Store {
   async write<T>(body: WriteBody<T>, { spaces = SPACES, durability }: WriteOptions): Promise<T> {
     this.foreground.begin();
     try {
-      await this.maintenance.room();
+      await this.maintenance.throttle();
       return await this.queue.run(async () => {
         this.requireOpen();
         const before = memtableBytes(this.tree.version);
         const result = await this.committer.commit(body, { spaces, durability });
-        this.maintenance.noteWritten(memtableBytes(this.tree.version) - before);
+        this.maintenance.onWritten(memtableBytes(this.tree.version) - before);
         return result;
       });
     } finally {
@@ -124,8 +124,8 @@ export class PackedStore implements Store {
   }
 
   /** Another tab of the same database has appended this; late, twice or never is as good. */
-  noteAppended(appended: Appended): void {
-    if (!this.isClosed) this.tree.noteAppended(appended);
+  applyAppended(appended: Appended): void {
+    if (!this.isClosed) this.tree.applyAppended(appended);
   }
 
   /**
@@ -149,8 +149,8 @@ export class PackedStore implements Store {
   }
 
   /** The same if there is enough to be worth it. */
-  async rest(): Promise<void> {
-    await this.maintenance.rest();
+  async flushIfWorth(): Promise<void> {
+    await this.maintenance.flushIfWorth();
   }
 
   /** Deletes blocks that no table has; to be called now and then, when there is time. */
@@ -160,7 +160,7 @@ export class PackedStore implements Store {
 
   /** A sentence for each thing that is damaged or does not fit; none: all is well. */
   async verify(): Promise<readonly string[]> {
-    await this.maintenance.ended();
+    await this.maintenance.whenIdle();
     const ofTables = await verifyTree(this.tree);
     if (ofTables.length > 0) return ofTables;
     const [documents, history] = await this.read(async (tx) => [
@@ -191,8 +191,8 @@ export class PackedStore implements Store {
   }
 
   /** Resolves when no flush and no merge is under way. */
-  async settled(): Promise<void> {
-    await this.maintenance.ended();
+  async whenIdle(): Promise<void> {
+    await this.maintenance.whenIdle();
   }
 
   async close(): Promise<void> {

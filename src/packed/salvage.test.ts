@@ -23,7 +23,7 @@ async function changedOften(seed: number): Promise<{ store: PackedStore; data: M
     if (random.chance(0.2)) await write(store, { puts: [], deletes: [at(fixed(round))] });
     if (random.chance(0.3)) await store.flush();
   }
-  await store.settled();
+  await store.whenIdle();
   return { store, data };
 }
 

@@ -22,23 +22,23 @@ export interface SalvagedRows {
 }
 
 /**
- * The newest version of each row that can be read. Without a manifest blocks tell how new their newest row is: a row that was
+ * The newest version of each row that can be read. Without a manifest blocks say how new their newest row is: a row that was
  * changed between merges may be an older version then, and deleted ones may be among them.
- * @param damaged is told what cannot be read
+ * @param damaged receives what cannot be read
  */
 export async function* salvage(
-  medium: Pick<Medium, 'look'>,
+  medium: Pick<Medium, 'read'>,
   damaged: (what: string) => void,
 ): AsyncGenerator<SalvagedRows> {
-  const told = new Set<string>();
-  const tell = (what: string): void => {
-    if (!told.has(what)) damaged(what);
-    told.add(what);
+  const reported = new Set<string>();
+  const report = (what: string): void => {
+    if (!reported.has(what)) damaged(what);
+    reported.add(what);
   };
-  const log = readLog((await medium.look(0, [])).log, tell);
+  const log = readLog((await medium.read(0, [])).log, report);
   const ranks = log.manifest && ranksOf(log.manifest);
   const places = new Map<Family, Place[]>();
-  for await (const { ids, block } of storedBlocks(medium, tell)) {
+  for await (const { ids, block } of storedBlocks(medium, report)) {
     const order = orderOf(ids, block, ranks);
     if (order === undefined) continue;
     const place = { ...ids, low: block.read(0).keys[0] ?? '', order };
@@ -48,7 +48,7 @@ export async function* salvage(
   }
   for (const space of SPACES) {
     const ofSpace = places.get(rowFamily(space)) ?? [];
-    const walk = new SpaceWalk(medium, ofSpace, log.rows.get(space) ?? new Map(), tell);
+    const walk = new SpaceWalk(medium, ofSpace, log.rows.get(space) ?? new Map(), report);
     for await (const rows of walk.rows()) yield { space, rows };
   }
 }
@@ -60,7 +60,7 @@ interface Place extends IdRange {
 }
 
 interface Version {
-  /** Of two the one with the greater is newer; with the same they are equal, or nothing tells. */
+  /** Of two the one with the greater is newer; with the same they are equal, or it is not known. */
   readonly order: number;
   readonly row: Row | undefined;
 }
@@ -91,24 +91,24 @@ function orderOf({ first }: IdRange, { newest }: Block, ranks: Ranks | undefined
 const BLOCKS_AT_A_TIME = 16;
 
 class SpaceWalk {
-  private readonly medium: Pick<Medium, 'look'>;
+  private readonly medium: Pick<Medium, 'read'>;
   private readonly places: readonly Place[];
   /** In the order of their keys. */
   private readonly logged: readonly (readonly [Key, Version])[];
-  private readonly tell: (what: string) => void;
+  private readonly report: (what: string) => void;
   /** Of keys that blocks to come may have, too. */
   private readonly pending: Map<Key, Version> = new Map();
 
   constructor(
-    medium: Pick<Medium, 'look'>,
+    medium: Pick<Medium, 'read'>,
     places: readonly Place[],
     logged: ReadonlyMap<Key, Version>,
-    tell: (what: string) => void,
+    report: (what: string) => void,
   ) {
     this.medium = medium;
     this.places = places.toSorted((a, b) => compare(a.low, b.low));
     this.logged = [...logged].sort(([a], [b]) => compare(a, b));
-    this.tell = tell;
+    this.report = report;
   }
 
   async *rows(): AsyncGenerator<readonly Row[]> {
@@ -128,13 +128,13 @@ class SpaceWalk {
 
   private async read(places: readonly Place[]): Promise<void> {
     if (places.length === 0) return;
-    const found = (await this.medium.look(undefined, places)).blocks;
+    const found = (await this.medium.read(undefined, places)).blocks;
     for (const [at, { first, order }] of places.entries()) {
       try {
         this.take(order, new Block(joined((found[at] ?? []).map(({ bytes }) => bytes))));
       } catch (reason) {
         if (!(reason instanceof Malformed)) throw reason;
-        this.tell(`block ${first}`);
+        this.report(`block ${first}`);
       }
     }
   }
@@ -172,14 +172,14 @@ interface LogRows {
 }
 
 /** The log is short: what it has becomes tables. */
-function readLog(log: readonly LogPart[], tell: (what: string) => void): LogRows {
+function readLog(log: readonly LogPart[], report: (what: string) => void): LogRows {
   const rows = new Map(SPACES.map((space) => [space, new Map<Key, Version>()]));
   let manifest: Manifest | undefined;
   let isWhole = true;
   for (const { number, record } of recordsOf(log)) {
     if (!record) {
       isWhole = false;
-      tell(`log record ${number}`);
+      report(`log record ${number}`);
     } else if (record.kind === 'flip') ({ manifest } = record);
     else if (record.kind === 'commit')
       for (const { space, key, row } of record.changes)
@@ -187,7 +187,7 @@ function readLog(log: readonly LogPart[], tell: (what: string) => void): LogRows
   }
   const before = (log[0]?.number ?? 1) - 1;
   // A later manifest may call more of it flushed.
-  if (isWhole && before > (manifest?.flushed ?? 0)) tell(`log record ${before}`);
+  if (isWhole && before > (manifest?.flushed ?? 0)) report(`log record ${before}`);
   return { rows, manifest: isWhole ? manifest : undefined };
 }
 
@@ -212,6 +212,6 @@ function* recordsOf(
     }
     parts = [];
   }
-  // What does not begin with its first part has been told of already.
+  // What does not begin with its first part has been reported already.
   if (parts[0]?.index === 0) yield { number: next, record: undefined };
 }

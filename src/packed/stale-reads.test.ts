@@ -1,4 +1,4 @@
-/** Engines of two tabs on one packed store: what a read shows that does without a look at the log. */
+/** Engines of two tabs on one packed store: what a read shows that does without reading the log. */
 import { createHash, randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -25,18 +25,18 @@ const reading: TransactionBody<number> = ({ writer }) => ({
   value: Number(writer.row(COUNTER)?.value ?? 0),
 });
 
-/** A tab, and what the other one tells it: given to it by hand. */
+/** A tab, and what the other one broadcasts: given to it by hand. */
 class Tab {
-  readonly told: Appended[] = [];
+  readonly received: Appended[] = [];
   readonly medium: CountingMedium;
   term: number | undefined = undefined;
   private readonly opening: Promise<PackedStore>;
   private opened: { readonly store: PackedStore; readonly transactions: Transactions } | undefined;
 
-  constructor(data: MediumData, tell: (appended: Appended) => void) {
+  constructor(data: MediumData, broadcast: (appended: Appended) => void) {
     this.medium = new CountingMedium(createMemoryMedium(data));
     const { medium } = this;
-    this.opening = openPacked(data, SMALL, { medium, tell, aloneTerm: () => this.term });
+    this.opening = openPacked(data, SMALL, { medium, broadcast, leaseTerm: () => this.term });
   }
 
   async open(): Promise<void> {
@@ -66,8 +66,8 @@ class Tab {
   }
 
   hear(index = 0): void {
-    const [appended] = this.told.splice(index, 1);
-    if (appended) this.store.noteAppended(appended);
+    const [appended] = this.received.splice(index, 1);
+    if (appended) this.store.applyAppended(appended);
   }
 }
 
@@ -78,48 +78,48 @@ function required<T>(value: T | undefined): T {
 
 async function openTabs(): Promise<{ readonly writer: Tab; readonly reader: Tab }> {
   const data = new MediumData();
-  const writer: Tab = new Tab(data, (appended) => reader.told.push(appended));
-  const reader: Tab = new Tab(data, (appended) => writer.told.push(appended));
+  const writer: Tab = new Tab(data, (appended) => reader.received.push(appended));
+  const reader: Tab = new Tab(data, (appended) => writer.received.push(appended));
   await writer.open();
   await reader.open();
   await writer.transactions.write(adding);
   expect((await reader.transactions.read(reading)).value).toBe(1);
-  reader.told.length = 0;
+  reader.received.length = 0;
   reader.medium.take();
   return { writer, reader };
 }
 
-test('read() after a commit that was told shows it, and asks the medium nothing', async () => {
+test('read() after a commit that was broadcast shows it, and asks the medium nothing', async () => {
   const { writer, reader } = await openTabs();
   await writer.transactions.write(adding);
   reader.hear();
   const { value, head } = await reader.transactions.read(reading, { minSnapshot: 2 });
   expect([value, head]).toEqual([2, 2]);
-  expect(reader.medium.take().looks).toBe(0);
+  expect(reader.medium.take().reads).toBe(0);
   // Whoever does not say so is shown the newest.
   await writer.transactions.write(adding);
   expect((await reader.transactions.read(reading)).value).toBe(3);
 });
 
-test('read() of a commit that was not told, or is told late, finds it in the log', async () => {
+test('read() of a commit that was not broadcast, or is late, finds it in the log', async () => {
   const { writer, reader } = await openTabs();
   await writer.transactions.write(adding);
   await writer.transactions.write(adding);
   reader.hear(1);
   expect((await reader.transactions.read(reading, { minSnapshot: 3 })).value).toBe(3);
-  expect(reader.medium.take().looks).toBe(1);
+  expect(reader.medium.take().reads).toBe(1);
   reader.hear();
   expect((await reader.transactions.read(reading, { minSnapshot: 3 })).value).toBe(3);
-  expect(reader.medium.take().looks).toBe(0);
+  expect(reader.medium.take().reads).toBe(0);
 });
 
-test('what was read without a look is not trusted by a tab that is alone then', async () => {
+test('what a stale read returned is not trusted by a tab that holds the lease then', async () => {
   const { writer, reader } = await openTabs();
   await writer.transactions.write(adding);
   reader.hear();
   await writer.transactions.write(adding);
   expect((await reader.transactions.read(reading, { minSnapshot: 2 })).value).toBe(2);
-  // The other tab was killed before it told of its last commit.
+  // The other tab was killed before it broadcast its last commit.
   reader.term = 1;
   expect((await reader.transactions.read(reading, { minSnapshot: 2 })).value).toBe(2);
   expect((await reader.transactions.read(reading)).value).toBe(3);
@@ -129,14 +129,14 @@ test('what was read without a look is not trusted by a tab that is alone then', 
 test('a damaged message is ignored', async () => {
   const { writer, reader } = await openTabs();
   await writer.transactions.write(adding);
-  const { first, parts } = required(reader.told[0]);
-  reader.store.noteAppended({ first, parts: parts.map((part) => part.slice(0, -3)) });
-  reader.store.noteAppended({ first, parts: [] });
+  const { first, parts } = required(reader.received[0]);
+  reader.store.applyAppended({ first, parts: parts.map((part) => part.slice(0, -3)) });
+  reader.store.applyAppended({ first, parts: [] });
   expect((await reader.transactions.read(reading, { minSnapshot: 1 })).value).toBe(1);
   expect((await reader.transactions.read(reading)).value).toBe(2);
 });
 
-test('reads without a look show commits that happened, do not go back, and spoil no write', async () => {
+test('stale reads show commits that happened, do not go back, and spoil no write', async () => {
   const step = fc.oneof(
     fc.record({ tab: fc.nat(1), act: fc.constant('write' as const) }),
     fc.record({ tab: fc.nat(1), act: fc.constantFrom('stale' as const, 'read' as const) }),
@@ -171,17 +171,17 @@ test('reads without a look show commits that happened, do not go back, and spoil
           if (value !== head || value < least) wrong.push({ ...each, value, head, least });
           shown[each.tab] = Math.max(minSnapshot, value);
         } else if ('at' in each) {
-          const appended = tab.told[each.at];
-          if (each.act === 'repeat' && appended) tab.store.noteAppended(appended);
+          const appended = tab.received[each.at];
+          if (each.act === 'repeat' && appended) tab.store.applyAppended(appended);
           else if (each.act === 'hear') tab.hear(each.at);
-          else tab.told.splice(each.at, 1);
+          else tab.received.splice(each.at, 1);
         }
       }
       expect(wrong).toEqual([]);
       await Promise.all(running);
       for (const tab of tabs) {
         expect((await tab.transactions.read(reading)).value).toBe(written);
-        await tab.store.settled();
+        await tab.store.whenIdle();
       }
     }),
     { numRuns: 200 },

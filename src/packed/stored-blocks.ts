@@ -15,15 +15,15 @@ export interface WholeBlock {
 
 const PARTS_AT_A_TIME = 64;
 
-/** @param damaged is told of parts that no block consists of */
+/** @param damaged receives parts that no block consists of */
 export async function* storedBlocks(
-  medium: Pick<Medium, 'look'>,
+  medium: Pick<Medium, 'read'>,
   damaged: (what: string) => void,
 ): AsyncGenerator<WholeBlock> {
   const parts = new BlockParts(damaged);
   for (let after = -1; ;) {
     const range = { first: after + 1, last: Number.MAX_SAFE_INTEGER, limit: PARTS_AT_A_TIME };
-    const [found = []] = (await medium.look(undefined, [range])).blocks;
+    const [found = []] = (await medium.read(undefined, [range])).blocks;
     for (const part of found) yield* parts.add(part);
     const last = found.at(-1);
     if (!last) break;

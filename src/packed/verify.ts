@@ -1,4 +1,4 @@
-/** Walks all that a version has, and tells what does not fit together. */
+/** Walks all that a version has, and names what does not fit together. */
 import { termsPrefixOf } from '../codec/key.ts';
 import { EVERY_KEY } from '../codec/ranges.ts';
 import { Refusal } from '../errors.ts';

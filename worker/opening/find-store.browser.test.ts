@@ -10,7 +10,7 @@ const STORAGE: DatabaseStorage = {
   destroyStore: (name) => destroyStore(name),
   isShared: true,
 };
-const HANDLERS = { onClosed: () => undefined, aloneTerm: () => undefined };
+const HANDLERS = { onClosed: () => undefined, leaseTerm: () => undefined };
 
 test.each(['rows', 'packed'] as const)(
   'findStore() finishes a deletion that was cut off: %s',

@@ -233,7 +233,7 @@ test('probePersistence() knows a private window by the files it refuses', async 
   expect(await probePersistence()).toBe('session');
 });
 
-const HANDLERS = { onClosed: () => undefined, aloneTerm: () => undefined };
+const HANDLERS = { onClosed: () => undefined, leaseTerm: () => undefined };
 const openOptions = (name: string): Parameters<typeof openStoredDatabase>[0] => ({
   name,
   aliveLock: name,

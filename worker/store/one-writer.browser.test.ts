@@ -42,7 +42,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
             spaces: ['documents'],
           }),
         ]);
-      if (one instanceof PackedDatabase) await one.rest();
+      if (one instanceof PackedDatabase) await one.flushIfWorth();
       await one.close();
       await two.destroy();
     });

@@ -16,7 +16,7 @@ import { canTearLog, WriteMark } from './write-mark.ts';
 /** The database of an engine, in the layout that the setting names if it is new or can be moved into it. */
 export async function openStoredDatabase(
   { name, aliveLock, settings }: StoreRequest,
-  { onClosed, aloneTerm, onMove, onMoveFailed }: StoreHandlers,
+  { onClosed, leaseTerm, onMove, onMoveFailed }: StoreHandlers,
 ): Promise<StoredDatabase> {
   const newMark = (): WriteMark | undefined =>
     canTearLog(navigator.userAgent) ? new WriteMark(name, aliveLock) : undefined;
@@ -24,7 +24,7 @@ export async function openStoredDatabase(
   const head = { address: HEAD, read: headOf };
   const store = await openInLayout(name, {
     wanted: settings.store,
-    options: { head, ...(mark && { mark }), onEnd: (end) => onClosed(ENDS[end]), aloneTerm },
+    options: { head, ...(mark && { mark }), onEnd: (end) => onClosed(ENDS[end]), leaseTerm },
     move: (onProgress) => {
       const own = newMark();
       return moveDatabase(name, { head, ...(own && { mark: own }), onProgress });
@@ -42,7 +42,7 @@ export async function openStoredDatabase(
     afterEnds: async (ended) => {
       if (mark) await renewLogAfterKill(ended);
     },
-    rest: async () => packed?.rest(),
+    flushIfWorth: async () => packed?.flushIfWorth(),
     verify: async () => (await packed?.verify()) ?? [],
     destroy: () => store.destroy(),
   };

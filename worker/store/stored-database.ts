@@ -15,7 +15,7 @@ export interface StoreHandlers {
   /** The browser or another tab took it away. */
   readonly onClosed: (description: string) => void;
   /** See `Lease.term`. */
-  readonly aloneTerm: () => number | undefined;
+  readonly leaseTerm: () => number | undefined;
   /** Its rows are being moved into blocks, here or in another tab. */
   readonly onMove?: (progress: MoveProgress) => void;
   /** What kept them from it; they are used as they are. */
@@ -35,7 +35,7 @@ export interface StoredDatabase {
   /** Repairs what workers may have left that were killed with the browser. @param ended the workers that were not */
   afterEnds(ended: readonly string[]): Promise<void>;
   /** There may be no time later: what would make the next open slow is done now. */
-  rest(): Promise<void>;
+  flushIfWorth(): Promise<void>;
   /** A sentence for each thing in the layout that is damaged. */
   verify(): Promise<readonly string[]>;
   /** Closes the store and deletes it all. */

@@ -11,7 +11,7 @@ serve({
       loss: undefined,
       acknowledgeLoss: () => Promise.resolve(),
       afterEnds: () => Promise.resolve(),
-      rest: () => Promise.resolve(),
+      flushIfWorth: () => Promise.resolve(),
       verify: () => Promise.resolve([]),
       destroy: () => Promise.resolve(),
     }),

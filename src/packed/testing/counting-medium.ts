@@ -3,7 +3,7 @@ import type { Medium } from '../medium.ts';
 
 export interface MediumCounts {
   /** Transactions that read. */
-  looks: number;
+  reads: number;
   /** Ranges of blocks they asked for: each is a request. */
   ranges: number;
   /** Of the largest answer to one of them. */
@@ -29,9 +29,9 @@ export class CountingMedium implements Medium {
     return counts;
   }
 
-  async look(...[after, ranges]: Parameters<Medium['look']>): ReturnType<Medium['look']> {
-    const found = await this.medium.look(after, ranges);
-    this.counts.looks += 1;
+  async read(...[after, ranges]: Parameters<Medium['read']>): ReturnType<Medium['read']> {
+    const found = await this.medium.read(after, ranges);
+    this.counts.reads += 1;
     this.counts.ranges += ranges.length;
     this.counts.blocks += found.blocks.flat().length;
     for (const blocks of found.blocks) {
@@ -50,7 +50,7 @@ export class CountingMedium implements Medium {
   appendAfter(
     ...[after, make, ...rest]: Parameters<Medium['appendAfter']>
   ): Promise<number | undefined> {
-    this.counts.looks += 1;
+    this.counts.reads += 1;
     const counted = async (log: Parameters<typeof make>[0]) => {
       const parts = await make(log);
       this.counts.appended += 1;
@@ -75,7 +75,7 @@ export class CountingMedium implements Medium {
 }
 
 const NOTHING = (): MediumCounts => ({
-  looks: 0,
+  reads: 0,
   ranges: 0,
   rangeBytesMax: 0,
   blocks: 0,

@@ -1,5 +1,5 @@
 /** Test kit: a medium in memory. Several stores may share what it stands on, as tabs share a database. */
-import type { BlockRange, LogPart, Look, Medium, StoredBlock, Trim } from '../medium.ts';
+import type { BlockRange, LogPart, MediumSnapshot, Medium, StoredBlock, Trim } from '../medium.ts';
 import type { IdRange } from '../manifest.ts';
 import { SerialQueue } from '../../store/serial-queue.ts';
 
@@ -15,7 +15,7 @@ export class MediumData {
   /** Ascending; undefined: to be sorted again. */
   private ids: number[] | undefined = [];
 
-  look(after: number | undefined, ranges: readonly BlockRange[]): Look {
+  read(after: number | undefined, ranges: readonly BlockRange[]): MediumSnapshot {
     const log = after === undefined ? [] : this.log.filter(({ number }) => number > after);
     return { log, blocks: ranges.map((range) => this.within(range)) };
   }
@@ -62,21 +62,21 @@ export class MediumData {
 }
 
 export function createMemoryMedium(data = new MediumData()): Medium {
-  let looks = 0;
+  let reads = 0;
   return {
-    async look(after, blocks) {
-      looks += 1;
-      return data.look(after, blocks);
+    async read(after, blocks) {
+      reads += 1;
+      return data.read(after, blocks);
     },
     append: (parts, expected) => data.appends.run(async () => data.append(parts, expected)),
     appendAfter: (after, make) =>
       data.appends.run(async () => {
-        const { log } = data.look(after, []);
+        const { log } = data.read(after, []);
         const expected = data.lastNumber + 1;
-        const before = looks;
+        const before = reads;
         const parts = await make(log);
-        // Whoever looks amid it has ended the transaction, as in a browser.
-        if (!parts || looks !== before) return undefined;
+        // Whoever reads amid it has ended the transaction, as in a browser.
+        if (!parts || reads !== before) return undefined;
         return data.append(parts, expected) ? expected : undefined;
       }),
     putBlocks: async (blocks) => data.putBlocks(blocks),

@@ -5,11 +5,11 @@ import { TableIndex } from '../codec/table-index.ts';
 import { readingOf } from '../damage.ts';
 import { PACKED_LIMITS } from '../limits.ts';
 import { idsOf, type IdRange, type Table } from '../manifest.ts';
-import type { Look, StoredBlock } from '../medium.ts';
+import type { MediumSnapshot, StoredBlock } from '../medium.ts';
 import type { Cache } from './block-cache.ts';
 
 /** A block of a version is not there any more: another tab has merged its table, or it is lost. */
-export class BlockGone extends Error {
+export class BlockMissing extends Error {
   readonly id: number;
   constructor(id: number) {
     super(`Block ${id} is not there.`);
@@ -30,7 +30,7 @@ interface Held {
 }
 
 /** About so many are asked for at a time: what is large is used before more of it comes. */
-const ASKED_BYTES_MAX = 8 * 1024 * 1024;
+const WANTED_BYTES_MAX = 8 * 1024 * 1024;
 /** Beyond it, what the last run has not used is let go. */
 const HELD_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -82,7 +82,7 @@ export class BlockAccess {
     }
     const known = this.cache.block(first);
     if (known) this.hold(first, known);
-    if (known || this.wanted.has(first) || this.wantedBytes >= ASKED_BYTES_MAX) return known;
+    if (known || this.wanted.has(first) || this.wantedBytes >= WANTED_BYTES_MAX) return known;
     const take = (bytes: Uint8Array): void => {
       const named = (): string => `block ${first}`;
       const block = readingOf(named, () => new Block(bytes));
@@ -117,7 +117,10 @@ export class BlockAccess {
   }
 
   /** What was noted, as ranges for the medium; `take` is given what it returns. */
-  request(): { readonly ranges: readonly IdRange[]; readonly take: (found: Look) => void } {
+  request(): {
+    readonly ranges: readonly IdRange[];
+    readonly take: (found: MediumSnapshot) => void;
+  } {
     const wanted = [...this.wanted.values()].sort((a, b) => a.first - b.first);
     this.wanted = new Map();
     this.wantedBytes = 0;
@@ -145,14 +148,14 @@ function rangesOf(wanted: readonly Wanted[]): readonly IdRange[] {
   return ranges;
 }
 
-/** @throws BlockGone */
+/** @throws BlockMissing */
 function takeAll(wanted: readonly Wanted[], found: readonly StoredBlock[]): void {
   let at = 0;
   for (const { first, last, take } of wanted) {
     const parts: Uint8Array[] = [];
     for (let id = first; id <= last; id += 1, at += 1) {
       const stored = found[at];
-      if (stored?.id !== id) throw new BlockGone(id);
+      if (stored?.id !== id) throw new BlockMissing(id);
       parts.push(stored.bytes);
     }
     take(joined(parts));

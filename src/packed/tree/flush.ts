@@ -18,7 +18,7 @@ import {
 import { ABOVE_ALL } from './cursor.ts';
 import type { Flips } from './flip.ts';
 import { DELETED } from './memtable.ts';
-import { TableWriter, type Made } from './table-writer.ts';
+import { TableWriter, type TableSink } from './table-writer.ts';
 import type { Tree } from './tree.ts';
 import type { Layer } from './version.ts';
 
@@ -57,8 +57,8 @@ async function writeTables(
   let nextId = firstId;
   let slice = 0;
   for (const family of ALL_FAMILIES) {
-    const made = cacheOf(tree);
-    const writer = new TableWriter({ family, newest: through, firstId: nextId, limits, made });
+    const sink = cacheOf(tree);
+    const writer = new TableWriter({ family, newest: through, firstId: nextId, limits, sink });
     const isAlone = manifest.families[family].length === 0;
     for (const { key, owner, body } of itemsOf(memtable.families[family], family)) {
       // Where nothing lies below, there is nothing to hide.
@@ -79,7 +79,7 @@ async function writeTables(
 }
 
 /** What this tab has made it need not read again. */
-const cacheOf = ({ cache }: Tree): Made => ({
+const cacheOf = ({ cache }: Tree): TableSink => ({
   block: (first, bytes) => cache.put(first, new Block(bytes)),
   index: (first, bytes) => cache.putIndex({ first }, new TableIndex(bytes)),
 });

@@ -6,7 +6,7 @@ import { Block } from '../codec/block.ts';
 import { TableIndex } from '../codec/table-index.ts';
 import type { Table } from '../manifest.ts';
 import { BlockCache, type Cache } from './block-cache.ts';
-import type { Made } from './table-writer.ts';
+import type { TableSink } from './table-writer.ts';
 
 const OWN_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -41,7 +41,7 @@ export class MergeCache implements Cache {
     this.own.putIndex(table, index);
   }
 
-  readonly made: Made = {
+  readonly sink: TableSink = {
     block: (first, bytes) => {
       if (this.known + this.unknown > 0) this.mustKeep = this.known >= this.unknown;
       this.known = 0;

@@ -2,7 +2,7 @@
 import { LOWEST_KEY } from '../../codec/key.ts';
 import { ALL_FAMILIES, type Family } from '../families.ts';
 import { claimOf, type ItemKey, type Run, type Table } from '../manifest.ts';
-import { BlockAccess, BlockGone } from './block-access.ts';
+import { BlockAccess, BlockMissing } from './block-access.ts';
 import { ABOVE_ALL } from './cursor.ts';
 import type { MaintenanceContext } from './flush.ts';
 import { MergeCache } from './merge-cache.ts';
@@ -32,7 +32,7 @@ async function unlessGone(
   try {
     return await body();
   } catch (reason) {
-    if (!(reason instanceof BlockGone)) throw reason;
+    if (!(reason instanceof BlockMissing)) throw reason;
     await tree.recover(version, reason);
     return true;
   }
@@ -64,8 +64,8 @@ async function writeMerged(
   const cache = new MergeCache(tree.cache);
   const source = new MergeSource(plan, new BlockAccess(cache));
   await source.load((access) => tree.load(access));
-  const { made } = cache;
-  const writer = new TableWriter({ family, newest: source.newest(), firstId, limits, made });
+  const { sink } = cache;
+  const writer = new TableWriter({ family, newest: source.newest(), firstId, limits, sink });
   for (let isOver = false; !isOver;) {
     isOver = source.moveInto(writer, plan.dropsDeletions, limits.sliceItems);
     const due = isOver ? writer.finish() : writer.due();

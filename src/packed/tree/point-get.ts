@@ -13,7 +13,7 @@ import type { Version } from './version.ts';
 /** A block is needed that is not cached; it was noted. */
 export const MISSING = Symbol('missing');
 
-/** @param isThere an entry has told that the row exists: the last run has it when no other does, and its filter need not be asked */
+/** @param isThere an entry shows that the row exists: the last run has it when no other does, and its filter need not be asked */
 export function pointRow(
   { layers, manifest }: Version,
   family: Family,

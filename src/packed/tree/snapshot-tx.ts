@@ -8,7 +8,7 @@ import {
   type RowAddress,
   type Space,
 } from '../../store/port.ts';
-import { BlockAccess, BlockGone } from './block-access.ts';
+import { BlockAccess, BlockMissing } from './block-access.ts';
 import { Fetch } from './fetch.ts';
 import type { Tree } from './tree.ts';
 import type { Version } from './version.ts';
@@ -17,7 +17,7 @@ export class SnapshotTx implements ReadTx {
   /** Undefined before the first fetch. */
   version: Version | undefined;
   /** A block of the version is not there any more: what the body did is to be forgotten. */
-  gone: BlockGone | undefined = undefined;
+  missing: BlockMissing | undefined = undefined;
   private readonly tree: Tree;
   private readonly spaces: readonly Space[];
 
@@ -53,7 +53,7 @@ export class SnapshotTx implements ReadTx {
     if (this.version) this.tree.unpin(this.version);
   }
 
-  /** Looks at the log, and brings along the blocks that are likely to be needed. */
+  /** Reads the log, and brings along the blocks that are likely to be needed. */
   private async begin(
     access: BlockAccess,
     ...asked: Required<Parameters<ReadTx['fetch']>>
@@ -76,7 +76,7 @@ export class SnapshotTx implements ReadTx {
     try {
       await this.tree.load(access);
     } catch (reason) {
-      if (reason instanceof BlockGone) this.gone = reason;
+      if (reason instanceof BlockMissing) this.missing = reason;
       throw reason;
     }
   }

@@ -1,4 +1,4 @@
-/** Deletes blocks that no manifest tells of: those of flushes and merges that ended before their flip, and of cuts that did. */
+/** Deletes blocks that no manifest refers to: those of flushes and merges that ended before their flip, and of cuts that did. */
 import {
   claimOf,
   idsOf,

@@ -16,11 +16,11 @@ export interface TableWriterOptions {
   /** Id of the first block; the next ones follow it. */
   readonly firstId: number;
   readonly limits: PackedLimits;
-  /** Is told of all that was made, whole, by its first id; of an index by that of its table. */
-  readonly made?: Made;
+  /** Receives all that was written, whole, by its first id; an index by that of its table. */
+  readonly sink?: TableSink;
 }
 
-export interface Made {
+export interface TableSink {
   block(first: number, bytes: Uint8Array): void;
   index(first: number, bytes: Uint8Array): void;
 }
@@ -116,7 +116,7 @@ export class TableWriter {
     table.index.addBlock(fence.key, fence.owner, this.nextId - table.first);
     this.formerHigh = this.high;
     const bytes = block.finish();
-    this.options.made?.block(this.nextId, bytes);
+    this.options.sink?.block(this.nextId, bytes);
     this.tableBytes += this.store(bytes);
   }
 
@@ -127,7 +127,7 @@ export class TableWriter {
     const { first, low, items, hashes } = table;
     const index = this.nextId - first;
     const indexBytes = table.index.finish(index, hashes);
-    this.options.made?.index(first, indexBytes);
+    this.options.sink?.index(first, indexBytes);
     const bytes = this.store(indexBytes) + this.tableBytes;
     const indexParts = this.nextId - first - index;
     this.tables.push({ first, index, indexParts, items, bytes, low, high: this.high });

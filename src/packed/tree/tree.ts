@@ -6,7 +6,7 @@ import { recordBytes, type LogRecord } from '../codec/log-record.ts';
 import { damaged } from '../damage.ts';
 import { tablesOf, type Manifest } from '../manifest.ts';
 import type { LogPart, Medium } from '../medium.ts';
-import { BlockAccess, BlockGone } from './block-access.ts';
+import { BlockAccess, BlockMissing } from './block-access.ts';
 import { BlockCache } from './block-cache.ts';
 import {
   EMPTY_VERSION,
@@ -21,10 +21,10 @@ export interface TreeOptions {
   readonly medium: Medium;
   /** Of blocks in memory. */
   readonly cacheBytesMax: number;
-  /** A number while no other tab can commit, another each time that this begins; undefined: one can. */
-  readonly aloneTerm: () => number | undefined;
+  /** The term of the lease: a number while no other tab can commit, another each time that this begins; undefined: one can. */
+  readonly leaseTerm: () => number | undefined;
   /** Called when something has been appended, unless no other tab can commit. */
-  readonly tell: (appended: Appended) => void;
+  readonly broadcast: (appended: Appended) => void;
 }
 
 /** A record that is stored, so that other tabs need not read it. */
@@ -41,46 +41,46 @@ export class Tree {
   version: Version = EMPTY_VERSION;
   readonly cache: BlockCache;
   readonly medium: Medium;
-  private readonly aloneTerm: TreeOptions['aloneTerm'];
-  private readonly tell: TreeOptions['tell'];
-  /** When this tab was alone while it looked at the log: nobody has committed since, as long as it still is. */
-  private lookedIn: number | undefined = undefined;
-  /** Appends whose answer was lost: a look that began before one may not have seen what it appended. */
+  private readonly leaseTerm: TreeOptions['leaseTerm'];
+  private readonly broadcast: TreeOptions['broadcast'];
+  /** The term of the lease in which the log was read: nobody else has committed since, as long as it lasts. */
+  private seenIn: number | undefined = undefined;
+  /** Appends whose answer was lost: a read of the log that began before one may not have seen what it appended. */
   private lost = 0;
   private readonly pins = new Map<Manifest, number>();
 
-  constructor({ medium, cacheBytesMax, aloneTerm, tell }: TreeOptions) {
+  constructor({ medium, cacheBytesMax, leaseTerm, broadcast }: TreeOptions) {
     this.medium = medium;
-    this.aloneTerm = aloneTerm;
-    this.tell = tell;
+    this.leaseTerm = leaseTerm;
+    this.broadcast = broadcast;
     this.cache = new BlockCache(cacheBytesMax);
   }
 
   /** Whether the version is the newest there is. */
   isCurrent(): boolean {
-    return this.lookedIn !== undefined && this.lookedIn === this.aloneTerm();
+    return this.seenIn !== undefined && this.seenIn === this.leaseTerm();
   }
 
   /** Reads the log from where it is known on, and blocks with it. */
   async refresh(access = new BlockAccess(this.cache)): Promise<void> {
     const { ranges, take } = access.request();
-    const term = this.aloneTerm();
+    const term = this.leaseTerm();
     const { lost } = this;
-    const found = await this.medium.look(this.version.number, ranges);
+    const found = await this.medium.read(this.version.number, ranges);
     this.advanceTo(found.log);
-    if (lost === this.lost) this.lookedIn = term;
+    if (lost === this.lost) this.seenIn = term;
     try {
       take(found);
     } catch (reason) {
       // They were of a version that is no longer the newest; if they are needed all the same, they are loaded again.
-      if (!(reason instanceof BlockGone)) throw reason;
+      if (!(reason instanceof BlockMissing)) throw reason;
     }
   }
 
-  /** @throws BlockGone */
+  /** @throws BlockMissing */
   async load(access: BlockAccess): Promise<void> {
     const { ranges, take } = access.request();
-    take(await this.medium.look(undefined, ranges));
+    take(await this.medium.read(undefined, ranges));
   }
 
   /** Indexes of tables are read ahead of their first use, so that a look-up is one call of the medium. */
@@ -93,7 +93,7 @@ export class Tree {
       await this.load(access);
     } catch (reason) {
       // Another tab has just merged a table, or one is damaged: whoever needs it meets that again.
-      if (!(reason instanceof BlockGone) && !(reason instanceof Refusal)) throw reason;
+      if (!(reason instanceof BlockMissing) && !(reason instanceof Refusal)) throw reason;
     }
   }
 
@@ -129,13 +129,13 @@ export class Tree {
     return this.appended({ first, parts }, record);
   }
 
-  /** Another tab has appended. What does not follow on what is known here, or cannot be read, waits for the next look. */
-  noteAppended({ first, parts }: Appended): void {
+  /** Another tab has appended. What does not follow on what is known here, or cannot be read, waits for the next refresh. */
+  applyAppended({ first, parts }: Appended): void {
     if (first !== this.version.number + 1) return;
     try {
       this.advanceTo(parts.map((bytes, i) => ({ number: first + i, bytes })));
     } catch (reason) {
-      // The log tells whether it is the message or the record that is damaged.
+      // The log shows whether it is the message or the record that is damaged.
       if (!(reason instanceof Refusal)) throw reason;
     }
   }
@@ -164,20 +164,20 @@ export class Tree {
    * A block of a version was not there. Resolves when there is a newer version that may do without it.
    * @throws Refusal `local_data_loss` when there is none
    */
-  async recover({ manifest }: Version, { id }: BlockGone): Promise<void> {
+  async recover({ manifest }: Version, { id }: BlockMissing): Promise<void> {
     await this.refresh();
     if (this.version.manifest === manifest) throw damaged(`block ${id}`, 'it is missing');
   }
 
-  /** It may be stored all the same: even a tab that is alone does not know any more what is. */
+  /** It may be stored all the same: even a tab with the lease does not know any more what is. */
   private readonly unsure = (reason: unknown): never => {
     this.lost += 1;
-    this.lookedIn = undefined;
+    this.seenIn = undefined;
     throw reason;
   };
 
   private appended({ first, parts }: Appended, record: LogRecord): number {
-    if (this.aloneTerm() === undefined) this.tell({ first, parts });
+    if (this.leaseTerm() === undefined) this.broadcast({ first, parts });
     const number = first + parts.length - 1;
     // A reader may have found it in the log already.
     if (number > this.version.number)
@@ -185,7 +185,7 @@ export class Tree {
     return number;
   }
 
-  /** What was looked up may have been learnt otherwise, meanwhile. */
+  /** What was read may have come by a broadcast meanwhile. */
   private advanceTo(log: readonly LogPart[]): void {
     const { number } = this.version;
     this.setVersion(

@@ -74,7 +74,7 @@ export function versionWith(before: Version, records: readonly NumberedRecord[])
   const { flushed } = manifest;
   return {
     number: records.at(-1)?.number ?? before.number,
-    // What was flushed and cut before this tab looked was committed, too.
+    // What was flushed and cut before this tab read the log was committed, too.
     committed: Math.max(committed, flushed > before.number ? flushed : 0),
     manifest,
     layers: layersWith(

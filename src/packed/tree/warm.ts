@@ -3,7 +3,7 @@ import { Refusal } from '../../errors.ts';
 import { FAMILY, type Family } from '../families.ts';
 import type { TableIndex } from '../codec/table-index.ts';
 import type { Table } from '../manifest.ts';
-import { BlockAccess, BlockGone } from './block-access.ts';
+import { BlockAccess, BlockMissing } from './block-access.ts';
 import type { Tree } from './tree.ts';
 
 export interface WarmOptions {
@@ -66,20 +66,20 @@ const WHOLE = Infinity;
 async function readSome(tree: Tree, table: Table, from: number, room: number): Promise<number> {
   const access = new BlockAccess(tree.cache);
   const index = access.index(table);
-  const at = index ? noteBlocks(tree, access, table, index, from, room) : from;
+  const at = index ? wantBlocks(tree, access, table, index, from, room) : from;
   if (!access.isMissing) return WHOLE;
   try {
     await tree.load(access);
     return at;
   } catch (reason) {
     // Another tab has just merged the table, or it is damaged: whoever needs it meets that again.
-    if (reason instanceof BlockGone || reason instanceof Refusal) return WHOLE;
+    if (reason instanceof BlockMissing || reason instanceof Refusal) return WHOLE;
     throw reason;
   }
 }
 
 /** Returns the block behind those that were noted. */
-function noteBlocks(
+function wantBlocks(
   { cache }: Tree,
   access: BlockAccess,
   table: Table,

@@ -106,7 +106,7 @@ async function open(
 ): Promise<BrowserStore> {
   const store = await openInLayout(name, {
     wanted,
-    options: { ...storeOptions(), limits: SMALL, aloneTerm: () => undefined },
+    options: { ...storeOptions(), limits: SMALL, leaseTerm: () => undefined },
     move: (onProgress) => moveDatabase(name, moveOptions({ onProgress })),
     onMove: (each) => void progress.push(each),
     onMoveFailed: (reason) => void failures.push(reason),

@@ -43,7 +43,7 @@ export class Staging {
       medium: this.medium,
       pause,
       // Whoever moves a database is the only one that has it open.
-      aloneTerm: () => 1,
+      leaseTerm: () => 1,
       onFailure: (reason) => (this.failure ??= { reason }),
       ...(limits && { limits }),
     });

@@ -3,7 +3,7 @@ import { PACKED_LIMITS } from '../../../src/packed/limits.ts';
 import type {
   BlockRange,
   LogPart,
-  Look,
+  MediumSnapshot,
   Medium,
   StoredBlock,
   Trim,
@@ -30,7 +30,7 @@ export class IdbMedium implements Medium {
     this.connection = connection;
   }
 
-  look(after: number | undefined, ranges: readonly BlockRange[]): Promise<Look> {
+  read(after: number | undefined, ranges: readonly BlockRange[]): Promise<MediumSnapshot> {
     // A writer of blocks keeps nobody waiting who asks for none.
     const stores: StoreName[] = after === undefined ? [] : ['commits'];
     if (ranges.length > 0) stores.push('blocks');

@@ -18,7 +18,7 @@ const LARGE_DEVICE = 8;
 /** With it a worker that has read all over a million documents keeps about 120 MB more than an empty one. */
 const LARGE_DEVICE_BYTES = 56 * 1024 * 1024;
 
-type Upkeep = Pick<PackedStore, 'rest' | 'sweep' | 'warm'>;
+type Upkeep = Pick<PackedStore, 'flushIfWorth' | 'sweep' | 'warm'>;
 
 export class IdleWork {
   private readonly packed: Upkeep;
@@ -54,9 +54,9 @@ export class IdleWork {
     reportError(reason);
   }
 
-  async rest(): Promise<void> {
+  async flushIfWorth(): Promise<void> {
     if (!this.isClosed)
-      await this.packed.rest().catch((reason: unknown) => this.noteFailure(reason));
+      await this.packed.flushIfWorth().catch((reason: unknown) => this.noteFailure(reason));
   }
 
   close(): void {
@@ -82,7 +82,7 @@ export class IdleWork {
   };
 
   private async work(): Promise<void> {
-    await this.rest();
+    await this.flushIfWorth();
     if (this.isClosed || performance.now() < this.sweepAt) return;
     this.sweepAt = Infinity;
     await this.packed.sweep().catch((reason: unknown) => this.noteFailure(reason));

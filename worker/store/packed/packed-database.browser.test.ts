@@ -239,7 +239,7 @@ test('a claim that others came before twice, the second time as the connection w
     others();
     failWith('UnknownError');
   };
-  await withFault({ before }, () => store.rest());
+  await withFault({ before }, () => store.flushIfWorth());
   idb.close();
   expect(calls.slice(0, 5)).toEqual(['add', 'getAll', 'add', 'add', 'get']);
   await store.close();
@@ -263,7 +263,7 @@ test('log and files do not wait for the rows of queries, and are not written wit
 test('a tab that is alone again reads what others have committed meanwhile', async () => {
   const name = freshName();
   let term: number | undefined = 1;
-  const store = await open(name, { aloneTerm: () => term });
+  const store = await open(name, { leaseTerm: () => term });
   const other: Store = await open(name);
   await increment(store);
   term = undefined;

@@ -43,7 +43,7 @@ import { LogChannel } from './log-channel.ts';
 import { MaintenanceLock } from './packed-locks.ts';
 
 export interface PackedDatabaseOptions
-  extends ConnectionOptions, Pick<PackedStoreOptions, 'aloneTerm'> {
+  extends ConnectionOptions, Pick<PackedStoreOptions, 'leaseTerm'> {
   readonly limits?: Partial<PackedLimits>;
   /** Without a write for so long, there is time for what can wait. */
   readonly idleMs?: number;
@@ -63,7 +63,7 @@ export class PackedDatabase implements BrowserStore {
   private isClosed = false;
 
   constructor(name: string, options: PackedDatabaseOptions) {
-    const { aloneTerm, limits, idleMs } = options;
+    const { leaseTerm, limits, idleMs } = options;
     this.name = name;
     this.options = options;
     this.connection = new LastingConnection(name, PACKED_LAYOUT, PACKED_FORMAT, options);
@@ -74,9 +74,9 @@ export class PackedDatabase implements BrowserStore {
       medium: new IdbMedium(this.connection),
       pause,
       onFailure: (reason) => this.idle.noteFailure(reason),
-      tell: (appended) => this.channel.tell(appended),
+      broadcast: (appended) => this.channel.tell(appended),
       exclusively: (body) => maintenance.run(body),
-      ...(aloneTerm && { aloneTerm }),
+      ...(leaseTerm && { leaseTerm }),
       ...(limits && { limits }),
       ...(cacheBytesMax !== undefined && { cacheBytesMax }),
     });
@@ -84,7 +84,7 @@ export class PackedDatabase implements BrowserStore {
     this.channel = new LogChannel(
       name,
       () => birthPrefix(this.connection.birth),
-      (appended) => this.packed.noteAppended(appended),
+      (appended) => this.packed.applyAppended(appended),
     );
   }
 
@@ -139,8 +139,8 @@ export class PackedDatabase implements BrowserStore {
   }
 
   /** There may be no time later: what is in the log is moved into tables. */
-  rest(): Promise<void> {
-    return this.idle.rest();
+  flushIfWorth(): Promise<void> {
+    return this.idle.flushIfWorth();
   }
 
   async acknowledgeLoss(): Promise<void> {

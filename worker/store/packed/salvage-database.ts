@@ -61,7 +61,7 @@ function openAsItIs(name: string): Promise<IDBDatabase> {
 }
 
 /** For reading: a walk looks, and does nothing else. */
-function mediumOf(idb: IDBDatabase): Pick<Medium, 'look'> {
+function mediumOf(idb: IDBDatabase): Pick<Medium, 'read'> {
   const read = <T>(store: string, range: IDBKeyRange, limit?: number): Promise<T[]> =>
     new Promise((resolve, reject) => {
       const request = idb.transaction(store).objectStore(store).getAll(range, limit);
@@ -74,7 +74,7 @@ function mediumOf(idb: IDBDatabase): Pick<Medium, 'look'> {
     return found.map(({ i, v }) => ({ id: i, bytes: bytesOf(v) }));
   };
   return {
-    async look(after, ranges) {
+    async read(after, ranges) {
       const parts =
         after === undefined
           ? []

@@ -16,10 +16,10 @@ export const PLANTED_FAULTS = [
   'ids are given twice',
   'a flip takes its number by force',
   'blocks beside each other are mixed up',
-  'what is told has another number',
-  'what is not stored yet is told',
+  'what is broadcast has another number',
+  'what is not stored yet is broadcast',
   'a claim that another tab came before has the number 0',
-  'a tab that is alone does not look after an append that failed',
+  'a tab that holds the lease does not read the log after an append that failed',
 ] as const;
 export type PlantedFault = (typeof PLANTED_FAULTS)[number];
 

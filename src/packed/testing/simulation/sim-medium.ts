@@ -5,7 +5,7 @@ import { readRecord, type LogRecord } from '../../codec/log-record.ts';
 import { TableIndex } from '../../codec/table-index.ts';
 import { isEntryFamily } from '../../families.ts';
 import { IDS_PER_CLAIM } from '../../manifest.ts';
-import type { LogPart, Look, Medium, StoredBlock, Trim } from '../../medium.ts';
+import type { LogPart, MediumSnapshot, Medium, StoredBlock, Trim } from '../../medium.ts';
 import type { MediumData } from '../memory-medium.ts';
 import type { Crossings } from './crossings.ts';
 import {
@@ -58,23 +58,23 @@ export class SimMedium implements Medium {
   private readonly world: SimWorld;
   private readonly actor: Actor;
   private late: readonly StoredBlock[] = [];
-  private looks = 0;
+  private reads = 0;
 
   constructor(world: SimWorld, actor: Actor) {
     this.world = world;
     this.actor = actor;
   }
 
-  async look(...[after, ranges]: Parameters<Medium['look']>): Promise<Look> {
+  async read(...[after, ranges]: Parameters<Medium['read']>): Promise<MediumSnapshot> {
     const { data, crossings, fault } = this.world;
-    this.looks += 1;
-    const found = await this.call('look', () => data.look(after, ranges.map(this.placed)));
+    this.reads += 1;
+    const found = await this.call('read', () => data.read(after, ranges.map(this.placed)));
     const first = found.log[0]?.number;
     if (after !== undefined && after > 0 && first !== undefined && first > after + 1)
       crossings.note('a tab slept while the log was cut');
     const asked = ranges.reduce((sum, each) => sum + each.last - each.first + 1, 0);
     const isWhole = found.blocks.flat().length === asked;
-    if (!isWhole) crossings.note('a reader found a block gone');
+    if (!isWhole) crossings.note('a reader found a block missing');
     const blocks = found.blocks.map((each) => each.map((block) => this.unplaced(block, ranges)));
     const log = this.cached(after, found.log);
     if (fault === 'blocks beside each other are mixed up')
@@ -95,7 +95,7 @@ export class SimMedium implements Medium {
       this.late = [];
       await this.call('put', () => data.putBlocks(late));
     }
-    this.noteAppended(record, isAdded);
+    this.recordAppended(record, isAdded);
     return isAdded;
   }
 
@@ -107,12 +107,12 @@ export class SimMedium implements Medium {
     const { data, scheduler, crossings, fault } = this.world;
     for (;;) {
       await scheduler.stop(this.actor, 'append commit asked');
-      const { log } = data.look(after, []);
+      const { log } = data.read(after, []);
       if (log.length > 0) crossings.note('a commit found another before it');
       const expected = data.lastNumber + 1;
-      const { looks } = this;
+      const { reads } = this;
       const parts = await make(this.cached(after, log));
-      if (!parts || this.looks !== looks) return undefined;
+      if (!parts || this.reads !== reads) return undefined;
       const record = recordOf(parts);
       if (this.losesConnection()) {
         const later = await this.afterReconnecting(expected);
@@ -127,7 +127,7 @@ export class SimMedium implements Medium {
       );
       await scheduler.stop(this.actor, `append ${record.kind} done`);
       const isAdded = outcome();
-      this.noteAppended(record, isAdded);
+      this.recordAppended(record, isAdded);
       return isAdded ? expected : undefined;
     }
   }
@@ -198,7 +198,7 @@ export class SimMedium implements Medium {
     return isCached && random.chance(0.5) ? [] : log;
   }
 
-  private noteAppended(record: LogRecord, isAdded: boolean): void {
+  private recordAppended(record: LogRecord, isAdded: boolean): void {
     const { crossings } = this.world;
     if (!isAdded) crossings.note(`a ${record.kind} found its number taken`);
     if (!isAdded && this.hasThawed && record.kind === 'commit')

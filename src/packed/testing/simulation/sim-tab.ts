@@ -14,12 +14,12 @@ import { PackedStore } from '../../packed-store.ts';
 import type { Medium } from '../../medium.ts';
 import type { Appended } from '../../tree/tree.ts';
 import { SMALL } from '../packed-kit.ts';
-import { believingOn } from './believing-on.ts';
+import { trustingLostAppend } from './trusting-lost-append.ts';
 import { HEAD_KEY, type Model, modelRange, NOTHING } from './model.ts';
 import { must, mustEqual } from './must.ts';
 import type { Actor } from './scheduler.ts';
 import { SimMedium, StorageFailed, type SimWorld } from './sim-medium.ts';
-import { tellingEarly } from './telling-early.ts';
+import { earlyBroadcast } from './early-broadcast.ts';
 
 /** A lock of the browser: whoever asks for it while another has it goes without. */
 export interface SimLock {
@@ -30,8 +30,8 @@ export interface SimLock {
 export interface SimOrigin {
   readonly lock: SimLock;
   /** A number while it is the only tab. */
-  readonly aloneTerm: (tab: SimTab) => number | undefined;
-  readonly tell: (from: SimTab, appended: Appended) => void;
+  readonly leaseTerm: (tab: SimTab) => number | undefined;
+  readonly broadcast: (from: SimTab, appended: Appended) => void;
 }
 
 const KEYS = Array.from({ length: 14 }, (_, i) => keyOfBytes(`k${String(i).padStart(2, '0')}`));
@@ -99,8 +99,8 @@ export class SimTab implements Actor {
         if (!(reason instanceof StorageFailed)) this.failure ??= reason;
       },
       exclusively: (body) => this.exclusively(body),
-      tell: (appended) => this.origin.tell(this, appended),
-      aloneTerm: () => this.origin.aloneTerm(this),
+      broadcast: (appended) => this.origin.broadcast(this, appended),
+      leaseTerm: () => this.origin.leaseTerm(this),
     });
     await store.open();
     this.store = store;
@@ -109,27 +109,27 @@ export class SimTab implements Actor {
 
   private faultyMedium(): Medium {
     const { fault } = this.world;
-    if (fault === 'what is not stored yet is told')
-      return tellingEarly(this.medium, (appended) => this.origin.tell(this, appended));
-    if (fault === 'a tab that is alone does not look after an append that failed')
-      return believingOn(this.medium, () => this.isAlone());
+    if (fault === 'what is not stored yet is broadcast')
+      return earlyBroadcast(this.medium, (appended) => this.origin.broadcast(this, appended));
+    if (fault === 'a tab that holds the lease does not read the log after an append that failed')
+      return trustingLostAppend(this.medium, () => this.holdsLease());
     return this.medium;
   }
 
-  private isAlone(): boolean {
-    return this.origin.aloneTerm(this) !== undefined;
+  private holdsLease(): boolean {
+    return this.origin.leaseTerm(this) !== undefined;
   }
 
   /** A message of another tab, whenever it comes. */
   async hear({ first, parts }: Appended): Promise<void> {
     const { scheduler, crossings, fault } = this.world;
-    await scheduler.stop(this, 'told');
+    await scheduler.stop(this, 'received');
     const { store } = this;
     if (!store) return;
     const isNext = first === store.lastNumber + 1;
-    crossings.note(isNext ? 'a tab was told what comes next' : 'a tab was told what it cannot use');
-    store.noteAppended({
-      first: fault === 'what is told has another number' ? first - 1 : first,
+    crossings.note(isNext ? 'a tab received what comes next' : 'a tab received what it cannot use');
+    store.applyAppended({
+      first: fault === 'what is broadcast has another number' ? first - 1 : first,
       parts,
     });
   }
@@ -147,7 +147,7 @@ export class SimTab implements Actor {
     return name;
   }
 
-  /** The same without a look at the log: not all there is, but never less than this tab knows. */
+  /** The same without reading the log: not all there is, but never less than this tab knows. */
   private async checkKnown(store: PackedStore): Promise<void> {
     const { model, knownDepth } = this;
     const { acknowledgedDepth } = model;
@@ -159,9 +159,9 @@ export class SimTab implements Actor {
     must(depth >= knownDepth, `${this.name} went back`);
     const { crossings } = this.world;
     if (depth < acknowledgedDepth)
-      crossings.note('a read without a look showed less than the newest commit');
+      crossings.note('a stale read showed less than the newest commit');
     if (depth > this.knownDepth && !name.startsWith(`${this.name}/`))
-      crossings.note('a read without a look showed what another tab has told');
+      crossings.note('a stale read showed what another tab has broadcast');
     this.noteKnown(name);
   }
 
@@ -230,7 +230,7 @@ export class SimTab implements Actor {
     if (attempts > 1) this.world.crossings.note('a body ran again');
   }
 
-  /** From when it is told that it may be stored, whoever reads must be shown it if it is. */
+  /** From when its caller knows that it may be stored, whoever reads must be shown it if it is. */
   private async lookAfter(
     store: PackedStore,
     name: string | undefined,
@@ -240,11 +240,11 @@ export class SimTab implements Actor {
     if (name !== undefined && isStored) model.acknowledge(name);
     if (random.chance(0.5)) return;
     const { crossings } = this.world;
-    const isAlone = this.isAlone();
+    const holdsLease = this.holdsLease();
     await this.check(store);
     if (isStored) crossings.note('a read showed a commit that had failed');
-    if (isAlone && this.isAlone())
-      crossings.note('a tab that was alone read after its commit had failed');
+    if (holdsLease && this.holdsLease())
+      crossings.note('a tab with the lease read after its commit had failed');
   }
 
   private async attempt(tx: WriteTx): Promise<Attempt> {

@@ -30,16 +30,16 @@ export class Simulation {
   private readonly model = new Model();
   private readonly origin: SimOrigin = {
     lock: { holder: undefined },
-    tell: (from, appended) => {
+    broadcast: (from, appended) => {
       for (const tab of this.tabs) {
         if (tab === from || !this.random.chance(HEARD)) continue;
         void tab.hear(appended);
         if (this.random.chance(HEARD_TWICE)) void tab.hear(appended);
       }
     },
-    aloneTerm: (tab) => {
+    leaseTerm: (tab) => {
       if (this.tabs.length !== 1 || this.tabs[0] !== tab) return undefined;
-      this.crossings.note('a tab was alone');
+      this.crossings.note('a tab held the lease');
       return this.opened;
     },
   };
@@ -110,7 +110,7 @@ export class Simulation {
     if (kinds.includes('append commit asked')) crossings.note('killed with a commit asked for');
     if (kinds.includes('append commit done'))
       crossings.note('killed with a commit stored and not answered');
-    if (kinds.some((kind) => kind.startsWith('look'))) crossings.note('killed while reading');
+    if (kinds.some((kind) => kind.startsWith('read'))) crossings.note('killed while reading');
     if (tab.medium.phase === 'put') crossings.note('killed between putting blocks and the flip');
     if (tab.medium.phase === 'flipped') crossings.note('killed between the flip and the cut');
     tab.state = 'dead';

@@ -66,7 +66,7 @@ const EVERYTHING: readonly Range[] = SPACES.flatMap((space) =>
 const HEARD = 0.7;
 /** Of calls of a medium: their answer is lost, whatever was done; */
 const FAILS = 0.02;
-/** of appends that look first: their connection is lost before they are committed, and they have another after so long at most. */
+/** of appends that read first: their connection is lost before they are committed, and they have another after so long at most. */
 const LOSES_CONNECTION = 0.3;
 const RECONNECTS_MS = 1000;
 const SWEEP_MS = 20_000;
@@ -168,18 +168,18 @@ export class PackedDisk implements Disk {
 
   private tabOptions(
     process: Process,
-  ): Pick<PackedStoreOptions, 'pause' | 'tell' | 'aloneTerm' | 'exclusively'> {
+  ): Pick<PackedStoreOptions, 'pause' | 'broadcast' | 'leaseTerm' | 'exclusively'> {
     const { chance, clockwork } = this.world;
     return {
       pause: async () => {
         await clockwork.sleep(chance.next() * 3);
         await process.pass();
       },
-      tell: (appended) => {
+      broadcast: (appended) => {
         for (const [other, store] of this.tabs)
-          if (other !== process && other.isAlive && chance.is(HEARD)) store.noteAppended(appended);
+          if (other !== process && other.isAlive && chance.is(HEARD)) store.applyAppended(appended);
       },
-      aloneTerm: () => (this.isAlone() ? this.opened : undefined),
+      leaseTerm: () => (this.holdsLease() ? this.opened : undefined),
       exclusively: async (body) => {
         const { holder } = this;
         if (holder?.isAlive && !holder.isFrozen) return;
@@ -193,7 +193,7 @@ export class PackedDisk implements Disk {
     };
   }
 
-  private isAlone(): boolean {
+  private holdsLease(): boolean {
     return [...this.tabs.keys()].filter(({ isAlive }) => isAlive).length === 1;
   }
 
@@ -219,9 +219,9 @@ export class PackedDisk implements Disk {
     /** What ends the transactions of `appendAfter`. */
     const open = new Set<() => void>();
     return {
-      look(...asked) {
+      read(...asked) {
         for (const end of open) end();
-        return call(() => medium.look(...asked));
+        return call(() => medium.read(...asked));
       },
       append: (parts, ...more) => call(() => medium.append(parts, ...more), stepOf(parts)),
       appendAfter: async (after, make) => {
@@ -259,7 +259,7 @@ export class PackedDisk implements Disk {
       const expected = data.lastNumber + 1;
       let end = (): void => undefined;
       const over = new Promise<'over'>((resolve) => open.add((end = () => resolve('over'))));
-      making = make(data.look(after, []).log);
+      making = make(data.read(after, []).log);
       const parts = await Promise.race([making, over]).finally(() => open.delete(end));
       if (parts === 'over') return undefined;
       if (!parts) return NOTHING;
@@ -299,11 +299,11 @@ export class PackedDisk implements Disk {
   private medium(): Medium {
     const { data } = this;
     return {
-      look: async (after, blocks) => data.look(after, blocks),
+      read: async (after, blocks) => data.read(after, blocks),
       append: (parts, expected) => data.appends.run(() => this.add(parts, expected)),
       appendAfter: (after, make) =>
         data.appends.run(async () => {
-          const { log } = data.look(after, []);
+          const { log } = data.read(after, []);
           const expected = data.lastNumber + 1;
           const parts = await make(log);
           return parts && (await this.add(parts, expected)) ? expected : undefined;

@@ -1,11 +1,14 @@
-/** A planted fault: other tabs are told what is appended before it is stored, and when it is not. */
+/** A planted fault: what is appended is broadcast before it is stored, and when it is not. */
 import type { Medium } from '../../medium.ts';
 import type { Appended } from '../../tree/tree.ts';
 
-export const tellingEarly = (medium: Medium, tell: (appended: Appended) => void): Medium => ({
-  look: (...asked) => medium.look(...asked),
+export const earlyBroadcast = (
+  medium: Medium,
+  broadcast: (appended: Appended) => void,
+): Medium => ({
+  read: (...asked) => medium.read(...asked),
   append(parts, expected, durability) {
-    tell({ first: expected, parts });
+    broadcast({ first: expected, parts });
     return medium.append(parts, expected, durability);
   },
   appendAfter: (after, make, durability) =>
@@ -13,7 +16,7 @@ export const tellingEarly = (medium: Medium, tell: (appended: Appended) => void)
       after,
       async (log) => {
         const parts = await make(log);
-        if (parts) tell({ first: (log.at(-1)?.number ?? after) + 1, parts });
+        if (parts) broadcast({ first: (log.at(-1)?.number ?? after) + 1, parts });
         return parts;
       },
       durability,

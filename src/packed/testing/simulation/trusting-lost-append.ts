@@ -1,8 +1,8 @@
-/** A planted fault: a tab that is alone believes to know all commits, also after one whose answer was lost. */
+/** A planted fault: a tab that holds the lease believes to know all commits, also after one whose answer was lost. */
 import type { Medium } from '../../medium.ts';
 import { StorageFailed } from './sim-medium.ts';
 
-export function believingOn(medium: Medium, isAlone: () => boolean): Medium {
+export function trustingLostAppend(medium: Medium, holdsLease: () => boolean): Medium {
   let isUnsure = false;
   const noting = async <T>(appending: Promise<T>): Promise<T> => {
     isUnsure = false;
@@ -12,9 +12,9 @@ export function believingOn(medium: Medium, isAlone: () => boolean): Medium {
     });
   };
   return {
-    async look(after, ranges) {
-      const found = await medium.look(after, ranges);
-      return isUnsure && isAlone() ? { ...found, log: [] } : found;
+    async read(after, ranges) {
+      const found = await medium.read(after, ranges);
+      return isUnsure && holdsLease() ? { ...found, log: [] } : found;
     },
     append: (...asked) => noting(medium.append(...asked)),
     appendAfter: (...asked) => noting(medium.appendAfter(...asked)),
