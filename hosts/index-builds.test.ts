@@ -30,13 +30,13 @@ test('IndexBuilds builds when an index was changed, one build at a time, and for
     after: noTimer,
   });
   const finishBuild = (): void => finish.shift()?.();
-  builds.noteCommit(commitTo(NATIVE.collections));
-  builds.noteCommit(commitTo(1024));
+  builds.onCommit(commitTo(NATIVE.collections));
+  builds.onCommit(commitTo(1024));
   expect(started).toBe(0);
-  builds.noteCommit(commitTo(NATIVE.indexes));
+  builds.onCommit(commitTo(NATIVE.indexes));
   expect(started).toBe(1);
   // However many commits come during a build, one more follows it.
-  builds.noteCommit(commitTo(NATIVE.indexes));
+  builds.onCommit(commitTo(NATIVE.indexes));
   builds.start();
   expect(started).toBe(1);
   finishBuild();

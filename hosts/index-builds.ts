@@ -38,7 +38,7 @@ export class IndexBuilds {
   }
 
   /** A commit of this process, or of another, which may end before it has built what it created. */
-  noteCommit({ rows }: CommitNotice): void {
+  onCommit({ rows }: CommitNotice): void {
     const isIndex = rows.some(
       ({ space, key }) =>
         space === 'documents' && decodeDocumentKey(key).collection === NATIVE.indexes,

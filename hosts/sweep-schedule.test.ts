@@ -66,14 +66,14 @@ test('SweepSchedule sweeps soon after a collection, an index or a database was d
     },
     sweep: () => new Promise((resolve) => (end = resolve)),
   });
-  schedule.noteCommit(created);
+  schedule.onCommit(created);
   expect(planned()).toEqual([MINUTE]);
-  schedule.noteCommit(deleted);
-  schedule.noteCommit(deleted);
+  schedule.onCommit(deleted);
+  schedule.onCommit(deleted);
   expect(planned()).toEqual([5000]);
   fire();
   // What is deleted meanwhile may have been passed already.
-  schedule.noteCommit(deleted);
+  schedule.onCommit(deleted);
   expect(planned()).toEqual([]);
   end();
   await expect.poll(planned).toEqual([5000]);

@@ -31,7 +31,7 @@ export class SweepSchedule {
   }
 
   /** A commit of this process, or of another on the same data. */
-  noteCommit({ rows }: CommitNotice): void {
+  onCommit({ rows }: CommitNotice): void {
     // Only what existed before leaves a row in the history.
     const isEnd = rows.some(
       ({ space, key }) =>

@@ -56,7 +56,7 @@ async function open(): Promise<Opened> {
   engine.onCommit((notice) => borrowed.announce(notice));
   const queryTimeoutMs = settings.queryTimeoutDefaultMs;
   const watchedWrites = {
-    begin: (hash: string) => marks.noteExecution(hash),
+    begin: (hash: string) => marks.recordExecution(hash),
     isFatal: (hash: string) => fatal.has(hash),
   };
   const devices = createSyncHub({
@@ -81,7 +81,7 @@ async function open(): Promise<Opened> {
 const noted = (store: Store): Store => ({
   read: (body, options) => store.read(body, options),
   write(body, options) {
-    marks.noteWrite();
+    marks.recordWrite();
     return store.write(body, options);
   },
   close: () => store.close(),
@@ -143,7 +143,7 @@ port.on('message', (message: ToEvaluator) => {
       void answerOrFailure((on) => process(on, message.push)).then(send);
       break;
     case 'commit':
-      void opened?.then(({ engine }) => engine.noteCommit(message.notice)).catch(() => undefined);
+      void opened?.then(({ engine }) => engine.applyCommit(message.notice)).catch(() => undefined);
       break;
     case 'look':
       send({ type: 'alive' });

@@ -113,7 +113,7 @@ export class MemoryHub {
       report,
       after,
     });
-    engine.onCommit((notice) => this.builds.noteCommit(notice));
+    engine.onCommit((notice) => this.builds.onCommit(notice));
     this.stopServing = serveAt(this.url, (...request) => this.answer(...request));
   }
 
@@ -134,7 +134,7 @@ export class MemoryHub {
       pause,
       now: () => performance.now(),
     });
-    const stop = engine.onCommit((notice) => live.noteCommit(notice, true));
+    const stop = engine.onCommit((notice) => live.onCommit(notice, true));
     return {
       rootSecret: this.rootSecret,
       query: async (call, abortable) => ({ ...(await runner.run(call, abortable)), isHubs: true }),

@@ -53,14 +53,14 @@ function note(shape: Shape, value: unknown): void {
     else shape.names.add('Ref');
   } else if (typeof value === 'object' && value !== null) {
     const name = Object.entries(CLASSES).find(([, type]) => value instanceof type)?.[0];
-    if (name === undefined) noteMembers(shape, value);
+    if (name === undefined) addMembers(shape, value);
     else shape.names.add(name);
   } else if (value !== null && value !== undefined) {
     shape.names.add(typeof value);
   }
 }
 
-function noteMembers(shape: Shape, value: object): void {
+function addMembers(shape: Shape, value: object): void {
   shape.objects += 1;
   const members = (shape.members ??= new Map());
   for (const [name, each] of Object.entries(value)) {

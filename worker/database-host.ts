@@ -48,7 +48,7 @@ export class DatabaseHost {
         tell,
         onClosed: (description) => this.loseStore(description, tell),
         onDestroyed: () => this.loseStore(deletedElsewhere(), tell),
-        onLock: (state) => this.noteLock(state, tell),
+        onLock: (state) => this.onLock(state, tell),
       });
       if (!database) return { deleted: deletedElsewhere() };
       const streams = new OutgoingStreams({ tell, refusalOf });
@@ -60,7 +60,7 @@ export class DatabaseHost {
       );
       port.start();
       const persistence = await persistenceProbed;
-      if (this.lockNotice) this.noteLock(this.lockNotice, tell);
+      if (this.lockNotice) this.onLock(this.lockNotice, tell);
       const rootSecret = database.isLocked ? undefined : database.rootSecret;
       const { birth, loss } = database.stored;
       return { birth, rootSecret, persistence, loss: lossData(loss) };
@@ -230,7 +230,7 @@ export class DatabaseHost {
   }
 
   /** Turned in another tab, or met in the store. */
-  private noteLock(state: 'locked' | 'unlocked', tell: (message: WorkerMessage) => void): void {
+  private onLock(state: 'locked' | 'unlocked', tell: (message: WorkerMessage) => void): void {
     if (this.state.kind === 'opening') this.lockNotice = state;
     const isNews = this.state.kind === (state === 'locked' ? 'open' : 'locked');
     if (isNews) this.lose(state === 'locked' ? locked : unlocked, () => tell({ type: state }));

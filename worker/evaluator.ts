@@ -37,7 +37,7 @@ export function serveEvaluator(scope: DedicatedWorkerGlobalScope, storage: Datab
         );
         return;
       case 'write':
-        evaluator.noteMayWrite();
+        evaluator.onMayWrite();
     }
   });
 }
@@ -54,7 +54,7 @@ class Evaluator {
   private leaving: ReturnType<typeof setTimeout> | undefined = undefined;
   private name = '';
   private mayWrite: Promise<void> | undefined = undefined;
-  noteMayWrite: () => void = () => undefined;
+  onMayWrite: () => void = () => undefined;
 
   constructor(storage: DatabaseStorage, askToWrite: () => void) {
     this.storage = storage;
@@ -108,7 +108,7 @@ class Evaluator {
       read: (...read) => store.read(...read),
       write: async (...write) => {
         this.mayWrite ??= new Promise((resolve) => {
-          this.noteMayWrite = resolve;
+          this.onMayWrite = resolve;
           this.askToWrite();
         });
         await this.mayWrite;

@@ -78,7 +78,7 @@ test.each(STORE_KINDS)(
     });
     await expect(cut).rejects.toThrow('closed');
     expect(removed).toBeLessThan(1500);
-    two.engine.noteCommit({ previous: now, ts: now, rows: [], entries: [] });
+    two.engine.applyCommit({ previous: now, ts: now, rows: [], entries: [] });
     await two.engine.collectExpiredData((progress) => (removed += progress.removed - removed));
     expect([await ask(two.engine, refs), await ask(two.engine, events)]).toEqual(before);
     expect(await two.engine.verify()).toEqual([]);

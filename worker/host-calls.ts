@@ -96,7 +96,7 @@ export function onMessage({ database, streams, port }: Opened, message: PageMess
       database.livePlaces.remove(message.id);
       return;
     case 'network':
-      database.sync.shared.noteNetwork(message.change);
+      database.sync.shared.onNetwork(message.change);
       return;
     case 'pull':
       void streams.pull(message.stream);

@@ -34,7 +34,7 @@ export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
     stopSync: () =>
       host.answer(async ({ database }) => {
         await database.sync.stop();
-        database.livePlaces.noteContact();
+        database.livePlaces.onContact();
       }),
     putFile: (file) => host.answer(({ database }) => database.sync.files.put(file as Blob)),
     getFile: (call) =>

@@ -101,7 +101,7 @@ export async function openDatabase(
     ...base,
     tell: (message) => {
       tell(message);
-      if (message.type === 'sync-state') livePlaces.noteContact();
+      if (message.type === 'sync-state') livePlaces.onContact();
     },
     joined,
     local,
@@ -109,7 +109,7 @@ export async function openDatabase(
     longQueries: beside?.ofCopy,
   });
   const logs = openLogs(base);
-  const live = openLiveQueries(copy.engine, (id, answer) => livePlaces.noteAnswer(id, answer));
+  const live = openLiveQueries(copy.engine, (id, answer) => livePlaces.onAnswer(id, answer));
   const livePlaces = new LivePlaces({
     sync: copy.sync,
     here: live,

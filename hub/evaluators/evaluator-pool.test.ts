@@ -97,8 +97,8 @@ test.each([1, 200])('queries of two credentials of %d characters alternate', asy
 
 test('two databases alternate, however many credentials one of them has', async () => {
   const opened = open();
-  for (const secret of ['a', 'b', 'c']) opened.noteDatabase({ secret }, ['many']);
-  opened.noteDatabase({ secret: 'd' }, ['few', 'people']);
+  for (const secret of ['a', 'b', 'c']) opened.recordDatabase({ secret }, ['many']);
+  opened.recordDatabase({ secret: 'd' }, ['few', 'people']);
   const ends: string[] = [];
   const asked = ['a 1', 'b 1', 'c 1', 'd 1', 'd 2'].map((query) =>
     execute(query, { secret: query.slice(0, 1) }).then((body) => ends.push(body)),
@@ -109,7 +109,7 @@ test('two databases alternate, however many credentials one of them has', async 
 
 test('requests wait among those of their database, or of their address before its first answer', () => {
   const opened = open();
-  opened.noteDatabase({ secret: 'a', address: '10.0.0.1' }, ['many']);
+  opened.recordDatabase({ secret: 'a', address: '10.0.0.1' }, ['many']);
   const groupOf = (secret: string | undefined, address: string): string =>
     opened.lineOf({ secret, address }).group;
   expect(groupOf('a', '10.0.0.1')).toBe('database many');
@@ -125,7 +125,7 @@ test('requests wait among those of their database, or of their address before it
 test('the databases whose queries waited most for their turn are known', async () => {
   let now = 0;
   const opened = open({ loopClock: () => now });
-  opened.noteDatabase({ secret: 'a', address: '10.0.0.1' }, ['many']);
+  opened.recordDatabase({ secret: 'a', address: '10.0.0.1' }, ['many']);
   const begun = ['a', 'a', 'a', 'b', 'b'].map((secret) => {
     const free = opened.whenFree({ ...request('1'), secret, address: '10.0.0.1' } as Request);
     now += 10;
@@ -152,7 +152,7 @@ test('a query that waits for the store past its time is not ended', async () => 
   open({ lookMs: 100_000 });
   const waits = execute('wait', { timeoutMs: 1 });
   let looks = 0;
-  const end = setInterval(() => (looks += 1) > 10 && pool?.noteCommit(commit), 50);
+  const end = setInterval(() => (looks += 1) > 10 && pool?.onCommit(commit), 50);
   expect(await waits).toBe('wait');
   clearInterval(end);
   expect(started).toBe(1);
@@ -189,7 +189,7 @@ test('a query whose time is over while it waits is answered then', async () => {
   open();
   const running = execute('wait');
   expect(await execute('late', { timeoutMs: 50 })).toBe('time out');
-  pool?.noteCommit(commit);
+  pool?.onCommit(commit);
   expect(await running).toBe('wait');
 });
 
@@ -202,7 +202,7 @@ test('more than may wait are refused, and who has gone gives way', async () => {
   expect(await execute('refused')).toBe('too many requests');
   isGone = true;
   const last = execute('last');
-  pool?.noteCommit(commit);
+  pool?.onCommit(commit);
   expect(await Promise.all([running, gone, waiting, last])).toEqual([
     'wait',
     'time out',
@@ -217,7 +217,7 @@ test('a credential with long queries under way has shorter turns, others do not'
   const quiet = turnOf('a');
   const running = execute('wait', { secret: 'a' });
   expect([turnOf('a'), turnOf('b')]).toEqual([quiet / 2, quiet]);
-  pool?.noteCommit(commit);
+  pool?.onCommit(commit);
   await running;
   expect(turnOf('a')).toBe(quiet);
 });
@@ -230,10 +230,10 @@ test('a token has one line, wherever its queries come from; a key has one for ea
   const next = execute('wait', { secret: 'fnAkey', address: '10.0.0.1' });
   expect(open1.turnMs({ secret: 'fnAkey', address: '10.0.0.1' })).toBe(quiet / 2);
   expect(open1.turnMs({ secret: 'fnAkey', address: '10.0.0.2' })).toBe(quiet);
-  pool?.noteCommit(commit);
+  pool?.onCommit(commit);
   await running;
   await expect.poll(() => pool?.counts).toMatchObject({ running: 1, waiting: 0 });
-  pool?.noteCommit(commit);
+  pool?.onCommit(commit);
   await next;
 });
 
@@ -241,9 +241,9 @@ test('a credential that has had its share of the last second has shorter turns w
   const open1 = open();
   const [busy, other] = [{ secret: 'a' }, { secret: 'b' }];
   const quiet = open1.turnMs(busy);
-  open1.noteTime(busy, 500);
+  open1.recordTime(busy, 500);
   expect(open1.turnMs(busy)).toBe(quiet);
-  open1.noteTime(other, 0.1);
+  open1.recordTime(other, 0.1);
   expect(open1.turnMs(busy)).toBeLessThan(quiet / 4);
   expect(open1.turnMs(other)).toBe(quiet);
 });

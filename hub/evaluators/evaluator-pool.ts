@@ -116,7 +116,7 @@ export class EvaluatorPool implements LongQueries {
     return { name, group: this.databases.of(name) ?? `address ${address}` };
   }
 
-  noteDatabase(request: Credential, path: readonly string[]): void {
+  recordDatabase(request: Credential, path: readonly string[]): void {
     this.databases.note(nameOf(request), path);
   }
 
@@ -139,7 +139,7 @@ export class EvaluatorPool implements LongQueries {
     return Math.max(TURN_MIN_MS, turnMs / (1 + this.queue.countOf(name)));
   }
 
-  noteTime(request: Credential, ms: number): void {
+  recordTime(request: Credential, ms: number): void {
     this.recent.note(nameOf(request), ms);
   }
 
@@ -177,7 +177,7 @@ export class EvaluatorPool implements LongQueries {
   }
 
   /** Keeps the caches of threads right while they execute something. */
-  noteCommit({ previous, ts, rows, entries }: CommitNotice): void {
+  onCommit({ previous, ts, rows, entries }: CommitNotice): void {
     const notice = { previous, ts, rows, entries };
     for (const thread of this.threads) if (thread.busy) send(thread, { type: 'commit', notice });
   }

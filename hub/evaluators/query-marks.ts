@@ -18,7 +18,7 @@ export class QueryMarks {
     Atomics.store(this.numbers, 1, 0);
   }
 
-  noteWrite(): void {
+  recordWrite(): void {
     Atomics.store(this.numbers, 0, 1);
   }
 
@@ -27,7 +27,7 @@ export class QueryMarks {
   }
 
   /** @param hash of the write of a device that is about to be executed */
-  noteExecution(hash: string): void {
+  recordExecution(hash: string): void {
     const { written } = new TextEncoder().encodeInto(hash, this.text);
     Atomics.store(this.numbers, 1, written);
   }

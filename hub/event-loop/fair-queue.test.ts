@@ -76,8 +76,8 @@ test('FairQueue: a group that comes again after each turn waits its turn', () =>
 
 test('FairQueue: a group that comes seldom is before those that come all the time', () => {
   const queue = new FairQueue<string>();
-  queue.noteTurn('seldom');
-  for (const name of ['a', 'b']) queue.noteTurn(name);
+  queue.recordTurn('seldom');
+  for (const name of ['a', 'b']) queue.recordTurn(name);
   for (const name of ['a', 'b']) queue.add(name, name);
   expect([queue.isNextGroup('seldom'), queue.isNextGroup('unknown')]).toEqual([true, true]);
   queue.add('seldom', 'seldom 1');
@@ -96,13 +96,13 @@ test('FairQueue: a group of which nothing waits now, but which has just had a tu
   queue.end('a');
   queue.end('b');
   expect(queue.isNextGroup('a')).toBe(true);
-  queue.noteTurn('a');
+  queue.recordTurn('a');
   expect(queue.isNextGroup('a')).toBe(false);
 });
 
 test('FairQueue: in a group, too, a line that comes seldom is before those that come all the time', () => {
   const queue = new FairQueue<string>();
-  for (const name of ['seldom', 'a', 'b']) queue.noteTurn(name, 'group');
+  for (const name of ['seldom', 'a', 'b']) queue.recordTurn(name, 'group');
   for (const name of ['a', 'b']) queue.add(name, name, 'group');
   const next = (name: string, group = 'group'): boolean => queue.isNextInGroup(name, group);
   expect([next('seldom'), next('unknown'), next('a')]).toEqual([true, false, false]);
@@ -118,13 +118,13 @@ test('FairQueue: in a group, too, a line that comes seldom is before those that 
 test('FairQueue: a turn that is noted counts for those that wait, too', () => {
   const queue = new FairQueue<string>();
   for (const name of ['a', 'b']) queue.add(name, name);
-  queue.noteTurn('a');
+  queue.recordTurn('a');
   expect([take(queue), take(queue)]).toEqual(['b', 'a']);
 });
 
 test('FairQueue remembers the last turns of a bounded number of groups', () => {
   const queue = new FairQueue<string>();
-  for (let n = 0; n < 2000; n += 1) queue.noteTurn(`${n}`);
+  for (let n = 0; n < 2000; n += 1) queue.recordTurn(`${n}`);
   queue.add('first', 'first');
   expect([queue.isNextGroup('1999'), queue.isNextGroup('0')]).toEqual([false, true]);
 });

@@ -63,10 +63,10 @@ export class FairQueue<T> {
   }
 
   /** A turn that was not taken from here. */
-  noteTurn(name: string, group = name): void {
+  recordTurn(name: string, group = name): void {
     const turn = (this.turns += 1);
-    noteLast(turn, name, this.lines, this.pastLines);
-    noteLast(turn, group, this.groups, this.pastGroups);
+    recordLast(turn, name, this.lines, this.pastLines);
+    recordLast(turn, group, this.groups, this.pastGroups);
   }
 
   /** Nothing of it waits, and all groups that wait had their last turns after it. */
@@ -145,7 +145,7 @@ type LastTurns = Map<string, number>;
 
 const NAMES_REMEMBERED = 1000;
 
-function noteLast(
+function recordLast(
   turn: number,
   name: string,
   present: ReadonlyMap<string, TakesTurns>,

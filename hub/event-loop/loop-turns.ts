@@ -68,7 +68,7 @@ export class LoopTurns {
    * @param isGone nobody wants it any more: it is begun beside the next, for nothing
    */
   enter(name: string, group = name, isGone = never): Promise<void> | undefined {
-    if (name !== this.lastName) this.noteChange(name);
+    if (name !== this.lastName) this.recordChange(name);
     if (this.mayBegin({ name, group })) return undefined;
     return new Promise((resolve) => {
       this.waiting.add(name, { name, begin: resolve, isGone }, group);
@@ -76,7 +76,7 @@ export class LoopTurns {
     });
   }
 
-  private noteChange(name: string): void {
+  private recordChange(name: string): void {
     if (this.lastName !== undefined) this.isAloneFromMs = this.clock() + THERE_MS;
     this.lastName = name;
   }
@@ -85,7 +85,7 @@ export class LoopTurns {
     const { waiting, ofWaiting } = this;
     if (waiting.isEmpty) {
       const mayBegin = ofWaiting.take();
-      if (mayBegin) waiting.noteTurn(line.name, line.group);
+      if (mayBegin) waiting.recordTurn(line.name, line.group);
       return mayBegin;
     }
     const mayBegin = this.shareOfNew(line)?.take() ?? false;
@@ -101,7 +101,7 @@ export class LoopTurns {
 
   /** What is admitted begins before the next of these is called. */
   private readonly admitOne = (): void => {
-    for (const { name, group } of this.begunNew.splice(0)) this.waiting.noteTurn(name, group);
+    for (const { name, group } of this.begunNew.splice(0)) this.waiting.recordTurn(name, group);
     if (this.waiting.isEmpty) return;
     if (!this.ofWaiting.take()) {
       setImmediate(this.admitOne);

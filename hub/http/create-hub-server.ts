@@ -30,7 +30,7 @@ export function createHubServer(options: HubServerOptions): HubServer {
         socket.destroy();
       });
     },
-    onRefused: () => handler.noteRefusedConnection(),
+    onRefused: () => handler.countRefusedConnection(),
   });
   return {
     async listen(port) {
@@ -38,7 +38,7 @@ export function createHubServer(options: HubServerOptions): HubServer {
       const scheme = tls ? 'https' : 'http';
       const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
       const url = `${scheme}://${isLoopback(settings.host) ? name : settings.host}:${address.port}`;
-      options.hub.noteUrl(url);
+      options.hub.setUrl(url);
       return url;
     },
     async close() {

@@ -130,7 +130,7 @@ export class RequestHandler {
     });
   }
 
-  noteRefusedConnection(): void {
+  countRefusedConnection(): void {
     this.metrics.countRejection('sockets');
   }
 

@@ -13,7 +13,7 @@ export interface HubServerOptions {
   readonly hub: Pick<
     OpenedHub,
     | 'http'
-    | 'noteUrl'
+    | 'setUrl'
     | 'passwordsWaiting'
     | 'longQueries'
     | 'waitedMost'

@@ -52,7 +52,7 @@ export interface OpenedHub {
   /** Only if it was generated just now: the store keeps a hash, so it cannot be shown again. */
   readonly newRootSecret: string | undefined;
   /** The URL at which it listens: its public one, unless the settings name another. */
-  readonly noteUrl: (url: string) => void;
+  readonly setUrl: (url: string) => void;
   readonly passwordsWaiting: () => number;
   readonly longQueries: () => LongQueryCounts;
   /** Where a request waits that is not read yet. @param secret not checked yet */
@@ -115,8 +115,8 @@ export async function openHub(
   const logs = openLogs(store, settings, { clock, random, report: reportWork }, rows.urlKey);
   const commits = openCommitFeed(engine, storage);
   const jobs = startBackgroundJobs(engine, clock, reportWork);
-  commits.listen((notice) => jobs.noteCommit(notice));
-  if (evaluators) commits.listen((notice) => evaluators.noteCommit(notice));
+  commits.listen((notice) => jobs.onCommit(notice));
+  if (evaluators) commits.listen((notice) => evaluators.onCommit(notice));
   return {
     store,
     engine,
@@ -124,7 +124,7 @@ export async function openHub(
     authentication,
     onCommit: commits.listen,
     newRootSecret: root.generated(),
-    noteUrl(own) {
+    setUrl(own) {
       url ??= own;
     },
     passwordsWaiting: () => pool.waitingCount,
@@ -251,7 +251,7 @@ function openCommitFeed(engine: Engine, storage: HubStorage): CommitFeed {
   const stops = [
     engine.onCommit(emit),
     storage.onOtherCommit((notice) => {
-      engine.noteCommit(notice);
+      engine.applyCommit(notice);
       emit(notice);
     }),
   ];
@@ -295,9 +295,9 @@ function startBackgroundJobs(
   });
   builds.start();
   return {
-    noteCommit(notice: CommitNotice) {
-      builds.noteCommit(notice);
-      sweeps.noteCommit(notice);
+    onCommit(notice: CommitNotice) {
+      builds.onCommit(notice);
+      sweeps.onCommit(notice);
     },
     close() {
       builds.close();

@@ -70,7 +70,7 @@ function openFeed(keysMax = 10) {
   });
   const follower = {
     size: 10,
-    noteChanges: (changes: Changes) => {
+    onChanges: (changes: Changes) => {
       told.push(changes);
       perTurn[perTurn.length - 1] = (perTurn.at(-1) ?? 0) + 1;
     },
@@ -92,26 +92,26 @@ test('thousands of live queries are told of a commit over several turns of the e
   const { feed, follower, told, perTurn } = openFeed();
   for (let i = 0; i < 500; i++) feed.add({ ...follower });
   expect(feed.size).toBe(5000);
-  feed.noteCommit(commit(1));
+  feed.onCommit(commit(1));
   await expect.poll(() => told.length).toBe(500);
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(26);
 });
 
 test('commits of one turn are told together, and too many or a gap as any change', async () => {
   const { feed, follower, told } = openFeed();
-  feed.noteCommit(commit(0));
+  feed.onCommit(commit(0));
   const stop = feed.add(follower);
-  for (let ts = 1; ts < 6; ts++) feed.noteCommit(commit(ts));
+  for (let ts = 1; ts < 6; ts++) feed.onCommit(commit(ts));
   await expect.poll(() => told.length).toBe(1);
   expect(told[0]?.touch(NOTHING)).toBe(false);
-  feed.noteCommit(commit(6, 11));
+  feed.onCommit(commit(6, 11));
   await expect.poll(() => told.length).toBe(2);
   expect(told[1]?.touch(NOTHING)).toBe(true);
-  feed.noteCommit(commit(20));
+  feed.onCommit(commit(20));
   await expect.poll(() => told.length).toBe(3);
   expect(told[2]?.touch(NOTHING)).toBe(true);
   stop();
-  feed.noteCommit(commit(21));
+  feed.onCommit(commit(21));
   await new Promise((resolve) => setImmediate(resolve));
   expect(told.length).toBe(3);
 });

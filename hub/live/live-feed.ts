@@ -5,7 +5,7 @@ import { Changes } from './changes.ts';
 
 export interface Follower {
   readonly size: number;
-  noteChanges(changes: Changes): void;
+  onChanges(changes: Changes): void;
 }
 
 export interface LiveFeedOptions {
@@ -44,7 +44,7 @@ export class LiveFeed {
     return () => void this.followers.delete(follower);
   }
 
-  noteCommit(notice: CommitNotice): void {
+  onCommit(notice: CommitNotice): void {
     const isComplete = followsOn(notice, this.seen);
     this.seen = Math.max(this.seen, notice.ts);
     if (this.followers.size === 0) return;
@@ -68,7 +68,7 @@ export class LiveFeed {
       this.keys = 0;
       let compared = 0;
       for (const follower of this.followers) {
-        follower.noteChanges(changes);
+        follower.onChanges(changes);
         compared += follower.size;
         if (compared < COMPARED) continue;
         compared = 0;

@@ -46,7 +46,7 @@ export class LiveQueries {
       report: (reason) => http.report?.(reason),
     });
     this.lanes = new Lanes(settings.liveRunsPerCredential, Infinity);
-    onCommit((notice) => this.feed.noteCommit(notice));
+    onCommit((notice) => this.feed.onCommit(notice));
   }
 
   get count(): number {

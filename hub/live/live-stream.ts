@@ -89,7 +89,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
     return this.queries.length;
   }
 
-  noteChanges(changes: Changes): void {
+  onChanges(changes: Changes): void {
     let isNew = false;
     for (const live of this.queries) {
       if (live.meanwhile) {

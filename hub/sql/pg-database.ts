@@ -82,17 +82,17 @@ export class PgDatabase implements SqlDatabase {
       throw failureOf(reason, 0);
     }
     let isBroken = false;
-    const noteBreak = (reason: unknown): never => {
+    const onBreak = (reason: unknown): never => {
       isBroken ||= reason instanceof SqlFailure && reason.isConnectionLoss;
       throw reason;
     };
     const connection: SqlConnection = {
-      run: (statements) => this.run(client, statements).catch(noteBreak),
+      run: (statements) => this.run(client, statements).catch(onBreak),
       release: () => client.release(isBroken),
     };
     if (this.isSetUp.has(client)) return connection;
     try {
-      await this.setUp(client).catch(noteBreak);
+      await this.setUp(client).catch(onBreak);
     } catch (reason) {
       connection.release();
       throw reason;

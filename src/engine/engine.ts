@@ -64,7 +64,7 @@ export interface Engine {
   /** Commits of this engine, after they are durable. Returns the way to stop. */
   onCommit(listener: (notice: CommitNotice) => void): () => void;
   /** Another engine on the same store has committed: forget what it changed. */
-  noteCommit(notice: CommitNotice): void;
+  applyCommit(notice: CommitNotice): void;
   /** Progress of index builds; resolves when none is left. */
   buildIndexes(onProgress?: (progress: BuildProgress) => void): Promise<void>;
   /**
@@ -87,7 +87,7 @@ export function createEngine(options: EngineOptions & DetachedOption): Engine {
     authenticate: (secret) => authenticateSecret(transactor, secret, options),
     entitlements: (secret) => entitlementsOf(transactor, secret, options),
     onCommit: (listener) => transactor.onCommit(listener),
-    noteCommit: (notice) => transactor.noteCommit(notice),
+    applyCommit: (notice) => transactor.applyCommit(notice),
     buildIndexes: (onProgress) => buildIndexes(transactor, options, onProgress),
     collectExpiredData: (onProgress) => expiredData.collect(onProgress),
     verify: (onProgress) => verifyStore(options, onProgress),

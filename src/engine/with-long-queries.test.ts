@@ -39,9 +39,9 @@ async function openWith(turnMs: number) {
     return other.engine.query(request);
   };
   const told: number[] = [];
-  const noteTime = (_: unknown, ms: number) => void told.push(ms);
+  const recordTime = (_: unknown, ms: number) => void told.push(ms);
   const left = (_: unknown, evaluatedMs = 0) => turnMs - evaluatedMs;
-  const longQueries = { whenFree: () => undefined, turnMs: left, noteTime, execute };
+  const longQueries = { whenFree: () => undefined, turnMs: left, recordTime, execute };
   const readLong = longTextReader(() => Promise.resolve());
   const world = new EngineWorld(store, { clock, readLong });
   const engine = withLongQueries(world.engine, longQueries, clock);

@@ -33,9 +33,9 @@ export function withLongQueries(
       return await engine.query({
         ...request,
         turnMs: () => longQueries.turnMs(request, evaluatedMs),
-        noteTime(ms) {
+        recordTime(ms) {
           evaluatedMs += ms;
-          longQueries.noteTime?.(request, ms);
+          longQueries.recordTime?.(request, ms);
         },
         ...(writeTurnMs !== undefined && { writeTurnMs }),
       });
@@ -54,7 +54,7 @@ export function withLongQueries(
         const answer = await (request.queryParts || request.query.length > textCharsMax
           ? executeLong(asked)
           : executeShort(asked));
-        if (answer.credential) longQueries.noteDatabase?.(request, answer.database);
+        if (answer.credential) longQueries.recordDatabase?.(request, answer.database);
         return answer;
       } catch (reason) {
         return transactions.refused({ request, started: arrived }, reason);

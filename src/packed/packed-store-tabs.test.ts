@@ -338,7 +338,7 @@ test('write() whose body has to read blocks gets its turn beside one that need n
   expect(await counterOf(fast)).toBeGreaterThan(1);
 });
 
-test('noteAppended() brings what another tab has committed, in its order, and nothing else', async () => {
+test('applyAppended() brings what another tab has committed, in its order, and nothing else', async () => {
   const data = new MediumData();
   const broadcasts: Appended[] = [];
   const store = await openPacked(data, {}, { broadcast: (appended) => broadcasts.push(appended) });

@@ -129,7 +129,7 @@ export class Files {
   }
 
   /** The hub may have files that calls wait for. @param files undefined: any, because the hub can be reached again */
-  noteArrivals(files?: readonly string[]): void {
+  onArrivals(files?: readonly string[]): void {
     this.waits.wake(files);
   }
 
@@ -146,7 +146,7 @@ export class Files {
   // --- sending ------------------------------------------------------------------------------------
 
   /** The hub has confirmed a write. */
-  async noteVerdict({ verdict }: Pick<WriteRecord, 'verdict'>): Promise<void> {
+  async onVerdict({ verdict }: Pick<WriteRecord, 'verdict'>): Promise<void> {
     const { store } = this.options;
     if (!verdict?.files?.length || !(await store.isUsed())) return;
     if (await noteFilesOf(verdict, store)) this.options.askToSend();
@@ -158,7 +158,7 @@ export class Files {
     if (!(await this.options.store.isUsed())) return;
     const judged = await this.options.judged();
     const byTime = judged.toSorted((a, b) => (a.verdict?.ts ?? 0) - (b.verdict?.ts ?? 0));
-    for (const record of byTime) await this.noteVerdict(record);
+    for (const record of byTime) await this.onVerdict(record);
     this.kick();
   }
 

@@ -21,7 +21,7 @@ export interface JobParts {
 export interface BackgroundJobs {
   /** Goes on soon with what was left undone when the database was closed. */
   readonly start: () => void;
-  readonly noteCommit: (notice: CommitNotice) => void;
+  readonly onCommit: (notice: CommitNotice) => void;
   readonly close: () => void;
 }
 
@@ -56,9 +56,9 @@ export function openJobs({ name, engine, files, exports, tell, report }: JobPart
         void exports.work();
       });
     },
-    noteCommit: (notice) => {
-      builds.noteCommit(notice);
-      sweeps.noteCommit(notice);
+    onCommit: (notice) => {
+      builds.onCommit(notice);
+      sweeps.onCommit(notice);
     },
     close: () => {
       cancelStart();

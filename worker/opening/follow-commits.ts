@@ -4,7 +4,7 @@ import type { CommitNotice } from '../../src/engine/host.ts';
 import type { JoinedTabs } from './join-tabs.ts';
 
 interface CommitFollower {
-  noteCommit(notice: CommitNotice, isComplete: boolean): void;
+  onCommit(notice: CommitNotice, isComplete: boolean): void;
 }
 
 export function followCommits(
@@ -18,8 +18,8 @@ export function followCommits(
     feed.publish(notice, 'own');
   });
   feed.listen((notice, { origin, isComplete }) => {
-    if (origin === 'other') engine.noteCommit(notice);
-    for (const follower of followers) follower.noteCommit(notice, isComplete);
+    if (origin === 'other') engine.applyCommit(notice);
+    for (const follower of followers) follower.onCommit(notice, isComplete);
   });
 }
 

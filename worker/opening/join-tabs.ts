@@ -40,7 +40,7 @@ export function joinTabs(
   const onMessage = (message: TabMessage): void => {
     if (message.type === 'commit') feed.publish(message.notice, 'other');
     else if (message.type === 'opening') lease?.giveUp();
-    else if (message.type === 'left') lease?.noteLeft();
+    else if (message.type === 'left') lease?.onLeft();
     else if (message.type === 'destroyed') onDestroyed();
     else if (message.type === 'locked' || message.type === 'unlocked') onLock(message.type);
     else onSync?.(message);

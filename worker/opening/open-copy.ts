@@ -56,7 +56,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
     random,
     sha256,
     ...(longQueries && { longQueries }),
-    onSubmitted: (write) => sync.noteWrite(write),
+    onSubmitted: (write) => sync.onWrite(write),
   });
   const offlineLogin = new OfflineLogin({
     store,

@@ -65,7 +65,7 @@ class Setup {
       rows: [{ space: 'documents', key: key as Key }],
       entries: [],
     };
-    this.live.noteCommit(notice, isComplete);
+    this.live.onCommit(notice, isComplete);
   }
 
   async settled(): Promise<void> {

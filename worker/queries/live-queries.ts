@@ -111,7 +111,7 @@ export class LiveQueries {
   }
 
   /** @param isComplete false: commits before this one were missed, so anything may have changed */
-  noteCommit(notice: CommitNotice, isComplete: boolean): void {
+  onCommit(notice: CommitNotice, isComplete: boolean): void {
     this.latestCommit = Math.max(this.latestCommit, notice.ts);
     for (const live of this.byId.values()) {
       live.meanwhile?.push(notice);

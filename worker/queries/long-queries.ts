@@ -86,7 +86,7 @@ export class LongQueriesBeside implements LongQueries {
     return this.callers.whenFree(secret);
   }
 
-  noteTime({ secret }: Caller, ms: number): void {
+  recordTime({ secret }: Caller, ms: number): void {
     this.callers.note(secret, ms);
   }
 
@@ -106,7 +106,7 @@ export class LongQueriesBeside implements LongQueries {
     return {
       turnMs: (request) => this.turnMs(request),
       whenFree: (request) => this.whenFree(request),
-      noteTime: (request, ms) => this.noteTime(request, ms),
+      recordTime: (request, ms) => this.recordTime(request, ms),
       execute: (request) => this.execute(request, true),
     };
   }

@@ -81,7 +81,7 @@ export class IdbTransaction extends NativeTransaction implements WriteTx {
     return this.commitsSeen.has(mark) && this.commitsSeen.get(mark) === now ? false : undefined;
   }
 
-  private noteCommit(key: Key, commit: string | undefined): void {
+  private recordCommit(key: Key, commit: string | undefined): void {
     this.commitsSeen.set(key, commit);
     if (commit?.startsWith(this.plan.birth) === true) this.isBorn = true;
   }
@@ -89,7 +89,7 @@ export class IdbTransaction extends NativeTransaction implements WriteTx {
   private readonly source: FetchSource = {
     store: (space) => this.storeOf(space),
     onResult: this.onResult,
-    onMeta: (key, commit) => this.noteCommit(key, commit),
+    onMeta: (key, commit) => this.recordCommit(key, commit),
   };
 
   private storeOf(space: Space): IDBObjectStore {

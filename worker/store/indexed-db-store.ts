@@ -63,7 +63,7 @@ export class IndexedDbStore implements BrowserStore {
   ): Promise<T> {
     const { connection, options } = this;
     return this.rows.write(body, { spaces, durability }, options.head.address, (head) =>
-      connection.noteHead(head),
+      connection.recordHead(head),
     );
   }
 

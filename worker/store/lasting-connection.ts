@@ -176,7 +176,7 @@ export class LastingConnection {
   }
 
   /** The last commit wrote this head. */
-  noteHead(row: Row): void {
+  recordHead(row: Row): void {
     this.checkpoint.note(row);
   }
 

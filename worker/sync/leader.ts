@@ -86,7 +86,7 @@ export class Leader {
   }
 
   /** A WebSocket notices late that the network is gone. */
-  noteOffline(): void {
+  onOffline(): void {
     this.lines.dispatchEvent(new Event('offline'));
   }
 

@@ -19,7 +19,7 @@ function tabsOver(locks: FakeLocks | undefined, count: number) {
       lead: () => told.push('lead'),
       follow: () => told.push('follow'),
       beat: () => {
-        if (!silent.has(i)) for (const other of tabs) other.leadership.noteBeat();
+        if (!silent.has(i)) for (const other of tabs) other.leadership.onBeat();
       },
     });
     tabs.push({ leadership, told });

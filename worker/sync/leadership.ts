@@ -32,7 +32,7 @@ export class Leadership {
   }
 
   /** A heartbeat of the leader was received. */
-  noteBeat(): void {
+  onBeat(): void {
     this.lastHeard = performance.now();
   }
 

@@ -8,7 +8,7 @@ import type { SyncSession } from './session.ts';
 
 export interface LivePlacesOptions {
   readonly sync: Pick<SyncSession, 'secret' | 'isInContact' | 'openLive'>;
-  /** Of the copy; it tells `noteAnswer()`. */
+  /** Of the copy; it calls `onAnswer()`. */
   readonly here: Pick<LiveQueries, 'add' | 'remove'>;
   readonly tell: (id: number, answer: LiveAnswer) => void;
 }
@@ -56,14 +56,14 @@ export class LivePlaces {
   }
 
   /** The copy has answered. */
-  noteAnswer(id: number, answer: LiveAnswer): void {
+  onAnswer(id: number, answer: LiveAnswer): void {
     const placed = this.placed.get(id);
     if (placed) placed.ofCopy = answer;
     if (!placed?.isHubs) this.tellOfCopy(id, placed?.at, answer);
   }
 
   /** The hub can be reached now, or not any more. */
-  noteContact(): void {
+  onContact(): void {
     const { isInContact } = this.options.sync;
     if (isInContact === this.wasInContact) return;
     this.wasInContact = isInContact;

@@ -83,7 +83,7 @@ export class SyncSession {
     });
     this.shared = new SharedSync(options, this);
     this.files = options.files(this.forFiles());
-    options.network.onChange((change) => this.shared.noteNetwork(change));
+    options.network.onChange((change) => this.shared.onNetwork(change));
   }
 
   // --- requests of the page -----------------------------------------------------------------------
@@ -102,7 +102,7 @@ export class SyncSession {
     const state = known ?? (await this.login.adopt(url));
     const missing = await this.secondCopy.takeUp(state);
     await replica.setSets(call.sets.map((query) => ({ id: query, query })));
-    if (call.secret !== undefined || call.login !== undefined) this.shared.noteLogin();
+    if (call.secret !== undefined || call.login !== undefined) this.shared.onLogin();
     this.shared.join();
     if (state.schema === undefined) await this.waits.forSchema();
     return { secret: this.secret, state: this.shared.contact.state, failed: undefined, missing };
@@ -243,12 +243,12 @@ export class SyncSession {
   // --- events -------------------------------------------------------------------------------------
 
   /** A write of this tab was stored. */
-  async noteWrite(write: KeptWrite): Promise<void> {
+  async onWrite(write: KeptWrite): Promise<void> {
     this.shared.kick();
     await this.secondCopy.keep(write);
   }
 
-  noteCommit(notice: CommitNotice): void {
+  onCommit(notice: CommitNotice): void {
     if (notice.rows.some(({ space }) => space === 'sync') || notice.previous === notice.ts)
       void this.waits.look();
   }

@@ -57,7 +57,7 @@ export class SharedSync {
       onRefused: (token) => {
         this.refused = token;
       },
-      onWelcome: ({ passwordSetAt }) => options.offlineLogin.notePassword(passwordSetAt),
+      onWelcome: ({ passwordSetAt }) => options.offlineLogin.onPassword(passwordSetAt),
       events: this.events(),
     });
   }
@@ -92,7 +92,7 @@ export class SharedSync {
   }
 
   /** This tab has logged in. Another one may lead, which still uses the former token. */
-  noteLogin(): void {
+  onLogin(): void {
     this.options.tabs.tell({ type: 'sync-login' });
     // A refusal of the former token says nothing of this one.
     const { state } = this.contact;
@@ -101,8 +101,8 @@ export class SharedSync {
   }
 
   /** The network is gone: exchanges that wait for an answer are aborted. */
-  noteNetwork(change: 'online' | 'offline'): void {
-    if (change === 'offline') this.leader.noteOffline();
+  onNetwork(change: 'online' | 'offline'): void {
+    if (change === 'offline') this.leader.onOffline();
     else this.sendFiles();
     this.kick();
   }
@@ -124,7 +124,7 @@ export class SharedSync {
     const { files, login, waits } = this.session;
     switch (message.type) {
       case 'sync-beat':
-        this.leadership?.noteBeat();
+        this.leadership?.onBeat();
         return;
       case 'sync-kick':
         this.leader.kick();
@@ -133,7 +133,7 @@ export class SharedSync {
         this.sendFiles();
         return;
       case 'sync-arrivals':
-        files.noteArrivals(message.files);
+        files.onArrivals(message.files);
         return;
       case 'sync-login':
         void login.reload().then(() => this.leader.kick(), this.options.report);
@@ -142,8 +142,8 @@ export class SharedSync {
         if (this.leader.leads) this.tellOthers(this.contact);
         return;
       case 'sync-round':
-        this.leadership?.noteBeat();
-        waits.noteRound(message.since, message.loaded, message.isWhole);
+        this.leadership?.onBeat();
+        waits.onRound(message.since, message.loaded, message.isWhole);
         return;
       case 'sync-told':
         this.take(message.message);
@@ -167,12 +167,12 @@ export class SharedSync {
       secondCopy.look().catch(report);
     if (message.type === 'sync-state') {
       this.contact = message;
-      if (message.state === 'live') files.noteArrivals();
+      if (message.state === 'live') files.onArrivals();
       // Calls that wait for the first contact are rejected with the reason.
       if (message.state !== 'live' && message.reason !== undefined)
         waits.failSchema(new Refusal('connection_needed', message.reason));
     }
-    if (message.type === 'sync-verdict') waits.noteVerdict(message.write);
+    if (message.type === 'sync-verdict') waits.onVerdict(message.write);
     else this.options.tell(message);
   }
 
@@ -196,17 +196,17 @@ export class SharedSync {
         if (!write) return;
         const tell = (): void => this.spread({ type: 'sync-verdict', write });
         // Whoever hears of it finds its files among those that are on their way.
-        if (record.verdict?.files) void session.files.noteVerdict(record).catch(report).then(tell);
+        if (record.verdict?.files) void session.files.onVerdict(record).catch(report).then(tell);
         else tell();
       },
       onFiles: (files) => {
-        session.files.noteArrivals(files);
+        session.files.onArrivals(files);
         tabs.tell({ type: 'sync-arrivals', files });
       },
       onProgress: (progress) =>
         this.spread({ type: 'sync-progress', progress: progressData(progress) }),
       onRound: (since, loaded, isWhole) => {
-        session.waits.noteRound(since, loaded, isWhole);
+        session.waits.onRound(since, loaded, isWhole);
         tabs.tell({ type: 'sync-round', since, loaded, isWhole });
       },
       onSuperseded: () => this.leadership?.giveUp(),

@@ -71,7 +71,7 @@ export class OfflineLogin {
   }
 
   /** The hub says when the password was set: a password set at another time than the one checked here ends offline login. */
-  async notePassword(setAt: Micros | undefined): Promise<void> {
+  async onPassword(setAt: Micros | undefined): Promise<void> {
     const { known } = await this.look();
     if (known && setAt !== undefined && known.passwordSetAt !== setAt) await this.forget();
   }

@@ -69,7 +69,7 @@ test('a verdict that nobody told of is found in the store, and told once', async
   await waits.look();
   expect(told.map((write) => write.id)).toEqual([id]);
   const [again] = told;
-  if (again) waits.noteVerdict(again);
+  if (again) waits.onVerdict(again);
   expect(told).toHaveLength(1);
 });
 
@@ -98,9 +98,9 @@ test('of the verdicts that were told, the latest are remembered', async () => {
     body: undefined,
     replaces: undefined,
   });
-  for (let n = 0; n < 3000; n++) for (const each of [n, n]) waits.noteVerdict(verdict(each));
+  for (let n = 0; n < 3000; n++) for (const each of [n, n]) waits.onVerdict(verdict(each));
   expect(told).toHaveLength(3000);
-  waits.noteVerdict(verdict(0));
+  waits.onVerdict(verdict(0));
   expect(told).toHaveLength(3001);
 });
 
@@ -111,15 +111,15 @@ test('forSynced() asks the hub, and waits for a round that began after it and ha
   const all = waits.forSynced(undefined);
   const one = waits.forSynced('notes');
   await vi.waitFor(() => expect(kicks()).toBe(2));
-  waits.noteRound(before, ['notes'], true);
+  waits.onRound(before, ['notes'], true);
   expect(await stateOf(one)).toBe('waiting');
   const since = Date.now() + 1;
-  waits.noteRound(since, ['others'], false);
+  waits.onRound(since, ['others'], false);
   expect(await stateOf(one)).toBe('waiting');
-  waits.noteRound(since, ['notes'], false);
+  waits.onRound(since, ['notes'], false);
   expect(await stateOf(one)).toBe('done');
   expect(await stateOf(all)).toBe('waiting');
-  waits.noteRound(since, ['notes'], true);
+  waits.onRound(since, ['notes'], true);
   expect(await stateOf(all)).toBe('done');
 });
 
@@ -131,10 +131,10 @@ test('forSynced() waits for a later round when the clock is set back, and not fo
   await new Promise((resolve) => setImmediate(resolve));
   vi.setSystemTime(begun - 3_600_000);
   // It began before, by the clock of then.
-  waits.noteRound(begun - 1, [], true);
+  waits.onRound(begun - 1, [], true);
   expect(await stateOf(synced)).toBe('waiting');
   vi.setSystemTime(begun - 3_599_000);
-  waits.noteRound(Date.now(), [], true);
+  waits.onRound(Date.now(), [], true);
   expect(await stateOf(synced)).toBe('done');
 });
 
@@ -149,7 +149,7 @@ test('forSynced() fails for a set that is not kept here, and for one that the hu
   );
   const refused = waits.forSynced('mine');
   await vi.waitFor(() => expect(kicks()).toBe(1));
-  waits.noteRound(Date.now() + 1, ['mine'], true);
+  waits.onRound(Date.now() + 1, ['mine'], true);
   await expect(refused).rejects.toMatchObject({
     code: 'forbidden',
     message: 'The hub refuses this set: Not yours.',

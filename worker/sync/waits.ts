@@ -73,7 +73,7 @@ export class Waits {
     throw new Refusal(code, `The hub refuses this set: ${error.description}`);
   }
 
-  noteRound(since: number, loaded: readonly string[], isWhole: boolean): void {
+  onRound(since: number, loaded: readonly string[], isWhole: boolean): void {
     const now = Date.now();
     for (const wait of this.synced) {
       if (now < wait.from) {
@@ -89,7 +89,7 @@ export class Waits {
     }
   }
 
-  noteVerdict(write: JudgedData): void {
+  onVerdict(write: JudgedData): void {
     this.expected.delete(write.id);
     if (this.told.has(write.id)) return;
     remember(this.told, write.id, undefined, TOLD_MAX);
@@ -128,7 +128,7 @@ export class Waits {
     for (const record of await replica.writesById([...gone])) {
       gone.delete(record.id);
       const judged = judgedData(record);
-      if (judged) this.noteVerdict(judged);
+      if (judged) this.onVerdict(judged);
     }
     // Resolved before their verdicts were met here: none comes any more.
     for (const id of gone) this.forget(id);

@@ -60,7 +60,7 @@ test('a tab that opens ends the lease of the other before it is open', async () 
   await second.join();
   expect([first.isHeld(), second.isHeld()]).toEqual([false, false]);
   first.close();
-  second.noteLeft();
+  second.onLeft();
   await expect.poll(() => second.isHeld()).toBe(true);
   second.close();
 });
@@ -79,7 +79,7 @@ test('term() stays the same as long as no other tab could commit, and is another
   await other.join();
   expect(tab.term()).toBeUndefined();
   other.close();
-  tab.noteLeft();
+  tab.onLeft();
   await expect.poll(() => tab.isHeld()).toBe(true);
   expect(tab.term()).not.toBe(first);
   tab.close();
@@ -118,7 +118,7 @@ test('of many tabs that open at once none holds the lease, and the last that sta
   expect(tabs.map((tab) => tab.isHeld())).toEqual(tabs.map(() => false));
   const [last, ...others] = tabs;
   for (const tab of others) tab.close();
-  last?.noteLeft();
+  last?.onLeft();
   await expect.poll(() => last?.isHeld()).toBe(true);
   last?.close();
 });

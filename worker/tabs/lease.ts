@@ -97,7 +97,7 @@ export class Lease {
   }
 
   /** Another tab has closed: this one may be alone now. */
-  noteLeft(): void {
+  onLeft(): void {
     void this.tryAlone();
   }
 

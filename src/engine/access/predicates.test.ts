@@ -190,7 +190,7 @@ test('a filtered page needs no request of its own for each row, and is full', as
 /** How often the store is asked while nothing is cached. */
 async function requestsOf(w: EngineWorld, body: () => Promise<unknown>): Promise<number> {
   const none = { rows: [], entries: [] };
-  w.engine.noteCommit({ previous: -1, ts: -2, ...none });
+  w.engine.applyCommit({ previous: -1, ts: -2, ...none });
   const read = w.store.read.bind(w.store);
   let requests = 0;
   w.store.read = (run) =>

@@ -61,9 +61,9 @@ export interface LongQueries {
   /** How long the query may be evaluated here, in the execution that begins, before it goes there. @param evaluatedMs in those before */
   turnMs(request: QueryRequest, evaluatedMs?: number): number;
   /** How long the query was evaluated here, each time. */
-  noteTime?(request: QueryRequest, ms: number): void;
+  recordTime?(request: QueryRequest, ms: number): void;
   /** In which database its credential acts, told with its answer. */
-  noteDatabase?(request: QueryRequest, path: readonly string[]): void;
+  recordDatabase?(request: QueryRequest, path: readonly string[]): void;
   /** As `turnMs`, of queries that may write; `turnMs` if not given. */
   readonly writeTurnMs?: number;
   /** A longer text goes there unread; `LIMITS.sliceChars` if not given. */
@@ -118,7 +118,7 @@ export interface QueryRequest {
   /** Likewise, if it may write. */
   readonly writeTurnMs?: number;
   /** Told how long each execution took here. */
-  readonly noteTime?: (ms: number) => void;
+  readonly recordTime?: (ms: number) => void;
   /** A long answer may come as `bytes`, with an empty `body`. */
   readonly takesBytes?: boolean;
   /** Nobody waits for the answer any more. */

@@ -40,7 +40,7 @@ export class Meters {
   }
 
   /** Index entries or documents that a set is about to go through. @throws Refusal `limit_exceeded` for too many */
-  noteEntries(count: number): void {
+  countEntries(count: number): void {
     this.work.scannedEntries += count;
     if (this.work.scannedEntries <= LIMITS.scanMax) return;
     throw new Refusal(
@@ -50,7 +50,7 @@ export class Meters {
   }
 
   /** A document that the query reads. `what` identifies the read: a second one of the same is free. */
-  noteRead(what: string, bytes: number, partitions = 1): void {
+  countRead(what: string, bytes: number, partitions = 1): void {
     const { size } = this.read;
     if (this.read.add(what).size === size) return;
     this.readBytes += bytes;
@@ -79,7 +79,7 @@ export class Meters {
   }
 
   /** A document written: bytes of its present version and entries. @throws Refusal `bad request` for too many */
-  noteWrite(key: Key, bytes: number): void {
+  countWrite(key: Key, bytes: number): void {
     this.writeBytes += bytes - (this.written.get(key) ?? 0);
     this.written.set(key, bytes);
     if (this.written.size > LIMITS.transactionDocuments) refuseDocuments();
@@ -116,7 +116,7 @@ export class IsolatedMeters extends Meters {
     return () => undefined;
   }
 
-  override noteRead(): void {
+  override countRead(): void {
     // Not counted.
   }
 }

@@ -240,7 +240,7 @@ export function getDocument(
   requireRight(context, ref, path);
   const live = liveVersion(context, ref, time);
   if (!live) return failNotFound(context, ref, positionOf(path));
-  noteDocumentRead(context, live, time);
+  countDocumentRead(context, live, time);
   return documentOf(context, ref, live.version);
 }
 
@@ -267,8 +267,8 @@ const MISSING_ID = 0n;
 export function documentExists(context: EngineContext, ref: Ref, time: ReadTime): boolean {
   if (!context.permissions.may({ action: 'read', ref })) return false;
   const live = liveVersion(context, ref, time);
-  if (live) noteDocumentRead(context, live, time);
-  else context.meters.noteRead(readName(keyOf(ref), time), 0);
+  if (live) countDocumentRead(context, live, time);
+  else context.meters.countRead(readName(keyOf(ref), time), 0);
   return live !== undefined;
 }
 
@@ -276,12 +276,12 @@ function requireRight(context: EngineContext, ref: Ref, path: QueryPath): void {
   if (!context.permissions.may({ action: 'read', ref })) failDenied(positionOf(path));
 }
 
-export function noteDocumentRead(
+export function countDocumentRead(
   context: EngineContext,
   { row }: LiveVersion,
   time: ReadTime,
 ): void {
-  context.meters.noteRead(readName(row.key, time), row.value.length);
+  context.meters.countRead(readName(row.key, time), row.value.length);
 }
 
 /** A key alone is shorter than whatever else a read is called. */

@@ -14,7 +14,7 @@ import { bodyOf } from './stored-values.ts';
 import {
   allEntries,
   deleteMarker,
-  noteWritten,
+  countWritten,
   putCurrent,
   requireDocumentSize,
   ttlOf,
@@ -141,7 +141,7 @@ const pastRow = (ref: Ref, version: StoredVersion, entries: readonly Key[]): Row
 function putPast(context: EngineContext, writer: Writer, row: Row): void {
   requireDocumentSize(String(row.value));
   writer.put('history', row);
-  noteWritten(context, row);
+  countWritten(context, row);
 }
 
 const isSameRow = (a: Row, b: Row): boolean =>

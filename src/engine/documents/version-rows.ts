@@ -122,11 +122,11 @@ export function putCurrent(context: EngineContext, writer: Writer, current: Curr
   const value = packVersion({ ...version, added });
   requireDocumentSize(value);
   writer.put('documents', { key, entries, value });
-  noteWritten(context, { key, entries, value });
+  countWritten(context, { key, entries, value });
 }
 
-export function noteWritten(context: EngineContext, { key, entries, value }: Row): void {
-  context.meters.noteWrite(
+export function countWritten(context: EngineContext, { key, entries, value }: Row): void {
+  context.meters.countWrite(
     key,
     entries.reduce((sum, entry) => sum + entry.length, value.length),
   );

@@ -52,7 +52,7 @@ export function writeVersion(
     const added = addedTimes(before, entries, version.ts);
     putCurrent(context, writer, { key, entries, version, added });
   }
-  noteSchemaChange(context, ref);
+  invalidateSchema(context, ref);
   return version;
 }
 
@@ -95,13 +95,13 @@ export function endDocument(context: EngineContext, ref: Ref): void {
       const value = packVersion(deleteMarker(context.commitTs));
       writer.put('history', { key: markerKey(context, ref), entries: [], value });
     }
-    context.meters.noteWrite(key, key.length);
+    context.meters.countWrite(key, key.length);
   }
-  noteSchemaChange(context, ref);
+  invalidateSchema(context, ref);
 }
 
 /** Schema objects are looked up through what was parsed of them. */
-export function noteSchemaChange(context: EngineContext, ref: Ref): void {
+export function invalidateSchema(context: EngineContext, ref: Ref): void {
   if (SCHEMA_COLLECTIONS.has(ref.collection)) context.schema(ref.database).forget();
 }
 

@@ -115,7 +115,7 @@ export function executeQuery(
   try {
     return ended(outcomeOf(parsed, session, request, budget, writer));
   } finally {
-    request.noteTime?.((host.clock() - begun) / 1000);
+    request.recordTime?.((host.clock() - begun) / 1000);
   }
 }
 

@@ -126,7 +126,7 @@ function withWholeMatches(context: EngineContext, target: Target): EngineContext
   if (!isKind(target, 'set') || target.op !== 'match') return context;
   const { meters, permissions } = context;
   // Counted the same whatever is found: metrics must not reveal whether there is such a user.
-  meters.noteRead('the set of a login', 0);
+  meters.countRead('the set of a login', 0);
   return {
     ...context,
     meters: new IsolatedMeters(meters.budget, meters.work),
@@ -148,7 +148,7 @@ function isPassword(
   const { instance } = passwordTarget;
   const found = instance && findCredentials(context, instance);
   // Counted the same for every caller: metrics are shown, and must not reveal whether there are credentials.
-  context.meters.noteRead(`credentials ${instance?.collection} ${instance?.id}`, 0);
+  context.meters.countRead(`credentials ${instance?.collection} ${instance?.id}`, 0);
   return comparePassword(
     context,
     passwordTarget,

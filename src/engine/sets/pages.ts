@@ -61,7 +61,7 @@ function tuplesPage(
     }),
     size + 1,
   );
-  noteShown(sets, access, found);
+  countShown(sets, access, found);
   const tuples = found.slice(0, size);
   if (isBackward) tuples.reverse();
   const first = tuples[0];
@@ -99,7 +99,7 @@ function eventsPage(
   const isBackward = cursor?.side === 'before';
   const start = isBackward ? Math.max(0, path - size) : path;
   const page = changes.slice(start, isBackward ? path : path + size);
-  noteShown(
+  countShown(
     sets,
     access,
     page.map(({ tuple }) => tuple),
@@ -197,12 +197,12 @@ export function firstRef(
   const access = requireAccess(sets, target);
   if (sets.shapeOf(target).history) {
     const [first] = openHistory(sets, access, { past, sources: false });
-    noteShown(sets, access, first ? [first.tuple] : []);
+    countShown(sets, access, first ? [first.tuple] : []);
     return first?.tuple.ref;
   }
   const request = { past, backward: false, lower: [], upper: [], rows: true, sources: false };
   const found = takeTuples(openTuples(sets, access, { ...request, first: 1 }), 1);
-  noteShown(sets, access, found);
+  countShown(sets, access, found);
   return found[0]?.ref;
 }
 
@@ -237,7 +237,7 @@ export function setContains(
     upper: to ? [to] : [],
   });
   const found = takeTuples(cursor, 1);
-  noteShown(sets, access, found);
+  countShown(sets, access, found);
   const [first] = found;
   return first !== undefined && equalValues(elementOf(first), value);
 }
@@ -277,7 +277,7 @@ function shownMeter(
   return (tuple) => note(tupleBytes(tuple));
 }
 
-function noteShown(sets: SetReader, access: Access, tuples: readonly Tuple[]): void {
+function countShown(sets: SetReader, access: Access, tuples: readonly Tuple[]): void {
   const note = shownMeter(sets, access);
   if (note) for (const tuple of tuples) note(tuple);
 }

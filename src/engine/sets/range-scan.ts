@@ -118,11 +118,11 @@ export class RangeScan<T = Tuple> implements SetCursor<T> {
 
   private count(entries: readonly Entry[], limit: number): void {
     const { meters, partitions } = this.source;
-    meters.noteEntries(entries.length);
+    meters.countEntries(entries.length);
     let bytes = 0;
     for (const { entry } of entries) bytes += entry.length;
     const what = `${this.scanRange.space}${this.backward ? '-' : '+'}${limit}|${this.lower}|${this.upper}`;
-    meters.noteRead(what, bytes, this.isFirst ? partitions : 1);
+    meters.countRead(what, bytes, this.isFirst ? partitions : 1);
     this.isFirst = false;
   }
 

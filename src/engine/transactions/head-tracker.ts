@@ -164,7 +164,7 @@ export class HeadTracker {
   }
 
   /** Another engine has committed. */
-  note(changes: Changes): void {
+  apply(changes: Changes): void {
     this.cache.advance(changes);
   }
 

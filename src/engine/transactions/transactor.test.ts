@@ -226,7 +226,7 @@ test('read() under a lease answers from memory, and what another tab said is for
   await tab.write(adding(1, 1));
   expect((await tab.read(reading(1))).value).toBe(1);
   expect(reads).toBe(0);
-  other.onCommit((notice) => tab.noteCommit(notice));
+  other.onCommit((notice) => tab.applyCommit(notice));
   await other.write(adding(1, 5));
   expect((await tab.read(reading(1))).value).toBe(6);
 });
@@ -248,7 +248,7 @@ test('read() under a lease notices what a thread commits before the snapshot is 
   };
   const tab = transactorOn(late, () => 1);
   const thread = transactorOn(store);
-  thread.onCommit((notice) => tab.noteCommit(notice));
+  thread.onCommit((notice) => tab.applyCommit(notice));
   const move: TransactionBody<number> = (input) => {
     put(input, 1, 0);
     put(input, 2, 5);

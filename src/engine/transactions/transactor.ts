@@ -59,9 +59,9 @@ export class Transactor {
     return this.notices.add(listener);
   }
 
-  noteCommit({ previous, ts, rows, entries }: CommitNotice): void {
+  applyCommit({ previous, ts, rows, entries }: CommitNotice): void {
     const changed = rows.map((each) => ({ ...each, row: 'unknown' as const }));
-    this.heads.note({ previous, ts, entries, rows: changed });
+    this.heads.apply({ previous, ts, entries, rows: changed });
   }
 
   async read<T>(body: TransactionBody<T>, options: ReadFreshness = {}): Promise<Transacted<T>> {

@@ -14,7 +14,7 @@ import type { EngineContext } from '../context/context.ts';
 import { fieldsOf } from '../documents/documents.ts';
 import { rowsOf } from '../catalog/native-rows.ts';
 import { bodyOf } from '../documents/stored-values.ts';
-import { noteSchemaChange } from '../documents/write-version.ts';
+import { invalidateSchema } from '../documents/write-version.ts';
 import { writerOf } from '../documents/version-rows.ts';
 import { type NativeName, nativeName } from '../../values/native-kinds.ts';
 
@@ -56,7 +56,7 @@ function followIn(context: EngineContext, row: Row, rename: Rename): void {
   const value = packVersion({ ...version, ...bodyOf(followed, ref.database) });
   if (value === row.value) return;
   writerOf(context).put('documents', { ...row, value });
-  noteSchemaChange(context, ref);
+  invalidateSchema(context, ref);
 }
 
 const renamedRole = (value: Value, { from, to }: Rename): Value =>

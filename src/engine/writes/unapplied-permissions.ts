@@ -12,7 +12,7 @@ const namesIn = (roles: readonly RoleDefinition[]) =>
   new Set(roles.flatMap((role) => role.privileges.map(({ resource }) => resourceName(resource))));
 
 /** The answer to the write of a role says which `permissions` it makes ineffective, because nothing else would. */
-export function noteUnappliedPermissions({ context, ref, previous }: Draft): void {
+export function warnOfUnappliedPermissions({ context, ref, previous }: Draft): void {
   const schema = context.schema(context.database);
   const role = schema.byId('roles', ref.id);
   if (!role) return;

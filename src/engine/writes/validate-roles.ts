@@ -17,7 +17,7 @@ import {
 } from './draft.ts';
 import { isThere, storedAs } from './given-back.ts';
 import { refuseMisspelt } from './misspelt.ts';
-import { noteUnappliedPermissions } from './unapplied-permissions.ts';
+import { warnOfUnappliedPermissions } from './unapplied-permissions.ts';
 import { isRoleAction, ROLE_ACTIONS } from '../../values/role-actions.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
@@ -35,7 +35,7 @@ export const ROLE: Kind = {
     replaceEach(draft, 'membership', checkMembership);
     checkMembershipCount(draft);
   },
-  afterWrite: noteUnappliedPermissions,
+  afterWrite: warnOfUnappliedPermissions,
   beforeDelete: requireRoleUnused,
 };
 

@@ -154,11 +154,11 @@ export class Session extends Cell<SessionState> {
 
   private follow(sync: Sync): void {
     // Once, however often it is followed.
-    sync.addEventListener('state', this.noteState, this.listening);
-    this.noteState({ target: sync });
+    sync.addEventListener('state', this.onState, this.listening);
+    this.onState({ target: sync });
   }
 
-  private readonly noteState = ({ target }: Pick<Event, 'target'>): void => {
+  private readonly onState = ({ target }: Pick<Event, 'target'>): void => {
     const sync = target as Sync;
     // The hub has revoked the login.
     if (sync.state === 'locked') this.enter('locked', { sync });

@@ -96,9 +96,9 @@ class Hub implements SyncHub {
     });
     const listen = options.onCommit ?? ((listener) => engine.onCommit(listener));
     this.stopListening = listen((notice) => {
-      recent.noteCommit(notice);
-      this.sharedPulls.noteCommit();
-      this.hints.noteCommit(notice);
+      recent.onCommit(notice);
+      this.sharedPulls.onCommit();
+      this.hints.onCommit(notice);
     });
   }
 

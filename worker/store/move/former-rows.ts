@@ -34,7 +34,7 @@ export async function removeFormerRows(options: RemovalOptions): Promise<void> {
     spaces: [space],
     durability: 'relaxed',
   });
-  await noteRemoved(connection);
+  await recordRemoval(connection);
 }
 
 /** Returns false when nothing is left. */
@@ -52,7 +52,7 @@ const removeSlice = (
     return keys.length === SLICE_ROWS;
   });
 
-const noteRemoved = (connection: LastingConnection): Promise<void> =>
+const recordRemoval = (connection: LastingConnection): Promise<void> =>
   inStore(connection, 'meta', async (tx) => {
     const stamp = await tx.raw('meta', STAMP_KEY);
     if (!isStamp(stamp)) return;

@@ -36,18 +36,18 @@ export class IdleWork {
   }
 
   /** The log that was found may be long: whoever opens next need not read it again. */
-  noteOpened(): void {
+  onOpened(): void {
     this.warmTimer ??= setTimeout(this.warm, Math.min(WARM_AFTER_MS, this.idleMs));
     this.timer ??= setTimeout(this.look, this.idleMs);
   }
 
-  noteWrite(): void {
+  onWrite(): void {
     this.lastWrite = performance.now();
     this.timer ??= setTimeout(this.look, this.idleMs);
   }
 
   /** A flush or a merge failed; it begins again with a later commit. */
-  noteFailure(reason: unknown): void {
+  onFailure(reason: unknown): void {
     this.sweepAt = performance.now() + SWEEP_AFTER_MS;
     // What the browser refuses now, it refuses whoever writes, too.
     if (this.isClosed || (reason instanceof Refusal && reason.code !== 'local_data_loss')) return;
@@ -56,7 +56,7 @@ export class IdleWork {
 
   async flushIfWorth(): Promise<void> {
     if (!this.isClosed)
-      await this.packed.flushIfWorth().catch((reason: unknown) => this.noteFailure(reason));
+      await this.packed.flushIfWorth().catch((reason: unknown) => this.onFailure(reason));
   }
 
   close(): void {
@@ -71,7 +71,7 @@ export class IdleWork {
     if (bytesMax > 0)
       this.packed
         .warm({ bytesMax, idle: pause, isStopped })
-        .catch((reason: unknown) => this.noteFailure(reason));
+        .catch((reason: unknown) => this.onFailure(reason));
   };
 
   private readonly look = (): void => {
@@ -85,7 +85,7 @@ export class IdleWork {
     await this.flushIfWorth();
     if (this.isClosed || performance.now() < this.sweepAt) return;
     this.sweepAt = Infinity;
-    await this.packed.sweep().catch((reason: unknown) => this.noteFailure(reason));
+    await this.packed.sweep().catch((reason: unknown) => this.onFailure(reason));
   }
 }
 

@@ -33,10 +33,11 @@ export class LostSchema {
   private readonly highest = new Map<string, number>();
 
   note({ space, rows }: SalvagedRows): void {
-    if (space === 'documents') for (const row of rows) this.noteDocument(row);
+    if (space === 'documents') for (const row of rows) this.addDocument(row);
     if (space === 'history')
       for (const { key, value } of rows)
-        if (unpackVersion(String(value)).action === 'delete') this.noteKnown(decodeHistoryKey(key));
+        if (unpackVersion(String(value)).action === 'delete')
+          this.addDefined(decodeHistoryKey(key));
   }
 
   /** Definitions of what has none, with their names, and counters beyond all numbers that may have been given. */
@@ -59,34 +60,33 @@ export class LostSchema {
     };
   }
 
-  private noteDocument({ key, entries, value }: Row): void {
+  private addDocument({ key, entries, value }: Row): void {
     const address = decodeDocumentKey(key);
     const { database, collection, id } = address;
     this.databases.add(database);
-    this.noteNumber(ROOT_DATABASE, NATIVE.databases, database);
+    this.addNumber(ROOT_DATABASE, NATIVE.databases, database);
     if (collection === SEQUENCES) {
       const { body } = unpackVersion(String(value));
       const { last } = JSON.parse(body) as { readonly last: number };
-      this.noteNumber(database, Number(id), last);
+      this.addNumber(database, Number(id), last);
     } else if (isNative(collection)) {
-      this.noteKnown(address);
-      this.noteNumber(database, collection, Number(id));
+      this.addDefined(address);
+      this.addNumber(database, collection, Number(id));
     } else {
       const ref = definitionOf(database, NATIVE.collections, collection);
       this.filled.set(nameOf(ref), ref);
-      this.noteNumber(database, NATIVE.collections, collection);
+      this.addNumber(database, NATIVE.collections, collection);
     }
-    for (const entry of entries)
-      this.noteNumber(databaseOf(entry), NATIVE.indexes, numberOf(entry));
+    for (const entry of entries) this.addNumber(databaseOf(entry), NATIVE.indexes, numberOf(entry));
   }
 
   /** A database is known wherever it is. */
-  private noteKnown({ database, collection, id }: DocumentAddress): void {
+  private addDefined({ database, collection, id }: DocumentAddress): void {
     const home = collection === NATIVE.databases ? ROOT_DATABASE : database;
     this.known.add(nameOf({ database: home, collection, id }));
   }
 
-  private noteNumber(database: DatabaseId, kind: number, number: number): void {
+  private addNumber(database: DatabaseId, kind: number, number: number): void {
     const name = `${database}/${kind}`;
     this.highest.set(name, Math.max(number, this.highest.get(name) ?? 0));
   }

@@ -73,7 +73,7 @@ export class PackedDatabase implements BrowserStore {
     this.packed = new PackedStore({
       medium: new IdbMedium(this.connection),
       pause,
-      onFailure: (reason) => this.idle.noteFailure(reason),
+      onFailure: (reason) => this.idle.onFailure(reason),
       broadcast: (appended) => this.channel.tell(appended),
       exclusively: (body) => maintenance.run(body),
       ...(leaseTerm && { leaseTerm }),
@@ -94,7 +94,7 @@ export class PackedDatabase implements BrowserStore {
 
   async open(): Promise<void> {
     await this.connection.open((connection, outside) => this.settle(connection, outside));
-    this.idle.noteOpened();
+    this.idle.onOpened();
     if (this.hasFormerRows) void this.removeFormerRows();
   }
 
@@ -114,8 +114,8 @@ export class PackedDatabase implements BrowserStore {
     { spaces = HOT_SPACES, durability }: WriteOptions,
   ): Promise<T> {
     const { address } = this.options.head;
-    const noteHead = (head: Row): void => this.connection.noteHead(head);
-    if (areRows(spaces)) return this.rows.write(body, { spaces, durability }, address, noteHead);
+    const recordHead = (head: Row): void => this.connection.recordHead(head);
+    if (areRows(spaces)) return this.rows.write(body, { spaces, durability }, address, recordHead);
     const ready = this.connection.ready();
     if (ready) await ready;
     let head: Row | undefined;
@@ -128,8 +128,8 @@ export class PackedDatabase implements BrowserStore {
       },
       { spaces, durability },
     );
-    if (head) noteHead(head);
-    this.idle.noteWrite();
+    if (head) recordHead(head);
+    this.idle.onWrite();
     return value;
   }
 
@@ -184,7 +184,7 @@ export class PackedDatabase implements BrowserStore {
     this.isNew = isNew;
     this.hasFormerRows = stamp.formerRows === true;
     this.loss =
-      stamp.loss ?? (lossAt(stamp, head, outside) && (await this.noteLoss(head, outside)));
+      stamp.loss ?? (lossAt(stamp, head, outside) && (await this.recordLoss(head, outside)));
     return { birth, head };
   }
 
@@ -193,7 +193,7 @@ export class PackedDatabase implements BrowserStore {
     const { connection, packed } = this;
     const isStopped = (): boolean => this.isClosed;
     await removeFormerRows({ connection, packed, pause, isStopped }).catch((reason: unknown) =>
-      this.idle.noteFailure(reason),
+      this.idle.onFailure(reason),
     );
   }
 
@@ -204,7 +204,7 @@ export class PackedDatabase implements BrowserStore {
     return head.read(rows[0]);
   }
 
-  private noteLoss(head: number, outside: Marker | undefined): Promise<Loss | undefined> {
+  private recordLoss(head: number, outside: Marker | undefined): Promise<Loss | undefined> {
     return this.connection.run(async (connection) => {
       const tx = await this.begin(connection, ['meta']);
       const stamp = await tx.raw('meta', STAMP_KEY);

@@ -2,7 +2,7 @@
 import type { SetParts } from '../../../values/set-parts.ts';
 import type { Ref, SetOf, Value } from '../../../values/value.ts';
 import type { EngineContext } from '../../context/context.ts';
-import { liveVersion, noteDocumentRead } from '../../documents/documents.ts';
+import { liveVersion, countDocumentRead } from '../../documents/documents.ts';
 import { REFS, type SetOperation } from '../operation.ts';
 import { within } from '../runs.ts';
 import { EMPTY_CURSOR, sourcesOf, type SetCursor, type SetRequest } from '../set-cursor.ts';
@@ -48,7 +48,7 @@ export function openDocument(
       const time = request.past ?? 'present';
       const live = liveVersion(context, ref, time);
       if (!live) return [];
-      noteDocumentRead(context, live, time);
+      countDocumentRead(context, live, time);
       const tuple = new RefTuple(ref, sources);
       return accepts(tuple) ? [tuple] : [];
     },

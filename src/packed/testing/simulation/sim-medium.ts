@@ -204,7 +204,7 @@ export class SimMedium implements Medium {
     if (!isAdded && this.hasThawed && record.kind === 'commit')
       crossings.note('a thawed tab found its commit refused');
     this.hasThawed = false;
-    this.notePhase(record, isAdded);
+    this.recordPhase(record, isAdded);
   }
 
   private add(record: LogRecord, parts: readonly Uint8Array[], expected: number): boolean {
@@ -224,7 +224,7 @@ export class SimMedium implements Medium {
     return isAdded;
   }
 
-  private notePhase(record: LogRecord, isAdded: boolean): void {
+  private recordPhase(record: LogRecord, isAdded: boolean): void {
     const { kind } = record;
     if (!isAdded || kind === 'commit') return;
     if (kind === 'flip' && record.manifest.retired.length > 0)

@@ -143,7 +143,7 @@ export class SimTab implements Actor {
       must(this.model.depth(read) >= acknowledgedDepth, `${this.name} read an old state`);
       return read;
     });
-    this.noteKnown(name);
+    this.recordKnown(name);
     return name;
   }
 
@@ -162,10 +162,10 @@ export class SimTab implements Actor {
       crossings.note('a stale read showed less than the newest commit');
     if (depth > this.knownDepth && !name.startsWith(`${this.name}/`))
       crossings.note('a stale read showed what another tab has broadcast');
-    this.noteKnown(name);
+    this.recordKnown(name);
   }
 
-  private noteKnown(name: string): void {
+  private recordKnown(name: string): void {
     this.knownDepth = Math.max(this.knownDepth, this.model.depth(name));
     this.model.show(name);
   }
@@ -216,7 +216,7 @@ export class SimTab implements Actor {
       must(attempt?.isTaken === false, 'a new row was there');
       if (attempt) {
         this.model.acknowledge(attempt.name);
-        this.noteKnown(attempt.name);
+        this.recordKnown(attempt.name);
       }
     } catch (reason) {
       if (reason instanceof StorageFailed) {

@@ -220,12 +220,12 @@ test('what is known of the rights of a device ends with a commit that concerns t
   const { listener, own, stand, know } = known(hints);
   hints.listen(listener);
   stand();
-  hints.noteCommit(commit(1, 2, [{ space: 'documents', key: documentKey(0, 1030, 1n) }]));
+  hints.onCommit(commit(1, 2, [{ space: 'documents', key: documentKey(0, 1030, 1n) }]));
   expect(know()).toBeDefined();
-  hints.noteCommit(commit(2, 3, [{ space: 'documents', key: own }]));
+  hints.onCommit(commit(2, 3, [{ space: 'documents', key: own }]));
   expect(know()).toBeUndefined();
   stand();
-  hints.noteCommit(commit(3, 4, [{ space: 'sync', key: deviceAddress(0, listener.device).key }]));
+  hints.onCommit(commit(3, 4, [{ space: 'sync', key: deviceAddress(0, listener.device).key }]));
   expect(know()).toBeUndefined();
 });
 
@@ -234,12 +234,12 @@ test('a commit of which nothing is known concerns every device, and those before
   const { listener, stand, know, heard } = known(hints);
   hints.listen(listener);
   stand();
-  hints.noteCommit(commit(1, 2, []));
-  hints.noteCommit(commit(2, 3, []));
+  hints.onCommit(commit(1, 2, []));
+  hints.onCommit(commit(2, 3, []));
   expect(hints.hasSeenAll(1, 3)).toBe(true);
   expect(hints.hasSeenAll(1, 4)).toBe(false);
   expect(heard).toEqual([]);
-  hints.noteCommit(commit(9, 9, []));
+  hints.onCommit(commit(9, 9, []));
   expect(hints.hasSeenAll(1, 9)).toBe(false);
   expect(heard).toEqual([{ head: 9 }]);
   expect(know()).toBeUndefined();
@@ -255,7 +255,7 @@ test('what is remembered of devices is bounded by its size: one that is forgotte
   const [first] = worlds;
   const last = worlds.at(-1);
   expect([first?.know(), last?.know()]).toEqual([undefined, expect.anything()]);
-  hints.noteCommit(commit(1, 2, [{ space: 'documents', key: documentKey(0, 1030, 1n) }]));
+  hints.onCommit(commit(1, 2, [{ space: 'documents', key: documentKey(0, 1030, 1n) }]));
   expect([first?.heard, last?.heard]).toEqual([[{ head: 2 }], []]);
   // It is remembered again with its next pull, and one too large for all is not.
   first?.stand('x');

@@ -83,7 +83,7 @@ export class ChangeHints {
   private knownFrom: Micros = Infinity;
   private head: Micros = -1;
 
-  noteCommit(notice: CommitNotice): void {
+  onCommit(notice: CommitNotice): void {
     const { previous, ts, rows } = notice;
     if (previous !== this.head) this.knownFrom = previous;
     this.head = ts;

@@ -27,7 +27,7 @@ export class SharedPulls {
     this.options = options;
   }
 
-  noteCommit(): void {
+  onCommit(): void {
     this.evaluated.clear();
   }
 

@@ -22,9 +22,9 @@ const valuesOf = (rows: readonly { readonly value: unknown }[] | undefined) =>
 
 test('between() tells rows of one database after one commit, up to another', () => {
   const recent = new RecentChanges();
-  recent.noteCommit(commit(10, 20, 'a', 'other'));
-  recent.noteCommit(commit(20, 30, 'b'));
-  recent.noteCommit(commit(30, 40));
+  recent.onCommit(commit(10, 20, 'a', 'other'));
+  recent.onCommit(commit(20, 30, 'b'));
+  recent.onCommit(commit(30, 40));
   expect(valuesOf(recent.between(1, 10, 40))).toEqual(['a', 'b']);
   expect(valuesOf(recent.between(1, 20, 30))).toEqual(['b']);
   expect(valuesOf(recent.between(2, 10, 20))).toEqual(['other']);
@@ -34,32 +34,32 @@ test('between() tells rows of one database after one commit, up to another', () 
 test('between() says nothing of what came before it listened, or is still to come', () => {
   const recent = new RecentChanges();
   expect(recent.between(1, 0, 0)).toBeUndefined();
-  recent.noteCommit(commit(10, 20, 'a'));
+  recent.onCommit(commit(10, 20, 'a'));
   expect(recent.between(1, 9, 20)).toBeUndefined();
   expect(recent.between(1, 10, 21)).toBeUndefined();
 });
 
 test('note() begins anew after a commit that it missed, and after one of another process', () => {
   const recent = new RecentChanges();
-  recent.noteCommit(commit(10, 20, 'a'));
-  recent.noteCommit(commit(25, 30, 'b'));
+  recent.onCommit(commit(10, 20, 'a'));
+  recent.onCommit(commit(25, 30, 'b'));
   expect(recent.between(1, 20, 30)).toBeUndefined();
   expect(valuesOf(recent.between(1, 25, 30))).toEqual(['b']);
   const { logged: _, ...foreign } = commit(30, 40);
-  recent.noteCommit(foreign);
+  recent.onCommit(foreign);
   expect(recent.between(1, 25, 40)).toBeUndefined();
-  recent.noteCommit(commit(40, 50, 'c'));
+  recent.onCommit(commit(40, 50, 'c'));
   expect(valuesOf(recent.between(1, 40, 50))).toEqual(['c']);
 });
 
 test('note() forgets the oldest: what it keeps is bounded by number and by size', () => {
   const recent = new RecentChanges();
-  for (let ts = 1; ts <= 300; ts++) recent.noteCommit(commit(ts - 1, ts, `${ts}`));
+  for (let ts = 1; ts <= 300; ts++) recent.onCommit(commit(ts - 1, ts, `${ts}`));
   expect(recent.between(1, 43, 300)).toBeUndefined();
   expect(recent.between(1, 44, 300)).toHaveLength(256);
   const large = 'x'.repeat(600_000);
-  recent.noteCommit(commit(300, 301, large));
-  recent.noteCommit(commit(301, 302, large));
+  recent.onCommit(commit(300, 301, large));
+  recent.onCommit(commit(301, 302, large));
   expect(recent.between(1, 300, 302)).toBeUndefined();
   expect(recent.between(1, 301, 302)).toHaveLength(1);
 });

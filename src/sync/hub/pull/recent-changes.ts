@@ -21,7 +21,7 @@ export class RecentChanges {
   private from: Micros = 0;
   private head: Micros = -1;
 
-  noteCommit({ previous, ts, logged }: CommitNotice): void {
+  onCommit({ previous, ts, logged }: CommitNotice): void {
     if (previous !== this.head || !logged) {
       this.commits.length = 0;
       this.chars = 0;

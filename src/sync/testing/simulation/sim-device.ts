@@ -131,7 +131,7 @@ export class SimDevice implements Link {
     this.tabs.push(tab);
     // A frozen tab that thaws has heard of nothing.
     opened.engine.onCommit((notice) => {
-      for (const other of this.tabs) if (other !== tab) other.engine.noteCommit(notice);
+      for (const other of this.tabs) if (other !== tab) other.engine.applyCommit(notice);
     });
     return tab;
   }
