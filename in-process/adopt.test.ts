@@ -101,15 +101,15 @@ async function expectFive(): Promise<void> {
 }
 
 test('documents go up with their ids, and refs to mapped ones follow', async () => {
-  const told: string[] = [];
+  const received: string[] = [];
   const adoption = await adopt(local, sync, {
     ...here,
-    onProgress: ({ phase, done, total }) => told.push(`${phase} ${done} of ${total}`),
+    onProgress: ({ phase, done, total }) => received.push(`${phase} ${done} of ${total}`),
   });
   expect(adoption).toMatchObject({ submitted: 5, known: 0 });
   expect(await adoption.settled).toEqual({ refused: [] });
   await expectFive();
-  expect(told.at(-1)).toBe('writing 5 of 5');
+  expect(received.at(-1)).toBe('writing 5 of 5');
   expect(await sync.client.query(titles)).toEqual(FIVE);
 });
 

@@ -9,6 +9,6 @@ export const LOSSLESS: Omit<StoredDatabase, 'store' | 'birth' | 'destroy'> = {
   loss: undefined,
   acknowledgeLoss: done,
   afterEnds: done,
-  flushIfWorth: done,
+  maybeFlush: done,
   verify: () => Promise.resolve([]),
 };

@@ -127,10 +127,10 @@ export class MemoryHub {
   /** As its own database, for one page. */
   asDatabase(): PlainDatabase {
     const { http, runner, engine, exports } = this;
-    const tells = new Map<number, Parameters<PlainDatabase['subscribe']>[3]>();
+    const emitters = new Map<number, Parameters<PlainDatabase['subscribe']>[3]>();
     const live = new LiveQueries({
       engine,
-      tell: (id, answer) => tells.get(id)?.({ type: 'answer', id, ...answer, isHubs: true }),
+      emit: (id, answer) => emitters.get(id)?.({ type: 'answer', id, ...answer, isHubs: true }),
       pause,
       now: () => performance.now(),
     });
@@ -145,12 +145,12 @@ export class MemoryHub {
       },
       logFile: (id, version) => readLogFile({ http: { exports } }, id, version),
       verify: () => engine.verify(() => undefined),
-      subscribe: (id, secret, query, tell) => {
-        tells.set(id, tell);
+      subscribe: (id, secret, query, emit) => {
+        emitters.set(id, emit);
         live.add(id, secret, query);
       },
       unsubscribe: (id) => {
-        tells.delete(id);
+        emitters.delete(id);
         live.remove(id);
       },
       leave: () => {

@@ -51,7 +51,7 @@ export async function openDatabase(folder: string, options: FolderOptions = {}):
   const path = resolve(folder);
   const opening = new OpenFolder(path);
   // Before the page, which takes a worker for stuck that opens for long: PGlite makes a folder as fast as the machine is. What keeps it
-  // from that the page is told by the host.
+  // from that the host reports to the page.
   await opening.store().catch(() => undefined);
   let endLast = (): void => undefined;
   const worker = (): Worker => {

@@ -8,7 +8,7 @@ import { OutgoingStreams } from '../worker/queries/outgoing-streams.ts';
 import { holdForLife } from '../worker/tabs/web-locks.ts';
 import { refusalOf, replyOf } from '../worker/queries/replies.ts';
 
-type Tell = (message: WorkerMessage) => void;
+type Emit = (message: WorkerMessage) => void;
 
 export interface PlainHttpReply extends Omit<HttpReply, 'body'> {
   readonly body: string | AsyncIterable<string | Uint8Array>;
@@ -20,7 +20,7 @@ export interface PlainDatabase {
   http(call: HttpCall): Promise<PlainHttpReply>;
   logFile(id: string, version: number): Promise<LogFile | undefined>;
   verify(): Promise<readonly string[]>;
-  subscribe(id: number, secret: string, query: string, tell: Tell): void;
+  subscribe(id: number, secret: string, query: string, emit: Emit): void;
   unsubscribe(id: number): void;
   /** Lets go of what this page has asked for. */
   leave(): void;
@@ -47,19 +47,19 @@ export function plainHost(
       await streams?.close();
     });
   const onMessage = (port: MessagePort, message: PageMessage): void => {
-    const tell: Tell = (said) => port.postMessage(said);
+    const emit: Emit = (said) => port.postMessage(said);
     if (message.type === 'subscribe')
-      database.subscribe(message.id, message.secret, message.query, tell);
+      database.subscribe(message.id, message.secret, message.query, emit);
     else if (message.type === 'unsubscribe') database.unsubscribe(message.id);
     else if (message.type === 'pull') void streams?.pull(message.stream);
     else if (message.type === 'cancel') void streams?.cancel(message.stream);
-    else if (message.type === 'ping') tell({ type: 'pong' });
+    else if (message.type === 'ping') emit({ type: 'pong' });
   };
   return {
     open: ({ aliveLock }, port) =>
       replyOf(async () => {
         await holdForLife(aliveLock, ended);
-        streams = new OutgoingStreams({ tell: (said) => port.postMessage(said), refusalOf });
+        streams = new OutgoingStreams({ emit: (said) => port.postMessage(said), refusalOf });
         port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) =>
           onMessage(port, data),
         );

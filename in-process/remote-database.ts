@@ -67,9 +67,9 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
     // The answers of a hub name no files of this process.
     logFile: () => Promise.resolve(undefined),
     verify: () => Promise.reject(new Refusal('bad request', 'A hub is verified where it runs.')),
-    subscribe: (id, secret, query, tell) =>
+    subscribe: (id, secret, query, emit) =>
       live.subscribe(id, secret, query, (of, answer) =>
-        tell({ type: 'answer', id: of, ...answer, isHubs: true }),
+        emit({ type: 'answer', id: of, ...answer, isHubs: true }),
       ),
     unsubscribe: (id) => live.unsubscribe(id),
     leave: () => live.close(),

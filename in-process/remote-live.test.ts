@@ -88,14 +88,14 @@ class CutNetwork {
 
 /** Everything that an observer is told. */
 function follow(client: Client, query = count) {
-  const told: unknown[] = [];
+  const received: unknown[] = [];
   const closed: BurrowError[] = [];
   const stop = client.subscribe(query, {
-    next: (value) => told.push(value),
-    error: (error) => told.push(error),
+    next: (value) => received.push(value),
+    error: (error) => received.push(error),
     closed: (error) => closed.push(error),
   });
-  return { told, closed, stop };
+  return { received, closed, stop };
 }
 
 const metric = async (name: string): Promise<number> =>
@@ -107,13 +107,13 @@ const metric = async (name: string): Promise<number> =>
 
 test('a live query gives its value, and each later one in order', async () => {
   const client = remote.client();
-  const { told, stop } = follow(client);
-  await expect.poll(() => told).toEqual([0]);
+  const { received, stop } = follow(client);
+  await expect.poll(() => received).toEqual([0]);
   await client.query(add());
-  await expect.poll(() => told).toEqual([0, 1]);
+  await expect.poll(() => received).toEqual([0, 1]);
   await client.query(q.CreateCollection({ name: 'others' }));
   await client.query(add());
-  await expect.poll(() => told).toEqual([0, 1, 2]);
+  await expect.poll(() => received).toEqual([0, 1, 2]);
   stop();
   await expect.poll(() => metric('live_queries')).toBe(0);
 });
@@ -124,62 +124,62 @@ test('live queries share streams: few are open, however many there are and in wh
   for (let i = 0; i < 12; i++) {
     const one = follow(client, q.Add(count, i));
     followed.push(one);
-    await expect.poll(() => one.told).toEqual([i]);
+    await expect.poll(() => one.received).toEqual([i]);
   }
   expect(await metric('streams')).toBeLessThanOrEqual(2);
   for (const { stop } of followed.splice(0, 8)) stop();
   await client.query(add());
-  await expect.poll(() => followed.map(({ told }) => told.at(-1))).toEqual([9, 10, 11, 12]);
-  expect(followed.map(({ told }) => told.length)).toEqual([2, 2, 2, 2]);
+  await expect.poll(() => followed.map(({ received }) => received.at(-1))).toEqual([9, 10, 11, 12]);
+  expect(followed.map(({ received }) => received.length)).toEqual([2, 2, 2, 2]);
   await expect.poll(() => metric('live_queries')).toBeLessThanOrEqual(8);
 });
 
 test('a stream that breaks goes on with the last state, and tells nothing twice', async () => {
   const client = remote.client();
-  const { told } = follow(client);
-  const { told: other } = follow(client, q.Add(1, 1));
-  await expect.poll(() => [told.length, other.length]).toEqual([1, 1]);
+  const { received } = follow(client);
+  const { received: other } = follow(client, q.Add(1, 1));
+  await expect.poll(() => [received.length, other.length]).toEqual([1, 1]);
   network.break();
   await hub.query({ create: { collection: 'notes' } });
-  await expect.poll(() => told).toEqual([0, 1]);
+  await expect.poll(() => received).toEqual([0, 1]);
   await client.query(add());
-  await expect.poll(() => told).toEqual([0, 1, 2]);
+  await expect.poll(() => received).toEqual([0, 1, 2]);
   expect(other).toEqual([2]);
 });
 
 test('while the hub cannot be reached the observer is told, and again of the value when it can be', async () => {
   const client = remote.client();
-  const { told, closed } = follow(client);
-  await expect.poll(() => told).toEqual([0]);
+  const { received, closed } = follow(client);
+  await expect.poll(() => received).toEqual([0]);
   network.isCut = true;
   network.break();
-  await expect.poll(() => told.length).toBe(2);
-  expect(told[1]).toMatchObject({ code: 'hub_unreachable', retryable: true });
+  await expect.poll(() => received.length).toBe(2);
+  expect(received[1]).toMatchObject({ code: 'hub_unreachable', retryable: true });
   network.isCut = false;
-  await expect.poll(() => told.at(-1)).toBe(0);
+  await expect.poll(() => received.at(-1)).toBe(0);
   expect(closed).toEqual([]);
 });
 
 test('a hub that is not there yet is waited for', async () => {
   network.isCut = true;
   network.break();
-  const { told } = follow(remote.client());
-  await expect.poll(() => told.length).toBe(1);
-  expect(told[0]).toMatchObject({ code: 'hub_unreachable', retryable: true });
+  const { received } = follow(remote.client());
+  await expect.poll(() => received.length).toBe(1);
+  expect(received[0]).toMatchObject({ code: 'hub_unreachable', retryable: true });
   network.isCut = false;
-  await expect.poll(() => told.at(-1)).toBe(0);
+  await expect.poll(() => received.at(-1)).toBe(0);
 });
 
 test('a secret that is not known, or ends, is an error and not the end; close() is the end', async () => {
-  const { told: nobody } = follow(remote.client({ secret: 'nobody' }));
+  const { received: nobody } = follow(remote.client({ secret: 'nobody' }));
   await expect.poll(() => nobody.length).toBe(1);
   expect(nobody[0]).toBeInstanceOf(Unauthorized);
   const key = await remote.client().query(q.CreateKey({ role: 'server' }));
-  const { told, closed } = follow(remote.client({ secret: key.secret }));
-  await expect.poll(() => told).toEqual([0]);
+  const { received, closed } = follow(remote.client({ secret: key.secret }));
+  await expect.poll(() => received).toEqual([0]);
   await remote.client().query(q.Delete(key.ref));
-  await expect.poll(() => told.length).toBe(2);
-  expect(told[1]).toBeInstanceOf(Unauthorized);
+  await expect.poll(() => received.length).toBe(2);
+  expect(received[1]).toBeInstanceOf(Unauthorized);
   expect(closed).toEqual([]);
   await remote.close();
   expect(closed).toEqual([expect.any(DatabaseClosed)]);

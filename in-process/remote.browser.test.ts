@@ -33,9 +33,9 @@ afterAll(async () => {
 
 test('live queries in a page give each value, and hooks over them too', async () => {
   const client = remote.client();
-  const told: unknown[] = [];
-  client.subscribe(count, { next: (value) => told.push(value) });
-  await expect.poll(() => told).toEqual([0]);
+  const received: unknown[] = [];
+  client.subscribe(count, { next: (value) => received.push(value) });
+  await expect.poll(() => received).toEqual([0]);
 
   const seen: Uses['query'][] = [];
   const settled: Uses['mutation'][] = [];
@@ -50,7 +50,7 @@ test('live queries in a page give each value, and hooks over them too', async ()
   await settled.at(-1)?.run();
   await expect.poll(() => seen.at(-1)?.value).toBe(1);
   expect(settled.at(-1)?.state).toBe('confirmed');
-  await expect.poll(() => told).toEqual([0, 1]);
+  await expect.poll(() => received).toEqual([0, 1]);
   app.unmount();
 });
 

@@ -23,7 +23,7 @@ export function serveAt(origin: string, answer: Answering): () => void {
 
 export class SwitchedNetwork implements TestNetwork {
   private isSwitchedOn = true;
-  private readonly underWay = new Set<AbortController>();
+  private readonly inFlight = new Set<AbortController>();
   private readonly listeners = new Set<(change: 'online' | 'offline') => void>();
 
   get isOnline(): boolean {
@@ -32,15 +32,15 @@ export class SwitchedNetwork implements TestNetwork {
 
   offline(): void {
     this.turn(false);
-    for (const each of this.underWay) each.abort();
-    this.underWay.clear();
+    for (const each of this.inFlight) each.abort();
+    this.inFlight.clear();
   }
 
   online(): void {
     this.turn(true);
   }
 
-  /** As one worker has it. @param ended its end: then it hears no more */
+  /** As one worker has it. @param ended its end: then it gets no events any more */
   until(ended: AbortSignal): Network {
     const { fetch, connect } = this;
     const onChange: Network['onChange'] = (listener) => {
@@ -64,7 +64,7 @@ export class SwitchedNetwork implements TestNetwork {
     const abort = (): void => request.abort();
     if (init.signal?.aborted) abort();
     init.signal?.addEventListener('abort', abort, { once: true });
-    this.underWay.add(request);
+    this.inFlight.add(request);
     let mayEnd = true;
     try {
       const answering = server(pathname + search, init, request.signal);
@@ -73,7 +73,7 @@ export class SwitchedNetwork implements TestNetwork {
       return response;
     } finally {
       if (mayEnd) {
-        this.underWay.delete(request);
+        this.inFlight.delete(request);
         init.signal?.removeEventListener('abort', abort);
       }
     }

@@ -151,16 +151,16 @@ export function describeTesting(): void {
     const db = await openDatabase('todos', { network });
     const sync = await db.sync({ url: hub.url, login, sets: [] });
     await sync.whenSynced();
-    const told: string[] = [];
+    const received: string[] = [];
     const stop = sync.client.subscribe(
       q.Count(q.Documents(todos)),
       {
-        next: (count, { from }) => void told.push(`${count} ${from}`),
-        error: ({ code }) => void told.push(code),
+        next: (count, { from }) => void received.push(`${count} ${from}`),
+        error: ({ code }) => void received.push(code),
       },
       { at: 'hub-or-copy' },
     );
-    const last = () => told.at(-1);
+    const last = () => received.at(-1);
     await expect.poll(last).toBe('0 hub');
     await admin.query(q.Create(todos, { data: { title: 'a heron' } }));
     await expect.poll(last).toBe('1 hub');

@@ -27,7 +27,7 @@ type State =
 export class DatabaseHost {
   private readonly storage: DatabaseStorage;
   private state: State = { kind: 'new' };
-  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly inFlight = new Set<Promise<unknown>>();
   /** How the lock was turned last while the database was opened. */
   private lockNotice: 'locked' | 'unlocked' | undefined = undefined;
   /** What was open lets go of everything. */
@@ -41,17 +41,17 @@ export class DatabaseHost {
     return replyOf(async () => {
       this.requireNew();
       this.state = { kind: 'opening' };
-      const tell = (message: WorkerMessage): void => port.postMessage(message);
+      const emit = (message: WorkerMessage): void => port.postMessage(message);
       // Waits for nothing else.
       const persistenceProbed = probePersistence();
       const database = await openDatabase(this.storage, options, {
-        tell,
-        onClosed: (description) => this.loseStore(description, tell),
-        onDestroyed: () => this.loseStore(deletedElsewhere(), tell),
-        onLock: (state) => this.onLock(state, tell),
+        emit,
+        onClosed: (description) => this.loseStore(description, emit),
+        onDestroyed: () => this.loseStore(deletedElsewhere(), emit),
+        onLock: (state) => this.onLock(state, emit),
       });
       if (!database) return { deleted: deletedElsewhere() };
-      const streams = new OutgoingStreams({ tell, refusalOf });
+      const streams = new OutgoingStreams({ emit, refusalOf });
       const runner = new QueryRunner(database.http);
       const opened = { name: options.name, database, runner, streams, port };
       this.state = { kind: database.isLocked ? 'locked' : 'open', opened };
@@ -60,7 +60,7 @@ export class DatabaseHost {
       );
       port.start();
       const persistence = await persistenceProbed;
-      if (this.lockNotice) this.onLock(this.lockNotice, tell);
+      if (this.lockNotice) this.onLock(this.lockNotice, emit);
       const rootSecret = database.isLocked ? undefined : database.rootSecret;
       const { birth, loss } = database.stored;
       return { birth, rootSecret, persistence, loss: lossData(loss) };
@@ -73,12 +73,12 @@ export class DatabaseHost {
       if (state.kind === 'open') return work(state.opened);
       throw refusalIn(state);
     });
-    this.underWay.add(running);
-    void running.finally(() => this.underWay.delete(running));
+    this.inFlight.add(running);
+    void running.finally(() => this.inFlight.delete(running));
     return running;
   }
 
-  /** Whoever asks by HTTP hears of the lock by HTTP. */
+  /** A request over HTTP gets the lock as an answer over HTTP. */
   async answerHttp(call: HttpCall): Promise<Reply<HttpReply>> {
     const reply = await this.answer((opened) => answerHttp(opened, call));
     return reply.ok || reply.refusal.code !== 'locked'
@@ -93,10 +93,10 @@ export class DatabaseHost {
       if (state.kind !== 'open') throw refusalIn(state);
       const { database } = state.opened;
       // Before too: a tab that is left alone by one that dies amid this trusts what it knows.
-      database.tabs.tell({ type: 'locked' });
+      database.tabs.broadcast({ type: 'locked' });
       await writeLock(database.stored.store, 'locked');
-      database.tabs.tell({ type: 'locked' });
-      // Whoever is still running finds the mark; the page ends this worker as soon as it hears.
+      database.tabs.broadcast({ type: 'locked' });
+      // Whoever is still running finds the mark; the page ends this worker as soon as it is notified.
       this.state = { kind: 'closed', refusal: locked };
       await database.http.log?.flush();
       this.letGo(state.opened);
@@ -118,7 +118,7 @@ export class DatabaseHost {
       // Unless it was turned in another tab meanwhile.
       if (reply.status >= 300 || this.state.kind !== 'locked') return reply;
       await writeLock(database.stored.store, 'open');
-      database.tabs.tell({ type: 'unlocked' });
+      database.tabs.broadcast({ type: 'unlocked' });
       await this.shut(unlocked);
       return reply;
     });
@@ -138,7 +138,7 @@ export class DatabaseHost {
       const opened = await this.shut(closed, async ({ database }) => {
         // A deletion that is cut off, or blocked by a frozen tab, is brought to its end by the next open.
         await writeLock(database.stored.store, 'forgotten').catch(report);
-        database.tabs.tell({ type: 'destroyed' });
+        database.tabs.broadcast({ type: 'destroyed' });
       });
       if (opened)
         await destroyAll(opened.name, this.storage, () => opened.database.stored.destroy());
@@ -149,7 +149,7 @@ export class DatabaseHost {
     return replyOf(async () => {
       this.requireNew();
       const tabs = new Tabs(name, () => undefined, this.storage.isShared);
-      tabs.tell({ type: 'destroyed' });
+      tabs.broadcast({ type: 'destroyed' });
       try {
         await destroyAll(name, this.storage, () => this.storage.destroyStore(name));
       } finally {
@@ -203,7 +203,7 @@ export class DatabaseHost {
     await opened.streams.close();
     opened.runner.close();
     opened.database.sync.failWaits(refusal());
-    await Promise.all(this.underWay);
+    await Promise.all(this.inFlight);
     await before?.(opened);
     this.closing = opened.database.close();
     await this.closing;
@@ -211,11 +211,11 @@ export class DatabaseHost {
   }
 
   /** The store is gone, unasked. */
-  private lose(refusal: () => Refusal, tell: () => void): void {
+  private lose(refusal: () => Refusal, emit: () => void): void {
     if (this.state.kind === 'closed') return;
     const opened = openedIn(this.state);
     this.state = { kind: 'closed', refusal };
-    tell();
+    emit();
     if (opened) this.letGo(opened);
   }
 
@@ -224,16 +224,16 @@ export class DatabaseHost {
     this.closing = database.close().catch(report);
   }
 
-  private loseStore(description: string, tell: (message: WorkerMessage) => void): void {
+  private loseStore(description: string, emit: (message: WorkerMessage) => void): void {
     const refusal = (): Refusal => new Refusal('storage_unavailable', description);
-    this.lose(refusal, () => tell({ type: 'closed', description }));
+    this.lose(refusal, () => emit({ type: 'closed', description }));
   }
 
   /** Turned in another tab, or met in the store. */
-  private onLock(state: 'locked' | 'unlocked', tell: (message: WorkerMessage) => void): void {
+  private onLock(state: 'locked' | 'unlocked', emit: (message: WorkerMessage) => void): void {
     if (this.state.kind === 'opening') this.lockNotice = state;
     const isNews = this.state.kind === (state === 'locked' ? 'open' : 'locked');
-    if (isNews) this.lose(state === 'locked' ? locked : unlocked, () => tell({ type: state }));
+    if (isNews) this.lose(state === 'locked' ? locked : unlocked, () => emit({ type: state }));
   }
 }
 

@@ -65,7 +65,7 @@ class Evaluator {
     const found = await findStore(
       this.storage,
       { name, birth, aliveLock, settings },
-      // The worker of the page is beside it, and hears of its end too.
+      // The worker of the page is beside it, and is notified of its end too.
       { onClosed: () => undefined, leaseTerm: () => undefined },
     );
     if (!found || found.isLocked) throw locked();
@@ -78,13 +78,13 @@ class Evaluator {
       rootSecret: { hash: rootHash },
       joined: { lease: undefined },
       clock,
-      // The worker of the page hears of it too, and ends this one.
+      // The worker of the page is notified too, and ends this one.
       onLock: () => undefined,
       onDestroyed: () => undefined,
       detached: detachedExecutions,
     });
     stored.onCommit((notice) =>
-      this.joined?.tabs.tell({ type: 'commit', notice: shortNotice(notice) }),
+      this.joined?.tabs.broadcast({ type: 'commit', notice: shortNotice(notice) }),
     );
     const replica = createReplica({ engine: stored, view, clock, random, sha256 });
     this.opened = { engine: stored, replica };

@@ -69,19 +69,19 @@ export async function readLogFile(
 }
 
 export async function verify({ database, port }: Opened): Promise<readonly string[]> {
-  let told = 0;
+  let emitted = 0;
   let checked = 0;
-  const tell = (isComplete: boolean): void => {
-    told = checked;
-    const progress = { type: 'progress', task: 'verify', name: undefined, done: told } as const;
+  const emit = (isComplete: boolean): void => {
+    emitted = checked;
+    const progress = { type: 'progress', task: 'verify', name: undefined, done: emitted } as const;
     port.postMessage({ ...progress, isComplete } satisfies WorkerMessage);
   };
   const ofStore = await database.stored.verify();
   const problems = await database.engine.verify((done) => {
     checked = done;
-    if (done - told >= VERIFY_STEP) tell(false);
+    if (done - emitted >= VERIFY_STEP) emit(false);
   });
-  tell(true);
+  emit(true);
   return [...ofStore, ...problems];
 }
 
@@ -90,10 +90,10 @@ export function onMessage({ database, streams, port }: Opened, message: PageMess
   switch (message.type) {
     case 'subscribe':
       if (database.isLocked) database.live.refuse(message.id, locked());
-      else database.livePlaces.add(message.id, message.secret, message.query, message.at);
+      else database.liveRouter.add(message.id, message.secret, message.query, message.at);
       return;
     case 'unsubscribe':
-      database.livePlaces.remove(message.id);
+      database.liveRouter.remove(message.id);
       return;
     case 'network':
       database.sync.shared.onNetwork(message.change);
@@ -108,7 +108,7 @@ export function onMessage({ database, streams, port }: Opened, message: PageMess
       database.stored.afterEnds(message.workers).catch(report);
       return;
     case 'hidden':
-      database.stored.flushIfWorth().catch(report);
+      database.stored.maybeFlush().catch(report);
       return;
     case 'ping':
       port.postMessage({ type: 'pong' } satisfies WorkerMessage);

@@ -4,7 +4,7 @@ import { DatabaseHost } from './database-host.ts';
 import { readLogFile, verify } from './host-calls.ts';
 import type { DatabaseStorage } from './opening/find-store.ts';
 import { AbortableCalls } from './queries/abortable-calls.ts';
-import { answerQuery } from './sync/answer-place.ts';
+import { answerQuery } from './sync/route-query.ts';
 
 /** A null prototype: what the page can name is what is written here. */
 export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
@@ -34,7 +34,7 @@ export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
     stopSync: () =>
       host.answer(async ({ database }) => {
         await database.sync.stop();
-        database.livePlaces.onContact();
+        database.liveRouter.onContact();
       }),
     putFile: (file) => host.answer(({ database }) => database.sync.files.put(file as Blob)),
     getFile: (call) =>

@@ -62,16 +62,16 @@ test.each(['rows', 'packed'] as const)(
   async (store) => {
     const db = await open({ store });
     const other = await openDatabase(db.name, { durability: 'relaxed', store });
-    const told: number[] = [];
-    db.client().subscribe(q.Count(q.Documents(notes)), { next: (n) => void told.push(n) });
-    await expect.poll(() => told).toEqual([0]);
+    const received: number[] = [];
+    db.client().subscribe(q.Count(q.Documents(notes)), { next: (n) => void received.push(n) });
+    await expect.poll(() => received).toEqual([0]);
     const write = db.client().query(q.Do(long(), q.Create(notes, { data: { by: 'long' } }), 1));
     await db.client().query(q.Create(notes, { data: { by: 'short' } }));
     expect(await count(db)).toBe(1);
     await write;
     expect(await count(db)).toBe(2);
     expect(await count(other)).toBe(2);
-    await expect.poll(() => told.at(-1)).toBe(2);
+    await expect.poll(() => received.at(-1)).toBe(2);
     await other.close();
     for (let i = 0; i < 3; i++) await db.client().query(q.Create(notes, { data: { i } }));
     expect(await count(db)).toBe(5);
@@ -82,11 +82,11 @@ test.each(['rows', 'packed'] as const)(
 
 test('a live query that takes long follows commits', async () => {
   const db = await open();
-  const told: unknown[] = [];
-  db.client().subscribe([long(), q.Count(q.Documents(notes))], { next: (n) => told.push(n) });
-  await expect.poll(() => told, { timeout: 60_000 }).toEqual([[TIMES, 0]]);
+  const received: unknown[] = [];
+  db.client().subscribe([long(), q.Count(q.Documents(notes))], { next: (n) => received.push(n) });
+  await expect.poll(() => received, { timeout: 60_000 }).toEqual([[TIMES, 0]]);
   await db.client().query(q.Create(notes, { data: {} }));
-  await expect.poll(() => told.at(-1), { timeout: 60_000 }).toEqual([TIMES, 1]);
+  await expect.poll(() => received.at(-1), { timeout: 60_000 }).toEqual([TIMES, 1]);
   await db.destroy();
 });
 

@@ -232,25 +232,25 @@ test('a worker that is killed at any slice of a move leaves a database that is w
   let kills = 0;
   for (let isMoved = false; !isMoved;) {
     let worker: Worker | undefined;
-    const told: Progress[] = [];
+    const received: Progress[] = [];
     const opening = openDatabase(name, {
       store: 'packed',
       worker: () =>
         (worker = new Worker(new URL('./main.ts', import.meta.url), { type: 'module' })),
       onProgress: (progress) => {
-        told.push(progress);
+        received.push(progress);
         // The first is told before anything is done: each attempt comes one slice further.
-        if (told.length === 2) worker?.terminate();
+        if (received.length === 2) worker?.terminate();
       },
     });
     // A page whose worker was killed amid it hears of that late.
     opening.catch(() => undefined);
-    const killed = vi.waitUntil(() => told.length >= 2, { timeout: 60_000 });
+    const killed = vi.waitUntil(() => received.length >= 2, { timeout: 60_000 });
     const db = await Promise.race([opening.catch(heldByTheKilled), killed.then(() => undefined)]);
     if (db) {
       isMoved = true;
       await db.close();
-    } else if (told.length >= 2) kills += 1;
+    } else if (received.length >= 2) kills += 1;
   }
   // A busy page hears of a slice late, when the worker has moved on: then there are fewer kills than slices.
   expect(kills).toBeGreaterThan(1);

@@ -22,11 +22,11 @@ import { startEvaluator } from './queries/evaluator-messages.ts';
 import { LiveQueries, type LiveOptions } from './queries/live-queries.ts';
 import { LongQueriesBeside } from './queries/long-queries.ts';
 import { report } from './queries/replies.ts';
-import { LivePlaces } from './sync/live-places.ts';
+import { LiveRouter } from './sync/live-router.ts';
 import { holdForLife } from './tabs/web-locks.ts';
 
 export interface OpenContext extends TabsHandlers {
-  readonly tell: (message: WorkerMessage) => void;
+  readonly emit: (message: WorkerMessage) => void;
   /** The browser or another tab took the store away. */
   readonly onClosed: (description: string) => void;
 }
@@ -35,7 +35,7 @@ export interface OpenDatabase extends FoundStore, OpenCopy, Pick<JoinedTabs, 'ta
   readonly rootSecret: string;
   readonly http: HttpHost;
   readonly live: LiveQueries;
-  readonly livePlaces: LivePlaces;
+  readonly liveRouter: LiveRouter;
   readonly watch: QueryWatch;
   /** Refuses those that run beside, and those that wait. */
   readonly endLongQueries: () => void;
@@ -47,7 +47,7 @@ export interface OpenDatabase extends FoundStore, OpenCopy, Pick<JoinedTabs, 'ta
 export async function openDatabase(
   storage: DatabaseStorage,
   options: OpenOptions,
-  { tell, ...handlers }: OpenContext,
+  { emit, ...handlers }: OpenContext,
 ): Promise<OpenDatabase | undefined> {
   const { name, settings } = options;
   const { clock = createClock(), isShared, ended } = storage;
@@ -61,7 +61,7 @@ export async function openDatabase(
   const finding = findStore(storage, options, {
     onClosed: handlers.onClosed,
     leaseTerm: () => joined.lease?.term(),
-    onMove: (progress) => tell({ type: 'progress', task: 'move', name: undefined, ...progress }),
+    onMove: (progress) => emit({ type: 'progress', task: 'move', name: undefined, ...progress }),
     onMoveFailed: report,
   });
   const alive = holdForLife(options.aliveLock, ended);
@@ -99,9 +99,9 @@ export async function openDatabase(
   const copy = openCopy({
     ...storage,
     ...base,
-    tell: (message) => {
-      tell(message);
-      if (message.type === 'sync-state') livePlaces.onContact();
+    emit: (message) => {
+      emit(message);
+      if (message.type === 'sync-state') liveRouter.onContact();
     },
     joined,
     local,
@@ -109,15 +109,15 @@ export async function openDatabase(
     longQueries: beside?.ofCopy,
   });
   const logs = openLogs(base);
-  const live = openLiveQueries(copy.engine, (id, answer) => livePlaces.onAnswer(id, answer));
-  const livePlaces = new LivePlaces({
+  const live = openLiveQueries(copy.engine, (id, answer) => liveRouter.onAnswer(id, answer));
+  const liveRouter = new LiveRouter({
     sync: copy.sync,
-    here: live,
-    tell: (id, answer) => tell({ type: 'answer', id, ...answer }),
+    local: live,
+    emit: (id, answer) => emit({ type: 'answer', id, ...answer }),
   });
   const jobs = openJobs({
     ...base,
-    tell,
+    emit,
     engine: copy.engine,
     files: copy.sync.files,
     exports: logs.exports,
@@ -138,7 +138,7 @@ export async function openDatabase(
     endLongQueries();
     await copy.sync.stop();
     copy.sync.files.close();
-    livePlaces.close();
+    liveRouter.close();
     live.close();
     await logs.close();
     await local.close();
@@ -151,7 +151,7 @@ export async function openDatabase(
     tabs: joined.tabs,
     http,
     live,
-    livePlaces,
+    liveRouter,
     watch,
     endLongQueries,
     close,
@@ -177,10 +177,10 @@ async function whenJoined(
   return found;
 }
 
-const openLiveQueries = (engine: Engine, tell: LiveOptions['tell']): LiveQueries =>
+const openLiveQueries = (engine: Engine, emit: LiveOptions['emit']): LiveQueries =>
   new LiveQueries({
     engine,
-    tell,
+    emit,
     pause,
     now: () => performance.now(),
   });

@@ -21,8 +21,8 @@ const [start = '', login = ''] = blocks;
 const shared = blocks.find((block) => block.includes('signOut')) ?? '';
 
 test('what the README shows works when pasted into one file', async () => {
-  const told: unknown[][] = [];
-  const console = { log: (...said: unknown[]) => told.push(said) };
+  const received: unknown[][] = [];
+  const console = { log: (...said: unknown[]) => received.push(said) };
   const names = { ...burrow, console };
   const code = `${start}\n${login}
     const isOut = await me.query(q.CurrentIdentity()).catch(({ status }) => status)
@@ -30,9 +30,9 @@ test('what the README shows works when pasted into one file', async () => {
     await hers.close().catch(() => undefined)
     return isOut`;
   expect(await run(code, names)).toBe(401);
-  expect(told.find(([, what]) => what === 'notes')).toEqual([1, 'notes']);
+  expect(received.find(([, what]) => what === 'notes')).toEqual([1, 'notes']);
   expect(await burrow.listDatabases('field-notes')).toEqual([]);
-  expect(told.at(-1)?.[0]).toMatch(/^[\w-]{43}$/);
+  expect(received.at(-1)?.[0]).toMatch(/^[\w-]{43}$/);
 });
 
 test('what the README shows works in two tabs that start at once', async () => {

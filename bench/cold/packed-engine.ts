@@ -28,7 +28,7 @@ export async function openPackedEngine(data: MediumData) {
     rootSecret: ROOT,
     regionGroup: 'local',
     pause: () => Promise.resolve(),
-    lease: { term: () => 1, isForGood: true },
+    lease: { term: () => 1, isPermanent: true },
   });
   const ask = async (query: string, secret = ROOT) => {
     const answer = await engine.query({ secret, query, apiVersion: '4', allows: 'write' });

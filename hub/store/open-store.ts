@@ -123,7 +123,7 @@ async function openFolder(
       describe: folder
         ? `PGlite in ${folder.path}`
         : 'PGlite in memory, lost when this process ends',
-      lease: { term: () => (isOpen && isSure ? 1 : undefined), isForGood: true },
+      lease: { term: () => (isOpen && isSure ? 1 : undefined), isPermanent: true },
       // The folder has one opener: there are only threads.
       onOtherCommit(listener) {
         listeners.add(listener);

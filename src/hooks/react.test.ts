@@ -8,7 +8,7 @@ import { BurrowProvider, useMutation, usePages, useQuery, useSession, useSync } 
 test('hooks render on a server as if nothing was there yet', () => {
   const notes = q.Documents(q.Collection('notes'));
   function Everything() {
-    const told = [
+    const received = [
       useQuery(q.Count(notes)).isLoading,
       useQuery(undefined).isLoading,
       usePages(notes).isLoading,
@@ -16,7 +16,7 @@ test('hooks render on a server as if nothing was there yet', () => {
       useSync().state ?? null,
       useSession().state,
     ];
-    return createElement('i', null, JSON.stringify(told));
+    return createElement('i', null, JSON.stringify(received));
   }
   const database = () => Promise.reject(new Error('A server opens nothing.'));
   const html = renderToString(

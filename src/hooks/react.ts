@@ -224,7 +224,7 @@ export type QueryDeps =
 
 type Asked = Arg | undefined | (() => Arg | undefined);
 
-/** So long a cell is heard for a component that waits for it before it is mounted: its query is kept alive. */
+/** So long a cell keeps its subscription for a component that waits for it before it is mounted: its query is kept alive. */
 const MOUNT_MS = 5000;
 const waits = new WeakMap<object, Promise<void>>();
 

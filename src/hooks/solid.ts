@@ -214,14 +214,14 @@ function usedSession(): Session {
 /** What the cell holds, which may become another one. Follows it until its owner is disposed of. */
 function useCell<T>(cell: Accessor<Cell<T> | undefined>, without: Accessor<T>): Accessor<T> {
   const followed = createMemo(cell);
-  const [changes, tell] = createSignal(undefined, { equals: false });
+  const [changes, emit] = createSignal(undefined, { equals: false });
   // Not on a server: effects do not run there.
   createEffect(() => {
     const now = followed();
     if (!now) return;
-    onCleanup(now.subscribe(() => tell()));
+    onCleanup(now.subscribe(() => emit()));
     // It may have changed since it was rendered.
-    tell();
+    emit();
   });
   return createMemo(() => {
     changes();

@@ -8,7 +8,7 @@ import { provideBurrow, useMutation, usePages, useQuery, useSession, useSync } f
 test('composables render on a server as if nothing was there yet', async () => {
   const notes = q.Documents(q.Collection('notes'));
   const Everything = defineComponent(() => {
-    const told = [
+    const received = [
       useQuery(q.Count(notes)).isLoading,
       useQuery(undefined).isLoading,
       usePages(notes).isLoading,
@@ -16,7 +16,7 @@ test('composables render on a server as if nothing was there yet', async () => {
       useSync().state,
       useSession().state,
     ];
-    return () => h('i', JSON.stringify(told.map((each) => each.value ?? null)));
+    return () => h('i', JSON.stringify(received.map((each) => each.value ?? null)));
   });
   const database = () => Promise.reject(new Error('A server opens nothing.'));
   const app = createSSRApp(

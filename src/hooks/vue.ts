@@ -222,13 +222,13 @@ function used(session: Session): UsedSession {
 function useCell<T>(cell: () => Cell<T> | undefined, without: () => T): ComputedRef<T> {
   const followed = computed(cell);
   const changes = shallowRef(0);
-  const tell = (): void => {
+  const emit = (): void => {
     changes.value++;
   };
   watch(
     followed,
     (now, _, onCleanup) => {
-      if (now) onCleanup(now.subscribe(tell));
+      if (now) onCleanup(now.subscribe(emit));
     },
     { immediate: true },
   );

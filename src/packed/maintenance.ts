@@ -64,7 +64,7 @@ export class Maintenance {
   }
 
   /** What is in the memtable is flushed now, if opening the database would be slower for it. */
-  async flushIfWorth(): Promise<void> {
+  async maybeFlush(): Promise<void> {
     if (this.isFull(WORTH_IT)) await this.flush();
   }
 

@@ -149,8 +149,8 @@ export class PackedStore implements Store {
   }
 
   /** The same if there is enough to be worth it. */
-  async flushIfWorth(): Promise<void> {
-    await this.maintenance.flushIfWorth();
+  async maybeFlush(): Promise<void> {
+    await this.maintenance.maybeFlush();
   }
 
   /** Deletes blocks that no table has; to be called now and then, when there is time. */

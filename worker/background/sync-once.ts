@@ -41,7 +41,7 @@ export async function syncOnce(
   );
   try {
     const database = await openDatabase({ ...storage, ended: ended.signal }, options, {
-      tell: (message) => {
+      emit: (message) => {
         if (isWithoutToken(message)) end('done');
       },
       onClosed: (description) => end(new Refusal('storage_unavailable', description)),

@@ -9,7 +9,7 @@ export async function probePersistence(): Promise<Persistence> {
   return (await hasPrivateFiles()) ? 'best-effort' : 'session';
 }
 
-/** Firefox and Safari refuse the private file system in private windows. Chromium does not, and cannot be told apart. */
+/** Firefox and Safari refuse the private file system in private windows. Chromium does not, and cannot be recognized. */
 async function hasPrivateFiles(): Promise<boolean> {
   if (!('getDirectory' in navigator.storage)) return true;
   try {

@@ -66,16 +66,16 @@ test('with a query log the worker tells also what ran before', async () => {
 test('the worker tells how often live queries ran, and how often the answer was another one', async () => {
   const db = await withNotes();
   const admin = db.client();
-  let tell: (answers: number) => void = () => undefined;
+  let emit: (answers: number) => void = () => undefined;
   let answers = 0;
   const answered = (count: number): Promise<void> =>
     new Promise((resolve) => {
-      tell = (now) => {
+      emit = (now) => {
         if (now >= count) resolve();
       };
-      tell(answers);
+      emit(answers);
     });
-  admin.subscribe(ofTag('a'), { next: () => tell(++answers) });
+  admin.subscribe(ofTag('a'), { next: () => emit(++answers) });
   await answered(1);
   await admin.query(q.Create(q.Collection('notes'), { data: { tag: 'a' } }));
   await answered(2);

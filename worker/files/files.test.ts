@@ -23,7 +23,7 @@ const syncing = {
   isSyncing: () => true,
   isInContact: () => true,
   judged: () => Promise.resolve([]),
-  tell: () => undefined,
+  emit: () => undefined,
   askToSend: () => undefined,
   report: (reason: unknown) => expect.unreachable(String(reason)),
 };

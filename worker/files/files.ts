@@ -51,7 +51,7 @@ export interface FilesOptions {
   /** Writes with a verdict that are kept. */
   readonly judged: () => Promise<readonly WriteRecord[]>;
   /** Tells the page, and the other tabs. */
-  readonly tell: (progress: FileProgress) => void;
+  readonly emit: (progress: FileProgress) => void;
   /** Has the tab that syncs send what is to be sent. */
   readonly askToSend: () => void;
   readonly report: (reason: unknown) => void;
@@ -220,7 +220,7 @@ export class Files {
   }
 
   private async sendUntil(lost: AbortSignal): Promise<void> {
-    const { store, sha256, transport, epoch, isSyncing, tell } = this.options;
+    const { store, sha256, transport, epoch, isSyncing, emit } = this.options;
     const { signal } = abortWith(this.ended.signal, lost);
     const hub = isSyncing() ? transport(signal) : undefined;
     if (!hub) return;
@@ -229,7 +229,7 @@ export class Files {
       epoch: await epoch(),
       isStopped: () => signal.aborted || !isSyncing(),
       onSent: ({ file, manifest }, done, error) =>
-        tell({ file, way: 'sending', done, size: manifest.size, error }),
+        emit({ file, way: 'sending', done, size: manifest.size, error }),
     });
   }
 
@@ -277,7 +277,7 @@ export class Files {
     { file, home }: { readonly file: FileName; readonly home: FileHome | undefined },
     given: AbortSignal | undefined,
   ): Promise<void> {
-    const { transport, epoch, tell } = this.options;
+    const { transport, epoch, emit } = this.options;
     if (!home) throw new Refusal('not found', NOT_HERE);
     const stop = abortWith(this.ended.signal, given);
     try {
@@ -287,7 +287,7 @@ export class Files {
         epoch: await epoch(),
         isAbandoned: () => stop.signal.aborted,
         onProgress: ({ done, size }) =>
-          tell({ file, way: 'fetching', done, size, error: undefined }),
+          emit({ file, way: 'fetching', done, size, error: undefined }),
       });
     } catch (reason) {
       throw asRefusal(reason);

@@ -31,7 +31,7 @@ const filesName = (database: string): string => `${database}:files`;
 
 export const browserFiles: FileStorage = {
   openFiles: (database) => new IdbFiles(filesName(database)),
-  // A frozen tab may hold it: who deletes is told then, as of the database itself.
+  // A frozen tab may hold it: the one that deletes gets an error then, as for the database itself.
   forgetFiles: (database) => deleteDatabase(filesName(database)),
 };
 

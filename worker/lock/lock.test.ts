@@ -44,8 +44,8 @@ async function filled(): Promise<Store> {
 
 test('guardedStore() refuses reads and writes from the moment of the lock, what is cached too', async () => {
   const store = await filled();
-  const heard = new Set<string>();
-  const engine = engineOn(guardedStore(store, (state) => heard.add(state)));
+  const received = new Set<string>();
+  const engine = engineOn(guardedStore(store, (state) => received.add(state)));
   expect((await ask(engine, { get: doc('notes', 1) })).status).toBe(200);
   await writeLock(store, 'locked');
   for (const query of [{ get: doc('notes', 1) }, create(coll('notes'), {}), 1]) {
@@ -56,20 +56,20 @@ test('guardedStore() refuses reads and writes from the moment of the lock, what 
   }
   await expect(engine.authenticate('root')).rejects.toMatchObject({ code: 'locked' });
   await expect(engine.verify()).rejects.toMatchObject({ code: 'locked' });
-  expect([...heard]).toEqual(['locked']);
+  expect([...received]).toEqual(['locked']);
   await writeLock(store, 'open');
   expect((await ask(engine, { get: doc('notes', 1) })).status).toBe(200);
 });
 
 test('guardedStore() tells a database that is being deleted from a locked one', async () => {
   const store = await filled();
-  const heard = new Set<string>();
-  const engine = engineOn(guardedStore(store, (state) => heard.add(state)));
+  const received = new Set<string>();
+  const engine = engineOn(guardedStore(store, (state) => received.add(state)));
   await writeLock(store, 'forgotten');
   const { body } = await ask(engine, { get: doc('notes', 1) });
   expect(body).toContain('"code":"storage_unavailable"');
   expect(body).toContain('deleted in another tab');
-  expect([...heard]).toEqual(['forgotten']);
+  expect([...received]).toEqual(['forgotten']);
 });
 
 test('writeLock() leaves the head as it is but for the mark', async () => {

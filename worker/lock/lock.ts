@@ -1,6 +1,6 @@
 /**
  * Whether a database is locked: a mark in its head row. Every transaction of an engine that is not alone looks at that row, so a tab
- * that heard nothing, because it was frozen, meets the mark too. See docs/decisions/0006-shared-devices.md.
+ * that received nothing, because it was frozen, meets the mark too. See docs/decisions/0006-shared-devices.md.
  */
 import { HEAD } from '../../src/engine/transactions.ts';
 import { Refusal } from '../../src/errors.ts';

@@ -12,7 +12,7 @@ import { inTurn, unlessElsewhere } from '../tabs/web-locks.ts';
 export interface JobParts {
   readonly name: string;
   readonly engine: Engine;
-  readonly tell: (message: ProgressMessage) => void;
+  readonly emit: (message: ProgressMessage) => void;
   readonly report: (reason: unknown) => void;
   readonly files: Pick<Files, 'sweep'>;
   readonly exports: Pick<LogExports, 'work'>;
@@ -28,13 +28,13 @@ export interface BackgroundJobs {
 /** The first queries of an app come at once, and should not wait for work that nobody waits for. */
 const START_AFTER_MS = 500;
 
-export function openJobs({ name, engine, files, exports, tell, report }: JobParts): BackgroundJobs {
+export function openJobs({ name, engine, files, exports, emit, report }: JobParts): BackgroundJobs {
   let cancelStart = (): void => undefined;
   const builds = new IndexBuilds({
     build: () =>
       inTurn(`burrow:build:${name}`, () =>
         engine.buildIndexes(({ index, done, isComplete }) =>
-          tell({ type: 'progress', task: 'index', name: index, done, isComplete }),
+          emit({ type: 'progress', task: 'index', name: index, done, isComplete }),
         ),
       ),
     report,

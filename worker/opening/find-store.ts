@@ -18,7 +18,7 @@ export interface Surroundings {
   readonly files?: FileStorage;
   /** Starts a worker that hashes passwords. */
   readonly startHashing?: () => Worker;
-  /** Aborted when the host is told to end, where it is no thread of its own. */
+  /** Aborted when the host is to end, where it is no thread of its own. */
   readonly ended?: AbortSignal;
 }
 

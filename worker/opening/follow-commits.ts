@@ -13,8 +13,8 @@ export function followCommits(
   followers: readonly CommitFollower[],
 ): void {
   engine.onCommit((notice) => {
-    // A tab that is alone has no other to tell; one that opens later reads the store.
-    if (!lease?.isHeld()) tabs.tell({ type: 'commit', notice: shortNotice(notice) });
+    // A tab with the lease has no other to notify; one that opens later reads the store.
+    if (!lease?.isHeld()) tabs.broadcast({ type: 'commit', notice: shortNotice(notice) });
     feed.publish(notice, 'own');
   });
   feed.listen((notice, { origin, isComplete }) => {
@@ -23,7 +23,7 @@ export function followCommits(
   });
 }
 
-/** Above so many keys, other tabs are told that anything may have changed: that is cheaper than sending the keys. */
+/** Above so many keys, the notice says that anything may have changed: that is cheaper than sending the keys. */
 const NOTICE_KEYS_MAX = 256;
 
 export function shortNotice(notice: CommitNotice): CommitNotice {

@@ -1,4 +1,4 @@
-/** The messages between the tabs that have a database open, and whether this tab is alone. */
+/** The messages between the tabs that have a database open, and its lease. */
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { random } from '../browser/random.ts';
 import { CommitFeed } from '../tabs/commit-feed.ts';
@@ -17,15 +17,15 @@ export interface JoinedTabs {
   readonly tabs: Tabs;
   /** Commits of all tabs. */
   readonly feed: CommitFeed;
-  /** Undefined where there are no Web Locks: no tab is sure to be alone. */
+  /** Undefined where there are no Web Locks: no tab holds a lease. */
   readonly lease: Lease | undefined;
-  /** To be awaited before the first commit: no other tab believes itself alone from then on. */
+  /** To be awaited before the first commit: no other tab holds a lease from then on. */
   readonly ready: Promise<void> | undefined;
   /** Messages about sync that come before are dropped: a tab that begins to sync asks for the state. */
   readonly listenToSync: (listener: (message: SyncTabMessage) => void) => void;
   /** Ends the part in it of a tab that did not come to open the database. */
   readonly giveUp: () => void;
-  /** And tells the other tabs: one of them may be alone now. */
+  /** And notifies the other tabs: one of them may be the only one now. */
   readonly leave: () => void;
 }
 
@@ -54,7 +54,7 @@ export function joinTabs(
   };
   const leave = (): void => {
     lease?.close();
-    tabs.tell({ type: 'left' });
+    tabs.broadcast({ type: 'left' });
     tabs.close();
   };
   return { tabs, feed, lease, ready: lease?.join(), listenToSync, giveUp, leave };
@@ -68,7 +68,7 @@ function leaseOf(name: string, tabs: Tabs): Lease | undefined {
     id: hexOfBytes(random(16)),
     locks,
     now: () => performance.now(),
-    announce: () => tabs.tell({ type: 'opening' }),
+    announce: () => tabs.broadcast({ type: 'opening' }),
     wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   });
 }

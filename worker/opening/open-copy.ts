@@ -33,7 +33,7 @@ export interface CopyParts extends Pick<Surroundings, 'network' | 'vault' | 'fil
   readonly longQueries: LongQueries | undefined;
   readonly joined: JoinedTabs;
   readonly clock: () => number;
-  readonly tell: (message: SyncMessage) => void;
+  readonly emit: (message: SyncMessage) => void;
   readonly report: (reason: unknown) => void;
 }
 
@@ -45,7 +45,7 @@ export interface OpenCopy extends Pick<Replica, 'read'> {
 }
 
 export function openCopy(parts: CopyParts): OpenCopy {
-  const { name, store, isLocked, settings, syncSecret, local, joined, clock, tell, report } = parts;
+  const { name, store, isLocked, settings, syncSecret, local, joined, clock, emit, report } = parts;
   const { longQueries, network = browserNetwork, vault = browserVault } = parts;
   const { files = browserFiles } = parts;
   const { stored, view, passwords } = local;
@@ -86,7 +86,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
         nowMs: () => clock() / 1000,
         report,
       }),
-    tell,
+    emit,
     report,
   });
   joined.listenToSync((message) => sync.shared.onMessage(message));

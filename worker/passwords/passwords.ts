@@ -32,7 +32,7 @@ export class PasswordPool {
   private readonly queue: Pending[] = [];
   private readonly helpers = new Set<Helper>();
   /** Workers cannot be had here. */
-  private isAlone = false;
+  private runsInline = false;
 
   constructor(options: PasswordPoolOptions) {
     this.options = options;
@@ -45,7 +45,7 @@ export class PasswordPool {
   }
 
   private run(job: PasswordJob): Promise<PasswordAnswer> {
-    if (this.isAlone) return runJob(job);
+    if (this.runsInline) return runJob(job);
     return new Promise((resolve, reject) => {
       this.queue.push({ job, resolve, reject });
       this.pump();
@@ -99,7 +99,7 @@ export class PasswordPool {
 
   /** A worker failed: from here on passwords are hashed in this one, and nothing that waits is lost. */
   private goAlone(failed: Helper | undefined): void {
-    this.isAlone = true;
+    this.runsInline = true;
     if (failed) this.drop(failed);
     for (const { job, resolve, reject } of this.queue.splice(0)) runJob(job).then(resolve, reject);
   }

@@ -1,6 +1,6 @@
 /**
  * Queries of a few milliseconds never take a turn, however many there are. So a caller who was evaluated here for long lately begins one
- * query in each turn of the event loop: those of others, which come meanwhile, go first. Callers are told apart by their secrets.
+ * query in each turn of the event loop: those of others, which come meanwhile, go first. Callers are distinguished by their secrets.
  */
 import { remember } from '../../src/values/remember.ts';
 import { pause } from '../browser/pause.ts';

@@ -12,7 +12,7 @@ class Setup {
   /** The last commit that a run sees. */
   head: number | undefined = undefined;
   readonly places = new Set<string>();
-  readonly told: string[] = [];
+  readonly received: string[] = [];
   readonly values = new Map<string, string>();
   /** How often it answers that another tab holds it up. */
   heldUp = 0;
@@ -24,7 +24,7 @@ class Setup {
   private time = 0;
   readonly live = new LiveQueries({
     engine: { query: (request) => this.answer(request) },
-    tell: (id, { status, body }) => this.told.push(`${id} ${status} ${body}`),
+    emit: (id, { status, body }) => this.received.push(`${id} ${status} ${body}`),
     pause: async () => {
       this.turns += 1;
     },
@@ -83,10 +83,10 @@ test('a live query tells its first answer, and again only what differs', async (
   setup.values.set('a', 'two');
   setup.commit('b');
   await setup.settled();
-  expect(setup.told).toEqual(['1 200 one']);
+  expect(setup.received).toEqual(['1 200 one']);
   setup.commit('a');
   await setup.settled();
-  expect(setup.told).toEqual(['1 200 one', '1 200 two']);
+  expect(setup.received).toEqual(['1 200 one', '1 200 two']);
   expect([...setup.places]).toEqual(['read in live queries']);
   expect(setup.asked).toEqual(['a', 'a', 'a']);
 });
@@ -132,7 +132,7 @@ test('a commit amid a run makes it run again', async () => {
   };
   setup.live.add(1, 'secret', 'a');
   await setup.settled();
-  expect(setup.told).toEqual(['1 200 old', '1 200 new']);
+  expect(setup.received).toEqual(['1 200 old', '1 200 new']);
 });
 
 test('a gap in what was heard makes every live query run, also the one that runs', async () => {
@@ -156,14 +156,14 @@ test('a live query that cannot be answered says why, and lives on', async () => 
   setup.live.add(1, 'secret', 'a');
   setup.live.add(2, 'secret', 'b');
   await setup.settled();
-  expect(setup.told).toEqual([
+  expect(setup.received).toEqual([
     '1 503 {"errors":[{"code":"storage_unavailable","description":"no"}]}',
     expect.stringContaining('2 500 {"errors":[{"code":"internal server error"'),
   ]);
   setup.values.set('a', 'well');
   setup.commit('x', false);
   await setup.settled();
-  expect(setup.told.at(-1)).toBe('1 200 well');
+  expect(setup.received.at(-1)).toBe('1 200 well');
 });
 
 test('a live query that was refused at first is run after the next commit, whatever that changed', async () => {
@@ -174,7 +174,7 @@ test('a live query that was refused at first is run after the next commit, whate
   setup.values.set('a', 'well');
   setup.commit('a');
   await setup.settled();
-  expect(setup.told.at(-1)).toBe('1 200 well');
+  expect(setup.received.at(-1)).toBe('1 200 well');
   setup.commit('x');
   await setup.settled();
   expect(setup.asked).toEqual(['a', 'a']);
@@ -190,7 +190,7 @@ test('a commit amid a first run that is refused makes it run again', async () =>
   };
   setup.live.add(1, 'secret', 'a');
   await setup.settled();
-  expect(setup.told.at(-1)).toBe('1 200 well');
+  expect(setup.received.at(-1)).toBe('1 200 well');
 });
 
 test('a live query that another tab holds up says so, and is run until it is let through', async () => {
@@ -202,7 +202,7 @@ test('a live query that another tab holds up says so, and is run until it is let
   };
   setup.live.add(1, 'secret', 'a');
   await setup.settled();
-  expect(setup.told).toEqual([
+  expect(setup.received).toEqual([
     '1 503 {"errors":[{"code":"storage_blocked","description":"held"}]}',
     '1 200 well',
   ]);
@@ -217,7 +217,7 @@ test('a live query whose refusal is an answer is run until it is let through, an
   setup.values.set('a', 'better');
   setup.commit('a');
   await setup.settled();
-  expect(setup.told).toEqual([
+  expect(setup.received).toEqual([
     '1 200 well',
     '1 503 {"errors":[{"code":"storage_blocked","description":"held"}]}',
     '1 200 better',
@@ -225,7 +225,7 @@ test('a live query whose refusal is an answer is run until it is let through, an
   setup.values.set('a', 'best');
   setup.commit('a');
   await setup.settled();
-  expect(setup.told.at(-1)).toBe('1 200 best');
+  expect(setup.received.at(-1)).toBe('1 200 best');
 });
 
 test('a live query that was removed is not told and does not run', async () => {
@@ -237,7 +237,7 @@ test('a live query that was removed is not told and does not run', async () => {
   setup.live.add(2, 'secret', 'b');
   setup.amid = () => setup.live.remove(2);
   await setup.settled();
-  expect(setup.told).toEqual([]);
+  expect(setup.received).toEqual([]);
   setup.live.close();
   setup.commit('b');
   await setup.settled();
@@ -247,7 +247,7 @@ test('a live query that was removed is not told and does not run', async () => {
 test('live queries have a bound', async () => {
   const setup = new Setup();
   for (let id = 0; id <= LIVE_QUERIES_MAX; id++) setup.live.add(id, 'secret', 'a');
-  expect(setup.told).toEqual([expect.stringContaining(`${LIVE_QUERIES_MAX} 429`)]);
+  expect(setup.received).toEqual([expect.stringContaining(`${LIVE_QUERIES_MAX} 429`)]);
   setup.live.close();
   await setup.settled();
 });
@@ -265,7 +265,7 @@ test('a live query that was quick runs again at once, before others get their tu
   expect(setup.turns).toBe(0);
   setup.takes = 5;
   await setup.settled();
-  expect(setup.told).toEqual(['1 200 one', '1 200 two']);
+  expect(setup.received).toEqual(['1 200 one', '1 200 two']);
   setup.commit('a');
   await setup.settled();
   setup.turns = 0;

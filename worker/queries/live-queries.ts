@@ -1,6 +1,6 @@
 /**
  * Live queries: each runs again when a commit touches what it read, and emits its answer when that differs. An answer may be older than
- * the newest commit, whose notice then runs it again. It is never older than the answer before it, or than a commit that was noted.
+ * the newest commit, whose notice then runs it again. It is never older than the answer before it, or than a commit it was notified of.
  */
 import { refusalBody } from '../../src/engine/session.ts';
 import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
@@ -13,7 +13,7 @@ import { pageBody } from './page-body.ts';
 
 export interface LiveOptions {
   readonly engine: Pick<Engine, 'query'>;
-  readonly tell: (id: number, answer: LiveAnswer) => void;
+  readonly emit: (id: number, answer: LiveAnswer) => void;
   readonly pause: () => Promise<void>;
   /** Monotonic, ms. */
   readonly now: () => number;
@@ -38,10 +38,10 @@ interface LiveQuery {
   readonly secret: string;
   readonly query: string;
   readSet: ReadSet | undefined;
-  told: string | undefined;
-  /** The commit whose state was told last. */
+  sent: string | undefined;
+  /** The commit whose state the last answer shows. */
   shown: Micros | undefined;
-  /** Commits noted while it runs: its answer may be from before them. */
+  /** Commits while it runs: its answer may be from before them. */
   meanwhile: CommitNotice[] | undefined;
   /** How long it ran last, ms. */
   took: number;
@@ -66,7 +66,7 @@ export class LiveQueries {
   /** Waiting to run, in the order they became so. */
   private readonly stale = new Set<LiveQuery>();
   private isRunning = false;
-  /** The newest commit noted. */
+  /** The newest commit that it was notified of. */
   private latestCommit: Micros = 0;
 
   constructor(options: LiveOptions) {
@@ -84,7 +84,7 @@ export class LiveQueries {
       secret,
       query,
       readSet: undefined,
-      told: undefined,
+      sent: undefined,
       shown: undefined,
       meanwhile: undefined,
       took: Infinity,
@@ -96,7 +96,7 @@ export class LiveQueries {
   }
 
   refuse(id: number, refusal: Refusal): void {
-    this.options.tell(id, refused(refusal));
+    this.options.emit(id, refused(refusal));
   }
 
   remove(id: number): void {
@@ -164,11 +164,11 @@ export class LiveQueries {
     // A run that another tab held up may have missed the commit that it ran for: once more. The store itself waits before it gives up.
     if (isTouched || answer.isHeldUp) this.stale.add(live);
     const { status, body, missing = [] } = answer;
-    const told = missing.length === 0 ? body : `${body} ${JSON.stringify(missing)}`;
-    if (told === live.told) return;
-    live.told = told;
+    const sent = missing.length === 0 ? body : `${body} ${JSON.stringify(missing)}`;
+    if (sent === live.sent) return;
+    live.sent = sent;
     live.answers += 1;
-    this.options.tell(live.id, { status, body, ...(missing.length > 0 && { missing }) });
+    this.options.emit(live.id, { status, body, ...(missing.length > 0 && { missing }) });
   }
 
   private async ask({ secret, query, readSet, shown }: LiveQuery): Promise<Run> {

@@ -15,12 +15,12 @@ const answer = (body: string): QueryAnswer => ({
 
 /** `instanceof Worker` is all it lacks. */
 class FakeEvaluator extends EventTarget {
-  readonly heard: ToEvaluator[] = [];
+  readonly received: ToEvaluator[] = [];
   isTerminated = false;
 
   postMessage(message: ToEvaluator): void {
     // As in a browser: what cannot be cloned is refused.
-    this.heard.push(structuredClone(message));
+    this.received.push(structuredClone(message));
   }
 
   say(message: FromEvaluator): void {
@@ -37,7 +37,9 @@ class FakeEvaluator extends EventTarget {
 
   /** Texts of the queries that came. */
   get queries(): string[] {
-    return this.heard.flatMap((each) => (each.type === 'query' ? [each.query.request.query] : []));
+    return this.received.flatMap((each) =>
+      each.type === 'query' ? [each.query.request.query] : [],
+    );
   }
 }
 
@@ -81,7 +83,7 @@ test('queries are executed one after the other, by one worker', async () => {
   const { beside, started, execute } = open();
   const [first, second] = [execute('1'), execute('2', { isAbandoned: () => false })];
   const [evaluator] = started;
-  expect(evaluator?.heard.map(({ type }) => type)).toEqual(['open']);
+  expect(evaluator?.received.map(({ type }) => type)).toEqual(['open']);
   evaluator?.say({ type: 'opened' });
   expect(evaluator?.queries).toEqual(['1']);
   evaluator?.say({ type: 'answer', answer: answer('one') });
@@ -154,7 +156,7 @@ test('a query that has begun to write is not ended, and when its worker fails no
   const [evaluator] = started;
   evaluator?.say({ type: 'opened' });
   evaluator?.say({ type: 'may-write' });
-  expect(evaluator?.heard.at(-1)).toEqual({ type: 'write' });
+  expect(evaluator?.received.at(-1)).toEqual({ type: 'write' });
   await expect.poll(() => looks).toBeGreaterThan(2);
   expect(evaluator?.isTerminated).toBe(false);
   evaluator?.say({ type: 'answer', answer: answer('done') });

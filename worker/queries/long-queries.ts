@@ -56,11 +56,11 @@ export class LongQueriesBeside implements LongQueries {
   private readonly waiting: Task[] = [];
   private readonly callers: BusyCallers;
   private evaluator: Evaluator | undefined = undefined;
-  private looking: ReturnType<typeof setInterval> | undefined = undefined;
+  private checking: ReturnType<typeof setInterval> | undefined = undefined;
   private idle: ReturnType<typeof setTimeout> | undefined = undefined;
   /** When there was a long query last, µs. */
   private metAt = -Infinity;
-  private isAlone = false;
+  private runsInline = false;
   private isClosed = false;
 
   constructor(options: LongQueriesOptions) {
@@ -69,17 +69,17 @@ export class LongQueriesBeside implements LongQueries {
   }
 
   get writeTurnMs(): number {
-    return this.isAlone ? Infinity : WRITE_TURN_MS;
+    return this.runsInline ? Infinity : WRITE_TURN_MS;
   }
 
   turnMs({ secret }: Caller): number {
-    if (this.isAlone) return Infinity;
+    if (this.runsInline) return Infinity;
     const now = this.options.clock();
-    const underWay = this.waiting.length + (this.evaluator?.busy ? 1 : 0);
-    if (underWay > 0) this.metAt = now;
+    const inFlight = this.waiting.length + (this.evaluator?.busy ? 1 : 0);
+    if (inFlight > 0) this.metAt = now;
     if (now - this.metAt > RECENT_MICROS)
       return this.callers.holdsUpOthers(secret) ? RECENT_TURN_MS : TURN_MS;
-    return Math.max(TURN_MIN_MS, RECENT_TURN_MS / (1 + underWay));
+    return Math.max(TURN_MIN_MS, RECENT_TURN_MS / (1 + inFlight));
   }
 
   whenFree({ secret }: Caller): Promise<void> | undefined {
@@ -91,12 +91,12 @@ export class LongQueriesBeside implements LongQueries {
   }
 
   execute(request: Arrived, isSynced = false): Promise<QueryAnswer> {
-    if (this.isAlone) return this.options.executeHere(request, isSynced);
+    if (this.runsInline) return this.options.executeHere(request, isSynced);
     if (this.isClosed) return Promise.reject(closed());
     this.metAt = this.options.clock();
     return new Promise((resolve, reject) => {
       this.waiting.push({ request, isSynced, resolve, reject });
-      this.looking ??= setInterval(() => this.look(), LOOK_MS);
+      this.checking ??= setInterval(() => this.check(), LOOK_MS);
       this.assign();
     });
   }
@@ -111,14 +111,14 @@ export class LongQueriesBeside implements LongQueries {
     };
   }
 
-  /** A worker that has nothing to do ends with this one: until then it hears of a deletion, and gives way to it. */
+  /** A worker that has nothing to do ends with this one: until then it is notified of a deletion, and gives way to it. */
   close(): void {
     this.isClosed = true;
     const { evaluator } = this;
     if (!evaluator?.isOpen || evaluator.busy) this.drop(closed());
     for (const { reject } of this.waiting.splice(0)) reject(closed());
     clearTimeout(this.idle);
-    clearInterval(this.looking);
+    clearInterval(this.checking);
   }
 
   private assign(): void {
@@ -133,8 +133,8 @@ export class LongQueriesBeside implements LongQueries {
       post(evaluator, { type: 'query', query: { request, isSynced: task.isSynced } });
       return;
     }
-    clearInterval(this.looking);
-    this.looking = undefined;
+    clearInterval(this.checking);
+    this.checking = undefined;
     this.idle = setTimeout(() => this.drop(closed()), IDLE_MS);
   }
 
@@ -186,8 +186,8 @@ export class LongQueriesBeside implements LongQueries {
     this.assign();
   }
 
-  /** Nobody can tell a worker amid an evaluation anything: it is ended. */
-  private look(): void {
+  /** A worker amid an evaluation receives no message: it is ended. */
+  private check(): void {
     const now = this.options.clock();
     const isOver = ({ request }: Task): boolean => {
       const { arrived, timeoutMs = LIMITS.queryTimeoutDefaultMs, isAbandoned } = request;
@@ -227,9 +227,9 @@ export class LongQueriesBeside implements LongQueries {
 
   /** No worker can be had, so that queries are executed here, however long they take. */
   private goAlone(): void {
-    this.isAlone = true;
+    this.runsInline = true;
     this.drop(closed());
-    clearInterval(this.looking);
+    clearInterval(this.checking);
     for (const { request, isSynced, resolve } of this.waiting.splice(0))
       resolve(this.options.executeHere(request, isSynced));
   }

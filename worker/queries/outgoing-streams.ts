@@ -4,7 +4,7 @@ import type { RefusalData, WorkerMessage } from '../../src/host/api.ts';
 type Part = string | Uint8Array;
 
 export interface OutgoingStreamsOptions {
-  readonly tell: (message: WorkerMessage) => void;
+  readonly emit: (message: WorkerMessage) => void;
   readonly refusalOf: (reason: unknown) => RefusalData;
 }
 
@@ -31,10 +31,10 @@ export class OutgoingStreams {
       const { done, value } = await parts.next();
       if (!this.open.has(stream)) return;
       if (done) this.open.delete(stream);
-      this.options.tell({ type: 'part', stream, part: done ? undefined : value });
+      this.options.emit({ type: 'part', stream, part: done ? undefined : value });
     } catch (reason) {
       this.open.delete(stream);
-      this.options.tell({ type: 'broken', stream, refusal: this.options.refusalOf(reason) });
+      this.options.emit({ type: 'broken', stream, refusal: this.options.refusalOf(reason) });
     }
   }
 

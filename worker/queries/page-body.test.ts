@@ -27,7 +27,7 @@ async function world(): Promise<EngineWorld> {
   return w;
 }
 
-const told = async (w: EngineWorld, query: Query, secret?: string): Promise<string> => {
+const received = async (w: EngineWorld, query: Query, secret?: string): Promise<string> => {
   const answer = await w.answer(query, secret === undefined ? {} : { secret });
   const { errors } = JSON.parse(pageBody(answer, secret)) as {
     errors: { description: string }[];
@@ -65,7 +65,7 @@ test.each<[string, Query, string, string]>([
 ])('an error names %s', async (_, query, overHttp, inPage) => {
   const w = await world();
   expect((await w.fault(query)).description).toBe(overHttp);
-  expect(await told(w, query)).toBe(inPage);
+  expect(await received(w, query)).toBe(inPage);
 });
 
 test('an answer without an error is as it is', async () => {
@@ -78,7 +78,7 @@ test('a denial does not say what was denied', async () => {
   const w = await world();
   const { secret } = await w.document({ create_key: obj({ role: 'client' }) });
   const query = { get: doc('users', 1) };
-  expect(await told(w, query, secret)).toBe('Insufficient privileges to perform the action.');
+  expect(await received(w, query, secret)).toBe('Insufficient privileges to perform the action.');
 });
 
 test('a secret that opens nothing is told its kind, and not repeated', async () => {
@@ -96,7 +96,7 @@ test('a secret that opens nothing is told its kind, and not repeated', async () 
     ['eyJh.eyJz.c2ln', 'this JWT is expired, or of another audience, or'],
     ['my-secret', 'this is no key or token. Root secrets last as long as a page'],
   ] as const) {
-    const description = await told(w, 1, secret);
+    const description = await received(w, 1, secret);
     expect(description).toContain(text);
     expect(description).not.toContain(secret);
     expect((await w.fault(1, { secret })).description).toBe('Unauthorized');

@@ -1,4 +1,4 @@
-/** Options of a query, checked where it arrives: what is wrong is told by the name of the option. */
+/** Options of a query, checked where it arrives: an error names the option. */
 import { Refusal } from '../../src/errors.ts';
 import { integer } from '../../src/host/options.ts';
 import type { QueryCall } from '../../src/host/query.ts';

@@ -5,7 +5,7 @@ import type { RefusalData, Reply } from '../../src/host/api.ts';
 import type { QueryReply } from '../../src/host/query.ts';
 import { pageBody } from './page-body.ts';
 
-/** What the caller is told. A failure that is ours keeps its details here: they may hold data of others. */
+/** The refusal that the caller gets. A failure that is ours keeps its details here: they may hold data of others. */
 export function refusalOf(reason: unknown): RefusalData {
   if (reason instanceof Refusal) return { code: reason.code, description: reason.message };
   report(reason);
@@ -15,7 +15,7 @@ export function refusalOf(reason: unknown): RefusalData {
   };
 }
 
-/** What the page is told of an answer to a query with this secret. */
+/** What the page gets of an answer to a query with this secret. */
 export const queryReply = (answer: QueryAnswer, secret?: string): QueryReply => ({
   status: answer.status,
   body: pageBody(answer, secret),

@@ -43,7 +43,7 @@ export async function forward(
   return ask(channel, request, options);
 }
 
-/** A port to a page, and who hears what comes through it. */
+/** A port to a page, and who receives what comes through it. */
 interface PageChannel {
   readonly pageId: string;
   readonly port: MessagePort;

@@ -1,5 +1,5 @@
 /**
- * When a database was born, told inside and outside of it, so that a lost, replaced or rolled-back one is noticed. The stamp
+ * When a database was created, stored inside and outside of it, so that a lost, replaced or rolled-back one is noticed. The stamp
  * inside lies in every object store, under a number that no row has for its key. See docs/decisions/0003-durability-and-loss.md.
  */
 import { Refusal } from '../../src/errors.ts';
@@ -22,7 +22,7 @@ export interface Birth {
 
 export interface Stamp extends Birth {
   readonly k: typeof STAMP_KEY;
-  /** The birth that the marker outside told of when this database was made. */
+  /** The birth in the marker outside when this database was created. */
   readonly replaces?: string;
   /** Not yet acknowledged. Only in `meta`. */
   readonly loss?: Loss;
@@ -126,7 +126,7 @@ export function lossAt(
   head: number,
   outside: Marker | undefined,
 ): Loss | undefined {
-  // The marker outside had not heard of this birth when the browser stopped.
+  // The marker outside did not have this birth yet when the browser stopped.
   if (!outside || outside.birth === replaces) return undefined;
   if (outside.birth !== birth) return { kind: 'recreated', lastHead: outside.head };
   return outside.head > head ? { kind: 'rolled-back', lastHead: outside.head, head } : undefined;
@@ -141,7 +141,7 @@ export function requireBirth(stamp: unknown, expected: Birth): void {
 /** What the names of commits to this database, in this format, begin with. */
 export const birthPrefix = ({ birth, format }: Birth): string => `${birth}.${format}.`;
 
-/** The application has been told of the loss. */
+/** The application knows of the loss. */
 export async function forgetLoss(tx: NativeTransaction): Promise<void> {
   const stamp = await tx.raw('meta', STAMP_KEY);
   if (!isStamp(stamp)) throw replaced();
@@ -151,7 +151,7 @@ export async function forgetLoss(tx: NativeTransaction): Promise<void> {
 
 export const markerText = ({ birth, head }: Marker): string => JSON.stringify({ birth, head });
 
-/** Undefined when the text tells nothing. */
+/** Undefined when the text is no marker. */
 export function parseMarker(text: string | undefined): Marker | undefined {
   if (text === undefined) return undefined;
   try {

@@ -2,7 +2,7 @@
 import type { Store } from '../../src/store/port.ts';
 import { forgetLoss, STAMP_KEY, type Loss } from './birth-stamp.ts';
 import { deleteDatabase } from './idb-connection.ts';
-import type { ConnectionOptions, LastingConnection } from './lasting-connection.ts';
+import type { ConnectionOptions, ReconnectingConnection } from './reconnecting-connection.ts';
 import { NativeTransaction } from './native-transaction.ts';
 import { openOutsideMarker } from './outside-marker.ts';
 import { dropping } from './row-transactions.ts';
@@ -22,8 +22,8 @@ export interface BrowserStore extends Store {
 
 const META = { stores: ['meta'], mode: 'readwrite', durability: 'strict' } as const;
 
-/** The loss that a store told of when it was opened is not told of again. */
-export const acknowledgeLoss = (lasting: LastingConnection): Promise<void> =>
+/** The loss that a store reported when it was opened is not reported again. */
+export const acknowledgeLoss = (lasting: ReconnectingConnection): Promise<void> =>
   lasting.run(async (connection) => {
     const tx = await lasting.begin(
       connection,
@@ -44,7 +44,7 @@ export async function destroyStore(
   // First: a marker without a database would be taken for a loss.
   await outside?.remove();
   await deleteDatabase(name);
-  // Another tab may have written it anew until it heard of the deletion.
+  // Another tab may have written it anew until it was notified of the deletion.
   await outside?.remove();
   await removeMarksOf(name);
 }

@@ -15,12 +15,12 @@ export interface CheckpointOptions {
 const CHECKPOINT_MS = 5_000;
 const READ_DEADLINE_MS = 2_000;
 
-/** A marker that cannot be read or written is one that tells nothing: no reason to fail. */
+/** A marker that cannot be read or written counts as none: no reason to fail. */
 export class Checkpoint {
   private readonly options: CheckpointOptions;
   private readonly opening: Promise<OutsideMarker | undefined>;
   private birth = '';
-  /** The latest head row that the marker has not heard of. */
+  /** The latest head row that the marker does not have. */
   private waiting: Row | undefined = undefined;
   private timer: ReturnType<typeof setTimeout> | undefined = undefined;
   private isOver = false;
@@ -38,20 +38,20 @@ export class Checkpoint {
     return parseMarker(await within(READ_DEADLINE_MS, reading, replaced).catch(() => undefined));
   }
 
-  /** From now on the marker tells of this birth. */
+  /** From now on the marker has this birth. */
   begin(marker: Marker, outside: Marker | undefined): void {
     this.birth = marker.birth;
     if (outside?.birth !== marker.birth || outside.head > marker.head) void this.write(marker);
   }
 
-  note(head: Row): void {
+  record(head: Row): void {
     if (this.isOver) return;
     this.waiting = head;
     const ms = this.options.checkpointMs ?? CHECKPOINT_MS;
     this.timer ??= setTimeout(() => void this.flush(), ms);
   }
 
-  /** The marker tells all it was told until now. */
+  /** The marker has all that was recorded until now. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -12,7 +12,7 @@ import {
   versionOf,
   type Layout,
 } from './layouts.ts';
-import type { UnderWay } from './under-way.ts';
+import type { InFlight } from './in-flight.ts';
 
 /** How long transactions may take to end before a connection is closed all the same. */
 const DRAIN_MS = 1000;
@@ -26,7 +26,7 @@ export interface Connection {
   readonly idb: IDBDatabase;
   /** The browser has closed it: storage was cleared, or its process died. */
   readonly isLost: boolean;
-  readonly underWay: UnderWay;
+  readonly inFlight: InFlight;
   /** Transactions under way may end, others do not begin. Resolves when they have, or after a second: it is closed then. */
   close(reason: () => Error): Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function connect(
   name: string,
   layout: Layout,
   deadlineMs: number,
-  underWay: UnderWay,
+  inFlight: InFlight,
   events: ConnectionEvents,
   flip?: Flip,
 ): Promise<Connection> {
@@ -73,18 +73,18 @@ export async function connect(
     const newer = layoutOf(version);
     throw newer ? new MadeWith(newer) : newerDatabase();
   }
-  return connectionOf(dexie, underWay, events);
+  return connectionOf(dexie, inFlight, events);
 }
 
-function connectionOf(dexie: Dexie, underWay: UnderWay, events: ConnectionEvents): Connection {
+function connectionOf(dexie: Dexie, inFlight: InFlight, events: ConnectionEvents): Connection {
   const connection = {
     idb: dexie.backendDB(),
     isLost: false,
-    underWay,
+    inFlight,
     // WebKit never frees a connection that is closed, with its worker, amid a transaction.
     async close(reason: () => Error) {
-      underWay.refuseWaiting(reason);
-      await underWay.drain(DRAIN_MS);
+      inFlight.refuseWaiting(reason);
+      await inFlight.drain(DRAIN_MS);
       dexie.close();
     },
   };

@@ -1,4 +1,4 @@
-/** What IndexedDB can answer instead of doing it, and what a caller hears of it. */
+/** What IndexedDB can answer instead of doing it, and the refusal that a caller gets for it. */
 import { Refusal } from '../../src/errors.ts';
 import { KeyTaken } from '../../src/store/port.ts';
 

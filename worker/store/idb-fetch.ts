@@ -63,7 +63,7 @@ class RequestQueue<Wanted> {
   private readonly options: RequestQueueOptions<Wanted>;
   private bytes = 0;
   private sent = 0;
-  private underWay = 0;
+  private inFlight = 0;
   private rowsUnderWay = 0;
 
   constructor(options: RequestQueueOptions<Wanted>) {
@@ -85,14 +85,14 @@ class RequestQueue<Wanted> {
       this.sent += 1;
       if (next !== undefined) ask(next, this.sent - 1);
     }
-    if (this.isOver || this.underWay > 0 || this.hasMore) return;
+    if (this.isOver || this.inFlight > 0 || this.hasMore) return;
     this.isOver = true;
     onOver();
   }
 
   /** @param rows that it brings at most */
   begin(rows: number): void {
-    this.underWay += 1;
+    this.inFlight += 1;
     if (this.isBounded) this.rowsUnderWay += rows;
   }
 
@@ -102,7 +102,7 @@ class RequestQueue<Wanted> {
 
   /** The answer has been taken, and what else it asks for has gone out. */
   end(rows: number): void {
-    this.underWay -= 1;
+    this.inFlight -= 1;
     if (this.isBounded) this.rowsUnderWay -= rows;
     this.send();
   }

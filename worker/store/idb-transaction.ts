@@ -63,13 +63,13 @@ export class IdbTransaction extends NativeTransaction implements WriteTx {
     });
   }
 
-  /** Something was written, and no row read so far tells that this is the database it was meant for. */
+  /** Something was written, and no row read so far shows that this is the database it was meant for. */
   get mustLookAtStamp(): boolean {
     return this.hasWritten && !this.isBorn;
   }
 
   /**
-   * Asked in a later transaction: did this one's commit arrive? Undefined: it cannot be told, for others have written since, or
+   * Asked in a later transaction: did this one's commit arrive? Undefined: it cannot be known, for others have written since, or
    * this one has left no mark.
    */
   async hasArrived(later: IdbTransaction): Promise<boolean | undefined> {

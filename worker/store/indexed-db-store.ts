@@ -14,10 +14,10 @@ import { acknowledgeLoss, destroyStore, type BrowserStore } from './browser-stor
 import type { Connection } from './idb-connection.ts';
 import { ROWS_FORMAT, ROWS_LAYOUT, type Layout } from './layouts.ts';
 import {
-  LastingConnection,
+  ReconnectingConnection,
   type ConnectionOptions,
   type SettledDatabase,
-} from './lasting-connection.ts';
+} from './reconnecting-connection.ts';
 import { dropping, RowTransactions } from './row-transactions.ts';
 
 export interface IndexedDbStoreOptions extends ConnectionOptions {
@@ -30,13 +30,13 @@ export class IndexedDbStore implements BrowserStore {
   isNew = false;
   private readonly name: string;
   private readonly options: IndexedDbStoreOptions;
-  private readonly connection: LastingConnection;
+  private readonly connection: ReconnectingConnection;
   private readonly rows: RowTransactions;
 
   constructor(name: string, options: IndexedDbStoreOptions) {
     this.name = name;
     this.options = options;
-    this.connection = new LastingConnection(
+    this.connection = new ReconnectingConnection(
       name,
       options.layout ?? ROWS_LAYOUT,
       ROWS_FORMAT,
@@ -101,7 +101,7 @@ export class IndexedDbStore implements BrowserStore {
     await settling.commit();
     this.isNew = settled.isNew;
     this.loss = settled.loss;
-    this.connection.begun(connection, { birth: settled.birth, format: ROWS_FORMAT });
+    this.connection.use(connection, { birth: settled.birth, format: ROWS_FORMAT });
     return settled;
   }
 }

@@ -11,7 +11,7 @@ export interface Layout {
   readonly schema: Readonly<Record<string, string>>;
   /** All of its object stores. */
   readonly stamped: readonly StampedStore[];
-  /** The object store whose stamp tells what a connection leads to; absent: `meta`. */
+  /** The object store whose stamp shows what a connection leads to; absent: `meta`. */
   readonly witness?: string;
 }
 

@@ -1,12 +1,12 @@
-/** One native transaction. Its requests go out in the turn they are asked for; whoever asked is told in the end, whatever the browser does. */
+/** One native transaction. Its requests go out in the turn they are asked for; each settles in the end, whatever the browser does. */
 import { assert, type Refusal } from '../../src/errors.ts';
 import type { Durability } from '../../src/store/port.ts';
 import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './watchdog.ts';
 import { blockedByOthers, silent, TransactionFailure } from './idb-failure.ts';
 import type { OnResult } from './idb-rows.ts';
-import { needsOneAtATime } from './under-way.ts';
+import { needsOneAtATime } from './in-flight.ts';
 
-/** What the connection adds to it: see `LastingConnection.begin`. */
+/** What the connection adds to it: see `ReconnectingConnection.begin`. */
 export interface Watched {
   readonly watchdog: Watchdog;
   /** One of its requests has succeeded. */
@@ -66,7 +66,7 @@ export class NativeTransaction implements Waiting {
       this.onComplete?.();
       onEnded();
     });
-    // WebKit tells why on the request alone, and Firefox after commit(): an error bubbles from there, ahead of the abort.
+    // WebKit gives the reason on the request alone, and Firefox after commit(): an error bubbles from there, ahead of the abort.
     let failed: DOMException | null = null;
     this.native.addEventListener('error', ({ target }) => {
       if (target instanceof IDBRequest) failed ??= target.error;
@@ -269,9 +269,9 @@ export class NativeTransaction implements Waiting {
   }
 }
 
-/** An `AbortError` only tells that it was. */
-const whyAborted = (...told: readonly (DOMException | null)[]): DOMException =>
-  told.find((each) => each && each.name !== 'AbortError') ??
+/** An `AbortError` names no reason. */
+const whyAborted = (...errors: readonly (DOMException | null)[]): DOMException =>
+  errors.find((each) => each && each.name !== 'AbortError') ??
   new DOMException('The browser aborted the transaction.', 'AbortError');
 
 const isInactive = (reason: unknown): boolean =>

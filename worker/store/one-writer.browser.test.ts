@@ -42,7 +42,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
             spaces: ['documents'],
           }),
         ]);
-      if (one instanceof PackedDatabase) await one.flushIfWorth();
+      if (one instanceof PackedDatabase) await one.maybeFlush();
       await one.close();
       await two.destroy();
     });

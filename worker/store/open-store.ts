@@ -1,6 +1,6 @@
 /** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
 import { HEAD, headOf } from '../../src/engine/transactions.ts';
-import type { StoreEnd } from './lasting-connection.ts';
+import type { StoreEnd } from './reconnecting-connection.ts';
 import { moveDatabase } from './move/move-database.ts';
 import { openInLayout } from './move/open-in-layout.ts';
 import { PackedDatabase } from './packed/packed-database.ts';
@@ -42,7 +42,7 @@ export async function openStoredDatabase(
     afterEnds: async (ended) => {
       if (mark) await renewLogAfterKill(ended);
     },
-    flushIfWorth: async () => packed?.flushIfWorth(),
+    maybeFlush: async () => packed?.maybeFlush(),
     verify: async () => (await packed?.verify()) ?? [],
     destroy: () => store.destroy(),
   };

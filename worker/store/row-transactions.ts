@@ -12,13 +12,13 @@ import type {
 import { birthPrefix, STAMP_KEY } from './birth-stamp.ts';
 import type { Connection } from './idb-connection.ts';
 import { IdbTransaction } from './idb-transaction.ts';
-import type { LastingConnection } from './lasting-connection.ts';
+import type { ReconnectingConnection } from './reconnecting-connection.ts';
 import { endedEarly, type NativeTransaction } from './native-transaction.ts';
 
 export class RowTransactions {
-  private readonly connection: LastingConnection;
+  private readonly connection: ReconnectingConnection;
 
-  constructor(connection: LastingConnection) {
+  constructor(connection: ReconnectingConnection) {
     this.connection = connection;
   }
 
@@ -26,7 +26,7 @@ export class RowTransactions {
     return this.connection.run(async (connection) => {
       const tx = await this.begin(connection, 'readonly', { spaces, durability: 'relaxed' });
       try {
-        // It ends by itself when nothing more is asked of it: sooner than it could be told to.
+        // It ends by itself when nothing more is asked of it: sooner than a message could reach it.
         return await body(tx);
       } catch (reason) {
         tx.drop();
@@ -35,14 +35,14 @@ export class RowTransactions {
     });
   }
 
-  /** @param onWritten told of the row at that address, when it was written */
+  /** @param onWritten receives the row at that address, when it was written */
   async write<T>(
     body: (tx: WriteTx) => Promise<T>,
     options: Required<WriteOptions>,
     watched: RowAddress,
     onWritten: (row: Row) => void,
   ): Promise<T> {
-    const marking = this.connection.marked();
+    const marking = this.connection.setMark();
     if (marking) await marking;
     let former: { readonly tx: IdbTransaction; readonly result: () => T } | undefined;
     return this.connection.run(async (connection) => {

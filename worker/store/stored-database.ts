@@ -35,7 +35,7 @@ export interface StoredDatabase {
   /** Repairs what workers may have left that were killed with the browser. @param ended the workers that were not */
   afterEnds(ended: readonly string[]): Promise<void>;
   /** There may be no time later: what would make the next open slow is done now. */
-  flushIfWorth(): Promise<void>;
+  maybeFlush(): Promise<void>;
   /** A sentence for each thing in the layout that is damaged. */
   verify(): Promise<readonly string[]>;
   /** Closes the store and deletes it all. */

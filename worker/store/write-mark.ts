@@ -1,5 +1,5 @@
 /**
- * Files that tell which workers may have been writing when their browser was killed. Such a kill can tear the log that all
+ * Files that show which workers may have been writing when their browser was killed. Such a kill can tear the log that all
  * databases of the origin share, and the browser then deletes them two starts later: docs/decisions/0004-crash.md.
  */
 
@@ -15,7 +15,7 @@ const folder = async (): Promise<FileSystemDirectoryHandle> => {
 
 const nothing = (): undefined => undefined;
 
-/** The mark of one worker, in a folder of its database. Where there is no private file system, nothing is marked. */
+/** The mark of one worker, in a folder of its database. Where there is no private file system, there is none. */
 export class WriteMark {
   private readonly name: string;
   private readonly worker: string;

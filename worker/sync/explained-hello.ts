@@ -4,7 +4,7 @@ import type { Transport } from '../../src/sync/device/syncer/transport.ts';
 
 export interface ExplainedHelloOptions {
   readonly hello: Transport['hello'];
-  /** What to tell the user, when the hub refuses the origin. */
+  /** The message for the user, when the hub refuses the origin. */
   readonly refusedOrigin: () => Promise<string | undefined>;
   /** Monotonic, ms. */
   readonly now: () => number;

@@ -29,7 +29,7 @@ const PUSHED = { lastSeq: 1, verdicts: [] };
 
 function open() {
   const socket = new FakeSocket();
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const ends: boolean[] = [];
   let goOffline = (): void => undefined;
   const line = new HubLine({
@@ -46,10 +46,10 @@ function open() {
     token: 'secret',
     device: 'd',
     deadlineMs: 30_000,
-    events: { onHint: (poke) => heard.push(poke), onActivity: () => heard.push('sign') },
+    events: { onHint: (poke) => received.push(poke), onActivity: () => received.push('sign') },
     onEnd: (wasOpen) => ends.push(wasOpen),
   });
-  return { line, socket, heard, ends, goOffline: () => goOffline() };
+  return { line, socket, received, ends, goOffline: () => goOffline() };
 }
 
 beforeEach(() => {
@@ -60,12 +60,12 @@ afterEach(() => {
 });
 
 test('HubLine says whose it is, and takes pushes when the hub has let it in', async () => {
-  const { line, socket, heard } = open();
+  const { line, socket, received } = open();
   socket.opens();
   expect(socket.sent).toEqual([{ open: { token: 'secret', device: 'd' } }]);
   expect(line.push(PUSH)).toBeUndefined();
   socket.hears({ opened: true });
-  expect(heard).toEqual(['sign']);
+  expect(received).toEqual(['sign']);
   const pushed = line.push(PUSH);
   expect(socket.sent.at(-1)).toEqual({ n: 1, push: PUSH });
   socket.hears({ n: 1, pushed: PUSHED });
@@ -73,7 +73,7 @@ test('HubLine says whose it is, and takes pushes when the hub has let it in', as
 });
 
 test('HubLine gives each push its own answer, whatever comes between', async () => {
-  const { line, socket, heard } = open();
+  const { line, socket, received } = open();
   socket.hears({ opened: true });
   const [first, second] = [line.push(PUSH), line.push(PUSH)];
   socket.hears({ poke: { head: 7 } });
@@ -84,7 +84,7 @@ test('HubLine gives each push its own answer, whatever comes between', async () 
   socket.hears({ n: 9, pushed: PUSHED });
   expect(await second).toEqual({ ok: false, refusal: refused, retryAfterMs: 3000 });
   expect(await first).toEqual({ ok: true, value: PUSHED });
-  expect(heard).toEqual(['sign', { head: 7 }, 'sign']);
+  expect(received).toEqual(['sign', { head: 7 }, 'sign']);
 });
 
 test('HubLine leaves a push that is long to a request', () => {

@@ -114,7 +114,7 @@ export class HubLine {
 
   private refuse(reply: Extract<SocketReply, { readonly refused: unknown }>): void {
     const { n, refused: refusal, retryAfterSeconds } = reply;
-    // The hub has refused the connection: the next exchange over HTTP is told why.
+    // The hub has refused the connection: the next exchange over HTTP gets the reason.
     if (n === undefined) {
       this.state = 'open';
       this.end();

@@ -8,13 +8,13 @@ import { foreign, isAnswer, isUnreached } from './hub-queries.ts';
 import { retryAfterIn } from './http-transport.ts';
 import { readEvents } from './server-events.ts';
 
-type Tell = (id: number, answer: LiveAnswer) => void;
+type Emit = (id: number, answer: LiveAnswer) => void;
 
 interface LiveQuery {
   readonly id: number;
   readonly query: string;
-  readonly tell: Tell;
-  /** Of the answer it was told last: the hub does not send it again. */
+  readonly emit: Emit;
+  /** Of the last answer emitted: the hub does not send it again. */
   tag: string | undefined;
 }
 
@@ -39,11 +39,11 @@ export class HubLiveQueries {
     this.options = options;
   }
 
-  subscribe(id: number, secret: string, query: string, tell: Tell): void {
+  subscribe(id: number, secret: string, query: string, emit: Emit): void {
     const queries = this.bySecret.get(secret) ?? new SecretQueries(secret, this.options);
     this.bySecret.set(secret, queries);
     this.secrets.set(id, queries);
-    queries.add({ id, query, tell, tag: undefined });
+    queries.add({ id, query, emit, tag: undefined });
   }
 
   unsubscribe(id: number): void {
@@ -111,7 +111,7 @@ class SecretQueries {
   }
 }
 
-/** Why a stream is not open: what its queries are told, and when it is tried again. */
+/** Why a stream is not open: what its queries emit, and when it is tried again. */
 interface Failure {
   readonly status: number;
   readonly body: string;
@@ -169,9 +169,9 @@ class Stream {
 
   private fail({ status, body }: Failure): void {
     for (const live of this.byId.values()) {
-      // When it is answered again it is told so, be it the same answer.
+      // When it is answered again that is emitted, be it the same answer.
       live.tag = undefined;
-      live.tell(live.id, { status, body });
+      live.emit(live.id, { status, body });
     }
   }
 
@@ -245,7 +245,7 @@ class Stream {
     // Nobody asks for it any more, or another stream has it.
     if (!live || this.ended.signal.aborted || !this.byId.has(live.id)) return;
     live.tag = tag;
-    live.tell(live.id, { status: Number(status), body });
+    live.emit(live.id, { status: Number(status), body });
   }
 }
 

@@ -133,7 +133,7 @@ export const isAnswer = (text: string): boolean => /^\{\s*"(?:resource|errors)"/
 export const foreign = ({ status }: Response): Refusal =>
   new Refusal('connection_needed', `The response, with status ${status}, is not of a hub.`);
 
-/** Why there is no answer, as far as a page is told. */
+/** Why there is no answer, as far as a page may know. */
 export async function unreached(otherwise: Refusal, hub: Hub): Promise<Refusal> {
   const why = await refusedOrigin(hub);
   return why === undefined ? otherwise : new Refusal('connection_needed', why, otherwise);

@@ -4,7 +4,7 @@ import { Leadership } from './leadership.ts';
 
 interface Tab {
   readonly leadership: Leadership;
-  readonly told: string[];
+  readonly calls: string[];
 }
 
 /** Tabs that hear each other's beats, but for those that are deaf or frozen. */
@@ -12,17 +12,17 @@ function tabsOver(locks: FakeLocks | undefined, count: number) {
   const silent = new Set<number>();
   const tabs: Tab[] = [];
   for (let i = 0; i < count; i++) {
-    const told: string[] = [];
+    const calls: string[] = [];
     const leadership = new Leadership({
       name: 'notes',
       locks: locks as unknown as LockManager | undefined,
-      lead: () => told.push('lead'),
-      follow: () => told.push('follow'),
+      lead: () => calls.push('lead'),
+      follow: () => calls.push('follow'),
       beat: () => {
         if (!silent.has(i)) for (const other of tabs) other.leadership.onBeat();
       },
     });
-    tabs.push({ leadership, told });
+    tabs.push({ leadership, calls });
   }
   return {
     tabs,
@@ -55,7 +55,7 @@ test('the first tab leads, the others wait, and the next one follows it when it 
   tabs[0]?.leadership.close();
   await pass(0);
   expect(leaders()).toEqual([1]);
-  expect(tabs.map(({ told }) => told)).toEqual([['lead', 'follow'], ['lead'], []]);
+  expect(tabs.map(({ calls }) => calls)).toEqual([['lead', 'follow'], ['lead'], []]);
 });
 
 test('a leader that is not heard of for seven seconds loses the lock, and is told', async () => {
@@ -66,7 +66,7 @@ test('a leader that is not heard of for seven seconds loses the lock, and is tol
   expect(leaders()).toEqual([0]);
   await pass(4000);
   expect(leaders()).toEqual([1]);
-  expect(tabs[0]?.told).toEqual(['lead', 'follow']);
+  expect(tabs[0]?.calls).toEqual(['lead', 'follow']);
   silent.delete(0);
   // It waits in line again: it does not steal back.
   await pass(60_000);
@@ -112,5 +112,5 @@ test('a closed one leads no more, also when the lock comes late', async () => {
   tabs[0]?.leadership.close();
   await pass(10_000);
   expect(leaders()).toEqual([]);
-  expect(tabs[1]?.told).toEqual([]);
+  expect(tabs[1]?.calls).toEqual([]);
 });

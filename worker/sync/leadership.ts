@@ -21,7 +21,7 @@ export class Leadership {
   private readonly beats: ReturnType<typeof setInterval>;
   private waiting: AbortController | undefined = undefined;
   private release: (() => void) | undefined = undefined;
-  private lastHeard = performance.now();
+  private leaderSeenAt = performance.now();
   private lastBeat = performance.now();
   private isClosed = false;
 
@@ -33,7 +33,7 @@ export class Leadership {
 
   /** A heartbeat of the leader was received. */
   onBeat(): void {
-    this.lastHeard = performance.now();
+    this.leaderSeenAt = performance.now();
   }
 
   /** Another tab leads now. */
@@ -51,11 +51,11 @@ export class Leadership {
   private tick(): void {
     const now = performance.now();
     // A tab that slept has missed heartbeats: it waits a whole period before it steals.
-    if (now - this.lastBeat > 2 * BEAT_MS) this.lastHeard = now;
+    if (now - this.lastBeat > 2 * BEAT_MS) this.leaderSeenAt = now;
     this.lastBeat = now;
     if (this.leads) this.options.beat();
-    else if (now - this.lastHeard > SILENCE_MS) {
-      this.lastHeard = now;
+    else if (now - this.leaderSeenAt > SILENCE_MS) {
+      this.leaderSeenAt = now;
       this.request({ steal: true });
     }
   }
@@ -101,7 +101,7 @@ export class Leadership {
     this.release = undefined;
     if (!this.leads) return;
     this.leads = false;
-    this.lastHeard = performance.now();
+    this.leaderSeenAt = performance.now();
     this.options.follow();
   }
 }

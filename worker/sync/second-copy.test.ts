@@ -28,7 +28,7 @@ async function openCopy() {
       throw reason;
     };
     const tab = new SecondCopy({ name: 'notes', replica, report, durability: 'relaxed' });
-    await tab.takeUp(state as ReplicaState);
+    await tab.recover(state as ReplicaState);
     return tab;
   };
   const submit = async (tab: SecondCopy, chars = 10): Promise<void> => {
@@ -37,7 +37,7 @@ async function openCopy() {
   };
   const settle = async (settledSeq: number, tabs: readonly SecondCopy[]): Promise<void> => {
     state = { ...state, settledSeq };
-    for (const tab of tabs) await tab.look();
+    for (const tab of tabs) await tab.reconcile();
   };
   /** The writes without a verdict are numbered anew. */
   const move = (device: string): void => {

@@ -23,7 +23,7 @@ export class SecondCopy {
   }
 
   /** Restores the unsent writes of a copy that was lost. Returns how many could not be restored. */
-  async takeUp({ device }: ReplicaState): Promise<number> {
+  async recover({ device }: ReplicaState): Promise<number> {
     if (this.file) return 0;
     const { name, replica, report } = this.options;
     const kept = (await readKept(name)).filter((write) => write.device === device);
@@ -51,7 +51,7 @@ export class SecondCopy {
   }
 
   /** Writes have their verdicts, or other numbers: a copy that is not needed any more goes. */
-  async look(): Promise<void> {
+  async reconcile(): Promise<void> {
     const file = await this.file;
     if (!file) return;
     const { kept } = file;
@@ -65,7 +65,7 @@ export class SecondCopy {
         (record) => record.era === era,
       );
       // Another call was first, or a write was kept meanwhile.
-      if (this.device !== before || file.kept !== kept) return this.look();
+      if (this.device !== before || file.kept !== kept) return this.reconcile();
       const moved = waiting.map(({ item, note }) => ({ device, item, note }));
       file.move(before, device, moved);
       this.device = device;

@@ -32,7 +32,7 @@ import { SecondCopy } from './second-copy.ts';
 import { SharedSync } from './shared-sync.ts';
 import type { TokenVault } from './token-vault.ts';
 import type { OfflineLogin } from './verifier.ts';
-import { Waits } from './waits.ts';
+import { SyncWaiters } from './sync-waiters.ts';
 
 export interface SyncSessionOptions {
   readonly name: string;
@@ -45,7 +45,7 @@ export interface SyncSessionOptions {
   readonly clock: () => number;
   /** Secret of the clients of the synced identity; made when it is left out. */
   readonly secret: string | undefined;
-  readonly tell: (message: SyncMessage) => void;
+  readonly emit: (message: SyncMessage) => void;
   readonly report: (reason: unknown) => void;
   readonly durability: 'strict' | 'relaxed';
   readonly files: (parts: SessionOfFiles) => Files;
@@ -54,7 +54,7 @@ export interface SyncSessionOptions {
 /** What files need of the sync of their database. */
 export type SessionOfFiles = Pick<
   FilesOptions,
-  'transport' | 'epoch' | 'isSyncing' | 'isInContact' | 'judged' | 'tell' | 'askToSend'
+  'transport' | 'epoch' | 'isSyncing' | 'isInContact' | 'judged' | 'emit' | 'askToSend'
 >;
 
 const API_VERSION = '4';
@@ -64,7 +64,7 @@ export class SyncSession {
   readonly secret: string;
   readonly login: CopyLogin;
   readonly files: Files;
-  readonly waits: Waits;
+  readonly waiters: SyncWaiters;
   readonly secondCopy: SecondCopy;
   readonly shared: SharedSync;
   /** Of the hub. */
@@ -76,9 +76,9 @@ export class SyncSession {
     this.secret = options.secret ?? `burrow-sync-${hexOfBytes(random(24))}`;
     this.login = new CopyLogin(options);
     this.secondCopy = new SecondCopy(options);
-    this.waits = new Waits({
+    this.waiters = new SyncWaiters({
       ...options,
-      tell: (write) => options.tell({ type: 'sync-verdict', write }),
+      emit: (write) => options.emit({ type: 'sync-verdict', write }),
       kick: () => this.shared.kick(),
     });
     this.shared = new SharedSync(options, this);
@@ -100,11 +100,11 @@ export class SyncSession {
     const failed = await this.login.logIn(url, call, known);
     if (failed) return { secret: '', state: 'needs-login', failed, missing: 0 };
     const state = known ?? (await this.login.adopt(url));
-    const missing = await this.secondCopy.takeUp(state);
+    const missing = await this.secondCopy.recover(state);
     await replica.setSets(call.sets.map((query) => ({ id: query, query })));
     if (call.secret !== undefined || call.login !== undefined) this.shared.onLogin();
     this.shared.join();
-    if (state.schema === undefined) await this.waits.forSchema();
+    if (state.schema === undefined) await this.waiters.forSchema();
     return { secret: this.secret, state: this.shared.contact.state, failed: undefined, missing };
   }
 
@@ -137,12 +137,12 @@ export class SyncSession {
     const done = await this.options.replica.submit(request);
     if ('failed' in done) return { id: undefined, answer: queryReply(done.failed) };
     const { id, answer } = done;
-    this.waits.expect(id);
+    this.waiters.expect(id);
     return { id, answer: answer && queryReply(answer) };
   }
 
   async wait({ for: what, set }: SyncWait): Promise<void> {
-    await (what === 'settled' ? this.waits.forSettled() : this.waits.forSynced(set));
+    await (what === 'settled' ? this.waiters.forSettled() : this.waiters.forSynced(set));
   }
 
   async writes(states: readonly WriteState[] | undefined): Promise<readonly WriteData[]> {
@@ -151,11 +151,11 @@ export class SyncSession {
   }
 
   async verdict(id: string): Promise<JudgedData | undefined> {
-    // Before it is looked at: a verdict that comes meanwhile is told.
-    this.waits.expect(id);
+    // Before it is read: a verdict that comes meanwhile is emitted.
+    this.waiters.expect(id);
     const [record] = await this.options.replica.writesById([id]);
     if (record) return judgedData(record);
-    this.waits.forget(id);
+    this.waiters.forget(id);
     throw noWrite(id);
   }
 
@@ -178,7 +178,7 @@ export class SyncSession {
 
   /** Rejects everything that waits, with the reason. */
   failWaits(reason: Refusal): void {
-    this.waits.fail(reason);
+    this.waiters.fail(reason);
     this.files.failWaits(reason);
   }
 
@@ -250,7 +250,7 @@ export class SyncSession {
 
   onCommit(notice: CommitNotice): void {
     if (notice.rows.some(({ space }) => space === 'sync') || notice.previous === notice.ts)
-      void this.waits.look();
+      void this.waiters.check();
   }
 
   private forFiles(): SessionOfFiles {
@@ -266,7 +266,7 @@ export class SyncSession {
       isSyncing: () => this.shared.isJoined,
       isInContact: () => this.isInContact,
       judged: () => replica.writes(['confirmed', 'amended']),
-      tell: (progress) => this.shared.spread({ type: 'sync-file', progress }),
+      emit: (progress) => this.shared.publish({ type: 'sync-file', progress }),
       askToSend: () => this.shared.kickFiles(),
     };
   }

@@ -42,9 +42,9 @@ async function openTab(logIn: (login: CopyLogin, kept: Map<string, string>) => v
           : Promise.reject(new TypeError('Failed to fetch'));
       },
     },
-    tabs: { tell: () => undefined },
+    tabs: { emit: () => undefined },
     clock: () => 0,
-    tell: () => undefined,
+    emit: () => undefined,
     report: (reason: unknown) => {
       throw reason;
     },

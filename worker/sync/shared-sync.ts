@@ -1,4 +1,4 @@
-/** Sync as the tabs of a copy share it: one of them leads and exchanges messages with the hub, and all know what that one is told. */
+/** Sync as the tabs of a copy share it: one of them leads and exchanges messages with the hub, and all have the messages that it receives. */
 import { Refusal } from '../../src/errors.ts';
 import type { SyncMessage } from '../../src/host/sync.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
@@ -13,7 +13,7 @@ import type { CopyLogin } from './login.ts';
 import type { SecondCopy } from './second-copy.ts';
 import { judgedData, progressData } from './session-data.ts';
 import type { OfflineLogin } from './verifier.ts';
-import type { Waits } from './waits.ts';
+import type { SyncWaiters } from './sync-waiters.ts';
 
 export interface SharedSyncOptions {
   readonly name: string;
@@ -22,7 +22,7 @@ export interface SharedSyncOptions {
   readonly tabs: Tabs;
   readonly network: Network;
   readonly clock: () => number;
-  readonly tell: (message: SyncMessage) => void;
+  readonly emit: (message: SyncMessage) => void;
   readonly report: (reason: unknown) => void;
 }
 
@@ -30,12 +30,12 @@ export interface SharedSyncOptions {
 export interface SessionOfTab {
   readonly url: string;
   readonly login: CopyLogin;
-  readonly waits: Waits;
+  readonly waiters: SyncWaiters;
   readonly secondCopy: SecondCopy;
   readonly files: Files;
 }
 
-/** How sync stands, as the tab that leads has told it last. */
+/** How sync stands, as the leading tab has broadcast it last. */
 type Contact = Extract<SyncMessage, { readonly type: 'sync-state' }>;
 
 export class SharedSync {
@@ -66,10 +66,10 @@ export class SharedSync {
     return this.leadership !== undefined;
   }
 
-  /** Takes part in the election of the tab that syncs, and hears what that one knows. */
+  /** Takes part in the election of the tab that syncs, and receives what that one knows. */
   join(): void {
     const { name, tabs, report } = this.options;
-    tabs.tell({ type: 'sync-ask' });
+    tabs.broadcast({ type: 'sync-ask' });
     this.leadership ??= new Leadership({
       name,
       locks: lockManager(),
@@ -78,7 +78,7 @@ export class SharedSync {
         this.session.files.begin().catch(report);
       },
       follow: () => void this.leader.end(),
-      beat: () => tabs.tell({ type: 'sync-beat' }),
+      beat: () => tabs.broadcast({ type: 'sync-beat' }),
     });
     this.kick();
   }
@@ -93,11 +93,11 @@ export class SharedSync {
 
   /** This tab has logged in. Another one may lead, which still uses the former token. */
   onLogin(): void {
-    this.options.tabs.tell({ type: 'sync-login' });
+    this.options.tabs.broadcast({ type: 'sync-login' });
     // A refusal of the former token says nothing of this one.
     const { state } = this.contact;
     if (state === 'needs-login' || state === 'locked')
-      this.take({ type: 'sync-state', state: 'connecting', reason: undefined });
+      this.apply({ type: 'sync-state', state: 'connecting', reason: undefined });
   }
 
   /** The network is gone: exchanges that wait for an answer are aborted. */
@@ -110,18 +110,18 @@ export class SharedSync {
   /** There is something to send, or the network is back, or the page is visible again. */
   kick(): void {
     if (this.leader.leads) this.leader.kick();
-    else this.options.tabs.tell({ type: 'sync-kick' });
+    else this.options.tabs.broadcast({ type: 'sync-kick' });
   }
 
   /** There are files to send. */
   kickFiles(): void {
     if (this.leader.leads) this.sendFiles();
-    else this.options.tabs.tell({ type: 'sync-files' });
+    else this.options.tabs.broadcast({ type: 'sync-files' });
   }
 
   /** Another tab has sent a message. */
   onMessage(message: SyncTabMessage): void {
-    const { files, login, waits } = this.session;
+    const { files, login, waiters } = this.session;
     switch (message.type) {
       case 'sync-beat':
         this.leadership?.onBeat();
@@ -139,41 +139,41 @@ export class SharedSync {
         void login.reload().then(() => this.leader.kick(), this.options.report);
         return;
       case 'sync-ask':
-        if (this.leader.leads) this.tellOthers(this.contact);
+        if (this.leader.leads) this.broadcast(this.contact);
         return;
       case 'sync-round':
         this.leadership?.onBeat();
-        waits.onRound(message.since, message.loaded, message.isWhole);
+        waiters.onRound(message.since, message.loaded, message.isWhole);
         return;
       case 'sync-told':
-        this.take(message.message);
+        this.apply(message.message);
     }
   }
 
-  /** Tells this tab and the others. */
-  spread(message: SyncMessage): void {
-    this.tellOthers(message);
-    this.take(message);
+  /** To this tab and the others. */
+  publish(message: SyncMessage): void {
+    this.broadcast(message);
+    this.apply(message);
   }
 
-  private tellOthers(message: SyncMessage): void {
-    this.options.tabs.tell({ type: 'sync-told', message });
+  private broadcast(message: SyncMessage): void {
+    this.options.tabs.broadcast({ type: 'sync-told', message });
   }
 
-  private take(message: SyncMessage): void {
-    const { files, secondCopy, waits } = this.session;
+  private apply(message: SyncMessage): void {
+    const { files, secondCopy, waiters } = this.session;
     const { report } = this.options;
     if (message.type === 'sync-state' || message.type === 'sync-verdict')
-      secondCopy.look().catch(report);
+      secondCopy.reconcile().catch(report);
     if (message.type === 'sync-state') {
       this.contact = message;
       if (message.state === 'live') files.onArrivals();
       // Calls that wait for the first contact are rejected with the reason.
       if (message.state !== 'live' && message.reason !== undefined)
-        waits.failSchema(new Refusal('connection_needed', message.reason));
+        waiters.failSchema(new Refusal('connection_needed', message.reason));
     }
-    if (message.type === 'sync-verdict') waits.onVerdict(message.write);
-    else this.options.tell(message);
+    if (message.type === 'sync-verdict') waiters.onVerdict(message.write);
+    else this.options.emit(message);
   }
 
   private sendFiles(): void {
@@ -189,25 +189,25 @@ export class SharedSync {
         // The token was revoked: offline login on this device ends too.
         if (state === 'locked') session.login.forget(this.refused).catch(report);
         if (state === 'live') session.files.kick();
-        this.spread({ type: 'sync-state', state, reason: reason?.description });
+        this.publish({ type: 'sync-state', state, reason: reason?.description });
       },
       onVerdict: (record) => {
         const write = judgedData(record);
         if (!write) return;
-        const tell = (): void => this.spread({ type: 'sync-verdict', write });
-        // Whoever hears of it finds its files among those that are on their way.
-        if (record.verdict?.files) void session.files.onVerdict(record).catch(report).then(tell);
-        else tell();
+        const emit = (): void => this.publish({ type: 'sync-verdict', write });
+        // Whoever receives it finds its files among those that are on their way.
+        if (record.verdict?.files) void session.files.onVerdict(record).catch(report).then(emit);
+        else emit();
       },
       onFiles: (files) => {
         session.files.onArrivals(files);
-        tabs.tell({ type: 'sync-arrivals', files });
+        tabs.broadcast({ type: 'sync-arrivals', files });
       },
       onProgress: (progress) =>
-        this.spread({ type: 'sync-progress', progress: progressData(progress) }),
+        this.publish({ type: 'sync-progress', progress: progressData(progress) }),
       onRound: (since, loaded, isWhole) => {
-        session.waits.onRound(since, loaded, isWhole);
-        tabs.tell({ type: 'sync-round', since, loaded, isWhole });
+        session.waiters.onRound(since, loaded, isWhole);
+        tabs.broadcast({ type: 'sync-round', since, loaded, isWhole });
       },
       onSuperseded: () => this.leadership?.giveUp(),
     };

@@ -61,7 +61,7 @@ export class OfflineLogin {
    */
   async check(user: string, password: string, why: string): Promise<boolean> {
     const { verify } = this.options;
-    const { known, now } = await this.look();
+    const { known, now } = await this.read();
     if (known?.user !== user || known.expiresAt < now) throw unknownHere(why);
     const attempt = { target: user, account: user, address: undefined };
     const verdict = await this.gate.pass(attempt, () => verify(normalised(password), known.hash));
@@ -72,7 +72,7 @@ export class OfflineLogin {
 
   /** The hub says when the password was set: a password set at another time than the one checked here ends offline login. */
   async onPassword(setAt: Micros | undefined): Promise<void> {
-    const { known } = await this.look();
+    const { known } = await this.read();
     if (known && setAt !== undefined && known.passwordSetAt !== setAt) await this.forget();
   }
 
@@ -81,7 +81,7 @@ export class OfflineLogin {
   }
 
   /** `now` is not before the last commit, and this makes one: a clock that is set back afterwards gives no days more. */
-  private async look(): Promise<{ readonly known: Verifier | undefined; readonly now: Micros }> {
+  private async read(): Promise<{ readonly known: Verifier | undefined; readonly now: Micros }> {
     const { value } = await this.options.transactions.write(({ writer, head }) => {
       const row = writer.row(VERIFIER);
       const known = row && (JSON.parse(String(row.value)) as Verifier);

@@ -14,9 +14,9 @@ const commit = (previous: number, ts: number): CommitNotice => ({
 
 test('CommitFeed tells which commits followed the ones it heard of', () => {
   const feed = new CommitFeed();
-  const heard: string[] = [];
+  const received: string[] = [];
   const stop = feed.listen(({ ts }, { origin, isComplete }) =>
-    heard.push(`${ts} ${origin} ${isComplete}`),
+    received.push(`${ts} ${origin} ${isComplete}`),
   );
   feed.publish(commit(4, 5), 'own');
   feed.publish(commit(5, 6), 'other');
@@ -25,7 +25,7 @@ test('CommitFeed tells which commits followed the ones it heard of', () => {
   feed.publish(commit(9, 10), 'own');
   stop();
   feed.publish(commit(10, 11), 'own');
-  expect(heard).toEqual([
+  expect(received).toEqual([
     '5 own false',
     '6 other true',
     '9 own false',
@@ -40,23 +40,23 @@ test('CommitFeed does not know what was committed before the first it hears of',
     ...commit(4, 5),
     rows: keys.map((key) => ({ space: 'documents', key })),
   };
-  const heard = (first: CommitNotice): boolean[] => {
+  const received = (first: CommitNotice): boolean[] => {
     const feed = new CommitFeed();
     const complete: boolean[] = [];
     feed.listen((_, { isComplete }) => complete.push(isComplete));
     feed.publish(first, 'other');
     return complete;
   };
-  expect(heard(shortNotice(large))).toEqual([false]);
-  expect(heard(commit(4, 5))).toEqual([false]);
-  expect(heard(commit(0, 5))).toEqual([true]);
+  expect(received(shortNotice(large))).toEqual([false]);
+  expect(received(commit(4, 5))).toEqual([false]);
+  expect(received(commit(0, 5))).toEqual([true]);
 });
 
 test('OutgoingStreams sends one part for each pull, and its end', async () => {
-  const told: unknown[] = [];
+  const emitted: unknown[] = [];
   let closed = 0;
   const streams = new OutgoingStreams({
-    tell: (message) => told.push(message),
+    emit: (message) => emitted.push(message),
     refusalOf: (reason) => ({ code: 'time out', status: 503, description: String(reason) }),
   });
   async function* parts(): AsyncGenerator<string> {
@@ -72,7 +72,7 @@ test('OutgoingStreams sends one part for each pull, and its end', async () => {
   await streams.pull(stream);
   await streams.pull(stream);
   await streams.pull(stream);
-  expect(told).toEqual([
+  expect(emitted).toEqual([
     { type: 'part', stream, part: 'a' },
     { type: 'part', stream, part: 'b' },
     { type: 'part', stream, part: undefined },
@@ -86,7 +86,7 @@ test('OutgoingStreams sends one part for each pull, and its end', async () => {
   }
   const third = streams.add(failing());
   await streams.pull(third);
-  expect(told.at(-1)).toMatchObject({
+  expect(emitted.at(-1)).toMatchObject({
     type: 'broken',
     stream: third,
     refusal: { code: 'time out' },

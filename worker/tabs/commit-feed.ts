@@ -2,7 +2,7 @@ import type { CommitNotice } from '../../src/engine/host.ts';
 
 export interface CommitOrigin {
   readonly origin: 'own' | 'other';
-  /** False when notices of earlier commits are missing, or may be: nothing was heard of before the first. */
+  /** False when notices of earlier commits are missing, or may be: nothing is known before the first. */
   readonly isComplete: boolean;
 }
 export type CommitListener = (notice: CommitNotice, origin: CommitOrigin) => void;

@@ -1,12 +1,12 @@
 /**
- * Whether this tab is the only one that has the database open. While it is, nobody else commits, so what it knows stays true
+ * The lease: proof that no other tab has the database open. While it is held, nobody else commits, so what is cached stays true
  * without asking the store.
  *
  * - Each open tab holds a lock of its own; the list of these locks shows which tabs are open.
- * - A tab is alone when it holds the lock `alone` exclusively and then finds no other tab in the list.
- * - A tab that opens takes `alone` (shared) before it may commit: the tab that was alone is told and releases it. From a tab that
- *   does not answer (frozen) `alone` is stolen, and its last lease is waited out.
- * - A lease lasts a moment past the last proof that `alone` is held. It is counted from before the proof was requested, on the
+ * - A tab has the lease when it holds the lock `burrow:alone:…` exclusively and then finds no other tab in the list.
+ * - A tab that opens takes that lock (shared) before it may commit: the tab with the lease is notified and releases it. From a tab
+ *   that does not answer (frozen) the lock is stolen, and its last lease is waited out.
+ * - A lease lasts a moment past the last proof that the lock is held. It is counted from before the proof was requested, on the
  *   monotonic clock; a tab that was frozen finds its lease expired when it thaws.
  */
 
@@ -16,7 +16,7 @@ export interface LeaseOptions {
   readonly locks: LockManager;
   /** Monotonic, ms. */
   readonly now: () => number;
-  /** Tells the other tabs that this one is opening. */
+  /** Notifies the other tabs that this one is opening. */
   readonly announce: () => void;
   readonly wait: (ms: number) => Promise<void>;
 }
@@ -26,22 +26,22 @@ export const LEASE_MS = 1000;
 /** Age of the proof at which a new one is requested. */
 const RENEW_MS = 400;
 const RETRY_MS = 2000;
-/** How long a tab may take to release `alone` before it is stolen. */
+/** How long a tab may take to release the lock before it is stolen. */
 export const ANSWER_MS = 1000;
 /** Added to the other tab's lease: monotonic clocks of two processes tick alike, timers are not exact. */
 const MARGIN_MS = 200;
 
 type State =
-  | { readonly kind: 'together'; triedAt: number }
-  | { readonly kind: 'alone'; provedAt: number; readonly release: () => void };
+  | { readonly kind: 'shared'; triedAt: number }
+  | { readonly kind: 'exclusive'; provedAt: number; readonly release: () => void };
 
 export class Lease {
   private readonly options: LeaseOptions;
-  private readonly aloneName: string;
+  private readonly lockName: string;
   private readonly tabPrefix: string;
-  private state: State = { kind: 'together', triedAt: -Infinity };
+  private state: State = { kind: 'shared', triedAt: -Infinity };
   private isBusy = false;
-  /** How often this tab became alone. */
+  /** How often this tab has acquired the lease. */
   private terms = 0;
   /** Number of announcements of other tabs. */
   private announced = 0;
@@ -49,7 +49,7 @@ export class Lease {
 
   constructor(options: LeaseOptions) {
     this.options = options;
-    this.aloneName = `burrow:alone:${options.name}`;
+    this.lockName = `burrow:alone:${options.name}`;
     this.tabPrefix = `burrow:tab:${options.name}:`;
   }
 
@@ -66,15 +66,15 @@ export class Lease {
         })
         .catch(failed);
     });
-    await this.passGate();
-    await this.tryAlone();
+    await this.waitForRelease();
+    await this.tryAcquire();
   }
 
   /** Whether no other tab can have committed until now. Cheap: requests the next proof in the background. */
   isHeld(): boolean {
     const now = this.options.now();
-    if (this.state.kind === 'together') {
-      if (now - this.state.triedAt > RETRY_MS) void this.tryAlone();
+    if (this.state.kind === 'shared') {
+      if (now - this.state.triedAt > RETRY_MS) void this.tryAcquire();
       return false;
     }
     const age = now - this.state.provedAt;
@@ -91,14 +91,14 @@ export class Lease {
   giveUp(): void {
     const { state } = this;
     this.announced++;
-    this.state = { kind: 'together', triedAt: this.options.now() };
+    this.state = { kind: 'shared', triedAt: this.options.now() };
     // Last, so that the tab that gets the lock finds this one without a lease.
-    if (state.kind === 'alone') state.release();
+    if (state.kind === 'exclusive') state.release();
   }
 
-  /** Another tab has closed: this one may be alone now. */
+  /** Another tab has closed: this one may be the only one now. */
   onLeft(): void {
-    void this.tryAlone();
+    void this.tryAcquire();
   }
 
   close(): void {
@@ -107,12 +107,12 @@ export class Lease {
     this.leave = undefined;
   }
 
-  private async passGate(): Promise<void> {
+  private async waitForRelease(): Promise<void> {
     const { locks, announce, wait } = this.options;
     const impatience = new AbortController();
     announce();
     const passed = locks
-      .request(this.aloneName, { mode: 'shared', signal: impatience.signal }, () => true)
+      .request(this.lockName, { mode: 'shared', signal: impatience.signal }, () => true)
       .catch((error: unknown) => {
         if (impatience.signal.aborted) return false;
         throw error;
@@ -123,40 +123,40 @@ export class Lease {
     if (await passed) return;
     const waitOut = () => wait(LEASE_MS + MARGIN_MS);
     // Rejected when another tab that opens has stolen it in turn. The old lease ends all the same.
-    await locks.request(this.aloneName, { steal: true }, waitOut).catch(waitOut);
+    await locks.request(this.lockName, { steal: true }, waitOut).catch(waitOut);
   }
 
-  private async tryAlone(): Promise<void> {
-    if (this.state.kind === 'alone' || this.isBusy || !this.leave) return;
+  private async tryAcquire(): Promise<void> {
+    if (this.state.kind === 'exclusive' || this.isBusy || !this.leave) return;
     this.isBusy = true;
     this.state.triedAt = this.options.now();
     try {
-      await this.takeAlone();
+      await this.acquire();
     } finally {
       this.isBusy = false;
     }
   }
 
-  /** Resolves when it is known whether this tab is alone; if so, the lock stays held. */
-  private takeAlone(): Promise<void> {
+  /** Resolves when it is known whether this tab has the lease; if so, the lock stays held. */
+  private acquire(): Promise<void> {
     const { locks } = this.options;
     return new Promise((settled) => {
       const lost = (): void => {
-        if (this.state.kind === 'alone')
-          this.state = { kind: 'together', triedAt: this.options.now() };
+        if (this.state.kind === 'exclusive')
+          this.state = { kind: 'shared', triedAt: this.options.now() };
         settled();
       };
       locks
-        .request(this.aloneName, { ifAvailable: true }, async (lock) => {
+        .request(this.lockName, { ifAvailable: true }, async (lock) => {
           if (!lock) return;
-          const askedAt = this.options.now();
+          const requestedAt = this.options.now();
           const { announced } = this;
-          const { isOwner, others } = await this.look();
+          const { isOwner, others } = await this.readLocks();
           // A tab that announced itself meanwhile may be missing in the list, and announces itself only once.
           if (!isOwner || others > 0 || announced !== this.announced || !this.leave) return;
           const held = new Promise<void>((release) => {
             this.terms += 1;
-            this.state = { kind: 'alone', provedAt: askedAt, release };
+            this.state = { kind: 'exclusive', provedAt: requestedAt, release };
           });
           settled();
           await held;
@@ -166,27 +166,27 @@ export class Lease {
     });
   }
 
-  private async prove(state: State & { kind: 'alone' }): Promise<void> {
+  private async prove(state: State & { kind: 'exclusive' }): Promise<void> {
     if (this.isBusy) return;
     this.isBusy = true;
-    const askedAt = this.options.now();
+    const requestedAt = this.options.now();
     try {
-      const { isOwner } = await this.look();
+      const { isOwner } = await this.readLocks();
       if (this.state !== state) return;
-      if (isOwner) state.provedAt = askedAt;
+      if (isOwner) state.provedAt = requestedAt;
       else this.giveUp();
     } finally {
       this.isBusy = false;
     }
   }
 
-  private async look(): Promise<{ readonly isOwner: boolean; readonly others: number }> {
+  private async readLocks(): Promise<{ readonly isOwner: boolean; readonly others: number }> {
     const { held = [] } = await this.options.locks.query();
     const own = this.tabPrefix + this.options.id;
     const me = held.find(({ name }) => name === own)?.clientId;
-    const alone = held.find(({ name }) => name === this.aloneName);
+    const lock = held.find(({ name }) => name === this.lockName);
     return {
-      isOwner: me !== undefined && alone?.mode === 'exclusive' && alone.clientId === me,
+      isOwner: me !== undefined && lock?.mode === 'exclusive' && lock.clientId === me,
       others: held.filter(({ name }) => name !== own && name?.startsWith(this.tabPrefix)).length,
     };
   }

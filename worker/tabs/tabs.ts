@@ -4,7 +4,7 @@ import type { SyncMessage } from '../../src/host/sync.ts';
 
 export type TabMessage =
   | { readonly type: 'commit'; readonly notice: CommitNotice }
-  /** A tab opens the database: the tab that is alone releases its lease. */
+  /** A tab opens the database: the tab with the lease releases it. */
   | { readonly type: 'opening' }
   | { readonly type: 'left' }
   /** The database was locked or unlocked. */
@@ -47,7 +47,7 @@ export class Tabs {
     );
   }
 
-  tell(message: TabMessage): void {
+  broadcast(message: TabMessage): void {
     this.channel?.postMessage(message);
   }
 

@@ -11,7 +11,7 @@ serve({
       loss: undefined,
       acknowledgeLoss: () => Promise.resolve(),
       afterEnds: () => Promise.resolve(),
-      flushIfWorth: () => Promise.resolve(),
+      maybeFlush: () => Promise.resolve(),
       verify: () => Promise.resolve([]),
       destroy: () => Promise.resolve(),
     }),

@@ -76,7 +76,7 @@ export interface Lease {
   /** A number while nobody else can commit, another each time that this begins; undefined: somebody can. */
   readonly term: () => number | undefined;
   /** It cannot be revoked: while it is held, the cache is valid for the next transaction too. */
-  readonly isForGood?: boolean;
+  readonly isPermanent?: boolean;
 }
 
 /** The engine keeps the keys, checks claims and times; the host fetches, and knows the signatures. */

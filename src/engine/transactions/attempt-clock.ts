@@ -22,7 +22,7 @@ export class AttemptClock {
     return this.options.elapsed !== undefined;
   }
 
-  /** It has not told a time yet, and begins at the latest of all that is stored. */
+  /** It was not read yet, and begins at the latest of all that is stored. */
   get isNew(): boolean {
     return this.isOwn && this.base === undefined;
   }

@@ -55,13 +55,18 @@ function execute(
 ): Outcome {
   snapshot.begin();
   const { head } = input;
-  const ended = () => ({ head, assumedAbsent: snapshot.assumptions, readSet: snapshot.readSet() });
+  const observed = () => ({
+    head,
+    assumedAbsent: snapshot.assumptions,
+    readSet: snapshot.readSet(),
+  });
   try {
     const result = body(input);
-    return { state: 'done', ...result, ...ended() };
+    return { state: 'done', ...result, ...observed() };
   } catch (thrown) {
-    if (thrown instanceof Suspended) return { state: 'suspended', needs: thrown.needs, ...ended() };
-    return { state: 'failed', reason: thrown, ...ended() };
+    if (thrown instanceof Suspended)
+      return { state: 'suspended', needs: thrown.needs, ...observed() };
+    return { state: 'failed', reason: thrown, ...observed() };
   }
 }
 
@@ -135,14 +140,14 @@ export function executeGroup(
 ): CommitGroup {
   const until = clock() + GROUP_MICROS;
   const shared = new Overlay(snapshot);
-  const isAlone = jobs.length === 1;
+  const isSingle = jobs.length === 1;
   const needs: StoreNeed[] = [];
   const assumedAbsent: StoreNeed[] = [];
   const members: CommitGroup['members'][number][] = [];
   let ts = head;
   snapshot.beginGroup();
   for (const job of jobs) {
-    const own = isAlone ? shared : new Overlay(shared);
+    const own = isSingle ? shared : new Overlay(shared);
     const bounded: BodyInput['bounded'] = (query) => snapshot.bounded(query);
     const input = { writer: own, head: ts, answers: job.answers, bounded };
     const outcome = execute(job.body, input, snapshot);
@@ -157,8 +162,8 @@ export function executeGroup(
         () => `a commit at ${committed} does not follow the last one at ${last}`,
       );
       ts = committed;
-      if (!isAlone) shared.absorb(own.writes());
-    } else if (isAlone) shared.clear();
+      if (!isSingle) shared.absorb(own.writes());
+    } else if (isSingle) shared.clear();
     if (shared.bytes > GROUP_BYTES_MAX || snapshot.isFull || clock() > until) break;
   }
   const rest = jobs.slice(members.length);

@@ -128,7 +128,7 @@ export class GroupCommitter {
       (need) => need.kind === 'range' || !added.has(need.address),
     );
     // A thread of long queries may have committed since it was executed.
-    const isCurrent = this.heads.isLeaseForGood() && this.heads.cachedHead === group.head;
+    const isCurrent = this.heads.isLeasePermanent() && this.heads.cachedHead === group.head;
     if (assumedAbsent.length === 0 && isCurrent) return this.apply(tx, group, added);
     const plan = planOf(assumedAbsent);
     const term = this.heads.term();

@@ -48,8 +48,8 @@ export class HeadTracker {
   }
 
   /** Whether the cache stays valid for the next transaction too. */
-  isLeaseForGood(): boolean {
-    return this.lease?.isForGood === true && this.isCurrent();
+  isLeasePermanent(): boolean {
+    return this.lease?.isPermanent === true && this.isCurrent();
   }
 
   /** The commit that the cache is right at; undefined: nothing is cached. */

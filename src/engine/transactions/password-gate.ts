@@ -34,7 +34,7 @@ type Options = Pick<EngineOptions, 'store'> & AttemptClockOptions;
 export class PasswordGate {
   private readonly store: Options['store'];
   private readonly clock: AttemptClock;
-  /** What this engine has seen itself: rows tell of other tabs, and of the time before. */
+  /** What this engine has seen itself: rows show those of other tabs, and from before. */
   private readonly own = new Map<string, Failures>();
   private last: Micros = 0;
 

@@ -56,7 +56,7 @@ export class Mutation<T> extends Cell<MutationState<T>> {
   }
 
   /**
-   * Resolves when it is stored here, with what it did. Whoever does not wait for it is told by `error`: a run that fails is no unhandled
+   * Resolves when it is stored here, with what it did. Without awaiting it, the failure is in `error`: a run that fails is no unhandled
    * rejection.
    * @throws BurrowError when it failed, or nobody has logged in
    */
@@ -75,15 +75,15 @@ export class Mutation<T> extends Cell<MutationState<T>> {
   ): Promise<T | undefined> {
     const run = ++this.runs;
     // Of several at once, the one begun last is shown.
-    const tell = (state: Partial<MutationState<T>>): void => {
+    const emit = (state: Partial<MutationState<T>>): void => {
       if (run === this.runs) this.set({ ...UNUSED, ...state });
     };
-    tell({ state: 'running' });
+    emit({ state: 'running' });
     try {
       if (!client) throw new UsageError('Nobody has logged in.');
       if (!isSynced(client)) {
         const value = await client.query(query(...args));
-        tell({ state: 'confirmed', value });
+        emit({ state: 'confirmed', value });
         return value;
       }
       const said = typeof label === 'function' ? label(...args) : label;
@@ -91,15 +91,15 @@ export class Mutation<T> extends Cell<MutationState<T>> {
         ...(said !== undefined && { label: said }),
         data: data?.(...args),
       });
-      tell({ state: 'local', value, id });
-      // A database that is closed tells no verdict: the write waits, and stays local.
+      emit({ state: 'local', value, id });
+      // A database that is closed emits no verdict: the write waits, and stays local.
       void settled.then(
-        (verdict) => tell(judged(verdict, value)),
+        (verdict) => emit(judged(verdict, value)),
         () => undefined,
       );
       return value;
     } catch (error) {
-      tell({ state: 'failed', error: error as BurrowError });
+      emit({ state: 'failed', error: error as BurrowError });
       throw error;
     }
   }

@@ -113,12 +113,12 @@ export function fakeCopy({ isKnown }: { readonly isKnown: boolean }): FakeCopy {
           },
         });
       },
-      onMessage: (message, tell) => {
+      onMessage: (message, emit) => {
         if (message.type !== 'subscribe') return;
         const missing = [{ collection: 'notes' }];
         const isHubs = message.at === 'hub-or-copy';
         const body = `{"resource":"of the ${isHubs ? 'hub' : 'copy'}"}`;
-        tell({
+        emit({
           type: 'answer',
           id: message.id,
           status: 200,

@@ -59,10 +59,10 @@ async function writeTables(
   for (const family of ALL_FAMILIES) {
     const sink = cacheOf(tree);
     const writer = new TableWriter({ family, newest: through, firstId: nextId, limits, sink });
-    const isAlone = manifest.families[family].length === 0;
+    const isBottommost = manifest.families[family].length === 0;
     for (const { key, owner, body } of itemsOf(memtable.families[family], family)) {
       // Where nothing lies below, there is nothing to hide.
-      if (body || !isAlone) writer.add(key, owner, body);
+      if (body || !isBottommost) writer.add(key, owner, body);
       slice += 1;
       if (slice < limits.sliceItems && !writer.isDue) continue;
       slice = 0;

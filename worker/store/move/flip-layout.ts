@@ -6,9 +6,9 @@ import { isStamp, STAMP_KEY, type Stamp } from '../birth-stamp.ts';
 import { Watchdog } from '../watchdog.ts';
 import { connect } from '../idb-connection.ts';
 import { refusalOf, thrownFor, TransactionFailure } from '../idb-failure.ts';
-import { OPEN_DEADLINE_MS } from '../lasting-connection.ts';
+import { OPEN_DEADLINE_MS } from '../reconnecting-connection.ts';
 import { PACKED_FORMAT, PACKED_LAYOUT } from '../layouts.ts';
-import { UnderWay } from '../under-way.ts';
+import { InFlight } from '../in-flight.ts';
 
 /** What was copied: if the rows are not that any more, they stay. */
 export interface Copy {
@@ -40,10 +40,10 @@ export async function flipLayout(
       }
     });
   };
-  const underWay = new UnderWay({ isOneAtATime: false, watchdog: new Watchdog() });
+  const inFlight = new InFlight({ isOneAtATime: false, watchdog: new Watchdog() });
   const events = { onSuperseded: () => undefined };
   try {
-    const connection = await connect(name, PACKED_LAYOUT, openDeadlineMs, underWay, events, flip);
+    const connection = await connect(name, PACKED_LAYOUT, openDeadlineMs, inFlight, events, flip);
     connection.idb.close();
   } catch (reason) {
     const cause = refused ? refused.reason : reason;

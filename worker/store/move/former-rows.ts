@@ -2,7 +2,7 @@
 import { COPIED } from '../../../src/packed/copy-rows.ts';
 import type { PackedStore } from '../../../src/packed/packed-store.ts';
 import { isStamp, STAMP_KEY } from '../birth-stamp.ts';
-import type { LastingConnection } from '../lasting-connection.ts';
+import type { ReconnectingConnection } from '../reconnecting-connection.ts';
 import { NativeTransaction } from '../native-transaction.ts';
 import { rowsOnly } from './flip-layout.ts';
 
@@ -12,7 +12,7 @@ const SLICE_ROWS = 500;
 const FORMER = ['documents', 'history', 'sync', 'meta'];
 
 export interface RemovalOptions {
-  readonly connection: LastingConnection;
+  readonly connection: ReconnectingConnection;
   readonly packed: PackedStore;
   readonly pause: () => Promise<void>;
   /** Asked before each slice. */
@@ -21,7 +21,7 @@ export interface RemovalOptions {
 
 export async function removeFormerRows(options: RemovalOptions): Promise<void> {
   const { connection, packed, pause, isStopped } = options;
-  await connection.marked();
+  await connection.setMark();
   for (const name of FORMER)
     for (let isMore = true; isMore;) {
       if (isStopped()) return;
@@ -39,7 +39,7 @@ export async function removeFormerRows(options: RemovalOptions): Promise<void> {
 
 /** Returns false when nothing is left. */
 const removeSlice = (
-  connection: LastingConnection,
+  connection: ReconnectingConnection,
   store: string,
   range: IDBKeyRange | undefined,
 ): Promise<boolean> =>
@@ -52,7 +52,7 @@ const removeSlice = (
     return keys.length === SLICE_ROWS;
   });
 
-const recordRemoval = (connection: LastingConnection): Promise<void> =>
+const recordRemoval = (connection: ReconnectingConnection): Promise<void> =>
   inStore(connection, 'meta', async (tx) => {
     const stamp = await tx.raw('meta', STAMP_KEY);
     if (!isStamp(stamp)) return;
@@ -61,7 +61,7 @@ const recordRemoval = (connection: LastingConnection): Promise<void> =>
   });
 
 const inStore = <T>(
-  lasting: LastingConnection,
+  lasting: ReconnectingConnection,
   store: string,
   body: (tx: NativeTransaction) => Promise<T>,
 ): Promise<T> =>

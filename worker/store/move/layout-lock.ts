@@ -1,10 +1,10 @@
 /**
  * Who may have rows on the move open: one tab that copies them, or any number that use them as they are. Tabs that wait for the
- * copy are told of its progress; the page of one that hears nothing for long gives up.
+ * copy receive its progress; the page of one that receives nothing for long gives up.
  */
 export interface LayoutLock {
   /** Runs it, unless another tab has the database open in that layout, or is moving it: resolves with `elsewhere` then. */
-  alone<T>(body: () => Promise<T>): Promise<T | 'elsewhere'>;
+  exclusively<T>(body: () => Promise<T>): Promise<T | 'elsewhere'>;
   /** Resolves when no tab moves it, and none begins to until what is returned is called. */
   beside(): Promise<() => void>;
 }
@@ -15,7 +15,7 @@ export function layoutLock(name: string): LayoutLock | undefined {
   if (!locks) return undefined;
   const lock = `burrow:layout:${name}`;
   return {
-    alone: async (body) =>
+    exclusively: async (body) =>
       locks.request(lock, { ifAvailable: true }, async (held) => (held ? body() : 'elsewhere')),
     beside: () =>
       new Promise((resolve, reject) => {
@@ -36,10 +36,10 @@ export interface MoveProgress {
 
 const channelOf = (name: string): BroadcastChannel => new BroadcastChannel(`burrow:move:${name}`);
 
-/** Runs it while other tabs can hear how far it is. */
+/** Runs it, and broadcasts how far it is. */
 export async function announcing<T>(
   name: string,
-  body: (tell: (progress: MoveProgress) => void) => Promise<T>,
+  body: (emit: (progress: MoveProgress) => void) => Promise<T>,
 ): Promise<T> {
   const channel = channelOf(name);
   try {
@@ -49,7 +49,7 @@ export async function announcing<T>(
   }
 }
 
-/** Runs it while another tab, which may be moving the database, is heard. */
+/** Runs it while messages of another tab, which may be moving the database, are received. */
 export async function whileListening<T>(
   name: string,
   onProgress: (progress: MoveProgress) => void,

@@ -93,7 +93,7 @@ const moveOptions = (more: Partial<MoveOptions> = {}): MoveOptions => ({
   ...more,
 });
 
-interface Told {
+interface Received {
   readonly progress: MoveProgress[];
   readonly failures: unknown[];
 }
@@ -102,7 +102,7 @@ interface Told {
 async function open(
   name: string,
   wanted: StoreKind = 'packed',
-  { progress, failures }: Told = { progress: [], failures: [] },
+  { progress, failures }: Received = { progress: [], failures: [] },
 ): Promise<BrowserStore> {
   const store = await openInLayout(name, {
     wanted,
@@ -142,12 +142,12 @@ test('rows are moved into blocks, as the same database, and removed afterwards',
   const before = await OPEN.rows(name);
   const [contents, { birth }] = [await contentsOf(before), before];
   await before.close();
-  const told: Told = { progress: [], failures: [] };
-  const store = await open(name, 'packed', told);
+  const received: Received = { progress: [], failures: [] };
+  const store = await open(name, 'packed', received);
   expect(store).toMatchObject({ birth, isNew: false, loss: undefined });
-  expect(told.failures).toEqual([]);
-  expect(told.progress.at(-1)).toEqual({ done: ROWS + 9 + 9 + 1, isComplete: true });
-  expect(told.progress.length).toBeGreaterThan(8);
+  expect(received.failures).toEqual([]);
+  expect(received.progress.at(-1)).toEqual({ done: ROWS + 9 + 9 + 1, isComplete: true });
+  expect(received.progress.length).toBeGreaterThan(8);
   await untilRemoved(name);
   expect(await contentsOf(store)).toEqual(contents);
   expect(await inRange(store, { space: 'meta' })).toHaveLength(1);
@@ -238,7 +238,7 @@ test('with a full disk rows stay rows, and are moved when there is room', async 
   const name = newName();
   await fill(name);
   for (const full of ['commits', 'blocks']) {
-    const told: Told = { progress: [], failures: [] };
+    const received: Received = { progress: [], failures: [] };
     let asked = 0;
     await withFault(
       {
@@ -250,8 +250,8 @@ test('with a full disk rows stay rows, and are moved when there is room', async 
         },
       },
       async () => {
-        const store = await open(name, 'packed', told);
-        expect(told.failures).toMatchObject([
+        const store = await open(name, 'packed', received);
+        expect(received.failures).toMatchObject([
           { code: 'quota_exceeded', message: expect.stringContaining('stays stored as rows') },
         ]);
         await increment(store);
@@ -293,9 +293,9 @@ test('a move is not begun where it would fill the disk', async () => {
   const name = newName();
   await fill(name);
   vi.spyOn(navigator.storage, 'estimate').mockResolvedValue({ usage: 60, quota: 100 });
-  const told: Told = { progress: [], failures: [] };
-  const store = await open(name, 'packed', told);
-  expect(told).toMatchObject({ progress: [], failures: [{ code: 'quota_exceeded' }] });
+  const received: Received = { progress: [], failures: [] };
+  const store = await open(name, 'packed', received);
+  expect(received).toMatchObject({ progress: [], failures: [{ code: 'quota_exceeded' }] });
   await increment(store);
   await store.close();
   expect(await versionStored(name)).toBe(versionOf(ROWS_LAYOUT));
@@ -304,8 +304,8 @@ test('a move is not begun where it would fill the disk', async () => {
 test('tabs that open it at once move it once, and are all told of the progress', async () => {
   const name = newName();
   await fill(name);
-  const tabs = sequence(3).map((): Told => ({ progress: [], failures: [] }));
-  const stores = await Promise.all(tabs.map((told) => open(name, 'packed', told)));
+  const tabs = sequence(3).map((): Received => ({ progress: [], failures: [] }));
+  const stores = await Promise.all(tabs.map((received) => open(name, 'packed', received)));
   await Promise.all(stores.map((store) => increment(store)));
   for (const store of stores) expect(await counterOf(store)).toBe(4);
   expect(new Set(stores.map(({ birth }) => birth)).size).toBe(1);

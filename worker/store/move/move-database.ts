@@ -22,11 +22,11 @@ export async function moveDatabase(name: string, options: MoveOptions): Promise<
   const { mark, onProgress, sliceRows, onEnd: _, ...more } = options;
   try {
     await announcing(name, async (announce) => {
-      const tell = (done: number, isComplete = false): void => {
+      const emit = (done: number, isComplete = false): void => {
         onProgress?.({ done, isComplete });
         announce({ done, isComplete });
       };
-      tell(0);
+      emit(0);
       await mark?.set();
       const rows = new IndexedDbStore(name, { ...more, layout: MOVING_LAYOUT });
       await rows.open();
@@ -35,7 +35,7 @@ export async function moveDatabase(name: string, options: MoveOptions): Promise<
       try {
         await staging.open(birth);
         const { packed } = staging;
-        const slices = { onSlice: tell, ...(sliceRows !== undefined && { sliceRows }) };
+        const slices = { onSlice: emit, ...(sliceRows !== undefined && { sliceRows }) };
         const copied = await copyRows(rows, packed, slices);
         await staging.finish();
         const head = await readHead(packed, options);
@@ -46,7 +46,7 @@ export async function moveDatabase(name: string, options: MoveOptions): Promise<
           { birth, rows: copied, head },
           { ...more, headAt: more.head.address },
         );
-        tell(sumOf(copied), true);
+        emit(sumOf(copied), true);
       } finally {
         await staging.close();
         await rows.close();

@@ -48,7 +48,7 @@ export async function openInLayout(name: string, how: OpenInLayout): Promise<Bro
 /** Resolves when the rows were moved, here or in another tab, or cannot be for now. */
 async function moved(name: string, how: OpenInLayout, lock: LayoutLock): Promise<void> {
   try {
-    const outcome = await lock.alone(() => how.move(how.onMove));
+    const outcome = await lock.exclusively(() => how.move(how.onMove));
     if (outcome !== 'elsewhere') return;
     const letGo = await whileListening(name, how.onMove, () => lock.beside());
     letGo();

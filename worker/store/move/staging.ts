@@ -8,15 +8,15 @@ import { Watchdog } from '../watchdog.ts';
 import { connect, type Connection } from '../idb-connection.ts';
 import { thrownFor } from '../idb-failure.ts';
 import {
-  LastingConnection,
+  ReconnectingConnection,
   OPEN_DEADLINE_MS,
   type ConnectionOptions,
-} from '../lasting-connection.ts';
+} from '../reconnecting-connection.ts';
 import { MOVING_LAYOUT, PACKED_FORMAT, STAGING_LAYOUT } from '../layouts.ts';
 import { NativeTransaction } from '../native-transaction.ts';
 import { IdbMedium } from '../packed/idb-medium.ts';
 import { dropping } from '../row-transactions.ts';
-import { UnderWay } from '../under-way.ts';
+import { InFlight } from '../in-flight.ts';
 
 export interface StagingOptions extends ConnectionOptions {
   readonly limits?: Partial<PackedLimits>;
@@ -27,15 +27,15 @@ const STRICT = { stores: STORES, mode: 'readwrite', durability: 'strict' } as co
 
 export class Staging {
   readonly packed: PackedStore;
-  private readonly connection: LastingConnection;
+  private readonly connection: ReconnectingConnection;
   private readonly medium: IdbMedium;
   private failure: { readonly reason: unknown } | undefined = undefined;
 
   constructor(name: string, options: StagingOptions) {
     const { limits } = options;
-    this.connection = new LastingConnection(name, STAGING_LAYOUT, PACKED_FORMAT, {
+    this.connection = new ReconnectingConnection(name, STAGING_LAYOUT, PACKED_FORMAT, {
       ...options,
-      // That of the rows tells what there is.
+      // That of the rows shows what there is.
       marker: null,
     });
     this.medium = new IdbMedium(this.connection);
@@ -54,7 +54,7 @@ export class Staging {
     await this.connection.open(async (connection) => {
       const born = { birth, format: PACKED_FORMAT };
       await this.stamp(connection, born);
-      this.connection.begun(connection, born);
+      this.connection.use(connection, born);
       await this.beginLog(connection);
       await this.packed.open();
       return { birth, head: 0 };
@@ -117,9 +117,9 @@ async function clearStaging(
   name: string,
   { openDeadlineMs = OPEN_DEADLINE_MS, watchdog = new Watchdog() }: WaitingOptions,
 ): Promise<void> {
-  const underWay = new UnderWay({ isOneAtATime: false, watchdog });
+  const inFlight = new InFlight({ isOneAtATime: false, watchdog });
   const onSuperseded = (): void => undefined;
-  const connection = await connect(name, MOVING_LAYOUT, openDeadlineMs, underWay, { onSuperseded });
+  const connection = await connect(name, MOVING_LAYOUT, openDeadlineMs, inFlight, { onSuperseded });
   const ignored = { onAnswer: () => undefined, onEnded: () => undefined };
   try {
     const tx = new NativeTransaction(connection.idb, { ...STRICT, watchdog, ...ignored });

@@ -12,7 +12,7 @@ import type { Durability } from '../../../src/store/port.ts';
 import { birthPrefix } from '../birth-stamp.ts';
 import type { Connection } from '../idb-connection.ts';
 import { newerDatabase } from '../idb-failure.ts';
-import type { LastingConnection } from '../lasting-connection.ts';
+import type { ReconnectingConnection } from '../reconnecting-connection.ts';
 import { NativeTransaction } from '../native-transaction.ts';
 import { dropping, mayHaveArrived } from '../row-transactions.ts';
 import { doesCount, logPartOf, type StoredPart } from './stored-part.ts';
@@ -24,9 +24,9 @@ interface StoredBlockRow {
 type StoreName = 'commits' | 'blocks';
 
 export class IdbMedium implements Medium {
-  private readonly connection: LastingConnection;
+  private readonly connection: ReconnectingConnection;
 
-  constructor(connection: LastingConnection) {
+  constructor(connection: ReconnectingConnection) {
     this.connection = connection;
   }
 
@@ -50,7 +50,7 @@ export class IdbMedium implements Medium {
     expected: number,
     durability: Durability,
   ): Promise<boolean> {
-    await this.connection.marked();
+    await this.connection.setMark();
     const commit = this.connection.nextCommit();
     let isAgain = false;
     return this.connection.run(async (connection) => {
@@ -69,7 +69,7 @@ export class IdbMedium implements Medium {
     make: (log: readonly LogPart[]) => Promise<readonly Uint8Array[] | undefined>,
     durability: Durability,
   ): Promise<number | undefined> {
-    await this.connection.marked();
+    await this.connection.setMark();
     const commit = this.connection.nextCommit();
     let asked: number | undefined;
     return this.connection.run(async (connection) => {
@@ -133,7 +133,7 @@ export class IdbMedium implements Medium {
     stores: readonly StoreName[],
     change: (tx: NativeTransaction) => void,
   ): Promise<void> {
-    await this.connection.marked();
+    await this.connection.setMark();
     await this.connection.run(async (connection) => {
       const tx = await this.begin(connection, stores, 'readwrite', 'relaxed');
       change(tx);

@@ -13,12 +13,12 @@ const SWEEP_AFTER_MS = 30_000;
 /** The first queries of an app come at once. */
 const WARM_AFTER_MS = 500;
 const SMALL_DEVICE_BYTES = 8 * 1024 * 1024;
-/** Those that tell nothing count as less. */
+/** Those that report no size count as less. */
 const LARGE_DEVICE = 8;
 /** With it a worker that has read all over a million documents keeps about 120 MB more than an empty one. */
 const LARGE_DEVICE_BYTES = 56 * 1024 * 1024;
 
-type Upkeep = Pick<PackedStore, 'flushIfWorth' | 'sweep' | 'warm'>;
+type Upkeep = Pick<PackedStore, 'maybeFlush' | 'sweep' | 'warm'>;
 
 export class IdleWork {
   private readonly packed: Upkeep;
@@ -38,12 +38,12 @@ export class IdleWork {
   /** The log that was found may be long: whoever opens next need not read it again. */
   onOpened(): void {
     this.warmTimer ??= setTimeout(this.warm, Math.min(WARM_AFTER_MS, this.idleMs));
-    this.timer ??= setTimeout(this.look, this.idleMs);
+    this.timer ??= setTimeout(this.check, this.idleMs);
   }
 
   onWrite(): void {
     this.lastWrite = performance.now();
-    this.timer ??= setTimeout(this.look, this.idleMs);
+    this.timer ??= setTimeout(this.check, this.idleMs);
   }
 
   /** A flush or a merge failed; it begins again with a later commit. */
@@ -54,9 +54,9 @@ export class IdleWork {
     reportError(reason);
   }
 
-  async flushIfWorth(): Promise<void> {
+  async maybeFlush(): Promise<void> {
     if (!this.isClosed)
-      await this.packed.flushIfWorth().catch((reason: unknown) => this.onFailure(reason));
+      await this.packed.maybeFlush().catch((reason: unknown) => this.onFailure(reason));
   }
 
   close(): void {
@@ -74,15 +74,15 @@ export class IdleWork {
         .catch((reason: unknown) => this.onFailure(reason));
   };
 
-  private readonly look = (): void => {
+  private readonly check = (): void => {
     const rested = performance.now() - this.lastWrite;
     this.timer = undefined;
-    if (rested < this.idleMs) this.timer = setTimeout(this.look, this.idleMs - rested);
+    if (rested < this.idleMs) this.timer = setTimeout(this.check, this.idleMs - rested);
     else void this.work();
   };
 
   private async work(): Promise<void> {
-    await this.flushIfWorth();
+    await this.maybeFlush();
     if (this.isClosed || performance.now() < this.sweepAt) return;
     this.sweepAt = Infinity;
     await this.packed.sweep().catch((reason: unknown) => this.onFailure(reason));

@@ -7,7 +7,7 @@ interface LogMessage extends Appended {
 }
 
 /** More is read from the log by whoever needs it. */
-const TOLD_BYTES_MAX = 256 * 1024;
+const BROADCAST_BYTES_MAX = 256 * 1024;
 
 export class LogChannel {
   private readonly channel: BroadcastChannel | undefined;
@@ -23,9 +23,9 @@ export class LogChannel {
     });
   }
 
-  tell({ first, parts }: Appended): void {
+  broadcast({ first, parts }: Appended): void {
     const bytes = parts.reduce((sum, { length }) => sum + length, 0);
-    if (bytes > TOLD_BYTES_MAX) return;
+    if (bytes > BROADCAST_BYTES_MAX) return;
     this.channel?.postMessage({ of: this.of(), first, parts } satisfies LogMessage);
   }
 

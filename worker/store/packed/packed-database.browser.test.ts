@@ -239,7 +239,7 @@ test('a claim that others came before twice, the second time as the connection w
     others();
     failWith('UnknownError');
   };
-  await withFault({ before }, () => store.flushIfWorth());
+  await withFault({ before }, () => store.maybeFlush());
   idb.close();
   expect(calls.slice(0, 5)).toEqual(['add', 'getAll', 'add', 'add', 'get']);
   await store.close();
@@ -304,12 +304,12 @@ test('tabs that write at once lose nothing, though what they read has to be load
 test('a tab hears what another commits', async () => {
   const name = freshName();
   const channel = new BroadcastChannel(`burrow:log:${name}`);
-  const heard = new Promise((resolve) =>
+  const received = new Promise((resolve) =>
     channel.addEventListener('message', resolve, { once: true }),
   );
   const [store, other] = [await open(name), await open(name)];
   await increment(store);
-  await heard;
+  await received;
   await increment(other);
   await increment(store);
   expect(await counterOf(other)).toBe(3);

@@ -30,10 +30,10 @@ import { acknowledgeLoss, destroyStore, type BrowserStore } from '../browser-sto
 import type { Connection } from '../idb-connection.ts';
 import { PACKED_FORMAT, PACKED_LAYOUT } from '../layouts.ts';
 import {
-  LastingConnection,
+  ReconnectingConnection,
   type ConnectionOptions,
   type SettledDatabase,
-} from '../lasting-connection.ts';
+} from '../reconnecting-connection.ts';
 import { removeFormerRows } from '../move/former-rows.ts';
 import { NativeTransaction } from '../native-transaction.ts';
 import { dropping, RowTransactions } from '../row-transactions.ts';
@@ -54,7 +54,7 @@ export class PackedDatabase implements BrowserStore {
   isNew = false;
   private readonly name: string;
   private readonly options: PackedDatabaseOptions;
-  private readonly connection: LastingConnection;
+  private readonly connection: ReconnectingConnection;
   private readonly rows: RowTransactions;
   private readonly packed: PackedStore;
   private readonly idle: IdleWork;
@@ -66,7 +66,7 @@ export class PackedDatabase implements BrowserStore {
     const { leaseTerm, limits, idleMs } = options;
     this.name = name;
     this.options = options;
-    this.connection = new LastingConnection(name, PACKED_LAYOUT, PACKED_FORMAT, options);
+    this.connection = new ReconnectingConnection(name, PACKED_LAYOUT, PACKED_FORMAT, options);
     this.rows = new RowTransactions(this.connection);
     const maintenance = new MaintenanceLock(name);
     const cacheBytesMax = cachedBytesMax();
@@ -74,7 +74,7 @@ export class PackedDatabase implements BrowserStore {
       medium: new IdbMedium(this.connection),
       pause,
       onFailure: (reason) => this.idle.onFailure(reason),
-      broadcast: (appended) => this.channel.tell(appended),
+      broadcast: (appended) => this.channel.broadcast(appended),
       exclusively: (body) => maintenance.run(body),
       ...(leaseTerm && { leaseTerm }),
       ...(limits && { limits }),
@@ -139,8 +139,8 @@ export class PackedDatabase implements BrowserStore {
   }
 
   /** There may be no time later: what is in the log is moved into tables. */
-  flushIfWorth(): Promise<void> {
-    return this.idle.flushIfWorth();
+  maybeFlush(): Promise<void> {
+    return this.idle.maybeFlush();
   }
 
   async acknowledgeLoss(): Promise<void> {
@@ -178,7 +178,7 @@ export class PackedDatabase implements BrowserStore {
     const { stamp, isNew } = await settleStamps(tx, stores, outside, fresh).catch(dropping(tx));
     await tx.commit();
     const { birth } = stamp;
-    this.connection.begun(connection, { birth, format: PACKED_FORMAT });
+    this.connection.use(connection, { birth, format: PACKED_FORMAT });
     await this.packed.open();
     const head = await this.readHead();
     this.isNew = isNew;

@@ -133,15 +133,15 @@ describe('at the hub, or on the copy', () => {
 });
 
 test('a live query says what it lacks, and tells when nothing is missing any more', async () => {
-  const told: (readonly [number, AnswerScope['partial']])[] = [];
+  const received: (readonly [number, AnswerScope['partial']])[] = [];
   const blue = q.Count(ofColor('green'));
   const stop = sync.client.subscribe(blue, {
-    next: (value, { partial }) => void told.push([value, partial]),
+    next: (value, { partial }) => void received.push([value, partial]),
   });
-  await expect.poll(() => told).toEqual([[0, [{ index: 'notes_by_color' }]]]);
+  await expect.poll(() => received).toEqual([[0, [{ index: 'notes_by_color' }]]]);
   await sync.setSets([all]);
   // There is no green note: what changes is that this is known.
-  await expect.poll(() => told.at(-1)).toEqual([0, []]);
-  expect(told).toHaveLength(2);
+  await expect.poll(() => received.at(-1)).toEqual([0, []]);
+  expect(received).toHaveLength(2);
   stop();
 });

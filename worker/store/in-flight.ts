@@ -2,7 +2,7 @@
 import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './watchdog.ts';
 import { blockedByOthers, silent } from './idb-failure.ts';
 
-export interface UnderWayOptions {
+export interface InFlightOptions {
   readonly isOneAtATime: boolean;
   readonly watchdog: Watchdog;
 }
@@ -25,8 +25,8 @@ interface Writer {
   followed(isAtWork: boolean): void;
 }
 
-export class UnderWay {
-  private readonly options: UnderWayOptions;
+export class InFlight {
+  private readonly options: InFlightOptions;
   private readonly writers = new Set<Writer>();
   private readonly waiting = new Set<Turn>();
   private count = 0;
@@ -34,13 +34,13 @@ export class UnderWay {
   private hasAnswered = false;
   private onDrained: (() => void) | undefined = undefined;
 
-  constructor(options: UnderWayOptions) {
+  constructor(options: InFlightOptions) {
     this.options = options;
   }
 
   /**
    * To be awaited before a transaction begins; undefined: it may begin now. `leave()` is called when it has ended.
-   * @throws Refusal `storage_blocked` when nothing under way answers, `storage_unavailable` when it did and then fell silent
+   * @throws Refusal `storage_blocked` when nothing in flight answers, `storage_unavailable` when it did and then fell silent
    */
   enter(): Promise<void> | undefined {
     if (this.options.isOneAtATime && this.count > 0) return this.turn();
@@ -53,15 +53,15 @@ export class UnderWay {
     this.writers.add(writer);
   }
 
-  /** One under way moves on: whoever waits for it begins to count anew. */
+  /** One in flight has made progress: whoever waits for it begins to count anew. */
   answered(by?: Writer): void {
     this.hasAnswered = true;
     for (const turn of this.waiting) turn.beats = 0;
-    if (by && this.writers.has(by)) this.tellWriters(by, true);
+    if (by && this.writers.has(by)) this.notifyWriters(by, true);
   }
 
   leave(by?: Writer): void {
-    if (by && this.writers.delete(by)) this.tellWriters(by, false);
+    if (by && this.writers.delete(by)) this.notifyWriters(by, false);
     if (this.hasAnswered) for (const turn of this.waiting) turn.beats = 0;
     this.hasAnswered = false;
     const [next] = this.waiting;
@@ -90,7 +90,7 @@ export class UnderWay {
     });
   }
 
-  private tellWriters(by: Writer, isAtWork: boolean): void {
+  private notifyWriters(by: Writer, isAtWork: boolean): void {
     for (const each of this.writers) if (each !== by) each.followed(isAtWork);
   }
 

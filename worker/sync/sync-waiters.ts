@@ -1,4 +1,4 @@
-/** Calls of this tab that wait for an event of sync. Each hint makes them look in the store: hints of other tabs may be lost. */
+/** Calls of this tab that wait for an event of sync. Each hint has the store checked: hints of other tabs may be lost. */
 import { Refusal } from '../../src/errors.ts';
 import type { JudgedData } from '../../src/host/sync.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
@@ -6,40 +6,40 @@ import type { KeptSet } from '../../src/sync/device/state/replica-state.ts';
 import { remember } from '../../src/values/remember.ts';
 import { judgedData } from './session-data.ts';
 
-export interface WaitsOptions {
+export interface SyncWaitersOptions {
   readonly replica: Replica;
   /** A write has its verdict. Called once for each. */
-  readonly tell: (write: JudgedData) => void;
+  readonly emit: (write: JudgedData) => void;
   readonly kick: () => void;
   readonly report: (reason: unknown) => void;
 }
 
-interface Wait {
+interface Waiter {
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
 }
 
-interface SyncedWait extends Wait {
+interface SyncedWaiter extends Waiter {
   readonly set: string | undefined;
   /** Wall clock, the same in all tabs, ms. */
   from: number;
 }
 
-/** Verdicts that are not told twice. */
-const TOLD_MAX = 1000;
+/** Verdicts that are not emitted twice. */
+const EMITTED_MAX = 1000;
 
-export class Waits {
-  private readonly options: WaitsOptions;
+export class SyncWaiters {
+  private readonly options: SyncWaitersOptions;
   private readonly expected = new Set<string>();
   /** The latest: a verdict comes by several ways at once. */
-  private readonly told = new Map<string, undefined>();
-  private readonly schema = new Set<Wait>();
-  private readonly settled = new Set<Wait>();
-  private readonly synced = new Set<SyncedWait>();
-  private isLooking = false;
-  private mustLook = false;
+  private readonly emitted = new Map<string, undefined>();
+  private readonly schema = new Set<Waiter>();
+  private readonly settled = new Set<Waiter>();
+  private readonly synced = new Set<SyncedWaiter>();
+  private isChecking = false;
+  private mustCheck = false;
 
-  constructor(options: WaitsOptions) {
+  constructor(options: SyncWaitersOptions) {
     this.options = options;
   }
 
@@ -77,7 +77,7 @@ export class Waits {
     const now = Date.now();
     for (const wait of this.synced) {
       if (now < wait.from) {
-        // The clock was set back: a later round tells.
+        // The clock was set back: a later round counts.
         wait.from = now;
         this.options.kick();
         continue;
@@ -91,9 +91,9 @@ export class Waits {
 
   onVerdict(write: JudgedData): void {
     this.expected.delete(write.id);
-    if (this.told.has(write.id)) return;
-    remember(this.told, write.id, undefined, TOLD_MAX);
-    this.options.tell(write);
+    if (this.emitted.has(write.id)) return;
+    remember(this.emitted, write.id, undefined, EMITTED_MAX);
+    this.options.emit(write);
   }
 
   failSchema(reason: unknown): void {
@@ -105,19 +105,19 @@ export class Waits {
     for (const waiting of [this.schema, this.settled, this.synced]) rejectAll(waiting, reason);
   }
 
-  /** The copy has changed: looks in the store again. */
-  async look(): Promise<void> {
-    this.mustLook = true;
-    if (this.isLooking) return;
-    this.isLooking = true;
-    while (this.mustLook) {
-      this.mustLook = false;
-      await this.lookOnce().catch(this.options.report);
+  /** The copy has changed: checks the store again. */
+  async check(): Promise<void> {
+    this.mustCheck = true;
+    if (this.isChecking) return;
+    this.isChecking = true;
+    while (this.mustCheck) {
+      this.mustCheck = false;
+      await this.checkOnce().catch(this.options.report);
     }
-    this.isLooking = false;
+    this.isChecking = false;
   }
 
-  private async lookOnce(): Promise<void> {
+  private async checkOnce(): Promise<void> {
     const { replica } = this.options;
     if (this.schema.size + this.settled.size + this.expected.size === 0) return;
     const state = await replica.state();
@@ -130,7 +130,7 @@ export class Waits {
       const judged = judgedData(record);
       if (judged) this.onVerdict(judged);
     }
-    // Resolved before their verdicts were met here: none comes any more.
+    // Resolved before their verdicts were seen here: none comes any more.
     for (const id of gone) this.forget(id);
   }
 
@@ -139,20 +139,20 @@ export class Waits {
     return state?.sets.find(({ id }) => id === set);
   }
 
-  private until(waiting: Set<Wait>): Promise<void> {
+  private until(waiting: Set<Waiter>): Promise<void> {
     return new Promise((resolve, reject) => {
       waiting.add({ resolve, reject });
-      void this.look();
+      void this.check();
     });
   }
 }
 
-function rejectAll(waiting: Set<Wait>, reason: unknown): void {
+function rejectAll(waiting: Set<Waiter>, reason: unknown): void {
   for (const { reject } of waiting) reject(reason);
   waiting.clear();
 }
 
-function release(waiting: Set<Wait>): void {
+function release(waiting: Set<Waiter>): void {
   for (const { resolve } of waiting) resolve();
   waiting.clear();
 }

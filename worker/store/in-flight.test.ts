@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Watchdog } from './watchdog.ts';
-import { needsOneAtATime, UnderWay } from './under-way.ts';
+import { needsOneAtATime, InFlight } from './in-flight.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const oneAtATime = (): UnderWay => new UnderWay({ isOneAtATime: true, watchdog: new Watchdog() });
+const oneAtATime = (): InFlight => new InFlight({ isOneAtATime: true, watchdog: new Watchdog() });
 
 /** Its name is noted when it may begin, or why it may not. */
-function enterAs(name: string, underWay: UnderWay, noted: string[]): void {
-  void Promise.resolve(underWay.enter()).then(
+function enterAs(name: string, inFlight: InFlight, noted: string[]): void {
+  void Promise.resolve(inFlight.enter()).then(
     () => noted.push(name),
     (reason: { readonly code?: string; readonly message: string }) =>
       noted.push(`${name}: ${reason.code ?? reason.message}`),
@@ -17,81 +17,81 @@ function enterAs(name: string, underWay: UnderWay, noted: string[]): void {
 }
 
 test('enter() lets one begin when the one before has left, in the order they came', async () => {
-  const underWay = oneAtATime();
-  expect(underWay.enter()).toBeUndefined();
+  const inFlight = oneAtATime();
+  expect(inFlight.enter()).toBeUndefined();
   const noted: string[] = [];
-  for (const name of ['a', 'b', 'c']) enterAs(name, underWay, noted);
+  for (const name of ['a', 'b', 'c']) enterAs(name, inFlight, noted);
   await vi.advanceTimersByTimeAsync(0);
   expect(noted).toEqual([]);
   for (const expected of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
-    underWay.leave();
+    inFlight.leave();
     await vi.advanceTimersByTimeAsync(0);
     expect(noted).toEqual(expected);
   }
-  underWay.leave();
-  expect(underWay.enter()).toBeUndefined();
+  inFlight.leave();
+  expect(inFlight.enter()).toBeUndefined();
 });
 
 test('enter() lets all begin at once where nothing makes turns necessary', () => {
-  const underWay = new UnderWay({ isOneAtATime: false, watchdog: new Watchdog() });
-  expect([underWay.enter(), underWay.enter()]).toEqual([undefined, undefined]);
+  const inFlight = new InFlight({ isOneAtATime: false, watchdog: new Watchdog() });
+  expect([inFlight.enter(), inFlight.enter()]).toEqual([undefined, undefined]);
 });
 
 test('enter() says storage_blocked to whoever waits too long, and the next in line goes on', async () => {
-  const underWay = oneAtATime();
-  void underWay.enter();
+  const inFlight = oneAtATime();
+  void inFlight.enter();
   const noted: string[] = [];
-  enterAs('early', underWay, noted);
+  enterAs('early', inFlight, noted);
   await vi.advanceTimersByTimeAsync(8_000);
-  enterAs('late', underWay, noted);
+  enterAs('late', inFlight, noted);
   await vi.advanceTimersByTimeAsync(5_000);
   expect(noted).toEqual(['early: storage_blocked']);
-  underWay.leave();
+  inFlight.leave();
   await vi.advanceTimersByTimeAsync(0);
   expect(noted).toEqual(['early: storage_blocked', 'late']);
 });
 
 test('enter() waits as long as the one under way moves on, and a minute once it has answered', async () => {
-  const underWay = oneAtATime();
-  void underWay.enter();
+  const inFlight = oneAtATime();
+  void inFlight.enter();
   const noted: string[] = [];
-  enterAs('patient', underWay, noted);
+  enterAs('patient', inFlight, noted);
   await vi.advanceTimersByTimeAsync(8_000);
-  underWay.answered();
+  inFlight.answered();
   await vi.advanceTimersByTimeAsync(50_000);
   expect(noted).toEqual([]);
-  enterAs('next', underWay, noted);
-  underWay.leave();
+  enterAs('next', inFlight, noted);
+  inFlight.leave();
   await vi.advanceTimersByTimeAsync(8_000);
   expect(noted).toEqual(['patient']);
-  underWay.answered();
+  inFlight.answered();
   await vi.advanceTimersByTimeAsync(62_000);
   expect(noted).toEqual(['patient', 'next: storage_unavailable']);
 });
 
 test('refuseWaiting() refuses those whose turn has not come, and nobody else', async () => {
-  const underWay = oneAtATime();
-  void underWay.enter();
+  const inFlight = oneAtATime();
+  void inFlight.enter();
   const noted: string[] = [];
-  enterAs('waiting', underWay, noted);
-  underWay.refuseWaiting(() => new Error('closed'));
+  enterAs('waiting', inFlight, noted);
+  inFlight.refuseWaiting(() => new Error('closed'));
   await vi.advanceTimersByTimeAsync(0);
   expect(noted).toEqual(['waiting: closed']);
 });
 
 test('drain() resolves when all have left, or when it has lasted too long', async () => {
   for (const isOneAtATime of [true, false]) {
-    const underWay = new UnderWay({ isOneAtATime, watchdog: new Watchdog() });
-    await underWay.drain(1000);
-    void underWay.enter();
+    const inFlight = new InFlight({ isOneAtATime, watchdog: new Watchdog() });
+    await inFlight.drain(1000);
+    void inFlight.enter();
     let isDrained = false;
-    const draining = underWay.drain(1000).then(() => (isDrained = true));
+    const draining = inFlight.drain(1000).then(() => (isDrained = true));
     await vi.advanceTimersByTimeAsync(999);
     expect(isDrained).toBe(false);
-    underWay.leave();
+    inFlight.leave();
     await draining;
-    void underWay.enter();
-    const late = underWay.drain(1000);
+    void inFlight.enter();
+    const late = inFlight.drain(1000);
     await vi.advanceTimersByTimeAsync(1000);
     await late;
   }
@@ -121,26 +121,30 @@ test('needsOneAtATime() is true of WebKit, under whatever name it goes', () => {
 
 /** A transaction that writes, and what it was told of others. */
 class Noting {
-  readonly told: boolean[] = [];
+  readonly received: boolean[] = [];
 
   followed(isAtWork: boolean): void {
-    this.told.push(isAtWork);
+    this.received.push(isAtWork);
   }
 }
 
 test('write() has those that wait told what others that write do, not what readers do', () => {
-  const underWay = new UnderWay({ isOneAtATime: false, watchdog: new Watchdog() });
+  const inFlight = new InFlight({ isOneAtATime: false, watchdog: new Watchdog() });
   const [first, second, third] = [new Noting(), new Noting(), new Noting()];
   const reader = new Noting();
   for (const each of [first, second, third, reader]) {
-    expect(underWay.enter()).toBeUndefined();
-    if (each !== reader) underWay.write(each);
+    expect(inFlight.enter()).toBeUndefined();
+    if (each !== reader) inFlight.write(each);
   }
-  underWay.answered(reader);
-  underWay.leave(reader);
-  expect([second.told, third.told]).toEqual([[], []]);
-  underWay.answered(first);
-  underWay.leave(first);
-  underWay.answered(second);
-  expect([first.told, second.told, third.told]).toEqual([[], [true, false], [true, false, true]]);
+  inFlight.answered(reader);
+  inFlight.leave(reader);
+  expect([second.received, third.received]).toEqual([[], []]);
+  inFlight.answered(first);
+  inFlight.leave(first);
+  inFlight.answered(second);
+  expect([first.received, second.received, third.received]).toEqual([
+    [],
+    [true, false],
+    [true, false, true],
+  ]);
 });

@@ -2,33 +2,33 @@
 import { Refusal } from '../../src/errors.ts';
 import type { LivePlace } from '../../src/host/query.ts';
 import { refused, type LiveAnswer, type LiveQueries } from '../queries/live-queries.ts';
-import { ONLY_OF_SYNC, requireComplete } from './answer-place.ts';
+import { ONLY_OF_SYNC, requireComplete } from './route-query.ts';
 import { HubLiveQueries } from './hub-live-queries.ts';
 import type { SyncSession } from './session.ts';
 
-export interface LivePlacesOptions {
+export interface LiveRouterOptions {
   readonly sync: Pick<SyncSession, 'secret' | 'isInContact' | 'openLive'>;
   /** Of the copy; it calls `onAnswer()`. */
-  readonly here: Pick<LiveQueries, 'add' | 'remove'>;
-  readonly tell: (id: number, answer: LiveAnswer) => void;
+  readonly local: Pick<LiveQueries, 'add' | 'remove'>;
+  readonly emit: (id: number, answer: LiveAnswer) => void;
 }
 
-interface Placed {
+interface RoutedQuery {
   readonly query: string;
   readonly at: LivePlace;
   /** What the copy has answered last. */
   ofCopy: LiveAnswer | undefined;
-  /** What was told last is the hub's. */
+  /** The last answer emitted is the hub's. */
   isHubs: boolean;
 }
 
-export class LivePlaces {
-  private readonly options: LivePlacesOptions;
-  private readonly placed = new Map<number, Placed>();
+export class LiveRouter {
+  private readonly options: LiveRouterOptions;
+  private readonly routed = new Map<number, RoutedQuery>();
   private readonly atHub: HubLiveQueries;
   private wasInContact = false;
 
-  constructor(options: LivePlacesOptions) {
+  constructor(options: LiveRouterOptions) {
     this.options = options;
     this.atHub = new HubLiveQueries({
       open: (_secret, body, signal) => options.sync.openLive(body, signal),
@@ -36,30 +36,30 @@ export class LivePlaces {
   }
 
   add(id: number, secret: string, query: string, at: LivePlace | undefined): void {
-    const { here, sync, tell } = this.options;
+    const { local, sync, emit } = this.options;
     if (at !== undefined) {
       const wrong = secret !== sync.secret ? ONLY_OF_SYNC : PLACES.has(at) ? undefined : NO_PLACE;
       if (wrong !== undefined) {
-        tell(id, refused(new Refusal('bad request', wrong)));
+        emit(id, refused(new Refusal('bad request', wrong)));
         return;
       }
-      const placed: Placed = { query, at, ofCopy: undefined, isHubs: false };
-      this.placed.set(id, placed);
-      if (this.wasInContact) this.askHub(id, placed);
+      const routed: RoutedQuery = { query, at, ofCopy: undefined, isHubs: false };
+      this.routed.set(id, routed);
+      if (this.wasInContact) this.askHub(id, routed);
     }
-    here.add(id, secret, query);
+    local.add(id, secret, query);
   }
 
   remove(id: number): void {
-    this.options.here.remove(id);
-    if (this.placed.delete(id)) this.atHub.unsubscribe(id);
+    this.options.local.remove(id);
+    if (this.routed.delete(id)) this.atHub.unsubscribe(id);
   }
 
   /** The copy has answered. */
   onAnswer(id: number, answer: LiveAnswer): void {
-    const placed = this.placed.get(id);
-    if (placed) placed.ofCopy = answer;
-    if (!placed?.isHubs) this.tellOfCopy(id, placed?.at, answer);
+    const routed = this.routed.get(id);
+    if (routed) routed.ofCopy = answer;
+    if (!routed?.isHubs) this.emitFromCopy(id, routed?.at, answer);
   }
 
   /** The hub can be reached now, or not any more. */
@@ -67,36 +67,36 @@ export class LivePlaces {
     const { isInContact } = this.options.sync;
     if (isInContact === this.wasInContact) return;
     this.wasInContact = isInContact;
-    for (const [id, placed] of this.placed)
-      if (isInContact) this.askHub(id, placed);
+    for (const [id, routed] of this.routed)
+      if (isInContact) this.askHub(id, routed);
       else {
         this.atHub.unsubscribe(id);
-        this.fallBack(id, placed);
+        this.fallBack(id, routed);
       }
   }
 
   close(): void {
-    this.placed.clear();
+    this.routed.clear();
     this.atHub.close();
   }
 
-  private askHub(id: number, placed: Placed): void {
-    if (placed.at !== 'hub-or-copy') return;
-    this.atHub.subscribe(id, '', placed.query, (_, answer) => {
-      if (this.placed.get(id) !== placed) return;
-      placed.isHubs = !isOutOfReach(answer);
-      if (placed.isHubs) this.options.tell(id, { ...answer, isHubs: true });
-      else this.fallBack(id, placed);
+  private askHub(id: number, routed: RoutedQuery): void {
+    if (routed.at !== 'hub-or-copy') return;
+    this.atHub.subscribe(id, '', routed.query, (_, answer) => {
+      if (this.routed.get(id) !== routed) return;
+      routed.isHubs = !isOutOfReach(answer);
+      if (routed.isHubs) this.options.emit(id, { ...answer, isHubs: true });
+      else this.fallBack(id, routed);
     });
   }
 
-  private fallBack(id: number, placed: Placed): void {
-    placed.isHubs = false;
-    if (placed.ofCopy) this.tellOfCopy(id, placed.at, placed.ofCopy);
+  private fallBack(id: number, routed: RoutedQuery): void {
+    routed.isHubs = false;
+    if (routed.ofCopy) this.emitFromCopy(id, routed.at, routed.ofCopy);
   }
 
-  private tellOfCopy(id: number, at: LivePlace | undefined, answer: LiveAnswer): void {
-    this.options.tell(id, at === 'complete' ? completeOrRefused(answer) : answer);
+  private emitFromCopy(id: number, at: LivePlace | undefined, answer: LiveAnswer): void {
+    this.options.emit(id, at === 'complete' ? completeOrRefused(answer) : answer);
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { JudgedData } from '../../src/host/sync.ts';
 import { WELCOMED, DeviceWorld, verdictOn } from '../../src/sync/testing/device-world.ts';
-import { Waits } from './waits.ts';
+import { SyncWaiters } from './sync-waiters.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -12,12 +12,12 @@ async function open() {
   const { replica } = world;
   await replica.adopt('hub', WELCOMED, 'd'.repeat(32));
   const fence = await replica.takeFence();
-  const told: JudgedData[] = [];
+  const received: JudgedData[] = [];
   const reported: unknown[] = [];
   let kicks = 0;
-  const waits = new Waits({
+  const waits = new SyncWaiters({
     replica,
-    tell: (write) => told.push(write),
+    emit: (write) => received.push(write),
     kick: () => {
       kicks += 1;
     },
@@ -31,7 +31,7 @@ async function open() {
       items.map((item) => verdictOn(item, 'confirmed', 1)),
     );
   };
-  return { world, waits, told, reported, judge, kicks: () => kicks };
+  return { world, waits, received, reported, judge, kicks: () => kicks };
 }
 
 /** What a promise is after all that can happen now has happened. */
@@ -51,44 +51,44 @@ test('forSettled() waits for every verdict, and for none when there is nothing t
   await waits.forSettled();
   await world.submit(CREATE);
   const settled = waits.forSettled();
-  await waits.look();
+  await waits.check();
   expect(await stateOf(settled)).toBe('waiting');
   await judge();
-  await waits.look();
+  await waits.check();
   expect(await stateOf(settled)).toBe('done');
 });
 
 test('a verdict that nobody told of is found in the store, and told once', async () => {
-  const { world, waits, told, judge } = await open();
+  const { world, waits, received, judge } = await open();
   const id = await world.submit(CREATE);
   waits.expect(id);
-  await waits.look();
-  expect(told).toEqual([]);
+  await waits.check();
+  expect(received).toEqual([]);
   await judge();
-  await Promise.all([waits.look(), waits.look()]);
-  await waits.look();
-  expect(told.map((write) => write.id)).toEqual([id]);
-  const [again] = told;
+  await Promise.all([waits.check(), waits.check()]);
+  await waits.check();
+  expect(received.map((write) => write.id)).toEqual([id]);
+  const [again] = received;
   if (again) waits.onVerdict(again);
-  expect(told).toHaveLength(1);
+  expect(received).toHaveLength(1);
 });
 
 test('a write that was resolved before its verdict was met here is looked for once', async () => {
-  const { world, waits, told, judge } = await open();
+  const { world, waits, received, judge } = await open();
   const { replica } = world;
   const id = await world.submit(CREATE);
   await judge();
   await replica.discard(id);
   const looked = vi.spyOn(replica, 'writesById');
   waits.expect(id);
-  await waits.look();
-  await waits.look();
+  await waits.check();
+  await waits.check();
   expect(looked.mock.calls).toEqual([[[id]]]);
-  expect(told).toEqual([]);
+  expect(received).toEqual([]);
 });
 
 test('of the verdicts that were told, the latest are remembered', async () => {
-  const { waits, told } = await open();
+  const { waits, received } = await open();
   const verdict = (n: number): JudgedData => ({
     id: `1.${n}`,
     state: 'confirmed',
@@ -99,9 +99,9 @@ test('of the verdicts that were told, the latest are remembered', async () => {
     replaces: undefined,
   });
   for (let n = 0; n < 3000; n++) for (const each of [n, n]) waits.onVerdict(verdict(each));
-  expect(told).toHaveLength(3000);
+  expect(received).toHaveLength(3000);
   waits.onVerdict(verdict(0));
-  expect(told).toHaveLength(3001);
+  expect(received).toHaveLength(3001);
 });
 
 test('forSynced() asks the hub, and waits for a round that began after it and has what it wants', async () => {
@@ -176,6 +176,6 @@ test('a store that cannot be read is reported, and looked at again', async () =>
   await expect.poll(() => reported).not.toEqual([]);
   read.mockRestore();
   await judge();
-  await waits.look();
+  await waits.check();
   expect(await stateOf(settled)).toBe('done');
 });

@@ -45,22 +45,22 @@ afterEach(async () => {
 
 /** Counts all notes. @returns what was told, as texts */
 function watch(client: Client, at: 'complete' | 'hub-or-copy') {
-  const told: string[] = [];
+  const received: string[] = [];
   const stop = client.subscribe(
     q.Count(all),
     {
       next: (count, { from, partial }) =>
-        void told.push(`${count} ${from}${partial.length > 0 ? ' partial' : ''}`),
-      error: (error: BurrowError) => void told.push(error.code),
+        void received.push(`${count} ${from}${partial.length > 0 ? ' partial' : ''}`),
+      error: (error: BurrowError) => void received.push(error.code),
     },
     { at },
   );
-  return { told, stop };
+  return { received, stop };
 }
 
 test('the hub answers while it can be reached, the copy otherwise', async () => {
-  const { told, stop } = watch(sync.client, 'hub-or-copy');
-  const last = () => told.at(-1);
+  const { received, stop } = watch(sync.client, 'hub-or-copy');
+  const last = () => received.at(-1);
   await expect.poll(last).toBe('2 hub');
   await admin.query(add('blue'));
   await expect.poll(last).toBe('3 hub');
@@ -72,35 +72,35 @@ test('the hub answers while it can be reached, the copy otherwise', async () => 
   network.online();
   await expect.poll(last).toBe('5 hub');
   stop();
-  const count = told.length;
+  const count = received.length;
   await admin.query(add('blue'));
   await sync.client.submit(add('red'));
   await sync.whenSettled();
-  expect(told).toHaveLength(count);
+  expect(received).toHaveLength(count);
 });
 
 test('a sync that is stopped leaves live queries to the copy', async () => {
-  const { told } = watch(sync.client, 'hub-or-copy');
-  await expect.poll(() => told.at(-1)).toBe('2 hub');
+  const { received } = watch(sync.client, 'hub-or-copy');
+  await expect.poll(() => received.at(-1)).toBe('2 hub');
   await sync.stop();
-  await expect.poll(() => told.at(-1)).toBe('1 device partial');
+  await expect.poll(() => received.at(-1)).toBe('1 device partial');
   await sync.setSets([red]);
-  await expect.poll(() => told.at(-1)).toBe('2 hub');
+  await expect.poll(() => received.at(-1)).toBe('2 hub');
 });
 
 test('one that must be complete fails until the copy holds all that it reads', async () => {
-  const { told } = watch(sync.client, 'complete');
-  await expect.poll(() => told).toEqual(['copy_incomplete']);
+  const { received } = watch(sync.client, 'complete');
+  await expect.poll(() => received).toEqual(['copy_incomplete']);
   await sync.setSets([all]);
-  await expect.poll(() => told.at(-1)).toBe('2 device');
-  expect(told).not.toContain('1 device partial');
+  await expect.poll(() => received.at(-1)).toBe('2 device');
+  expect(received).not.toContain('1 device partial');
 });
 
 test('other clients, and other places, are refused in words', async () => {
-  const { told } = watch(db.client(), 'hub-or-copy');
-  await expect.poll(() => told).toEqual(['bad request']);
+  const { received } = watch(db.client(), 'hub-or-copy');
+  await expect.poll(() => received).toEqual(['bad request']);
   const wrong = watch(sync.client, 'hub' as never);
-  await expect.poll(() => wrong.told).toEqual(['bad request']);
+  await expect.poll(() => wrong.received).toEqual(['bad request']);
 });
 
 test('what a client of the hub follows comes from the hub', async () => {

@@ -21,7 +21,7 @@ import { connect, MadeWith, type Connection } from './idb-connection.ts';
 import { newerDatabase, silent, thrownFor, TransactionFailure } from './idb-failure.ts';
 import type { Layout } from './layouts.ts';
 import { NativeTransaction, type Watched } from './native-transaction.ts';
-import { needsOneAtATime, UnderWay } from './under-way.ts';
+import { needsOneAtATime, InFlight } from './in-flight.ts';
 import type { WriteMark } from './write-mark.ts';
 
 /** Why a store that was open is not any more. */
@@ -54,13 +54,13 @@ type State =
   | { readonly state: 'open'; readonly connection: Connection }
   | { readonly state: 'ended'; readonly refusal: () => Refusal };
 
-export class LastingConnection {
+export class ReconnectingConnection {
   private born: Birth;
   private readonly name: string;
   private readonly layout: Layout;
   private readonly options: ConnectionOptions;
   private readonly watchdog: Watchdog;
-  /** Tells this store's commits from those of others. */
+  /** Distinguishes this store's commits from those of others. */
   private readonly opened = hexOfBytes(random(8));
   private commits = 0;
   private state: State = { state: 'ended', refusal: closed };
@@ -86,7 +86,7 @@ export class LastingConnection {
     return this.born;
   }
 
-  /** @param settle finds out what is stored, or makes it, and calls `begun()` */
+  /** @param settle finds out what is stored, or makes it, and calls `use()` */
   async open(
     settle: (connection: Connection, outside: Marker | undefined) => Promise<SettledDatabase>,
   ): Promise<void> {
@@ -104,8 +104,8 @@ export class LastingConnection {
     }
   }
 
-  /** From now on `run()` uses it: this is the database that is stored. */
-  begun(connection: Connection, born: Birth): void {
+  /** From now on `run()` runs on it: this is the database that is stored. */
+  use(connection: Connection, born: Birth): void {
     this.born = born;
     this.state = { state: 'open', connection };
   }
@@ -127,27 +127,27 @@ export class LastingConnection {
   }
 
   /** To be awaited before a write; undefined: there is nothing to wait for. */
-  marked(): Promise<unknown> | undefined {
+  setMark(): Promise<unknown> | undefined {
     return this.state.state === 'open' ? this.options.mark?.set() : undefined;
   }
 
   /** A transaction on it, when its turn has come. */
   async begin<Tx extends NativeTransaction>(
-    { idb, underWay }: Connection,
+    { idb, inFlight }: Connection,
     make: (idb: IDBDatabase, watched: Watched) => Tx,
   ): Promise<Tx> {
-    const turn = underWay.enter();
+    const turn = inFlight.enter();
     if (turn) await turn;
     try {
       const tx: Tx = make(idb, {
         watchdog: this.watchdog,
-        onAnswer: () => underWay.answered(tx),
-        onEnded: () => underWay.leave(tx),
+        onAnswer: () => inFlight.answered(tx),
+        onEnded: () => inFlight.leave(tx),
       });
-      if (tx.isWriter) underWay.write(tx);
+      if (tx.isWriter) inFlight.write(tx);
       return tx;
     } catch (reason) {
-      underWay.leave();
+      inFlight.leave();
       throw reason;
     }
   }
@@ -164,20 +164,20 @@ export class LastingConnection {
       requireBirth(stamp, this.born);
     } catch (reason) {
       const isLost = reason instanceof Refusal && reason.code === 'local_data_loss';
-      this.loseIt(isLost ? 'lost' : 'upgraded by another tab');
+      this.endAs(isLost ? 'lost' : 'upgraded by another tab');
       throw reason;
     }
   }
 
   /** What is stored turned out to be another database. @throws Refusal */
   lost(): never {
-    this.loseIt('lost');
+    this.endAs('lost');
     throw replaced();
   }
 
   /** The last commit wrote this head. */
   recordHead(row: Row): void {
-    this.checkpoint.note(row);
+    this.checkpoint.record(row);
   }
 
   async close(): Promise<void> {
@@ -195,9 +195,9 @@ export class LastingConnection {
 
   private connect(): Promise<Connection> {
     const { isOneAtATime = needsOneAtATime(navigator.userAgent), openDeadlineMs } = this.options;
-    const underWay = new UnderWay({ isOneAtATime, watchdog: this.watchdog });
+    const inFlight = new InFlight({ isOneAtATime, watchdog: this.watchdog });
     const deadlineMs = openDeadlineMs ?? OPEN_DEADLINE_MS;
-    return connect(this.name, this.layout, deadlineMs, underWay, {
+    return connect(this.name, this.layout, deadlineMs, inFlight, {
       onSuperseded: (by) => {
         if (this.state.state === 'ended') return;
         void this.checkpoint.abandon();
@@ -232,14 +232,15 @@ export class LastingConnection {
     const connection = await this.connect().catch((reason: unknown) => {
       // Another tab has moved it into another layout meanwhile.
       if (!(reason instanceof MadeWith)) throw reason;
-      this.loseIt('upgraded by another tab');
+      this.endAs('upgraded by another tab');
       throw newerDatabase();
     });
     const { witness = 'meta' } = this.layout;
     try {
       const tx = await this.begin(
         connection,
-        (idb, watched) => new NativeTransaction(idb, { ...LOOK, stores: [witness], ...watched }),
+        (idb, watched) =>
+          new NativeTransaction(idb, { ...READ_ONLY, stores: [witness], ...watched }),
       );
       this.requireBirth(await tx.raw(witness, STAMP_KEY));
       if (this.state.state === 'ended') throw this.state.refusal();
@@ -251,7 +252,7 @@ export class LastingConnection {
     return connection;
   }
 
-  private loseIt(end: StoreEnd): void {
+  private endAs(end: StoreEnd): void {
     if (this.state.state === 'ended') return;
     void this.checkpoint.abandon();
     this.end(end === 'lost' ? replaced : newerDatabase);
@@ -279,14 +280,14 @@ async function again<T>(attempt: () => Promise<T>, reconnect?: () => Promise<voi
       if (reason.mayBeCommitted) unsure = silent(true);
       if (tries >= TRIES_MAX) throw unsure ?? thrownFor(reason);
       await reconnect?.().catch((other: unknown) => {
-        // Nobody can look whether it has arrived.
+        // Nobody can check whether it has arrived.
         throw unsure ?? other;
       });
     }
   }
 }
 
-const LOOK = { mode: 'readonly', durability: 'relaxed' } as const;
+const READ_ONLY = { mode: 'readonly', durability: 'relaxed' } as const;
 
 /** Whoever waits for a turn on it goes on on the next one. */
 const connectionLost = (): TransactionFailure =>
