@@ -132,10 +132,8 @@ export interface PastEvent {
   readonly ref: Ref;
   readonly ts: Micros | PendingTime;
   readonly action: ActionName;
-}
-
-export interface NewEvent extends PastEvent {
-  readonly params: ObjectValue;
+  /** Of one that is inserted. */
+  readonly params?: ObjectValue | undefined;
 }
 
 export interface Writes {
@@ -150,7 +148,7 @@ export interface Writes {
   update(ref: Ref, params: ObjectValue, queryPath: QueryPath, time: ReadTime): Document;
   replace(ref: Ref, params: ObjectValue, queryPath: QueryPath, time: ReadTime): Document;
   delete(ref: Ref, queryPath: QueryPath): Document;
-  insert(event: NewEvent, queryPath: QueryPath, time: ReadTime): Event;
+  insert(event: PastEvent, queryPath: QueryPath, time: ReadTime): Event;
   remove(event: PastEvent, queryPath: QueryPath, time: ReadTime): null;
   moveDatabase(from: Ref, to: Ref, queryPath: QueryPath): Document;
 }

@@ -67,7 +67,7 @@ async function exchange(
     ]);
     const how = await Promise.race([exchanged.then((): End => 'done'), told]);
     if (how !== 'done') throw how;
-    await sync.files.sendAll();
+    await sync.files.uploads.sendAll();
   } finally {
     await close();
   }

@@ -132,7 +132,7 @@ async function openTabs(count: number, blob: Blob) {
 test('of a tab and the service worker one sends at a time, and no chunk twice', async () => {
   const { tabs, written, arrive } = await openTabs(2, new Blob([new Uint8Array(CHUNK + 5)]));
   const [one, other] = tabs as [Files, Files];
-  const sent = [one.sendAll(), other.sendAll()];
+  const sent = [one.uploads.sendAll(), other.uploads.sendAll()];
   await expect.poll(() => written).toEqual(['0: 0']);
   arrive();
   await expect.poll(() => written).toEqual(['0: 0', '0: 1']);
@@ -145,9 +145,9 @@ test('of a tab and the service worker one sends at a time, and no chunk twice', 
 test('a tab that syncs from now on sends in place of one that is frozen', async () => {
   const { tabs, written, arrive } = await openTabs(2, new Blob([new Uint8Array(5)]));
   const [frozen, other] = tabs as [Files, Files];
-  const stopped = frozen.sendAll().catch((reason: unknown) => reason);
+  const stopped = frozen.uploads.sendAll().catch((reason: unknown) => reason);
   await expect.poll(() => written).toEqual(['0: 0']);
-  await other.begin();
+  await other.uploads.takeOver();
   await expect.poll(() => written).toEqual(['0: 0', '1: 0']);
   expect(await stopped).toMatchObject({ name: 'AbortError' });
   arrive();

@@ -1,80 +1,42 @@
-/** Files of one database in one tab: what the page asks for, and sending them when the hub has the documents. */
+/** Files of one database in one tab, as the page asks for them: those that are here, and those that are fetched from the hub. */
 import { Refusal } from '../../src/errors.ts';
-import type { FileCall, FileData, FileHomeData, FileProgress } from '../../src/host/files.ts';
+import type { FileCall, FileData, FileHomeData } from '../../src/host/files.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { FileRecord } from '../../src/sync/device/files/file-store.ts';
-import type { FileTransport } from '../../src/sync/device/files/file-transport.ts';
 import { FileWaits, RECHECK_MS } from '../../src/sync/device/files/file-waits.ts';
-import { DamagedOnTheWay, fetchFile } from '../../src/sync/device/files/fetch-file.ts';
+import { fetchFile } from '../../src/sync/device/files/fetch-file.ts';
 import { putFile, usedNow, type FileSource } from '../../src/sync/device/files/put-file.ts';
-import {
-  isToSend,
-  noteFilesOf,
-  noteHome,
-  sendFiles,
-} from '../../src/sync/device/files/send-files.ts';
+import { isToSend, noteHome } from '../../src/sync/device/files/send-files.ts';
 import { sweepFiles } from '../../src/sync/device/files/sweep-files.ts';
-import type { WriteRecord } from '../../src/sync/device/state/outbox-record.ts';
 import { Signal } from '../../src/sync/device/syncer/signal.ts';
 import { RefusedByHub } from '../../src/sync/device/syncer/transport.ts';
-import {
-  fileHome,
-  fileName,
-  type FileHome,
-  type FileName,
-  type Sha256,
-} from '../../src/sync/protocol/files.ts';
-import type { Epoch } from '../../src/sync/protocol/identifiers.ts';
+import { fileHome, fileName, type FileHome, type FileName } from '../../src/sync/protocol/files.ts';
 import { readRequest, SyncRefused } from '../../src/sync/protocol/refusals.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import { pause } from '../browser/pause.ts';
 import { wait } from '../browser/wait.ts';
-import { whileHeld } from '../tabs/web-locks.ts';
-import type { OpenedFiles } from './idb-files.ts';
+import { FileUploads, type FileUploadsOptions } from './file-uploads.ts';
+import { isOfTheNetwork, retryMs } from './network-failures.ts';
 
-export interface FilesOptions {
-  readonly name: string;
-  readonly store: OpenedFiles;
+export interface FilesOptions extends FileUploadsOptions {
   readonly database: Store;
-  readonly sha256: Sha256;
   /** ms since 1970. */
   readonly nowMs: () => number;
-  /** To the hub; undefined: it is out of reach, or nobody is logged in. */
-  readonly transport: (signal: AbortSignal) => FileTransport | undefined;
-  /** Of the hub; undefined before the first contact. */
-  readonly epoch: () => Promise<Epoch | undefined>;
-  /** Nobody has stopped it. */
-  readonly isSyncing: () => boolean;
   /** The hub has answered, and nothing has failed since. */
   readonly isInContact: () => boolean;
-  /** Writes with a verdict that are kept. */
-  readonly judged: () => Promise<readonly WriteRecord[]>;
-  /** Tells the page, and the other tabs. */
-  readonly emit: (progress: FileProgress) => void;
-  /** Has the tab that syncs send what is to be sent. */
-  readonly askToSend: () => void;
-  readonly report: (reason: unknown) => void;
 }
 
-/** After a failure it is tried again, at the latest after so long. */
-const retryMs = (failures: number): number => [1_000, 5_000, 15_000][failures] ?? 60_000;
-
 export class Files {
+  readonly uploads: FileUploads;
   private readonly options: FilesOptions;
   private readonly ended = new AbortController();
   private readonly waits = new FileWaits(wait);
-  private sending: Promise<void> | undefined = undefined;
-  /** Whoever else sends, perhaps a tab that is frozen, does so no longer. */
-  private takesOver = false;
-  private failures = 0;
-  private retry: ReturnType<typeof setTimeout> | undefined = undefined;
 
   constructor(options: FilesOptions) {
     this.options = options;
+    this.uploads = new FileUploads(options, this.ended.signal);
   }
-
-  // --- requests of the page -----------------------------------------------------------------------
 
   async put(source: FileSource): Promise<Pick<FileData, 'file' | 'size'>> {
     return { file: await putFile(source, this.options), size: source.size };
@@ -143,41 +105,6 @@ export class Files {
     return (await this.list()).filter(({ state }) => state === 'unsent').length;
   }
 
-  // --- sending ------------------------------------------------------------------------------------
-
-  /** The hub has confirmed a write. */
-  async onVerdict({ verdict }: Pick<WriteRecord, 'verdict'>): Promise<void> {
-    const { store } = this.options;
-    if (!verdict?.files?.length || !(await store.isUsed())) return;
-    if (await noteFilesOf(verdict, store)) this.options.askToSend();
-  }
-
-  /** This tab syncs from now on: verdicts that no tab has noted before it was closed are noted. */
-  async begin(): Promise<void> {
-    this.takesOver = true;
-    if (!(await this.options.store.isUsed())) return;
-    const judged = await this.options.judged();
-    const byTime = judged.toSorted((a, b) => (a.verdict?.ts ?? 0) - (b.verdict?.ts ?? 0));
-    for (const record of byTime) await this.onVerdict(record);
-    this.kick();
-  }
-
-  /** Something may be sent now: the network is back, or a file was noted. */
-  kick(): void {
-    this.failures = 0;
-    this.sendSoon();
-  }
-
-  /** Resolves when nothing is to be sent any more. @throws what keeps it from being sent */
-  async sendAll(): Promise<void> {
-    const { store } = this.options;
-    if (this.isEnded || !(await store.isUsed())) return;
-    this.sending ??= this.sendNow().finally(() => {
-      this.sending = undefined;
-    });
-    await this.sending;
-  }
-
   /** Removes what nothing refers to. */
   async sweep(): Promise<void> {
     const { store, database, nowMs } = this.options;
@@ -187,50 +114,7 @@ export class Files {
 
   close(): void {
     this.ended.abort();
-    clearTimeout(this.retry);
     this.options.store.close();
-  }
-
-  private get isEnded(): boolean {
-    return this.ended.signal.aborted;
-  }
-
-  private sendSoon(): void {
-    clearTimeout(this.retry);
-    this.sendAll().then(
-      () => {
-        this.failures = 0;
-      },
-      (reason: unknown) => this.sendLater(reason),
-    );
-  }
-
-  private sendLater(reason: unknown): void {
-    if (this.isEnded) return;
-    if (!isOfTheNetwork(reason)) this.options.report(reason);
-    this.retry = setTimeout(() => this.sendSoon(), retryMs(this.failures));
-    this.failures += 1;
-  }
-
-  /** One after the other: of a tab that syncs and the service worker, the second finds what the first has left. */
-  private sendNow(): Promise<void> {
-    const how = this.takesOver ? { steal: true } : { signal: this.ended.signal };
-    this.takesOver = false;
-    return whileHeld(`burrow:files:${this.options.name}`, how, (lost) => this.sendUntil(lost));
-  }
-
-  private async sendUntil(lost: AbortSignal): Promise<void> {
-    const { store, sha256, transport, epoch, isSyncing, emit } = this.options;
-    const { signal } = abortWith(this.ended.signal, lost);
-    const hub = isSyncing() ? transport(signal) : undefined;
-    if (!hub) return;
-    await sendFiles(store, hub, {
-      sha256,
-      epoch: await epoch(),
-      isStopped: () => signal.aborted || !isSyncing(),
-      onSent: ({ file, manifest }, done, error) =>
-        emit({ file, way: 'sending', done, size: manifest.size, error }),
-    });
   }
 
   private async fetched(call: FileCall, signal?: AbortSignal): Promise<FileRecord> {
@@ -354,6 +238,3 @@ const OWN_CODES: Readonly<Partial<Record<string, 'not found' | 'file_not_uploade
 
 const isOfNoFiles = (cause: unknown): boolean =>
   cause instanceof RefusedByHub && cause.refusal.code === 'no_files';
-
-const isOfTheNetwork = (reason: unknown): boolean =>
-  [TypeError, DOMException, RefusedByHub, DamagedOnTheWay].some((type) => reason instanceof type);

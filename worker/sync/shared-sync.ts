@@ -75,7 +75,7 @@ export class SharedSync {
       locks: lockManager(),
       lead: () => {
         this.leader.begin();
-        this.session.files.begin().catch(report);
+        this.session.files.uploads.takeOver().catch(report);
       },
       follow: () => void this.leader.end(),
       beat: () => tabs.broadcast({ type: 'sync-beat' }),
@@ -177,7 +177,7 @@ export class SharedSync {
   }
 
   private sendFiles(): void {
-    if (this.leader.leads) this.session.files.kick();
+    if (this.leader.leads) this.session.files.uploads.kick();
   }
 
   /** What the leading tab does about the events of its exchange. */
@@ -188,7 +188,7 @@ export class SharedSync {
       onState: (state, reason) => {
         // The token was revoked: offline login on this device ends too.
         if (state === 'locked') session.login.forget(this.refused).catch(report);
-        if (state === 'live') session.files.kick();
+        if (state === 'live') session.files.uploads.kick();
         this.publish({ type: 'sync-state', state, reason: reason?.description });
       },
       onVerdict: (record) => {
@@ -196,7 +196,8 @@ export class SharedSync {
         if (!write) return;
         const emit = (): void => this.publish({ type: 'sync-verdict', write });
         // Whoever receives it finds its files among those that are on their way.
-        if (record.verdict?.files) void session.files.onVerdict(record).catch(report).then(emit);
+        if (record.verdict?.files)
+          void session.files.uploads.onVerdict(record).catch(report).then(emit);
         else emit();
       },
       onFiles: (files) => {

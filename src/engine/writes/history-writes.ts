@@ -1,7 +1,7 @@
 /** `insert` and `remove`: versions in the past of a document. Spec: functions 1.5. */
 import { fail } from '../../errors.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
-import type { NewEvent, PastEvent, ReadTime } from '../../query/session.ts';
+import type { PastEvent, ReadTime } from '../../query/session.ts';
 import { isObject } from '../../values/value.ts';
 import type { ActionName, Event, Micros, ObjectValue } from '../../values/value.ts';
 import { NATIVE, isNative } from '../../values/native-kinds.ts';
@@ -27,11 +27,11 @@ const isEnd = (action: ActionName): boolean => action === 'delete' || action ===
 
 export function insertVersion(
   context: EngineContext,
-  event: NewEvent,
+  event: PastEvent,
   path: QueryPath,
   time: ReadTime,
 ): Event {
-  const { ref, action, params } = event;
+  const { ref, action, params = NO_PARAMS } = event;
   const form = positionOf(path);
   if (isNative(ref.collection) && ref.collection !== NATIVE.keys) {
     fail('invalid argument', form, 'Cannot insert event for specified ref.');
@@ -80,7 +80,7 @@ const CLAMPED = Number.MIN_SAFE_INTEGER;
 function requirePast(
   context: EngineContext,
   verb: 'insert' | 'remove',
-  { ref, ts, params = NO_PARAMS }: PastEvent & Partial<NewEvent>,
+  { ref, ts, params = NO_PARAMS }: PastEvent,
   path: QueryPath,
   time: ReadTime,
 ): Micros {

@@ -2,7 +2,7 @@
 import { unpackVersion } from '../../codec/row.ts';
 import { fail } from '../../errors.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
-import type { NewEvent, PastEvent, ReadTime, Writes } from '../../query/session.ts';
+import type { PastEvent, ReadTime, Writes } from '../../query/session.ts';
 import { Ref, type DatabaseId } from '../../values/value.ts';
 import type { CollectionId, Document, Event, ObjectValue } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
@@ -104,7 +104,7 @@ export class DocumentWrites implements Writes {
     return document;
   }
 
-  insert(event: NewEvent, path: QueryPath, time: ReadTime): Event {
+  insert(event: PastEvent, path: QueryPath, time: ReadTime): Event {
     return insertVersion(this.context, event, path, time);
   }
 

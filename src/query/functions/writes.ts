@@ -55,16 +55,16 @@ const insertVersion = define(
   'write',
   { insert: document, ts: when, action: what, params },
   (args, context) => writing(args.params, context),
-  ({ insert: into, ts, action: kind, params: given = NO_PARAMS }, { session, path, time }) =>
-    session.writes.insert({ ref: into, ts, action: kind, params: given }, path, time),
+  (args, { session, path, time }) =>
+    session.writes.insert({ ...args, ref: args.insert }, path, time),
 );
 
 const removeVersion = define(
   'write',
   { remove: document, ts: when, action: what },
   WRITE,
-  ({ remove: from, ts, action: kind }, { session, path, time }) =>
-    session.writes.remove({ ref: from, ts, action: kind }, path, time),
+  (args, { session, path, time }) =>
+    session.writes.remove({ ...args, ref: args.remove }, path, time),
 );
 
 /** `create` on a native collection, with its own key for the positions. */

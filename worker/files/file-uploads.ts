@@ -1,0 +1,118 @@
+/** Sends the files of one database to its hub, as soon as that has the documents that refer to them. One tab sends at a time. */
+import { abortWith } from '../../hosts/abort-with.ts';
+import { after } from '../../hosts/after.ts';
+import type { FileProgress } from '../../src/host/files.ts';
+import type { FileTransport } from '../../src/sync/device/files/file-transport.ts';
+import { noteFilesOf, sendFiles } from '../../src/sync/device/files/send-files.ts';
+import type { WriteRecord } from '../../src/sync/device/state/outbox-record.ts';
+import type { Sha256 } from '../../src/sync/protocol/files.ts';
+import type { Epoch } from '../../src/sync/protocol/identifiers.ts';
+import { whileHeld } from '../tabs/web-locks.ts';
+import type { OpenedFiles } from './idb-files.ts';
+import { isOfTheNetwork, retryMs } from './network-failures.ts';
+
+export interface FileUploadsOptions {
+  readonly name: string;
+  readonly store: OpenedFiles;
+  readonly sha256: Sha256;
+  /** To the hub; undefined: it is out of reach, or nobody is logged in. */
+  readonly transport: (signal: AbortSignal) => FileTransport | undefined;
+  /** Of the hub; undefined before the first contact. */
+  readonly epoch: () => Promise<Epoch | undefined>;
+  /** Nobody has stopped it. */
+  readonly isSyncing: () => boolean;
+  /** Writes with a verdict that are kept. */
+  readonly judged: () => Promise<readonly WriteRecord[]>;
+  /** To the page, and to the other tabs. */
+  readonly emit: (progress: FileProgress) => void;
+  /** Has the tab that syncs send what is to be sent. */
+  readonly askToSend: () => void;
+  readonly report: (reason: unknown) => void;
+}
+
+export class FileUploads {
+  private readonly options: FileUploadsOptions;
+  private readonly ended: AbortSignal;
+  private sending: Promise<void> | undefined = undefined;
+  /** Whoever else sends, perhaps a tab that is frozen, does so no longer. */
+  private takesOver = false;
+  private failures = 0;
+  private cancelRetry: () => void = () => undefined;
+
+  /** @param ended aborted when the database is closed */
+  constructor(options: FileUploadsOptions, ended: AbortSignal) {
+    this.options = options;
+    this.ended = ended;
+  }
+
+  /** The hub has confirmed a write. */
+  async onVerdict({ verdict }: Pick<WriteRecord, 'verdict'>): Promise<void> {
+    const { store } = this.options;
+    if (!verdict?.files?.length || !(await store.isUsed())) return;
+    if (await noteFilesOf(verdict, store)) this.options.askToSend();
+  }
+
+  /** This tab syncs from now on: verdicts that no tab has noted before it was closed are noted. */
+  async takeOver(): Promise<void> {
+    this.takesOver = true;
+    if (!(await this.options.store.isUsed())) return;
+    const judged = await this.options.judged();
+    const byTime = judged.toSorted((a, b) => (a.verdict?.ts ?? 0) - (b.verdict?.ts ?? 0));
+    for (const record of byTime) await this.onVerdict(record);
+    this.kick();
+  }
+
+  /** Something may be sent now: the network is back, or a file was noted. */
+  kick(): void {
+    this.failures = 0;
+    this.sendSoon();
+  }
+
+  /** Resolves when nothing is to be sent any more. @throws what keeps it from being sent */
+  async sendAll(): Promise<void> {
+    const { store } = this.options;
+    if (this.ended.aborted || !(await store.isUsed())) return;
+    this.sending ??= this.sendNow().finally(() => {
+      this.sending = undefined;
+    });
+    await this.sending;
+  }
+
+  private sendSoon(): void {
+    this.cancelRetry();
+    this.sendAll().then(
+      () => {
+        this.failures = 0;
+      },
+      (reason: unknown) => this.sendLater(reason),
+    );
+  }
+
+  private sendLater(reason: unknown): void {
+    if (this.ended.aborted) return;
+    if (!isOfTheNetwork(reason)) this.options.report(reason);
+    this.cancelRetry = after(retryMs(this.failures), () => this.sendSoon());
+    this.failures += 1;
+  }
+
+  /** One after the other: of a tab that syncs and the service worker, the second finds what the first has left. */
+  private sendNow(): Promise<void> {
+    const how = this.takesOver ? { steal: true } : { signal: this.ended };
+    this.takesOver = false;
+    return whileHeld(`burrow:files:${this.options.name}`, how, (lost) => this.sendUntil(lost));
+  }
+
+  private async sendUntil(lost: AbortSignal): Promise<void> {
+    const { store, sha256, transport, epoch, isSyncing, emit } = this.options;
+    const { signal } = abortWith(this.ended, lost);
+    const hub = isSyncing() ? transport(signal) : undefined;
+    if (!hub) return;
+    await sendFiles(store, hub, {
+      sha256,
+      epoch: await epoch(),
+      isStopped: () => signal.aborted || !isSyncing(),
+      onSent: ({ file, manifest }, done, error) =>
+        emit({ file, way: 'sending', done, size: manifest.size, error }),
+    });
+  }
+}
