@@ -165,17 +165,17 @@ export class DatabaseHost {
       if (!salvage) throw new Refusal('storage_unavailable', NO_SALVAGE);
       const request = { name: into, aliveLock: `burrow:salvage:${into}`, settings: NEW_STORE };
       const handlers = { onClosed: () => undefined, leaseTerm: () => undefined };
-      const made = await openStore(request, handlers);
-      if (!made.isNew) {
-        await made.store.close();
+      const target = await openStore(request, handlers);
+      if (!target.isNew) {
+        await target.store.close();
         throw new Refusal('storage_unavailable', `${JSON.stringify(into)} exists: name a new one.`);
       }
       try {
-        const salvaged = await salvage(from, made.store);
-        await made.store.close();
+        const salvaged = await salvage(from, target.store);
+        await target.store.close();
         return salvaged;
       } catch (reason) {
-        await made.destroy();
+        await target.destroy();
         throw reason;
       }
     });

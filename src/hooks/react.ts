@@ -112,7 +112,7 @@ export function useQuery<A extends Arg>(
   query: A | undefined,
   choices?: QueryDeps,
 ): QueryState<Evaluated<A>>;
-export function useQuery(query: Asked, choices?: QueryDeps): QueryState<unknown> {
+export function useQuery(query: QueryArg, choices?: QueryDeps): QueryState<unknown> {
   const [built, shared] = useShared(query, choices);
   return useCell(shared, built === undefined ? IDLE : LOADING);
 }
@@ -134,7 +134,7 @@ export function useSuspenseQuery<A extends Arg>(
   query: A,
   choices?: QueryDeps,
 ): QueryState<Evaluated<A>> & { readonly value: Evaluated<A> };
-export function useSuspenseQuery(query: Asked, choices?: QueryDeps): QueryState<unknown> {
+export function useSuspenseQuery(query: QueryArg, choices?: QueryDeps): QueryState<unknown> {
   const session = useContext(Burrow);
   const [, shared] = useShared(query, choices);
   const state = useCell(shared, LOADING);
@@ -222,7 +222,7 @@ export type QueryDeps =
   | readonly unknown[]
   | (QueryChoices & { readonly deps?: readonly unknown[] | undefined });
 
-type Asked = Arg | undefined | (() => Arg | undefined);
+type QueryArg = Arg | undefined | (() => Arg | undefined);
 
 /** So long a cell keeps its subscription for a component that waits for it before it is mounted: its query is kept alive. */
 const MOUNT_MS = 5000;
@@ -245,7 +245,7 @@ function untilChanged(cell: Cell<unknown>): Promise<void> {
 
 const nothing = () => () => undefined;
 
-function useShared(query: Asked, choices: QueryDeps = {}) {
+function useShared(query: QueryArg, choices: QueryDeps = {}) {
   const { deps, at } = 'length' in choices ? { deps: choices, at: undefined } : choices;
   const client = useClient();
   const built = useMemo(() => (typeof query === 'function' ? query() : query), deps ?? [query]);

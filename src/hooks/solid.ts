@@ -108,13 +108,13 @@ export function useQuery<A extends Arg>(
 ): QueryState<Evaluated<A>>;
 export function useQuery(query: Given<Arg>, choices?: QueryChoices): QueryState<unknown> {
   const client = useClient();
-  const asked = createMemo(() => given(query));
+  const current = createMemo(() => given(query));
   const state = useCell(
     () => {
-      const [by, built] = [client(), asked()];
+      const [by, built] = [client(), current()];
       return by && built !== undefined ? queriesOf(by).find(built, choices) : undefined;
     },
-    () => (asked() === undefined ? IDLE : LOADING),
+    () => (current() === undefined ? IDLE : LOADING),
   );
   return withGetters({}, state, LOADING);
 }
@@ -131,14 +131,14 @@ export function usePages<T>(
 ): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
   const client = useClient();
   // The text tells sets apart that are built anew.
-  const asked = createMemo(() => given(set), undefined, {
+  const current = createMemo(() => given(set), undefined, {
     equals: (one, other) => (one && queryText(one)) === (other && queryText(other)),
   });
   const chosen = (): PagesOptions => (typeof options === 'function' ? options() : options);
   const size = createMemo(() => chosen().size);
   const at = createMemo(() => chosen().at);
   const pages = createMemo(() => {
-    const [by, of] = [client(), asked()];
+    const [by, of] = [client(), current()];
     return by && of && new Pages<T>(queriesOf(by), of, { size: size(), at: at() });
   });
   const state = useCell(pages, (): PagesState<T> => NO_PAGE);

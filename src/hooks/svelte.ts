@@ -94,9 +94,9 @@ export function useQuery(query: Given<Arg>, choices?: QueryChoices): QueryState<
   const session = usedSession();
   const state = (): QueryState<unknown> => {
     const { client } = read(session);
-    const asked = given(query);
-    if (asked === undefined) return IDLE;
-    return client ? read(queriesOf(client).find(asked, choices)) : LOADING;
+    const current = given(query);
+    if (current === undefined) return IDLE;
+    return client ? read(queriesOf(client).find(current, choices)) : LOADING;
   };
   return withGetters({}, state, LOADING);
 }

@@ -103,9 +103,9 @@ export function useQuery(
   const client = useClient();
   const state = useCell(
     () => {
-      const asked = toValue(query);
-      return client.value && asked !== undefined
-        ? queriesOf(client.value).find(asked, choices)
+      const current = toValue(query);
+      return client.value && current !== undefined
+        ? queriesOf(client.value).find(current, choices)
         : undefined;
     },
     () => (toValue(query) === undefined ? IDLE : LOADING),
@@ -125,7 +125,7 @@ export function usePages<T>(
 ): Refs<PagesState<T>> & Pick<Pages<T>, 'next' | 'previous'> {
   const client = useClient();
   // The text tells sets apart that are built anew.
-  const asked = computed<{ set: Expr<SetRef<T>>; text: string } | undefined>((before) => {
+  const current = computed<{ set: Expr<SetRef<T>>; text: string } | undefined>((before) => {
     const given = toValue(set);
     const text = given && queryText(given);
     if (before && before.text === text) return before;
@@ -136,8 +136,8 @@ export function usePages<T>(
   const pages = computed(
     () =>
       client.value &&
-      asked.value &&
-      new Pages<T>(queriesOf(client.value), asked.value.set, { size: size.value, at: at.value }),
+      current.value &&
+      new Pages<T>(queriesOf(client.value), current.value.set, { size: size.value, at: at.value }),
   );
   const state = useCell(
     () => pages.value,

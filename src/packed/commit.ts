@@ -142,7 +142,7 @@ async function run<T>(
     written.apply(writes);
   };
   try {
-    return await body({ fetch: (...asked) => tx.fetch(...asked), apply });
+    return await body({ fetch: (...request) => tx.fetch(...request), apply });
   } finally {
     isOver = true;
   }

@@ -36,7 +36,7 @@ export class QueryWatch {
   private recorded = 0;
   private dropped = 0;
   /** When somebody asked last. */
-  private asked: Micros | undefined = undefined;
+  private watchedAt: Micros | undefined = undefined;
   private tee: RecordLog | undefined = undefined;
 
   constructor(own: RecordLog | undefined, clock: () => Micros) {
@@ -45,14 +45,14 @@ export class QueryWatch {
   }
 
   get isOn(): boolean {
-    return this.asked !== undefined;
+    return this.watchedAt !== undefined;
   }
 
   /** What queries are recorded in now. */
   get log(): RecordLog | undefined {
     const { own } = this;
-    if (this.asked === undefined) return own;
-    if (this.clock() - this.asked > WATCH_MICROS) {
+    if (this.watchedAt === undefined) return own;
+    if (this.clock() - this.watchedAt > WATCH_MICROS) {
       this.stop();
       return own;
     }
@@ -73,11 +73,11 @@ export class QueryWatch {
 
   /** Somebody looks. */
   begin(): void {
-    this.asked = this.clock();
+    this.watchedAt = this.clock();
   }
 
   stop(): void {
-    this.asked = undefined;
+    this.watchedAt = undefined;
     this.tee = undefined;
     this.kept = [];
     this.chars = 0;

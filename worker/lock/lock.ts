@@ -79,9 +79,9 @@ const isHead = ({ space, key }: RowAddress): boolean => space === HEAD.space && 
 
 function watchedStore(store: Store, makeWatch: () => HeadWatch): Store {
   const reading = (tx: ReadTx, watch: HeadWatch): ReadTx => ({
-    async fetch(asked, ...more) {
-      const found = await tx.fetch(asked, ...more);
-      const at = asked.findIndex(isHead);
+    async fetch(rows, ...more) {
+      const found = await tx.fetch(rows, ...more);
+      const at = rows.findIndex(isHead);
       if (at >= 0) watch.onHead(found.rows[at]);
       return found;
     },

@@ -62,7 +62,7 @@ export async function warmUp(
     await idle();
     if (isStopped() || pages === PAGES_MAX || msLeft <= 0) return undefined;
     pages += 1;
-    const begun = now();
+    const startedAt = now();
     try {
       const { status, body } = await engine.query({
         secret: rootSecret,
@@ -76,7 +76,7 @@ export async function warmUp(
       if (reason instanceof TurnOver) return undefined;
       throw reason;
     } finally {
-      const took = now() - begun;
+      const took = now() - startedAt;
       msLeft -= took;
       if (took < PAGE_MS) size = Math.min(size * 2, SIZE_MAX);
     }

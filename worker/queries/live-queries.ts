@@ -151,9 +151,9 @@ export class LiveQueries {
     live.meanwhile = [];
     live.runs += 1;
     const { now } = this.options;
-    const begun = now();
+    const startedAt = now();
     const answer = await this.ask(live);
-    live.took = now() - begun;
+    live.took = now() - startedAt;
     const { meanwhile } = live;
     live.meanwhile = undefined;
     if (!this.byId.has(live.id)) return;

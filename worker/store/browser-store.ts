@@ -23,14 +23,14 @@ export interface BrowserStore extends Store {
 const META = { stores: ['meta'], mode: 'readwrite', durability: 'strict' } as const;
 
 /** The loss that a store reported when it was opened is not reported again. */
-export const acknowledgeLoss = (lasting: ReconnectingConnection): Promise<void> =>
-  lasting.run(async (connection) => {
-    const tx = await lasting.begin(
+export const acknowledgeLoss = (reconnecting: ReconnectingConnection): Promise<void> =>
+  reconnecting.run(async (connection) => {
+    const tx = await reconnecting.begin(
       connection,
       (idb, watched) => new NativeTransaction(idb, { ...META, ...watched }),
     );
     await forgetLoss(tx)
-      .then(async () => lasting.requireBirth(await tx.raw('meta', STAMP_KEY)))
+      .then(async () => reconnecting.requireBirth(await tx.raw('meta', STAMP_KEY)))
       .catch(dropping(tx));
     await tx.commit();
   });

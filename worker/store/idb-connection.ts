@@ -113,8 +113,8 @@ function mayUpgrade(layout: Layout, oldVersion: number): boolean {
 
 /** @param mayGoOn returns false: what is stored stays as it is */
 const guarded = (mayGoOn: (tx: IDBTransaction, oldVersion: number) => boolean): IDBFactory => ({
-  open(...asked) {
-    const request = indexedDB.open(...asked);
+  open(...args) {
+    const request = indexedDB.open(...args);
     // Ahead of Dexie's.
     request.addEventListener('upgradeneeded', (event) => {
       const tx = request.transaction;

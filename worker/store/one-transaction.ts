@@ -9,11 +9,11 @@ export async function inOneTransaction<T>(
   body: (store: IDBObjectStore) => IDBRequest<T>,
 ): Promise<T> {
   const transaction = idb.transaction(store, mode);
-  const asked = body(transaction.objectStore(store));
+  const request = body(transaction.objectStore(store));
   await new Promise<unknown>((resolve, reject) => {
     transaction.addEventListener('complete', resolve);
     // WebKit says only on the request why.
-    transaction.addEventListener('abort', () => reject(transaction.error ?? asked.error));
+    transaction.addEventListener('abort', () => reject(transaction.error ?? request.error));
   });
-  return asked.result;
+  return request.result;
 }

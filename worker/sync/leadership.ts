@@ -71,9 +71,9 @@ export class Leadership {
     const waiting = new AbortController();
     this.waiting = waiting;
     // `steal` and `signal` cannot be combined.
-    const asked = how.steal ? how : { signal: waiting.signal };
+    const options = how.steal ? how : { signal: waiting.signal };
     void locks
-      .request(`burrow:sync:${name}`, asked, () => this.lead())
+      .request(`burrow:sync:${name}`, options, () => this.lead())
       // Stolen by a tab that missed the heartbeats of this one; or the wait was aborted.
       .catch(() => {
         if (this.waiting === waiting) this.stop();

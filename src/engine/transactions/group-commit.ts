@@ -132,9 +132,9 @@ export class GroupCommitter {
     if (assumedAbsent.length === 0 && isCurrent) return this.apply(tx, group, added);
     const plan = planOf(assumedAbsent);
     const term = this.heads.term();
-    const asked = tx.fetch([...plan.rows, HEAD], plan.ranges);
+    const fetching = tx.fetch([...plan.rows, HEAD], plan.ranges);
     const applied = this.apply(tx, group, added);
-    const found = await asked;
+    const found = await fetching;
     const head = this.heads.moveTo(found.rows.at(-1), term);
     if (head === group.head && isNothing(plan, found)) return applied;
     if (head === group.head) group.snapshot.keep(plan, found);

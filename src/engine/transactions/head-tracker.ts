@@ -86,13 +86,13 @@ export class HeadTracker {
         return trusted;
       }
     }
-    const asked = { ...plan, rows: [HEAD, ...plan.rows] };
+    const request = { ...plan, rows: [HEAD, ...plan.rows] };
     const term = this.term();
     const { head: begunAt = 0 } = this.cache;
-    const found = await tx.fetch(asked.rows, asked.ranges, this.fetchBytes);
+    const found = await tx.fetch(request.rows, request.ranges, this.fetchBytes);
     const head = this.moveTo(found.rows[0], term, begunAt);
     const reader = this.readerAt(head);
-    reader.keep(asked, found);
+    reader.keep(request, found);
     return { head, reader };
   }
 
@@ -106,13 +106,13 @@ export class HeadTracker {
     minSnapshot: Micros,
   ): Promise<Snapshot | undefined> {
     const plan = planOf(needs);
-    const asked = { ...plan, rows: [HEAD, ...plan.rows] };
-    const found = await tx.fetch(asked.rows, asked.ranges, this.fetchBytes);
+    const request = { ...plan, rows: [HEAD, ...plan.rows] };
+    const found = await tx.fetch(request.rows, request.ranges, this.fetchBytes);
     const row = found.rows[0];
     if (headOf(row) < Math.max(minSnapshot, this.cache.head ?? 0)) return undefined;
     const head = this.moveTo(row, undefined);
     const reader = this.readerAt(head);
-    reader.keep(asked, found);
+    reader.keep(request, found);
     return { head, reader };
   }
 

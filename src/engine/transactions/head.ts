@@ -73,8 +73,8 @@ function versionsIn({ previous, ts, rows }: Changes): number {
 
 /** Whether the version in a row was made by the commit of `ts` that followed the one of `previous`. */
 export function isOfCommit({ value }: Row, previous: Micros, ts: Micros): boolean {
-  const made = versionTs(String(value));
-  return made > previous && made <= ts;
+  const writtenAt = versionTs(String(value));
+  return writtenAt > previous && writtenAt <= ts;
 }
 
 const inTail = ({ previous, ts, rows, entries }: Changes): TailCommit => ({

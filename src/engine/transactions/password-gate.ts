@@ -52,8 +52,8 @@ export class PasswordGate {
     const known = this.knownBar(attempt);
     if (known !== undefined) return { until: known };
     const stored = await this.store.read(async (tx) => {
-      const asked = await failuresIn(tx, names);
-      return this.clock.isNew ? [...asked, ...(await allFailuresIn(tx))] : asked;
+      const failures = await failuresIn(tx, names);
+      return this.clock.isNew ? [...failures, ...(await allFailuresIn(tx))] : failures;
     }, META);
     // Nothing is awaited until the failure is in `own`: attempts at the same time see each other.
     const now = this.clock.now(latestOf(stored.flat()));

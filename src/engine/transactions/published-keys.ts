@@ -36,7 +36,7 @@ export class PublishedKeys {
   private readonly options: Options;
   private readonly known = new Map<string, KeySet>();
   private readonly fetching = new Map<string, Promise<KeySet | undefined>>();
-  private readonly asked = new Map<string, Micros>();
+  private readonly requestedAt = new Map<string, Micros>();
 
   constructor(options: Options) {
     this.options = options;
@@ -71,10 +71,10 @@ export class PublishedKeys {
     const running = this.fetching.get(uri);
     if (running) return running;
     const now = this.options.clock();
-    if (now - (this.asked.get(uri) ?? -Infinity) < BETWEEN_FETCHES) {
+    if (now - (this.requestedAt.get(uri) ?? -Infinity) < BETWEEN_FETCHES) {
       return Promise.resolve(undefined);
     }
-    remember(this.asked, uri, now, ADDRESSES_MAX);
+    remember(this.requestedAt, uri, now, ADDRESSES_MAX);
     const fetched = this.fetch(uri, now).finally(() => this.fetching.delete(uri));
     this.fetching.set(uri, fetched);
     return fetched;

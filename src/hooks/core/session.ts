@@ -143,7 +143,7 @@ export class Session extends Cell<SessionState> {
     if (database.isLocked) this.enter('locked');
     else if (sync)
       await database.sync(sync).then(
-        (begun) => this.follow(begun),
+        (started) => this.follow(started),
         // Nobody has ever logged in here: that is no error.
         (error: BurrowError) =>
           this.enter('logged-out', error.code === 'bad request' ? {} : { error }),

@@ -31,7 +31,7 @@ export class LiveRows<T extends object> {
   private shown = new Map<string, string>();
   /** Oldest first. One, but while the first answer after a write is awaited. */
   private runs: readonly Run[] = [];
-  private begun = 0;
+  private lastRun = 0;
   /** Until a run is begun for them: however many write at once, one more than the current is under way. */
   private waiting: (() => void)[] = [];
 
@@ -74,7 +74,7 @@ export class LiveRows<T extends object> {
   }
 
   private run(answered: () => void): void {
-    const number = ++this.begun;
+    const number = ++this.lastRun;
     const isOver = (): boolean => !this.runs.some((run) => run.number === number);
     const stop = this.client.subscribe(this.query, {
       next: (documents) => {

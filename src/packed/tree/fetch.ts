@@ -45,12 +45,12 @@ export class Fetch {
 
   /** Returns false when a block is missing. */
   private readRows(access: BlockAccess): boolean {
-    const begun = this.rows.length;
+    const start = this.rows.length;
     let isWhole = true;
-    for (let at = begun; at < this.wanted.length; at += 1) {
+    for (let at = start; at < this.wanted.length; at += 1) {
       const address = this.wanted[at];
       if (!address || this.rowBytes >= this.bytesMax) return isWhole;
-      if (!isWhole && this.bytesMax < Infinity && at - begun >= ROWS_AT_A_TIME) return false;
+      if (!isWhole && this.bytesMax < Infinity && at - start >= ROWS_AT_A_TIME) return false;
       const row = pointRow(this.version, rowFamily(address.space), address.key, access);
       if (row === MISSING) isWhole = false;
       else if (isWhole) {

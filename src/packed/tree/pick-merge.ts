@@ -53,8 +53,8 @@ function levelsOf(runs: Runs): readonly Group[] {
 /** Of a level what is being merged; else the oldest, if there are enough to begin. */
 function groupOf(runs: Runs, { from, to }: Group, runsPerLevel: number): Group | undefined {
   const isMerging = runs.slice(from, to + 1).map((run) => run.isMerging);
-  const begun = { from: from + isMerging.indexOf(true), to: from + isMerging.lastIndexOf(true) };
-  if (begun.from < begun.to) return begun;
+  const running = { from: from + isMerging.indexOf(true), to: from + isMerging.lastIndexOf(true) };
+  if (running.from < running.to) return running;
   if (to - from + 1 < runsPerLevel) return undefined;
   return { from: Math.max(from, to + 1 - LEVELS_AT_ONCE * runsPerLevel), to };
 }

@@ -56,10 +56,10 @@ export class SnapshotTx implements ReadTx {
   /** Reads the log, and brings along the blocks that are likely to be needed. */
   private async begin(
     access: BlockAccess,
-    ...asked: Required<Parameters<ReadTx['fetch']>>
+    ...request: Required<Parameters<ReadTx['fetch']>>
   ): Promise<Fetch> {
     const { tree } = this;
-    const likely = new Fetch(tree.version, ...asked);
+    const likely = new Fetch(tree.version, ...request);
     if (!tree.isCurrent()) {
       likely.run(access);
       await tree.refresh(access);
@@ -69,7 +69,7 @@ export class SnapshotTx implements ReadTx {
       this.version = tree.version;
       tree.pin(this.version);
     }
-    return likely.version === this.version ? likely : new Fetch(this.version, ...asked);
+    return likely.version === this.version ? likely : new Fetch(this.version, ...request);
   }
 
   private async load(access: BlockAccess): Promise<void> {

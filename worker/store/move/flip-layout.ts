@@ -30,7 +30,7 @@ export async function flipLayout(
 ): Promise<void> {
   let refused: { readonly reason: unknown } | undefined;
   const flip = (tx: IDBTransaction): void => {
-    look(tx, headAt, (found) => {
+    readState(tx, headAt, (found) => {
       try {
         if (!isCopied(found, copy)) throw changed();
         stampPacked(tx, found);
@@ -58,14 +58,14 @@ interface Found {
   readonly counts: readonly unknown[];
 }
 
-interface Asked {
+interface ReadRequest {
   readonly result: unknown;
   addEventListener(type: 'success', listener: () => void): void;
 }
 
 /** All requests go out at once: nothing may be awaited in an upgrade that is Dexie's too. */
-function look(tx: IDBTransaction, headAt: RowAddress, take: (found: Found) => void): void {
-  const requests: readonly Asked[] = [
+function readState(tx: IDBTransaction, headAt: RowAddress, take: (found: Found) => void): void {
+  const requests: readonly ReadRequest[] = [
     ...PACKED_LAYOUT.stamped.map(({ name }) => tx.objectStore(name).get(STAMP_KEY)),
     tx.objectStore(headAt.space).get(headAt.key),
     ...HOT_SPACES.map((space) => tx.objectStore(space).count(rowsOnly())),

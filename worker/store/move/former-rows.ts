@@ -61,13 +61,13 @@ const recordRemoval = (connection: ReconnectingConnection): Promise<void> =>
   });
 
 const inStore = <T>(
-  lasting: ReconnectingConnection,
+  reconnecting: ReconnectingConnection,
   store: string,
   body: (tx: NativeTransaction) => Promise<T>,
 ): Promise<T> =>
-  lasting.run(async (connection) => {
+  reconnecting.run(async (connection) => {
     const plan = { stores: [store], mode: 'readwrite', durability: 'relaxed' } as const;
-    const tx = await lasting.begin(
+    const tx = await reconnecting.begin(
       connection,
       (idb, watched) => new NativeTransaction(idb, { ...plan, ...watched }),
     );

@@ -71,11 +71,11 @@ export class IdbMedium implements Medium {
   ): Promise<number | undefined> {
     await this.connection.setMark();
     const commit = this.connection.nextCommit();
-    let asked: number | undefined;
+    let attempted: number | undefined;
     return this.connection.run(async (connection) => {
-      if (asked !== undefined) {
-        const arrived = await this.hasArrived(connection, asked, commit);
-        if (arrived !== 'no') return arrived === 'yes' ? asked : undefined;
+      if (attempted !== undefined) {
+        const arrived = await this.hasArrived(connection, attempted, commit);
+        if (arrived !== 'no') return arrived === 'yes' ? attempted : undefined;
       }
       const tx = await this.begin(connection, ['commits'], 'readwrite', durability);
       const log = await this.ourPartsAfter(tx, after).catch(dropping(tx));
@@ -85,7 +85,7 @@ export class IdbMedium implements Medium {
         tx.drop();
         return undefined;
       }
-      asked = first;
+      attempted = first;
       const number = await this.addAll(tx, parts, first, commit).catch(dropping(tx));
       // Nobody else appends in between, numbers only grow, and the last record is never cut: this is not the log that was read before.
       if (number !== undefined && number !== first) this.connection.lost();

@@ -29,9 +29,9 @@ export async function salvageDatabase(name: string, into: Store): Promise<Salvag
       rows += found.rows.length;
     }
     if (damaged.length === 0) return { rows, damaged, renamed: [] };
-    const anew = lost.namedAnew();
-    await put(into, { space: 'documents', rows: anew.rows });
-    return { rows, damaged, renamed: anew.names };
+    const renamed = lost.namedAnew();
+    await put(into, { space: 'documents', rows: renamed.rows });
+    return { rows, damaged, renamed: renamed.names };
   } finally {
     idb.close();
   }
