@@ -22,7 +22,7 @@ export interface TimeSpan {
 /** The network of a device, with a switch. */
 export interface TestNetwork {
   readonly isOnline: boolean;
-  /** Requests under way fail, as those that follow do, and the device is notified. */
+  /** Requests under way fail, as those that follow do, and the device is told. */
   offline(): void;
   online(): void;
 }

@@ -148,7 +148,7 @@ function readTls({ tlsCert, tlsKey }: HubSettings): TlsFiles | undefined {
   return { cert: read(tlsCert), key: read(tlsKey) };
 }
 
-/** A refusal was told to a caller; anything else is an error of the hub. */
+/** A refusal was sent to a caller; anything else is an error of the hub. */
 function report(logger: Logger, reason: unknown): void {
   if (reason instanceof Refusal) logger.warn({ err: reason }, 'refused');
   else logger.error({ err: reason }, 'failed');

@@ -1,5 +1,5 @@
 /**
- * In which database credentials act, as answers told: known before the next query of each is read. With a scope a credential may act in
+ * In which database credentials act, as answers showed: known before the next query of each is read. With a scope a credential may act in
  * several: the first counts, so that no scope is a share of its own.
  */
 import { Generations } from '../../src/store/generations.ts';

@@ -1,5 +1,5 @@
 /**
- * One port for HTTP/1.1, HTTP/2 and WebSockets: told apart by ALPN over TLS, by the first bytes without it, for the original's
+ * One port for HTTP/1.1, HTTP/2 and WebSockets: distinguished by ALPN over TLS, by the first bytes without it, for the original's
  * drivers speak HTTP/2 with prior knowledge on cleartext ports. Connections are counted, and have a deadline to say what they
  * want. States, order and tests: README.md.
  */

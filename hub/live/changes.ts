@@ -20,7 +20,7 @@ export class Changes {
     }
   }
 
-  touch({ rows, ranges }: ReadSet): boolean {
+  touches({ rows, ranges }: ReadSet): boolean {
     return (
       this.isUnknown ||
       rows.some(({ space, key }) => this.rows.get(space)?.has(key)) ||

@@ -37,8 +37,8 @@ test('changes touch what one of their commits touches', () => {
   fc.assert(
     fc.property(reads, fc.array(notice, { maxLength: 3 }), (readSet, notices) => {
       const isTouched = notices.some((each) => touches(each, readSet));
-      expect(new Changes(notices).touch(readSet)).toBe(isTouched);
-      expect(new Changes(undefined).touch(readSet)).toBe(true);
+      expect(new Changes(notices).touches(readSet)).toBe(isTouched);
+      expect(new Changes(undefined).touches(readSet)).toBe(true);
     }),
   );
 });
@@ -103,13 +103,13 @@ test('commits of one turn are told together, and too many or a gap as any change
   const stop = feed.add(follower);
   for (let ts = 1; ts < 6; ts++) feed.onCommit(commit(ts));
   await expect.poll(() => told.length).toBe(1);
-  expect(told[0]?.touch(NOTHING)).toBe(false);
+  expect(told[0]?.touches(NOTHING)).toBe(false);
   feed.onCommit(commit(6, 11));
   await expect.poll(() => told.length).toBe(2);
-  expect(told[1]?.touch(NOTHING)).toBe(true);
+  expect(told[1]?.touches(NOTHING)).toBe(true);
   feed.onCommit(commit(20));
   await expect.poll(() => told.length).toBe(3);
-  expect(told[2]?.touch(NOTHING)).toBe(true);
+  expect(told[2]?.touches(NOTHING)).toBe(true);
   stop();
   feed.onCommit(commit(21));
   await new Promise((resolve) => setImmediate(resolve));

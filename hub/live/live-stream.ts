@@ -96,7 +96,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
         if (live.meanwhile.push(changes) < MEANWHILE_MAX) continue;
         live.isStale = true;
         live.meanwhile = [];
-      } else if (!live.isStale && (!live.reads || changes.touch(live.reads)))
+      } else if (!live.isStale && (!live.reads || changes.touches(live.reads)))
         isNew = live.isStale = true;
     }
     if (isNew) this.wake?.();
@@ -194,7 +194,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
       live.restsUntilMs = now + Math.max(heartbeatMs, took * REFUSED_REST);
     } else live.reads = boundedReads(answer.readSet, this.options.factsMax);
     const { reads } = live;
-    if (reads && meanwhile.some((changes) => changes.touch(reads))) live.isStale = true;
+    if (reads && meanwhile.some((changes) => changes.touches(reads))) live.isStale = true;
     await this.tell(live, answer);
   }
 

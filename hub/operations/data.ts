@@ -43,7 +43,7 @@ export interface FileImport extends DataRequest {
   readonly delimiter: string | undefined;
 }
 
-/** An export is told by its first line, other files by their names. */
+/** An export is recognized by its first line, other files by their names. */
 export function importFile(request: FileImport): Promise<ImportResult> {
   const { url, file } = request;
   const open = () =>

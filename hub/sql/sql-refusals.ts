@@ -1,4 +1,4 @@
-/** What callers are told when the database failed. The server's own text stays in the cause: it may reveal data of others. */
+/** The refusals that callers get when the database failed. The server's own text stays in the cause: it may reveal data of others. */
 import { Refusal, type RefusalCode } from '../../src/errors.ts';
 import type { SqlFailure } from './sql-client.ts';
 
@@ -15,7 +15,7 @@ const REFUSED: Readonly<Record<string, readonly [RefusalCode, string]>> = {
   '58030': ['quota_exceeded', 'The database could not write to its disk: nothing was stored.'],
 };
 
-/** @param report told of what only whoever runs the database can do something about */
+/** @param report receives what only the operator of the database can mend */
 export function refusalFor(failure: SqlFailure, report?: (refusal: Refusal) => void): Refusal {
   const { code = '', isConnectionLoss } = failure;
   const expected = isConnectionLoss ? undefined : (REFUSED[code] ?? REFUSED[code.slice(0, 2)]);

@@ -33,7 +33,7 @@ export const dataIn = (folder: string): string => join(resolve(folder), 'pglite'
 const heldHere = new Set<string>();
 
 /**
- * @param say told of a stale lock
+ * @param say prints that a stale lock was found
  * @throws Refusal `storage_blocked` when another process has it, `storage_unavailable` when it cannot be used
  */
 export async function takeFolder(

@@ -42,7 +42,7 @@ export interface SqlStoreOptions {
   readonly report?: ((reason: unknown) => void) | undefined;
 }
 
-/** Is told of writes that change one row. */
+/** Receives writes that change one row. */
 export interface HeadWatcher {
   readonly address: RowAddress;
   /** A write of the row is about to be committed. */

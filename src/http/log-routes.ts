@@ -187,7 +187,11 @@ export async function answerFile(
     return messageAnswer(405, 'This route accepts only GET.');
   const signature = parameters.get('signature') ?? '';
   const file = await exports?.file(requestId, version, signature);
-  if (!file) return messageAnswer(403, 'This URL has expired or is not valid.');
+  if (!file)
+    return messageAnswer(
+      403,
+      'This URL has expired or is not valid. Create a new one for the log export.',
+    );
   // With this type and a fixed name no browser renders it as a page, whatever its content.
   const headers = {
     'content-type': 'application/gzip',

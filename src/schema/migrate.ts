@@ -73,7 +73,7 @@ export async function planMigration(
 
 /** @throws UsageError */
 function checkSchema(schema: Partial<DefinedSchema> | undefined): void {
-  if (!schema?.objects) throw new UsageError('A schema is what defineSchema() gave.');
+  if (!schema?.objects) throw new UsageError('The schema must be what defineSchema() gave.');
 }
 
 /** @throws UsageError */

@@ -42,7 +42,7 @@ async function openTab(logIn: (login: CopyLogin, kept: Map<string, string>) => v
           : Promise.reject(new TypeError('Failed to fetch'));
       },
     },
-    tabs: { emit: () => undefined },
+    tabs: { broadcast: () => undefined },
     clock: () => 0,
     emit: () => undefined,
     report: (reason: unknown) => {
@@ -54,9 +54,9 @@ async function openTab(logIn: (login: CopyLogin, kept: Map<string, string>) => v
   const shared = new SharedSync(options, {
     url: 'http://hub',
     login,
-    files: { begin: async () => undefined },
-    secondCopy: { look: async () => undefined },
-    waits: { failSchema: () => undefined },
+    files: { uploads: { takeOver: async () => undefined } },
+    secondCopy: { reconcile: async () => undefined },
+    waiters: { failSchema: () => undefined },
   } as unknown as SessionOfTab);
   shared.join();
   await vi.waitFor(() => expect(isLocked).toBe(true));

@@ -47,7 +47,7 @@ export function hello(
   if (deviceSeq < lastSeq)
     throw new SyncRefused(
       'client_regressed',
-      `The device has made ${deviceSeq} writes, but the hub has processed ${lastSeq} of it.`,
+      `The hub has processed ${lastSeq} writes of this device, which has made only ${deviceSeq}: its storage was restored or cloned. It takes a new id.`,
     );
   const welcome: Welcome = {
     protocol: SYNC_PROTOCOL,
