@@ -161,12 +161,12 @@ test(
       headers: { authorization: `Bearer ${ROOT_SECRET}`, 'x-faunadb-api-version': '4' },
       body: '{"ref":{"collection":"live"},"id":"1"}',
     });
-    let heard = '';
+    let received = '';
     const reading = (async () => {
       const decoder = new TextDecoder();
-      for await (const part of stream.body ?? []) heard += decoder.decode(part);
+      for await (const part of stream.body ?? []) received += decoder.decode(part);
     })().catch(() => undefined);
-    await expect.poll(() => heard).toContain('"type":"start"');
+    await expect.poll(() => received).toContain('"type":"start"');
     const times: number[] = [];
     for (let n = 1; n <= 10; n++) {
       const params = { object: { data: { object: { n: 1000 + n } } } };
@@ -176,7 +176,7 @@ test(
       });
       expect(answer.status).toBe(200);
       const begun = performance.now();
-      await expect.poll(() => heard, { interval: 5 }).toContain(`${1000 + n}`);
+      await expect.poll(() => received, { interval: 5 }).toContain(`${1000 + n}`);
       times.push(performance.now() - begun);
     }
     times.sort((a, b) => a - b);

@@ -243,7 +243,7 @@ test('a worker that is killed at any slice of a move leaves a database that is w
         if (received.length === 2) worker?.terminate();
       },
     });
-    // A page whose worker was killed amid it hears of that late.
+    // A page whose worker was killed amid it is notified of that late.
     opening.catch(() => undefined);
     const killed = vi.waitUntil(() => received.length >= 2, { timeout: 60_000 });
     const db = await Promise.race([opening.catch(heldByTheKilled), killed.then(() => undefined)]);
@@ -252,7 +252,7 @@ test('a worker that is killed at any slice of a move leaves a database that is w
       await db.close();
     } else if (received.length >= 2) kills += 1;
   }
-  // A busy page hears of a slice late, when the worker has moved on: then there are fewer kills than slices.
+  // A busy page receives a slice late, when the worker has moved on: then there are fewer kills than slices.
   expect(kills).toBeGreaterThan(1);
   const db = await openDatabase(name, { store: 'packed' });
   const admin = db.client();

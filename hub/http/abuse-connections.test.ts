@@ -20,24 +20,24 @@ afterEach(async () => {
 /** All of it in one go; resolves with what came back when the connection has ended. */
 function flood(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
-    let heard = '';
+    let received = '';
     socket = connect(port, '127.0.0.1')
       .on('error', () => undefined)
-      .on('data', (part) => (heard += String(part)))
-      .on('close', () => resolve(heard));
+      .on('data', (part) => (received += String(part)))
+      .on('close', () => resolve(received));
     socket.write(text);
   });
 }
 
-const answersIn = (heard: string): number => heard.split('HTTP/1.1 ').length - 1;
+const answersIn = (received: string): number => received.split('HTTP/1.1 ').length - 1;
 
 test('a connection with thousands of pipelined requests is closed', async () => {
   hub = await openTestHub();
-  const heard = await flood(
+  const received = await flood(
     hub.port,
     'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(20_000),
   );
-  expect(answersIn(heard)).toBeLessThan(100);
+  expect(answersIn(received)).toBeLessThan(100);
   expect((await hub.query(1)).status).toBe(200);
 });
 
@@ -85,9 +85,9 @@ test('some pipelined requests are answered, in their order', async () => {
   const ask = (n: number) =>
     `GET /?q=${n} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${hub?.secret}\r\n\r\n`;
   const last = 'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
-  const heard = await flood(hub.port, [1, 2, 3, 4, 5, 6, 7, 8].map(ask).join('') + last);
-  expect([...heard.matchAll(/"resource":(\d)/g)].map(([, n]) => n).join('')).toBe('12345678');
-  expect(answersIn(heard)).toBe(9);
+  const received = await flood(hub.port, [1, 2, 3, 4, 5, 6, 7, 8].map(ask).join('') + last);
+  expect([...received.matchAll(/"resource":(\d)/g)].map(([, n]) => n).join('')).toBe('12345678');
+  expect(answersIn(received)).toBe(9);
 });
 
 test('a connection that offers to go over to HTTP/2 again and again is closed', async () => {

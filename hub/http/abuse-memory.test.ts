@@ -28,7 +28,7 @@ test.each(['no secret', 'a wrong secret'])(
     const secret = kind === 'no secret' ? [] : ['authorization: Bearer fnAwrong'];
     const held = Array.from({ length: 8 }, () => dial(opened.port, post(8 * MIB, ...secret)));
     for (const { socket } of held) socket.write(' '.repeat(8 * MIB - 10));
-    for (const { heard } of held) await expect.poll(heard).toContain('401');
+    for (const { received } of held) await expect.poll(received).toContain('401');
     expect((await opened.query({ add: [1, 2] })).body.resource).toBe(3);
     await expect.poll(() => metric(opened, 'body_bytes')).toBe(0);
   },
@@ -37,10 +37,10 @@ test.each(['no secret', 'a wrong secret'])(
 test('a body without a length is read no further than its first part before its secret is checked', async () => {
   const opened = await open({ settings: { metrics: 'open' } });
   const head = 'POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n';
-  const { socket, heard } = dial(opened.port, head);
+  const { socket, received } = dial(opened.port, head);
   const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
   for (let i = 0; i < 100; i++) socket.write(chunk);
-  await expect.poll(heard).toContain('401');
+  await expect.poll(received).toContain('401');
 });
 
 test('a large body of a valid credential is answered, with a length and without', async () => {
@@ -85,14 +85,14 @@ test.each(['a valid secret', 'a wrong secret'])(
     const opened = await open();
     const secret = kind === 'a valid secret' ? opened.secret : 'fnAwrong';
     const head = post(8 * MIB, `authorization: Bearer ${secret}`);
-    let heard = '';
+    let received = '';
     const most = await mostReadInTurn(async () => {
       const dialled = dial(opened.port, head);
       dialled.socket.end(' '.repeat(8 * MIB));
       await once(dialled.socket, 'close');
-      heard = dialled.heard();
+      received = dialled.received();
     });
-    expect(heard).toContain(kind === 'a valid secret' ? ' 400 ' : ' 401 ');
+    expect(received).toContain(kind === 'a valid secret' ? ' 400 ' : ' 401 ');
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(MIB / 2);
   },
@@ -112,7 +112,7 @@ test('bodies of one address fill its share of the memory, not that of the others
   const held = [1, 2, 3, 4].map(() =>
     dial(port, post(MIB, authorization, 'x-forwarded-for: 10.0.0.1') + ' '.repeat(MIB - 10)),
   );
-  await expect.poll(() => held.filter(({ heard }) => heard().includes('429')).length).toBe(2);
+  await expect.poll(() => held.filter(({ received }) => received().includes('429')).length).toBe(2);
   const text = `{"length":"${'x'.repeat(MIB)}"}`;
   const headers = { authorization: `Bearer ${secret}`, 'x-forwarded-for': '10.0.0.2' };
   const other = await fetch(url, { method: 'POST', headers, body: text });
@@ -121,8 +121,8 @@ test('bodies of one address fill its share of the memory, not that of the others
 
 test('a body that hardly arrives is refused long before its deadline', async () => {
   const { port, secret } = await open({ settings: { bodyWindowMs: 300, requestMs: 600_000 } });
-  const { heard } = dial(port, `${post(MIB, `authorization: Bearer ${secret}`)}{`);
-  await expect.poll(heard).toMatch(/^HTTP\/1.1 408[^]*of the body arrived/);
+  const { received } = dial(port, `${post(MIB, `authorization: Bearer ${secret}`)}{`);
+  await expect.poll(received).toMatch(/^HTTP\/1.1 408[^]*of the body arrived/);
 });
 
 test('requests of a credential that never arrive hold up no other of it', async () => {
@@ -200,7 +200,7 @@ test('streams that have ended leave nothing behind', async () => {
   const lasting = [...made];
   const before = keptBy(lasting);
   const opened = Array.from({ length: 20 }, () => dial(port, head + body));
-  for (const { heard } of opened) await expect.poll(heard).toContain('"type":"start"');
+  for (const { received } of opened) await expect.poll(received).toContain('"type":"start"');
   for (const { socket } of opened) socket.destroy();
   await expect.poll(() => metric({ url }, 'streams')).toBe(0);
   expect(keptBy(lasting)).toBe(before);
@@ -242,7 +242,7 @@ test('who does not read answers is given no more of them, and others are', async
   ask().socket.pause();
   await expect.poll(() => metric(opened, 'answer_bytes')).toBeGreaterThan(9 * MIB);
   // The query runs; beside the other, its answer is too much.
-  await expect.poll(ask().heard).toContain('its answer is not sent');
+  await expect.poll(ask().received).toContain('its answer is not sent');
   expect((await query({ add: [1, 2] }, other)).body.resource).toBe(3);
   expect((await query({ add: [1, 2] })).body.resource).toBe(3);
 });

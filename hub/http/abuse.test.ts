@@ -54,13 +54,13 @@ test('T13: a body that inflates without end is refused, and so is one without en
   expect((await send('no gzip', gzip)).status).toBe(400);
   expect((await send('{}', { 'content-encoding': 'br' })).status).toBe(400);
   expect((await send(' '.repeat(1024 * 1024 + 1))).status).toBe(413);
-  const { socket, heard } = dial(
+  const { socket, received } = dial(
     port,
     `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\ntransfer-encoding: chunked\r\n\r\n`,
   );
   const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
   const pushing = setInterval(() => socket.write(chunk), 5);
-  await expect.poll(heard).toContain('413');
+  await expect.poll(received).toContain('413');
   await expect.poll(() => socket.destroyed).toBe(true);
   clearInterval(pushing);
 });
@@ -74,8 +74,8 @@ test('T13: long headers and long lines are refused', async () => {
     431,
   );
   expect((await fetch(`${url}/?q=${'1'.repeat(17_000)}`)).status).toBe(414);
-  const { heard } = dial(port, `GET / HTTP/1.1\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`);
-  await expect.poll(heard).toContain('431');
+  const { received } = dial(port, `GET / HTTP/1.1\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`);
+  await expect.poll(received).toContain('431');
 });
 
 test('T13: a stream that nobody reads is let go', async () => {
@@ -127,12 +127,12 @@ test('T17: pages of other origins, other names, forms: only listed origins are l
   expect(form.status).toBe(401);
   // DNS rebinding: a name of theirs that resolves to here.
   for (const name of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example', '']) {
-    const { heard } = dial(port, `GET /ping HTTP/1.1\r\nhost: ${name}\r\n\r\n`);
-    await expect.poll(heard).toMatch(/^HTTP\/1.1 40[03]/);
+    const { received } = dial(port, `GET /ping HTTP/1.1\r\nhost: ${name}\r\n\r\n`);
+    await expect.poll(received).toMatch(/^HTTP\/1.1 40[03]/);
   }
   for (const name of ['localhost', `127.0.0.1:${port}`, `[::1]:${port}`]) {
-    const { heard } = dial(port, `GET /ping HTTP/1.1\r\nhost: ${name}\r\n\r\n`);
-    await expect.poll(heard).toMatch(/^HTTP\/1.1 200/);
+    const { received } = dial(port, `GET /ping HTTP/1.1\r\nhost: ${name}\r\n\r\n`);
+    await expect.poll(received).toMatch(/^HTTP\/1.1 200/);
   }
 });
 
@@ -171,7 +171,7 @@ test('V2: others are answered while a body of 8 MB is read', async () => {
   const part = '{"object":{"id":12345,"name":"abcdef","ok":true}}';
   const count = Math.floor((LIMITS.requestBytes - 12) / (part.length + 1));
   const body = `{"count":[${Array.from({ length: count }, () => part).join(',')}]}`;
-  const { socket, heard } = dial(
+  const { socket, received } = dial(
     port,
     `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\ncontent-length: ${body.length}\r\n\r\n`,
   );
@@ -181,8 +181,8 @@ test('V2: others are answered while a body of 8 MB is read', async () => {
   await expect.poll(arrived).toBe(String(body.length - 1));
   socket.write(body.slice(-1));
   let between = 0;
-  for (; heard() === ''; between += 1) expect((await fetch(`${url}/health`)).status).toBe(200);
-  expect(heard()).toContain(`{"resource":${count}}`);
+  for (; received() === ''; between += 1) expect((await fetch(`${url}/health`)).status).toBe(200);
+  expect(received()).toContain(`{"resource":${count}}`);
   // It is read in so many turns at least; at one go, hardly anybody would be answered.
   expect(between).toBeGreaterThan(body.length / LIMITS.sliceChars / 8);
 });

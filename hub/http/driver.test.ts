@@ -160,20 +160,20 @@ test('of 125 streams of a session 115 are closed at once, and the others go on',
   const admin = await open();
   await addNotes(admin, 2);
   const started: number[] = [];
-  const heard: string[] = [];
+  const received: string[] = [];
   const streams = Array.from({ length: 125 }, (_, n) =>
     admin
       .stream(q.Ref(q.Collection('notes'), n < 115 ? '1' : '2'))
       .on('start', () => void started.push(n))
-      .on('version', () => void heard.push('version'))
-      .on('error', (error) => void heard.push(String(error)))
+      .on('version', () => void received.push('version'))
+      .on('error', (error) => void received.push(String(error)))
       .start(),
   );
   const done = { timeout: 60_000 };
   await expect.poll(() => started.length, done).toBe(125);
   for (const stream of streams.slice(0, 115)) stream.close();
   await admin.query(q.Update(q.Ref(q.Collection('notes'), '2'), { data: { n: 3 } }));
-  await expect.poll(() => heard, done).toEqual(Array(10).fill('version'));
+  await expect.poll(() => received, done).toEqual(Array(10).fill('version'));
   for (const stream of streams) stream.close();
 });
 

@@ -85,7 +85,7 @@ export class LiveQueries {
         release();
       },
     });
-    // It hears of commits before it runs a query, so that none in between is missed.
+    // It follows commits before it runs a query, so that none in between is missed.
     stop = feed.add(stream);
     return { status: 200, headers: EVENT_HEADERS, body: stream };
   }

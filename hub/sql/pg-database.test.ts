@@ -58,15 +58,17 @@ test.each(['53300', '57P03'])(
     await once(busy, 'listening');
     const { port: busyPort } = busy.address() as AddressInfo;
     const database = openServer(url.replace(`:${port}/`, `:${busyPort}/`));
-    const heard: string[] = [];
-    const listener = database.listen('burrow_test', 'a listener', (payload) => heard.push(payload));
+    const received: string[] = [];
+    const listener = database.listen('burrow_test', 'a listener', (payload) =>
+      received.push(payload),
+    );
     await expect.poll(() => listener?.isListening).toBe(true);
     expect(refusals).toBe(2);
     const direct = openServer(url);
     const connection = await direct.connect();
     await connection.run([{ name: '', text: "NOTIFY burrow_test, 'here'", values: [] }]);
     connection.release();
-    await expect.poll(() => heard).toEqual(['here']);
+    await expect.poll(() => received).toEqual(['here']);
     listener?.stop();
     await direct.close();
     await database.close();

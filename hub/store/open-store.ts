@@ -42,7 +42,7 @@ export interface HubStoreOptions {
   readonly connectionsMax?: number;
   /** Tells the operator what was done by itself, such as taking over the lock of a process that ended. */
   readonly say?: (sentence: string) => void;
-  /** Told of failures of the database that callers hear of by their code alone. */
+  /** Receives failures of the database of which callers get the code alone. */
   readonly report?: (reason: unknown) => void;
   /** Called when all data are gone: those in memory, with their thread. */
   readonly onLost?: () => void;

@@ -217,10 +217,10 @@ test('onOtherCommit() tells what the other processes commit, and nothing of the 
   const [one, other] = [await open(tenant), await open(tenant)];
   const here = await hostOn(one);
   const there = await openMemoryHost({ store: other.store });
-  const heard: CommitNotice[] = [];
+  const received: CommitNotice[] = [];
   const own: number[] = [];
   here.http.engine.onCommit(({ ts }) => own.push(ts));
-  const stop = one.onOtherCommit((notice) => heard.push(notice));
+  const stop = one.onOtherCommit((notice) => received.push(notice));
   await query(here, here.admin, { create_collection: { object: { name: 'things' } } });
   const headNow = async (): Promise<number> =>
     one.store.read(async (tx) => headOf((await tx.fetch([HEAD], [])).rows[0]));
@@ -230,12 +230,14 @@ test('onOtherCommit() tells what the other processes commit, and nothing of the 
   }
   await query(there, there.admin, createIn('things', 9));
   const head = await headNow();
-  await until(async () => heard.at(-1)?.ts === head);
+  await until(async () => received.at(-1)?.ts === head);
   stop();
-  expect(heard).toHaveLength(6);
-  for (const { ts, rows } of heard) {
+  expect(received).toHaveLength(6);
+  for (const { ts, rows } of received) {
     expect(own).not.toContain(ts);
     expect(rows.length).toBeGreaterThan(0);
   }
-  expect(heard.map(({ ts }) => ts)).toEqual(heard.map(({ ts }) => ts).toSorted((x, y) => x - y));
+  expect(received.map(({ ts }) => ts)).toEqual(
+    received.map(({ ts }) => ts).toSorted((x, y) => x - y),
+  );
 });

@@ -114,10 +114,10 @@ test('a commit that touches a set is hinted, and the stream has a heartbeat', as
   const stream = events(opened, opened.secret, stop.signal);
   expect((await stream.next()).value).toContain('hello');
   await opened.query(createThing());
-  const heard: string[] = [];
-  const has = (text: string): boolean => heard.some((each) => each.includes(text));
-  while (!has('poke') || !has('still')) heard.push(String((await stream.next()).value));
-  expect(heard.join('')).toMatch(/event: poke\ndata: \{"head":\d+\}\n\n/);
+  const received: string[] = [];
+  const has = (text: string): boolean => received.some((each) => each.includes(text));
+  while (!has('poke') || !has('still')) received.push(String((await stream.next()).value));
+  expect(received.join('')).toMatch(/event: poke\ndata: \{"head":\d+\}\n\n/);
   stop.abort();
 });
 
@@ -129,9 +129,9 @@ test('A5 a stream ends soon after its credential', async () => {
   const stream = events(opened, secret);
   await stream.next();
   await opened.query({ delete: { select: 'ref', from: { get: { singleton: ref } } } });
-  const heard: string[] = [];
-  for await (const text of stream) heard.push(text);
-  expect(heard.join('')).toContain('event: refused');
+  const received: string[] = [];
+  for await (const text of stream) received.push(text);
+  expect(received.join('')).toContain('event: refused');
 });
 
 test('V1 a client that sends too many requests is told when to retry', async () => {

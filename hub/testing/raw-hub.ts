@@ -25,12 +25,12 @@ export async function closeHub(): Promise<void> {
 export function dial(
   port: number,
   text = '',
-): { readonly socket: Socket; readonly heard: () => string } {
-  let heard = '';
+): { readonly socket: Socket; readonly received: () => string } {
+  let received = '';
   const socket = connect(port, '127.0.0.1')
     .on('error', () => undefined)
-    .on('data', (part) => (heard += String(part)));
+    .on('data', (part) => (received += String(part)));
   sockets.push(socket);
   if (text !== '') socket.write(text);
-  return { socket, heard: () => heard };
+  return { socket, received: () => received };
 }

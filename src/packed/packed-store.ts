@@ -89,13 +89,13 @@ export class PackedStore implements Store {
 
   async read<T>(
     body: (tx: ReadTx) => Promise<T>,
-    { spaces, mayBeStale = false }: SnapshotOptions = {},
+    { spaces, allowsStale = false }: SnapshotOptions = {},
   ): Promise<T> {
     this.foreground.begin();
     try {
       for (;;) {
         this.requireOpen();
-        const version = mayBeStale ? this.tree.version : undefined;
+        const version = allowsStale ? this.tree.version : undefined;
         const tx = new SnapshotTx(this.tree, spaces, version);
         const outcome = await outcomeOf(() => body(tx));
         tx.release();

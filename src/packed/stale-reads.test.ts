@@ -65,7 +65,7 @@ class Tab {
     return required(this.opened).transactions;
   }
 
-  hear(index = 0): void {
+  receive(index = 0): void {
     const [appended] = this.received.splice(index, 1);
     if (appended) this.store.applyAppended(appended);
   }
@@ -92,7 +92,7 @@ async function openTabs(): Promise<{ readonly writer: Tab; readonly reader: Tab 
 test('read() after a commit that was broadcast shows it, and asks the medium nothing', async () => {
   const { writer, reader } = await openTabs();
   await writer.transactions.write(adding);
-  reader.hear();
+  reader.receive();
   const { value, head } = await reader.transactions.read(reading, { minSnapshot: 2 });
   expect([value, head]).toEqual([2, 2]);
   expect(reader.medium.take().reads).toBe(0);
@@ -105,10 +105,10 @@ test('read() of a commit that was not broadcast, or is late, finds it in the log
   const { writer, reader } = await openTabs();
   await writer.transactions.write(adding);
   await writer.transactions.write(adding);
-  reader.hear(1);
+  reader.receive(1);
   expect((await reader.transactions.read(reading, { minSnapshot: 3 })).value).toBe(3);
   expect(reader.medium.take().reads).toBe(1);
-  reader.hear();
+  reader.receive();
   expect((await reader.transactions.read(reading, { minSnapshot: 3 })).value).toBe(3);
   expect(reader.medium.take().reads).toBe(0);
 });
@@ -116,7 +116,7 @@ test('read() of a commit that was not broadcast, or is late, finds it in the log
 test('what a stale read returned is not trusted by a tab that holds the lease then', async () => {
   const { writer, reader } = await openTabs();
   await writer.transactions.write(adding);
-  reader.hear();
+  reader.receive();
   await writer.transactions.write(adding);
   expect((await reader.transactions.read(reading, { minSnapshot: 2 })).value).toBe(2);
   // The other tab was killed before it broadcast its last commit.
@@ -142,7 +142,7 @@ test('stale reads show commits that happened, do not go back, and spoil no write
     fc.record({ tab: fc.nat(1), act: fc.constantFrom('stale' as const, 'read' as const) }),
     fc.record({
       tab: fc.nat(1),
-      act: fc.constantFrom('hear' as const, 'lose' as const, 'repeat' as const),
+      act: fc.constantFrom('receive' as const, 'lose' as const, 'repeat' as const),
       at: fc.nat(3),
     }),
   );
@@ -173,7 +173,7 @@ test('stale reads show commits that happened, do not go back, and spoil no write
         } else if ('at' in each) {
           const appended = tab.received[each.at];
           if (each.act === 'repeat' && appended) tab.store.applyAppended(appended);
-          else if (each.act === 'hear') tab.hear(each.at);
+          else if (each.act === 'receive') tab.receive(each.at);
           else tab.received.splice(each.at, 1);
         }
       }

@@ -152,7 +152,7 @@ export interface SnapshotOptions extends ReadOptions {
    * Any committed snapshot will do that is no older than what this store has read or written so far: the newest that it has without
    * asking whether others have committed. Stores may ignore it.
    */
-  readonly mayBeStale?: boolean;
+  readonly allowsStale?: boolean;
 }
 export interface WriteOptions extends ReadOptions {
   readonly durability: Durability;

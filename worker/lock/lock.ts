@@ -15,7 +15,7 @@ const META = { spaces: ['meta'] } as const;
 
 /** As it was when the store was opened, or later: whoever turns it tells, and the first query looks at it again. */
 export async function readLock(store: Store): Promise<LockState> {
-  const asOpened = { ...META, mayBeStale: true };
+  const asOpened = { ...META, allowsStale: true };
   return store.read(async (tx) => lockIn((await tx.fetch([HEAD], [])).rows[0]), asOpened);
 }
 

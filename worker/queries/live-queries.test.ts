@@ -5,7 +5,7 @@ import { refusedAnswer } from '../../src/engine/session.ts';
 import { Refusal } from '../../src/errors.ts';
 import { LIVE_QUERIES_MAX, LiveQueries } from './live-queries.ts';
 
-/** An engine of one document per query text, and a page that writes down what it is told. */
+/** An engine of one document per query text, and a page that records what it receives. */
 class Setup {
   readonly asked: string[] = [];
   readonly minSnapshots: (number | undefined)[] = [];
@@ -91,7 +91,7 @@ test('a live query tells its first answer, and again only what differs', async (
   expect(setup.asked).toEqual(['a', 'a', 'a']);
 });
 
-test('a refresh shows all that was told or shown; the first answer, and one after an answer of no known state, the newest', async () => {
+test('a refresh shows all that was emitted or shown; the first answer, and one after an answer of no known state, the newest', async () => {
   const setup = new Setup();
   setup.head = 5;
   setup.live.add(1, 'secret', 'a');
@@ -135,7 +135,7 @@ test('a commit amid a run makes it run again', async () => {
   expect(setup.received).toEqual(['1 200 old', '1 200 new']);
 });
 
-test('a gap in what was heard makes every live query run, also the one that runs', async () => {
+test('a gap in the notices makes every live query run, also the one that runs', async () => {
   const setup = new Setup();
   setup.live.add(1, 'secret', 'a');
   setup.live.add(2, 'secret', 'b');
@@ -228,7 +228,7 @@ test('a live query whose refusal is an answer is run until it is let through, an
   expect(setup.received.at(-1)).toBe('1 200 best');
 });
 
-test('a live query that was removed is not told and does not run', async () => {
+test('a live query that was removed emits nothing and does not run', async () => {
   const setup = new Setup();
   setup.live.add(1, 'secret', 'a');
   setup.live.remove(1);

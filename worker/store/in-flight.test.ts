@@ -119,7 +119,7 @@ test('needsOneAtATime() is true of WebKit, under whatever name it goes', () => {
     expect(needsOneAtATime(userAgent), userAgent).toBe(isNeeded);
 });
 
-/** A transaction that writes, and what it was told of others. */
+/** A transaction that writes, and the notifications of others that it received. */
 class Noting {
   readonly received: boolean[] = [];
 
@@ -128,7 +128,7 @@ class Noting {
   }
 }
 
-test('write() has those that wait told what others that write do, not what readers do', () => {
+test('write() notifies those that wait of what others that write do, not what readers do', () => {
   const inFlight = new InFlight({ isOneAtATime: false, watchdog: new Watchdog() });
   const [first, second, third] = [new Noting(), new Noting(), new Noting()];
   const reader = new Noting();

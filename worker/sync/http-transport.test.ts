@@ -113,9 +113,9 @@ test('nothing is sent over a line that a former token has opened', async () => {
   const pushed = { lastSeq: 1, verdicts: [] };
   const refused = { code: 'locked', description: 'The credential was revoked.' };
   const socket = new EventTarget();
-  const hears = (reply: object) =>
+  const receives = (reply: object) =>
     socket.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(reply) }));
-  const send = (text: string) => text.includes('push') && hears({ n: 1, refused });
+  const send = (text: string) => text.includes('push') && receives({ n: 1, refused });
   const transport = createHttpTransport({
     url: 'http://hub',
     token: () => token,
@@ -128,7 +128,7 @@ test('nothing is sent over a line that a former token has opened', async () => {
   });
   const events = { onHint: () => undefined, onActivity: () => undefined };
   transport.listen('d', { ...events, onEnd: () => (ended += 1) });
-  hears({ opened: true });
+  receives({ opened: true });
   token = 'present';
   const push = { device: 'd', epoch: 'e', settled: 0, items: [] };
   expect(await transport.push(push)).toEqual({ ok: true, value: pushed });
@@ -142,12 +142,12 @@ test('a refusal counts for the token that it was given to: with another one it i
   const shown: unknown[] = [];
   const logIn = () => (token = 'present');
   const socket = new EventTarget();
-  const hears = (reply: object) =>
+  const receives = (reply: object) =>
     socket.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(reply) }));
   const send = (text: string) => {
     if (!text.includes('push')) return;
     logIn();
-    hears({ n: 1, refused });
+    receives({ n: 1, refused });
   };
   const transport = createHttpTransport({
     url: 'http://hub',
@@ -171,7 +171,7 @@ test('a refusal counts for the token that it was given to: with another one it i
   token = 'former';
   const events = { onHint: () => undefined, onActivity: () => undefined, onEnd: () => undefined };
   transport.listen('d', events);
-  hears({ opened: true });
+  receives({ opened: true });
   expect(await transport.push(push)).toEqual({ ok: true, value: pushed });
   expect(shown).toHaveLength(3);
 });

@@ -12,7 +12,7 @@ class FakeSocket extends EventTarget {
   close(): void {
     this.isClosed = true;
   }
-  hears(reply: unknown): void {
+  receives(reply: unknown): void {
     const data = typeof reply === 'string' ? reply : JSON.stringify(reply);
     this.dispatchEvent(new MessageEvent('message', { data }));
   }
@@ -64,24 +64,24 @@ test('HubLine says whose it is, and takes pushes when the hub has let it in', as
   socket.opens();
   expect(socket.sent).toEqual([{ open: { token: 'secret', device: 'd' } }]);
   expect(line.push(PUSH)).toBeUndefined();
-  socket.hears({ opened: true });
+  socket.receives({ opened: true });
   expect(received).toEqual(['sign']);
   const pushed = line.push(PUSH);
   expect(socket.sent.at(-1)).toEqual({ n: 1, push: PUSH });
-  socket.hears({ n: 1, pushed: PUSHED });
+  socket.receives({ n: 1, pushed: PUSHED });
   expect(await pushed).toEqual({ ok: true, value: PUSHED });
 });
 
 test('HubLine gives each push its own answer, whatever comes between', async () => {
   const { line, socket, received } = open();
-  socket.hears({ opened: true });
+  socket.receives({ opened: true });
   const [first, second] = [line.push(PUSH), line.push(PUSH)];
-  socket.hears({ poke: { head: 7 } });
-  socket.hears({ beat: true });
+  socket.receives({ poke: { head: 7 } });
+  socket.receives({ beat: true });
   const refused = { code: 'gap', description: 'send 1 first' };
-  socket.hears({ n: 2, refused, retryAfterSeconds: 3 });
-  socket.hears({ n: 1, pushed: PUSHED });
-  socket.hears({ n: 9, pushed: PUSHED });
+  socket.receives({ n: 2, refused, retryAfterSeconds: 3 });
+  socket.receives({ n: 1, pushed: PUSHED });
+  socket.receives({ n: 9, pushed: PUSHED });
   expect(await second).toEqual({ ok: false, refusal: refused, retryAfterMs: 3000 });
   expect(await first).toEqual({ ok: true, value: PUSHED });
   expect(received).toEqual(['sign', { head: 7 }, 'sign']);
@@ -89,14 +89,14 @@ test('HubLine gives each push its own answer, whatever comes between', async () 
 
 test('HubLine leaves a push that is long to a request', () => {
   const { line, socket } = open();
-  socket.hears({ opened: true });
+  socket.receives({ opened: true });
   expect(line.push({ ...PUSH, epoch: 'x'.repeat(64 * 1024) })).toBeUndefined();
   expect(socket.sent).toEqual([]);
 });
 
 test('HubLine that breaks off fails what waits, and says once that it is over', async () => {
   const { line, socket, ends } = open();
-  socket.hears({ opened: true });
+  socket.receives({ opened: true });
   const pushed = line.push(PUSH);
   socket.breaks();
   line.end();
@@ -107,7 +107,7 @@ test('HubLine that breaks off fails what waits, and says once that it is over', 
 
 test('HubLine ends when an answer does not come', async () => {
   const { line, socket, ends } = open();
-  socket.hears({ opened: true });
+  socket.receives({ opened: true });
   const failed = line.push(PUSH)?.catch((reason: unknown) => reason);
   await vi.advanceTimersByTimeAsync(30_000);
   expect(await failed).toBeInstanceOf(TypeError);
@@ -118,11 +118,14 @@ type Made = ReturnType<typeof open>;
 
 test.each([
   ['a network that is gone', ({ goOffline }: Made) => goOffline()],
-  ['words that are none', ({ socket }: Made) => socket.hears('<html>')],
-  ['a refusal of all of it', ({ socket }: Made) => socket.hears({ refused: { code: 'locked' } })],
+  ['words that are none', ({ socket }: Made) => socket.receives('<html>')],
+  [
+    'a refusal of all of it',
+    ({ socket }: Made) => socket.receives({ refused: { code: 'locked' } }),
+  ],
 ])('HubLine ends by %s', (_, happen) => {
   const made = open();
-  made.socket.hears({ opened: true });
+  made.socket.receives({ opened: true });
   happen(made);
   expect(made.ends).toEqual([true]);
   expect(made.socket.isClosed).toBe(true);

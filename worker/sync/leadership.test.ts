@@ -7,7 +7,7 @@ interface Tab {
   readonly calls: string[];
 }
 
-/** Tabs that hear each other's beats, but for those that are deaf or frozen. */
+/** Tabs that receive each other's beats, but for those that are deaf or frozen. */
 function tabsOver(locks: FakeLocks | undefined, count: number) {
   const silent = new Set<number>();
   const tabs: Tab[] = [];
@@ -58,7 +58,7 @@ test('the first tab leads, the others wait, and the next one follows it when it 
   expect(tabs.map(({ calls }) => calls)).toEqual([['lead', 'follow'], ['lead'], []]);
 });
 
-test('a leader that is not heard of for seven seconds loses the lock, and is told', async () => {
+test('a leader without a beat for seven seconds loses the lock, and follows', async () => {
   const { tabs, silent, leaders } = open(2);
   await pass(10_000);
   silent.add(0);

@@ -58,7 +58,7 @@ test('forSettled() waits for every verdict, and for none when there is nothing t
   expect(await stateOf(settled)).toBe('done');
 });
 
-test('a verdict that nobody told of is found in the store, and told once', async () => {
+test('a verdict without a hint is found in the store, and emitted once', async () => {
   const { world, waits, received, judge } = await open();
   const id = await world.submit(CREATE);
   waits.expect(id);
@@ -87,7 +87,7 @@ test('a write that was resolved before its verdict was met here is looked for on
   expect(received).toEqual([]);
 });
 
-test('of the verdicts that were told, the latest are remembered', async () => {
+test('of the verdicts that were emitted, the latest are remembered', async () => {
   const { waits, received } = await open();
   const verdict = (n: number): JudgedData => ({
     id: `1.${n}`,

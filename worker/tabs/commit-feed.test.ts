@@ -12,7 +12,7 @@ const commit = (previous: number, ts: number): CommitNotice => ({
   entries: [],
 });
 
-test('CommitFeed tells which commits followed the ones it heard of', () => {
+test('CommitFeed says which commits followed the ones it received', () => {
   const feed = new CommitFeed();
   const received: string[] = [];
   const stop = feed.listen(({ ts }, { origin, isComplete }) =>
@@ -34,7 +34,7 @@ test('CommitFeed tells which commits followed the ones it heard of', () => {
   ]);
 });
 
-test('CommitFeed does not know what was committed before the first it hears of', () => {
+test('CommitFeed does not know what was committed before the first it receives', () => {
   const keys = Array.from({ length: 257 }, (_, i) => keyOfBytes(`k${i}`));
   const large: CommitNotice = {
     ...commit(4, 5),

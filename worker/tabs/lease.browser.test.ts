@@ -11,7 +11,7 @@ class Origin {
   private readonly tabs = new Set<Lease>();
   private lastId = 0;
 
-  /** `deaf`: a frozen tab, which hears and answers nothing. */
+  /** `deaf`: a frozen tab, which receives and answers nothing. */
   tab({ deaf = false } = {}): Lease {
     const lease: Lease = new Lease({
       name: this.name,
@@ -85,7 +85,7 @@ test('term() stays the same as long as no other tab could commit, and is another
   tab.close();
 });
 
-test('a tab that is alone again finds out by itself', async () => {
+test('a tab that is the only one again finds out by itself', async () => {
   const origin = new Origin();
   const first = origin.tab();
   const second = origin.tab();

@@ -28,7 +28,7 @@ export interface Transacted<T> {
 }
 
 const HOT = { spaces: HOT_SPACES };
-const STALE = { ...HOT, mayBeStale: true };
+const STALE = { ...HOT, allowsStale: true };
 
 /** How new the state must be that a read shows. */
 export type ReadFreshness = Pick<QueryRequest, 'minSnapshot'>;

@@ -301,7 +301,7 @@ test('a move is not begun where it would fill the disk', async () => {
   expect(await versionStored(name)).toBe(versionOf(ROWS_LAYOUT));
 });
 
-test('tabs that open it at once move it once, and are all told of the progress', async () => {
+test('tabs that open it at once move it once, and all receive the progress', async () => {
   const name = newName();
   await fill(name);
   const tabs = sequence(3).map((): Received => ({ progress: [], failures: [] }));
@@ -356,7 +356,7 @@ test('the flip refuses rows that are not those that were copied', async () => {
   expect(await counterOf(await open(name))).toBe(1);
 });
 
-test('a loss that nobody was told of is told of after a move', async () => {
+test('a loss that was not reported is reported after a move', async () => {
   const name = newName();
   const marker = new MemoryMarker(JSON.stringify({ birth: 'former', head: 7 }));
   const rows = await OPEN.rows(name, { marker });

@@ -20,10 +20,10 @@ async function salvaged(
   for (const space of ['documents', 'history', 'meta'] as const) {
     const all = memory.version[space].keys.within(everything).flatMap(({ row }) => row ?? []);
     const rows = space === 'documents' ? all.filter((row) => !isLost(row)) : all;
-    lost.note({ space, rows });
+    lost.add({ space, rows });
     await put(store, rows, space);
   }
-  const { rows, names } = lost.namedAnew();
+  const { rows, names } = lost.withNewNames();
   await put(store, rows, 'documents');
   return { world: new EngineWorld(store), names };
 }

@@ -32,7 +32,7 @@ export class LostSchema {
   /** The highest number of each kind, in each database. */
   private readonly highest = new Map<string, number>();
 
-  note({ space, rows }: SalvagedRows): void {
+  add({ space, rows }: SalvagedRows): void {
     if (space === 'documents') for (const row of rows) this.addDocument(row);
     if (space === 'history')
       for (const { key, value } of rows)
@@ -41,7 +41,7 @@ export class LostSchema {
   }
 
   /** Definitions of what has none, with their names, and counters beyond all numbers that may have been given. */
-  namedAnew(): { readonly rows: readonly Row[]; readonly names: readonly string[] } {
+  withNewNames(): { readonly rows: readonly Row[]; readonly names: readonly string[] } {
     const [, ...databases] = [...this.databases].map((id) =>
       definitionOf(ROOT_DATABASE, NATIVE.databases, id),
     );

@@ -85,13 +85,13 @@ test('a commit that was given another number does not count, and is made again',
   expect(await counterOf(await open(name))).toBe(5);
 });
 
-test('read() that may be stale shows what another tab has told, without a transaction', async () => {
+test('read() that may be stale shows what another tab has broadcast, without a transaction', async () => {
   const name = freshName();
   const [store, other] = [await open(name), await open(name)];
   await increment(store);
   const lookedAt = await transactionsIn(async () => {
     await vi.waitFor(async () => {
-      const { rows } = await other.read((tx) => tx.fetch([COUNTER], []), { mayBeStale: true });
+      const { rows } = await other.read((tx) => tx.fetch([COUNTER], []), { allowsStale: true });
       expect(rows[0]?.value).toBe('1');
     });
   });
@@ -301,7 +301,7 @@ test('tabs that write at once lose nothing, though what they read has to be load
   for (const store of [one, two]) expect(await counterOf(store)).toBe(100);
 });
 
-test('a tab hears what another commits', async () => {
+test('a tab receives what another commits', async () => {
   const name = freshName();
   const channel = new BroadcastChannel(`burrow:log:${name}`);
   const received = new Promise((resolve) =>

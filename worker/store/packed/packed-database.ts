@@ -100,13 +100,13 @@ export class PackedDatabase implements BrowserStore {
 
   async read<T>(
     body: (tx: ReadTx) => Promise<T>,
-    { spaces = HOT_SPACES, mayBeStale = false }: SnapshotOptions = {},
+    { spaces = HOT_SPACES, allowsStale = false }: SnapshotOptions = {},
   ): Promise<T> {
     if (areRows(spaces)) return this.rows.read(body, spaces);
     // What is in memory could be read of a database that has gone, too.
     const ready = this.connection.ready();
     if (ready) await ready;
-    return this.packed.read(body, { spaces, mayBeStale });
+    return this.packed.read(body, { spaces, allowsStale });
   }
 
   async write<T>(
@@ -223,7 +223,7 @@ export class PackedDatabase implements BrowserStore {
   }
 }
 
-const KNOWN = { mayBeStale: true };
+const KNOWN = { allowsStale: true };
 
 const isRowSpace = (space: Space): boolean => space === 'log' || space === 'files';
 

@@ -25,11 +25,11 @@ export async function salvageDatabase(name: string, into: Store): Promise<Salvag
     let rows = 0;
     for await (const found of salvage(mediumOf(idb), (what) => damaged.push(what))) {
       await put(into, found);
-      lost.note(found);
+      lost.add(found);
       rows += found.rows.length;
     }
     if (damaged.length === 0) return { rows, damaged, renamed: [] };
-    const renamed = lost.namedAnew();
+    const renamed = lost.withNewNames();
     await put(into, { space: 'documents', rows: renamed.rows });
     return { rows, damaged, renamed: renamed.names };
   } finally {

@@ -121,7 +121,7 @@ export class SimTab implements Actor {
   }
 
   /** A message of another tab, whenever it comes. */
-  async hear({ first, parts }: Appended): Promise<void> {
+  async receive({ first, parts }: Appended): Promise<void> {
     const { scheduler, crossings, fault } = this.world;
     await scheduler.stop(this, 'received');
     const { store } = this;
@@ -153,7 +153,7 @@ export class SimTab implements Actor {
     const { acknowledgedDepth } = model;
     const ranges = [rangeOf({}), rangeOf({ by: 'entry' }), this.anyRange()];
     const name = await store.read((tx) => this.compare(tx, KEYS.slice(0, 5), ranges), {
-      mayBeStale: true,
+      allowsStale: true,
     });
     const depth = model.depth(name);
     must(depth >= knownDepth, `${this.name} went back`);

@@ -19,7 +19,7 @@ const THAW = 0.02;
 const OPEN = 0.03;
 /** Of messages between tabs. */
 const HEARD = 0.7;
-const HEARD_TWICE = 0.1;
+const RECEIVED_TWICE = 0.1;
 /** Of the scheduler. */
 const STEPS_MAX = 20_000;
 
@@ -33,8 +33,8 @@ export class Simulation {
     broadcast: (from, appended) => {
       for (const tab of this.tabs) {
         if (tab === from || !this.random.chance(HEARD)) continue;
-        void tab.hear(appended);
-        if (this.random.chance(HEARD_TWICE)) void tab.hear(appended);
+        void tab.receive(appended);
+        if (this.random.chance(RECEIVED_TWICE)) void tab.receive(appended);
       }
     },
     leaseTerm: (tab) => {
