@@ -360,7 +360,8 @@ const noRoom = (cause: unknown): Refusal =>
     'The hub has no room for a thread that executes long queries: try again.',
     { cause },
   );
-const abandoned = (): Refusal => new Refusal('time out', 'The client went while the query waited.');
+const abandoned = (): Refusal =>
+  new Refusal('time out', 'The client disconnected while the query waited.');
 
 const unknownOutcome = (cause: unknown): Refusal =>
   new Refusal(

@@ -281,7 +281,7 @@ export class RequestHandler {
     }
     try {
       // It may have waited for others of its credential.
-      if (request.isGone) throw new ClientGone('The client went while it waited.');
+      if (request.isGone) throw new ClientGone('The client disconnected while its request waited.');
       const { parts } = read;
       if (readsBytes) request.bytes = joined(parts);
       else if (isLong(parts) && takesParts?.(request.path)) request.bodyParts = parts;
