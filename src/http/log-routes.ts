@@ -187,11 +187,7 @@ export async function answerFile(
     return messageAnswer(405, 'This route accepts only GET.');
   const signature = parameters.get('signature') ?? '';
   const file = await exports?.file(requestId, version, signature);
-  if (!file)
-    return messageAnswer(
-      403,
-      'This URL has expired or is not valid. Create a new one for the log export.',
-    );
+  if (!file) return messageAnswer(403, 'This URL has expired or is not valid: create a new one.');
   // With this type and a fixed name no browser renders it as a page, whatever its content.
   const headers = {
     'content-type': 'application/gzip',

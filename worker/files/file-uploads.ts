@@ -37,7 +37,7 @@ export class FileUploads {
   /** Whoever else sends, perhaps a tab that is frozen, does so no longer. */
   private takesOver = false;
   private failures = 0;
-  private cancelRetry: () => void = () => undefined;
+  private cancel: () => void = () => undefined;
 
   /** @param ended aborted when the database is closed */
   constructor(options: FileUploadsOptions, ended: AbortSignal) {
@@ -79,7 +79,7 @@ export class FileUploads {
   }
 
   private sendSoon(): void {
-    this.cancelRetry();
+    this.cancel();
     this.sendAll().then(
       () => {
         this.failures = 0;
@@ -91,7 +91,7 @@ export class FileUploads {
   private sendLater(reason: unknown): void {
     if (this.ended.aborted) return;
     if (!isOfTheNetwork(reason)) this.options.report(reason);
-    this.cancelRetry = after(retryMs(this.failures), () => this.sendSoon());
+    this.cancel = after(retryMs(this.failures), () => this.sendSoon());
     this.failures += 1;
   }
 

@@ -189,7 +189,7 @@ export class Files {
 const NOT_HERE =
   'The file is not on this device. Name a document that refers to it, and it is fetched from the hub: get(file, { of: ref }).';
 const OUT_OF_REACH =
-  'The file is not on this device, and the hub cannot be reached now. What was received of it is kept.';
+  'The file is not on this device, and the hub cannot be reached now. Received parts are kept.';
 
 function dataOf({ file, manifest, isWhole, unsent, sent, failed }: FileRecord): FileData {
   const state = !isWhole

@@ -127,7 +127,7 @@ export class ReconnectingConnection {
   }
 
   /** To be awaited before a write; undefined: there is nothing to wait for. */
-  setMark(): Promise<unknown> | undefined {
+  mark(): Promise<unknown> | undefined {
     return this.state.state === 'open' ? this.options.mark?.set() : undefined;
   }
 

@@ -42,7 +42,7 @@ export class RowTransactions {
     watched: RowAddress,
     onWritten: (row: Row) => void,
   ): Promise<T> {
-    const marking = this.connection.setMark();
+    const marking = this.connection.mark();
     if (marking) await marking;
     let former: { readonly tx: IdbTransaction; readonly result: () => T } | undefined;
     return this.connection.run(async (connection) => {

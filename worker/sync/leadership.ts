@@ -21,7 +21,8 @@ export class Leadership {
   private readonly beats: ReturnType<typeof setInterval>;
   private waiting: AbortController | undefined = undefined;
   private release: (() => void) | undefined = undefined;
-  private leaderSeenAt = performance.now();
+  /** When the last beat of the leader was received. */
+  private seenAt = performance.now();
   private lastBeat = performance.now();
   private isClosed = false;
 
@@ -33,7 +34,7 @@ export class Leadership {
 
   /** A heartbeat of the leader was received. */
   onBeat(): void {
-    this.leaderSeenAt = performance.now();
+    this.seenAt = performance.now();
   }
 
   /** Another tab leads now. */
@@ -51,11 +52,11 @@ export class Leadership {
   private tick(): void {
     const now = performance.now();
     // A tab that slept has missed heartbeats: it waits a whole period before it steals.
-    if (now - this.lastBeat > 2 * BEAT_MS) this.leaderSeenAt = now;
+    if (now - this.lastBeat > 2 * BEAT_MS) this.seenAt = now;
     this.lastBeat = now;
     if (this.leads) this.options.beat();
-    else if (now - this.leaderSeenAt > SILENCE_MS) {
-      this.leaderSeenAt = now;
+    else if (now - this.seenAt > SILENCE_MS) {
+      this.seenAt = now;
       this.request({ steal: true });
     }
   }
@@ -101,7 +102,7 @@ export class Leadership {
     this.release = undefined;
     if (!this.leads) return;
     this.leads = false;
-    this.leaderSeenAt = performance.now();
+    this.seenAt = performance.now();
     this.options.follow();
   }
 }

@@ -21,7 +21,7 @@ export interface RemovalOptions {
 
 export async function removeFormerRows(options: RemovalOptions): Promise<void> {
   const { connection, packed, pause, isStopped } = options;
-  await connection.setMark();
+  await connection.mark();
   for (const name of FORMER)
     for (let isMore = true; isMore;) {
       if (isStopped()) return;

@@ -50,7 +50,7 @@ export class IdbMedium implements Medium {
     expected: number,
     durability: Durability,
   ): Promise<boolean> {
-    await this.connection.setMark();
+    await this.connection.mark();
     const commit = this.connection.nextCommit();
     let isAgain = false;
     return this.connection.run(async (connection) => {
@@ -69,7 +69,7 @@ export class IdbMedium implements Medium {
     make: (log: readonly LogPart[]) => Promise<readonly Uint8Array[] | undefined>,
     durability: Durability,
   ): Promise<number | undefined> {
-    await this.connection.setMark();
+    await this.connection.mark();
     const commit = this.connection.nextCommit();
     let attempted: number | undefined;
     return this.connection.run(async (connection) => {
@@ -133,7 +133,7 @@ export class IdbMedium implements Medium {
     stores: readonly StoreName[],
     change: (tx: NativeTransaction) => void,
   ): Promise<void> {
-    await this.connection.setMark();
+    await this.connection.mark();
     await this.connection.run(async (connection) => {
       const tx = await this.begin(connection, stores, 'readwrite', 'relaxed');
       change(tx);
