@@ -20,7 +20,7 @@ function openCounted() {
     engine: engine as Engine,
     files: { sweep: () => Promise.resolve() },
     exports: { work: () => Promise.resolve(void begun.push('exports')) },
-    tell: () => undefined,
+    emit: () => undefined,
     report: (reason) => expect.unreachable(String(reason)),
   });
   return { jobs, begun };
