@@ -4,7 +4,7 @@ import { hexOfBytes } from '../../../codec/hex.ts';
 import { coll, create, obj, ROOT } from '../../../engine/testing/engine-world.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
-import { createMemoryBlobs } from '../../hub/files/blob-store.ts';
+import { createMemoryBlobs, type BlobStore } from '../../hub/files/blob-store.ts';
 import { FileHub } from '../../hub/files/file-hub.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import type { FileHome, FileName } from '../../protocol/files.ts';
@@ -31,17 +31,20 @@ beforeEach(async () => {
   world = await HubWorld.open();
   for (const name of ['users', 'notes']) await world.ask({ create_collection: obj({ name }) });
   blobs = createMemoryBlobs(() => clock);
-  hub = new FileHub({
+  hub = openHub(blobs);
+  store = createMemoryFiles();
+});
+
+const openHub = (files: BlobStore): FileHub =>
+  new FileHub({
     engine: world.engine,
-    blobs,
+    blobs: files,
     fileBytes: GENEROUS,
     clock: () => world.now,
     random: (count) => new Uint8Array(count),
     sha256,
     rootSecret: ROOT,
   });
-  store = createMemoryFiles();
-});
 
 const bytes = (size: number, seed = 1): Blob =>
   new Blob([Uint8Array.from({ length: size }, (_, i) => (i * 31 + seed) % 251)]);
@@ -457,4 +460,36 @@ test('a write that becomes a document while files are removed keeps its file', a
     });
   };
   expect(await sweepFiles(clock + 1, { database, store, pause, nowMs: () => clock })).toBe(0);
+});
+
+test('a file that its document refers to again while the hub removes it is brought once more', async () => {
+  const file = await putFile(bytes(5), host(store));
+  const home = await note('1', file);
+  await noteHome(file, home, store);
+  const photo = (of: FileName | null) =>
+    world.ask({
+      update: { ref: coll('notes'), id: '1' },
+      params: obj({ data: obj({ photo: of }) }),
+    });
+  let sending: Promise<void> | undefined;
+  hub = openHub({
+    ...blobs,
+    list: (prefix) => blobs.list(prefix),
+    async delete(keys) {
+      // A mark, when the file is begun.
+      if (keys.length === 1) return blobs.delete(keys);
+      await photo(file);
+      sending = sendFiles(store, transportOf(ADMIN), quiet);
+      // As far as it comes.
+      for (let i = 0; i < 3; i++) await photo(file);
+      await blobs.delete(keys);
+    },
+  });
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  await photo(null);
+  await noteHome(file, home, store);
+  expect(await hub.sweep(Infinity)).toBe(1);
+  await sending;
+  expect(await store.record(file)).toMatchObject({ sent: [home], unsent: [] });
+  expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
 });

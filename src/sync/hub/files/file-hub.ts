@@ -39,6 +39,8 @@ export class FileHub {
   private readonly options: FileHubOptions;
   private readonly uploads = new Uploads();
   private readonly announcing = new Map<string, Promise<void>>();
+  /** Folders that are being removed, unless their documents refer to the files: who brings one waits for the end. */
+  private readonly sweeping = new Map<string, Promise<boolean>>();
 
   constructor(options: FileHubOptions) {
     this.options = options;
@@ -58,6 +60,7 @@ export class FileHub {
       );
     const stored = await this.storedFor(secret, named);
     const folder = folderIn(stored);
+    await this.sweeping.get(folder);
     await blobs.put(`${folder}manifest`, utf8Bytes(JSON.stringify(given)));
     const missing = await this.missingOf(folder, given);
     if (missing.length === 0) await this.announce(stored);
@@ -73,6 +76,7 @@ export class FileHub {
     const { blobs, sha256 } = this.options;
     const stored = await this.storedFor(secret, placeIn(place));
     const folder = folderIn(stored);
+    await this.sweeping.get(folder);
     const known = await this.manifestIn(folder);
     // A hub that was restored meanwhile has forgotten it: who brings it begins once more.
     if (!known) throw new SyncRefused('file_not_uploaded', 'Nobody has begun to bring this file.');
@@ -105,15 +109,26 @@ export class FileHub {
    * @returns how many
    */
   async sweep(before: number): Promise<number> {
-    const { blobs } = this.options;
     let removed = 0;
     for await (const { folder, keys, putMs } of this.stored()) {
       const stored = putMs < before ? storedIn(folder) : undefined;
-      if (!stored || (await this.isReferred(stored))) continue;
-      await blobs.delete(keys);
-      removed += 1;
+      if (!stored) continue;
+      // Before the document is read: whoever finds in it that it refers to the file finds this too.
+      const removing = this.removeUnlessReferred(stored, keys);
+      this.sweeping.set(folder, removing);
+      try {
+        if (await removing) removed += 1;
+      } finally {
+        this.sweeping.delete(folder);
+      }
     }
     return removed;
+  }
+
+  private async removeUnlessReferred(stored: StoredFile, keys: readonly string[]) {
+    if (await this.isReferred(stored)) return false;
+    await this.options.blobs.delete(keys);
+    return true;
   }
 
   private async *stored() {
