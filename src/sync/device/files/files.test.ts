@@ -2,6 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { hexOfBytes } from '../../../codec/hex.ts';
 import { coll, create, obj, ROOT } from '../../../engine/testing/engine-world.ts';
+import { Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
 import { createMemoryBlobs, type BlobStore } from '../../hub/files/blob-store.ts';
@@ -492,4 +493,28 @@ test('a file that its document refers to again while the hub removes it is broug
   await sending;
   expect(await store.record(file)).toMatchObject({ sent: [home], unsent: [] });
   expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
+});
+
+test('what was stored of a file that could not be put takes no room', async () => {
+  const kept = await putFile(bytes(3), host(store));
+  const full = before(2, () => Promise.reject(new Refusal('quota_exceeded', 'Full.')));
+  const chunks: number[] = [];
+  const counted: FileStore = {
+    ...full,
+    async putChunk(file, n, part) {
+      await full.putChunk(file, n, part);
+      chunks.push(n);
+    },
+  };
+  await expect(putFile(bytes(3 * CHUNK), host(counted))).rejects.toMatchObject({
+    code: 'quota_exceeded',
+  });
+  expect(chunks).toEqual([0, 1]);
+  expect((await store.records()).map(({ file }) => file)).toEqual([kept]);
+});
+
+test('a file that cannot be read is refused, and says so', async () => {
+  const unreadable = { size: 5, slice: () => ({ arrayBuffer: () => Promise.reject(gone) }) };
+  const gone = new DOMException('It has changed since it was chosen.', 'NotReadableError');
+  await expect(putFile(unreadable, host(store))).rejects.toMatchObject({ code: 'bad request' });
 });

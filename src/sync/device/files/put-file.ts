@@ -27,7 +27,7 @@ export interface FilesHost {
 
 /**
  * Read twice, a chunk at a time: the name is known at the end only, and a whole file may be too much to hold.
- * @throws Refusal `request too large`, `quota_exceeded`; `bad request` when the bytes are others the second time
+ * @throws Refusal `request too large`, `quota_exceeded`; `bad request` when it cannot be read, or its bytes are others the second time
  */
 export async function putFile(source: FileSource, host: FilesHost): Promise<FileName> {
   const { store, sha256 } = host;
@@ -37,11 +37,16 @@ export async function putFile(source: FileSource, host: FilesHost): Promise<File
     usedNow(before ?? newRecord(file, manifest), host),
   );
   if (begun?.isWhole) return file;
-  for (const n of manifest.chunks.keys()) {
-    const bytes = await bytesOf(source, manifest, n);
-    if (!isChunkOf(manifest, n, bytes, sha256))
-      throw new Refusal('bad request', 'The file has changed while it was being stored.');
-    await store.putChunk(file, n, bytes);
+  try {
+    for (const n of manifest.chunks.keys()) {
+      const bytes = await bytesOf(source, manifest, n);
+      if (!isChunkOf(manifest, n, bytes, sha256)) refuseUnread();
+      await store.putChunk(file, n, bytes);
+    }
+  } catch (reason) {
+    // It would take its room until it is swept, when there may be none.
+    await store.remove(file, ({ isWhole, unsent }) => !isWhole && unsent.length === 0);
+    throw reason;
   }
   const whole = await store.update(
     file,
@@ -90,5 +95,14 @@ async function bytesOf(
 ): Promise<Uint8Array> {
   const start = n * SYNC_LIMITS.fileChunkBytes;
   const part = source.slice(start, start + chunkBytesOf({ size }, n));
-  return new Uint8Array(await part.arrayBuffer());
+  return new Uint8Array(await part.arrayBuffer().catch(refuseUnread));
+}
+
+/** @throws Refusal */
+function refuseUnread(cause?: unknown): never {
+  throw new Refusal(
+    'bad request',
+    'The file cannot be read, or has changed meanwhile: choose it again.',
+    { cause },
+  );
 }
