@@ -54,6 +54,25 @@ test('what a kill has cut off is not there, and spoils nothing that came before'
   expect(seqs(await readKept('notes'))).toEqual([1]);
 });
 
+test('of the line that says what is settled a power failure may leave a number, which is no write', async () => {
+  const { folder } = await openStorage();
+  const file = await opened('one');
+  file.keep(write(12));
+  file.settle(stateAt({ lastSeq: 12, settledSeq: 12 }), file.kept);
+  file.keep(write(13));
+  file.close();
+  const other = folder.files.get('one.2.jsonl');
+  const cut = (text: string) => {
+    if (other) other.bytes = new TextEncoder().encode(text);
+  };
+  for (const left of ['12', '12 ', 'null', '{}']) {
+    cut(left);
+    expect(seqs(await readKept('notes'))).toEqual([13]);
+  }
+  await forgetKept('notes', 'one');
+  expect([...folder.files.keys()]).toEqual([]);
+});
+
 test('a file that is full keeps whole writes only', async () => {
   const { folder } = await openStorage();
   const file = await opened('one');

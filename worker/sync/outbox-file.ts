@@ -240,7 +240,9 @@ const entriesOf = (folder: FileSystemDirectoryHandle): AsyncIterable<[string, Fi
 
 function writeIn(line: string): KeptWrite | undefined {
   try {
-    return JSON.parse(line) as KeptWrite;
+    // The rest of a line that was cut off may be JSON too: a number.
+    const found = JSON.parse(line) as KeptWrite | { readonly item?: undefined };
+    return found.item && found;
   } catch {
     return undefined;
   }
