@@ -518,3 +518,17 @@ test('a file that cannot be read is refused, and says so', async () => {
   const gone = new DOMException('It has changed since it was chosen.', 'NotReadableError');
   await expect(putFile(unreadable, host(store))).rejects.toMatchObject({ code: 'bad request' });
 });
+
+test('a file that two verdicts name at once is sent under the documents of both', async () => {
+  const [heron, owl] = [
+    await putFile(bytes(3, 1), host(store)),
+    await putFile(bytes(3, 2), host(store)),
+  ];
+  const home = (id: string): FileHome => ['notes', id];
+  await Promise.all([
+    noteFilesOf({ ts: 10, files: [['notes', '1', [heron, owl]]] }, store),
+    noteFilesOf({ ts: 11, files: [['notes', '2', [owl]]] }, store),
+  ]);
+  expect(await store.record(heron)).toMatchObject({ unsent: [home('1')], linkedTs: 10 });
+  expect(await store.record(owl)).toMatchObject({ unsent: [home('1'), home('2')], linkedTs: 11 });
+});

@@ -26,12 +26,16 @@ export async function noteFilesOf(
   for (const [collection, id, named] of files)
     for (const file of named) homes.set(file, [...(homes.get(file) ?? []), [collection, id]]);
   let isNew = false;
-  for (const [file, wanted] of homes)
-    await store.update(file, (before) => {
-      if (!before?.isWhole || before.linkedTs >= ts) return undefined;
-      isNew = true;
-      return withHomes(before, wanted, ts);
-    });
+  // All are begun before a later verdict, which a file must not know first.
+  await Promise.all(
+    [...homes].map(([file, wanted]) =>
+      store.update(file, (before) => {
+        if (!before?.isWhole || before.linkedTs >= ts) return undefined;
+        isNew = true;
+        return withHomes(before, wanted, ts);
+      }),
+    ),
+  );
   return isNew;
 }
 
