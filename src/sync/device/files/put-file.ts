@@ -102,7 +102,7 @@ async function bytesOf(
 function refuseUnread(cause?: unknown): never {
   throw new Refusal(
     'bad request',
-    'The file cannot be read, or has changed meanwhile: choose it again.',
+    'The file cannot be read, or has changed: choose it again.',
     { cause },
   );
 }

@@ -161,7 +161,7 @@ async function sendFile(
 /** Only another `put()` makes it complete. */
 const DAMAGED: SyncRefusal = {
   code: 'file_not_found',
-  description: 'A part of the file was lost or damaged here before it was sent: put it again.',
+  description: 'A part of the file is lost or damaged on this device: put it again.',
 };
 
 /** @throws RefusedByHub */
