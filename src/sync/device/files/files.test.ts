@@ -524,10 +524,10 @@ test('a file that two verdicts name at once is sent under the documents of both'
     await putFile(bytes(3, 1), host(store)),
     await putFile(bytes(3, 2), host(store)),
   ];
-  const home = (id: string): FileHome => ['notes', id];
+  const home = (id: string): FileHome => [1024, id];
   await Promise.all([
-    noteFilesOf({ ts: 10, files: [['notes', '1', [heron, owl]]] }, store),
-    noteFilesOf({ ts: 11, files: [['notes', '2', [owl]]] }, store),
+    noteFilesOf({ ts: 10, files: [[1024, '1', [heron, owl]]] }, store),
+    noteFilesOf({ ts: 11, files: [[1024, '2', [owl]]] }, store),
   ]);
   expect(await store.record(heron)).toMatchObject({ unsent: [home('1')], linkedTs: 10 });
   expect(await store.record(owl)).toMatchObject({ unsent: [home('1'), home('2')], linkedTs: 11 });

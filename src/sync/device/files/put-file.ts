@@ -100,9 +100,7 @@ async function bytesOf(
 
 /** @throws Refusal */
 function refuseUnread(cause?: unknown): never {
-  throw new Refusal(
-    'bad request',
-    'The file cannot be read, or has changed: choose it again.',
-    { cause },
-  );
+  throw new Refusal('bad request', 'The file cannot be read, or has changed: choose it again.', {
+    cause,
+  });
 }
