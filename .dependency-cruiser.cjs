@@ -191,7 +191,7 @@ module.exports = {
     ...roomsOf(
       'src/client',
       ['queries', 'connection', 'live', 'logs', 'files', 'sync'],
-      ['errors', 'known-options', 'typed-events'],
+      ['errors', 'read-options', 'typed-events'],
     ),
     {
       name: 'hooks-use-the-package',

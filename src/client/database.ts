@@ -1,5 +1,5 @@
 import type { ProgressMessage, WorkerMessage } from '../host/api.ts';
-import { text } from '../host/options.ts';
+import { flag, option, text, type OptionRow } from '../host/options.ts';
 import type { HttpCall, HttpReply, QueryReply } from '../host/query.ts';
 import type { Persistence } from '../states.ts';
 import {
@@ -16,7 +16,7 @@ import { lockedError, type Link, type LinkTarget } from './connection/link.ts';
 import type { LossReport } from './connection/loss-report.ts';
 import { unlockCall, type Login } from './login.ts';
 import { Logs } from './logs/logs.ts';
-import { requireKnown } from './known-options.ts';
+import { anything, readOptions } from './read-options.ts';
 import { answerOffers } from './connection/service-offers.ts';
 import { Streams } from './live/streams.ts';
 import { Subscriptions } from './live/subscriptions.ts';
@@ -54,7 +54,10 @@ export interface SignOutOptions {
   readonly discardUnsent?: boolean;
 }
 
-const SIGN_OUT_OPTIONS = ['forget', 'discardUnsent'] satisfies (keyof SignOutOptions)[];
+const SIGN_OUT_OPTIONS = {
+  forget: option(flag, false),
+  discardUnsent: option(flag, false),
+} satisfies Record<keyof SignOutOptions, OptionRow>;
 
 export const unsentError = (count: number): QueryError =>
   refusalError(
@@ -134,8 +137,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * @throws UnsentWrites
    */
   async signOut(options: SignOutOptions = {}): Promise<void> {
-    requireKnown(options, SIGN_OUT_OPTIONS);
-    const { forget = false, discardUnsent = false } = options;
+    const { forget, discardUnsent } = readOptions(SIGN_OUT_OPTIONS, options);
     if (!forget) return this.#link.lock();
     const unsent = discardUnsent ? 0 : await this.#link.call((host) => host.unsent());
     if (unsent > 0) throw unsentError(unsent);
@@ -173,7 +175,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * @throws UsageError when options hold no secret: a user who has logged out must not become the admin
    */
   client(options: { readonly secret?: string } = {}): Client {
-    requireKnown(options, ['secret']);
+    readOptions({ secret: anything }, options);
     const { secret } = options;
     if ('secret' in options && !text.accepts(secret))
       throw new UsageError(

@@ -10,26 +10,22 @@ import {
 import { SETTINGS } from '../host/settings.ts';
 import type { Progress } from './database.ts';
 import type { Login } from './login.ts';
+import { anObject } from './read-options.ts';
 
-const workerMaker: OptionType<() => Worker> = {
+const callable: OptionType<() => unknown> = {
   expected: 'a function',
-  accepts: (given): given is () => Worker => typeof given === 'function',
+  accepts: (given): given is () => unknown => typeof given === 'function',
 };
 
-const progressListener: OptionType<(progress: Progress) => void> = {
-  expected: 'a function',
-  accepts: (given): given is (progress: Progress) => void => typeof given === 'function',
-};
-
-const login: OptionType<Login> = {
+const login = {
+  ...anObject,
   expected: '{ secret } or { user, password }',
-  accepts: (given): given is Login => typeof given === 'object' && given !== null,
   isSecret: true,
-};
+} as OptionType<Login>;
 
 const PAGE_OPTIONS = {
   /** Creates the worker, where the bundler does not find it by itself. */
-  worker: optional(workerMaker),
+  worker: optional(callable as OptionType<() => Worker>),
   /**
    * Whose data it is, such as an e-mail address: each identity has its own database under this name. The text is stored nowhere; the
    * same text opens the same database.
@@ -39,7 +35,7 @@ const PAGE_OPTIONS = {
    * Told of progress while the database is being opened: stored data may have to be moved into another layout first. Later the event
    * `progress` tells.
    */
-  onProgress: optional(progressListener),
+  onProgress: optional(callable as OptionType<(progress: Progress) => void>),
   /** Unlocks a database whose user has signed out. */
   unlock: optional(login),
   /** Whether to ask the browser, after the first write, never to evict the data. Some browsers ask the user. */

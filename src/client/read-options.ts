@@ -1,58 +1,93 @@
-import { isOption, type Option, type OptionTable, type OptionValues } from '../host/options.ts';
-import { noOption } from '../values/wrong-options.ts';
+import {
+  isOption,
+  option,
+  optional,
+  type Option,
+  type OptionRow,
+  type OptionTable,
+  type OptionType,
+  type OptionValues,
+} from '../host/options.ts';
+import { noOption, noOptions } from '../values/wrong-options.ts';
 import { UsageError } from './errors.ts';
-import { requireKnown } from './known-options.ts';
+
+/** Checked by who is told the value. */
+export const anything: Option<unknown> = {
+  expected: '',
+  accepts: () => true,
+  defaultValue: undefined,
+};
+
+/** May be empty. */
+export const anyText = optional<string>({
+  expected: 'a string',
+  accepts: (given) => typeof given === 'string',
+});
+
+export const list: OptionType<readonly unknown[]> = {
+  expected: 'an array',
+  accepts: Array.isArray,
+};
+
+export const anObject: OptionType<object> = {
+  expected: 'an object',
+  accepts: (given): given is object => typeof given === 'object' && given !== null,
+};
+
+/** As of `fetch`, null is none. */
+export const abortSignal = optional<AbortSignal | null>({
+  expected: 'an AbortSignal',
+  accepts: (given): given is AbortSignal | null =>
+    given === null || typeof Object(given).addEventListener === 'function',
+});
 
 /**
  * The value of each option in a table: what was given, else the default.
- * @throws UsageError when an option is not in the table, or its value is not accepted
+ * @throws UsageError when an option is not in the table, its value is not accepted, or one without a default was not given
  */
 export const readOptions = <Table extends OptionTable>(
   table: Table,
-  given: object,
+  given: unknown,
 ): OptionValues<Table> => {
-  requireKnown(given);
+  requireObject(given);
   // The one cast: TypeScript cannot relate the rows of a loop to their types.
-  return readTable(table, given, '', pathsIn(table)) as OptionValues<Table>;
+  return readTable(table, given, '', table) as OptionValues<Table>;
 };
 
-function readTable(
-  table: OptionTable,
-  given: object,
-  prefix: string,
-  known: readonly string[],
-): object {
+/** Of options whose names are anybody's. @throws UsageError */
+export function requireObject(given: unknown): asserts given is object {
+  const wrong = noOptions(given);
+  if (wrong !== undefined) throw new UsageError(wrong);
+}
+
+const members = option<object>(anObject, {});
+
+function readTable(table: OptionTable, given: object, prefix: string, root: OptionTable): object {
   const values = new Map<string, unknown>(Object.entries(given));
   for (const name of values.keys())
-    if (!Object.hasOwn(table, name)) throw new UsageError(noOption(prefix + name, known));
+    if (!Object.hasOwn(table, name)) throw new UsageError(noOption(prefix + name, pathsIn(root)));
   const read = Object.entries(table).map(([name, row]) => {
     const path = prefix + name;
     const value = values.get(name);
-    if (isOption(row)) return [name, valueOf(row, value, path)];
-    return [name, readTable(row, membersOf(value, path), `${path}.`, known)];
+    if (isOption(row)) return [name, acceptedValue(row, value, path)];
+    return [name, readTable(row, acceptedValue(members, value, path) as object, `${path}.`, root)];
   });
   return Object.fromEntries(read) as object;
 }
 
-function valueOf(row: Option<unknown>, value: unknown, path: string): unknown {
-  if (value === undefined) return row.defaultValue;
+/** @throws UsageError */
+export function acceptedValue(row: OptionRow, value: unknown, path: string): unknown {
+  if (value === undefined && 'defaultValue' in row) return row.defaultValue;
   if (row.accepts(value)) return value;
-  throw wrongValue(path, row.expected, row.isSecret ? '' : `, but is ${shown(value)}`);
+  const but = row.isSecret ? '' : `, but is ${shown(value)}`;
+  throw new UsageError(`The option \`${path}\` must be ${row.expected}${but}.`);
 }
-
-function membersOf(value: unknown = {}, path: string): object {
-  if (typeof value === 'object' && value !== null) return value;
-  throw wrongValue(path, 'an object', `, but is ${shown(value)}`);
-}
-
-const wrongValue = (path: string, expected: string, but: string): UsageError =>
-  new UsageError(`The option \`${path}\` must be ${expected}${but}.`);
 
 const shown = (value: unknown): string =>
   typeof value === 'string'
     ? JSON.stringify(value)
-    : typeof value === 'object' && value !== null
-      ? 'an object'
+    : anObject.accepts(value)
+      ? anObject.expected
       : String(value);
 
 /** Members of options too: `log.enabled`. */

@@ -14,9 +14,12 @@ export interface Option<T> extends Pick<OptionType<unknown>, 'expected' | 'isSec
   readonly defaultValue: T;
 }
 
+/** A row of a table. One without a default is a type alone: it must be given. */
+export type OptionRow = Omit<Option<unknown>, 'defaultValue'> & Partial<Option<unknown>>;
+
 /** A table in a table is an option with members: `log.enabled`. */
 export interface OptionTable {
-  readonly [name: string]: Option<unknown> | OptionTable;
+  readonly [name: string]: OptionRow | OptionTable;
 }
 
 /** The value of each option. */
@@ -37,7 +40,7 @@ export type GivenOptions<Table extends OptionTable> = {
       : never;
 };
 
-export const isOption = (row: Option<unknown> | OptionTable): row is Option<unknown> =>
+export const isOption = (row: OptionRow | OptionTable): row is OptionRow =>
   typeof row['accepts'] === 'function';
 
 export const option = <T>(type: OptionType<T>, defaultValue: NoInfer<T>): Option<T> => ({

@@ -6,12 +6,17 @@ import { isNearly } from './differing-chars.ts';
  * @returns undefined when nothing is
  */
 export function wrongOptions(given: unknown, known?: readonly string[]): string | undefined {
-  if (typeof given !== 'object' || given === null)
-    return `Options must be an object, but are ${String(given)}.`;
-  for (const name of known ? Object.keys(given) : [])
-    if (!known?.includes(name)) return noOption(name, known);
-  return undefined;
+  const wrong = noOptions(given);
+  if (wrong !== undefined) return wrong;
+  const name = known && Object.keys(Object(given)).find((each) => !known.includes(each));
+  return name === undefined ? undefined : noOption(name, known);
 }
+
+/** That what was given as options is none, as a sentence. */
+export const noOptions = (given: unknown): string | undefined =>
+  typeof given === 'object' && given !== null
+    ? undefined
+    : `Options must be an object, but are ${String(given)}.`;
 
 /** Names in an option that is an object have its name before them: `log.enabled`. */
 export function noOption(name: string, known: readonly string[] = []): string {

@@ -1,7 +1,15 @@
 import { filesIn } from '../../codec/file-names.ts';
-import type { FileCall, FileData, FileHomeData, FileProgress } from '../../host/files.ts';
+import type { FileCall, FileData, FileProgress } from '../../host/files.ts';
 import { UsageError, type QueryError } from '../errors.ts';
-import { requireKnown } from '../known-options.ts';
+import {
+  flag,
+  option,
+  optional,
+  type OptionRow,
+  type OptionTable,
+  type OptionType,
+} from '../../host/options.ts';
+import { abortSignal, anyText, readOptions } from '../read-options.ts';
 import type { HostCall, Link } from '../connection/link.ts';
 import type { BlobLike } from '../../host/log.ts';
 import { q } from '../queries/builders.ts';
@@ -77,8 +85,7 @@ export class Files extends TypedEvents<FilesEvents> {
    */
   async put(blob: Blob, options: { readonly name?: string } = {}): Promise<FileRef> {
     if (!(blob instanceof Blob)) throw new UsageError('put() takes a Blob or a File.');
-    requireKnown(options);
-    const { name = (blob as Partial<File>).name } = options;
+    const { name = (blob as Partial<File>).name } = readOptions({ name: anyText }, options);
     const stored = await this.#link.call((host) => host.putFile(blob));
     return { ...stored, type: blob.type, ...(name !== undefined && { name }) };
   }
@@ -119,7 +126,7 @@ export class Files extends TypedEvents<FilesEvents> {
     set: Expr<SetRef>,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<{ readonly files: number; readonly notUploaded: readonly string[] }> {
-    requireKnown(options);
+    readOptions({ signal: abortSignal }, options);
     const files = new Set<string>();
     const notUploaded: string[] = [];
     const pages = client.paginate(set, {}, options).map((ref) => q.Get(ref as Ref));
@@ -145,7 +152,7 @@ export class Files extends TypedEvents<FilesEvents> {
    * @throws QueryError `bad request` in a database that has no hub: `db.sync()` first; `not found` when the file is not here
    */
   async send(file: FileRef | string, options: Required<FileOptions>): Promise<void> {
-    const call = callOf(file, options);
+    const call = callOf(file, options, SEND_OPTIONS);
     await this.#link.call((host) => host.sendFile(call));
   }
 
@@ -188,19 +195,26 @@ export class Files extends TypedEvents<FilesEvents> {
   }
 }
 
-const OPTIONS = ['of', 'wait', 'signal'] satisfies (keyof FileReadOptions)[];
+const homed: OptionType<Ref> = {
+  expected: 'the ref of a document',
+  accepts: (given): given is Ref => isRef(given) && given.collection !== undefined,
+};
 
-function callOf(file: FileRef | string, options: FileReadOptions = {}): FileCall {
-  requireKnown(options, OPTIONS);
+const SEND_OPTIONS = { of: optional(homed) } satisfies Record<keyof FileOptions, OptionRow>;
+const READ_OPTIONS = {
+  ...SEND_OPTIONS,
+  wait: option(flag, false),
+  signal: abortSignal,
+} satisfies Record<keyof FileReadOptions, OptionRow>;
+
+function callOf(
+  file: FileRef | string,
+  options: FileReadOptions = {},
+  table: OptionTable = READ_OPTIONS,
+): FileCall {
+  readOptions(table, options);
   const { of, wait } = options;
   const name: unknown = typeof file === 'string' ? file : (file as Partial<FileRef> | null)?.file;
   if (typeof name !== 'string') throw new UsageError('A file is named by what put() gave.');
-  return { file: name, of: of && homeOf(of), wait };
-}
-
-function homeOf(of: Ref): FileHomeData {
-  const collection = isRef(of) ? of.collection?.id : undefined;
-  if (collection === undefined)
-    throw new UsageError('The option `of` must be the ref of a document.');
-  return { collection, id: of.id };
+  return { file: name, of: of && { collection: of.collection?.id ?? '', id: of.id }, wait };
 }

@@ -1,9 +1,11 @@
 import type { LogRequestRecord, LogState } from '../../answers.ts';
+import type { OptionRow, OptionTable } from '../../host/options.ts';
 import type { LogFile } from '../../host/log.ts';
 import type { HttpCall, HttpReply } from '../../host/query.ts';
 import type { RefusalCode } from '../../errors.ts';
 import { refusalError } from '../errors.ts';
-import { requireKnown } from '../known-options.ts';
+import { encodeQuery } from '../queries/encode.ts';
+import { anything, readOptions } from '../read-options.ts';
 import { BlobUrls } from './blob-urls.ts';
 
 export interface LogRequest {
@@ -17,6 +19,15 @@ export interface LogRequest {
   /** A UUID. Requests with the same token within 24 hours are one. */
   readonly idempotency_token?: string;
 }
+
+/** Values are checked by the route. */
+const REQUEST = {
+  time_start: anything,
+  time_end: anything,
+  database: anything,
+  regionGroup: anything,
+  idempotency_token: anything,
+} satisfies Record<keyof LogRequest, OptionRow>;
 
 export interface LogList {
   readonly results: readonly LogRequestRecord[];
@@ -55,12 +66,12 @@ export class Logs {
 
   /** Asks for the log of a time range. It is made in the background: see `status`. */
   async request(request: LogRequest): Promise<LogRequestRecord> {
-    return this.send('POST', '', request);
+    return this.send('', REQUEST, request);
   }
 
   /** How far a request is. */
   async status(id: string): Promise<LogRequestRecord> {
-    return this.send('GET', `/${encodeURIComponent(id)}`);
+    return this.send(`/${encodeURIComponent(id)}`);
   }
 
   /**
@@ -72,8 +83,8 @@ export class Logs {
     options: { readonly version?: number } = {},
   ): Promise<LogRequestRecord> {
     let record = await this.send<LogRequestRecord>(
-      'POST',
       `/${encodeURIComponent(id)}/url`,
+      { version: anything },
       options,
     );
     while (record.state === 'CreatingNewUrl') {
@@ -91,7 +102,11 @@ export class Logs {
       readonly max_results?: number;
     } = {},
   ): Promise<LogList> {
-    return this.send('POST', '/_list', options);
+    return this.send(
+      '/_list',
+      { states: anything, next_token: anything, max_results: anything },
+      options,
+    );
   }
 
   /**
@@ -114,13 +129,14 @@ export class Logs {
     this.urls.close();
   }
 
-  private async send<T>(method: string, path: string, body?: object): Promise<T> {
-    if (method === 'POST') requireKnown(body);
+  /** @param table of what is sent; without one, something is asked for */
+  private async send<T>(path: string, table?: OptionTable, given?: object): Promise<T> {
+    const sent = table && encodeQuery(readOptions(table, given));
     const { body: text, status } = await this.http({
-      method,
+      method: table ? 'POST' : 'GET',
       path: `/api/v1/logs${path}${QUERY}`,
       headers: { authorization: `Bearer ${this.host.rootSecret()}` },
-      body: body && JSON.stringify(body),
+      body: sent,
     });
     const answer: unknown = JSON.parse(typeof text === 'string' ? text : '{}');
     if (status === 200) return answer as T;

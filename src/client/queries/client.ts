@@ -1,9 +1,10 @@
 import type { MissingSet, QueryMetrics } from '../../answers.ts';
+import type { OptionRow } from '../../host/options.ts';
 import type { AnswerPlace, LivePlace, QueryReply } from '../../host/query.ts';
 import { q } from './builders.ts';
 import { decodeWire } from './decode.ts';
 import { queryText } from './query-text.ts';
-import { requireKnown } from '../known-options.ts';
+import { abortSignal, anything, anyText, readOptions, requireObject } from '../read-options.ts';
 import { queryError, UsageError, type BurrowError, type WireError } from '../errors.ts';
 import { pagesOf, type PageHelper } from './page-helper.ts';
 import type { Arg, Evaluated } from './types/arguments.ts';
@@ -81,13 +82,16 @@ export interface ClientHost {
   ): () => void;
 }
 
-const SUBSCRIBE_OPTIONS = ['at', 'signal'] satisfies (keyof SubscribeOptions)[];
-const QUERY_OPTIONS = [
+const SUBSCRIBE_OPTIONS = {
+  at: anything,
+  signal: abortSignal,
+} satisfies Record<keyof SubscribeOptions, OptionRow>;
+const QUERY_OPTIONS = {
   ...SUBSCRIBE_OPTIONS,
-  'timeoutMs',
-  'tags',
-  'traceparent',
-] satisfies (keyof QueryOptions)[];
+  timeoutMs: anything,
+  tags: anything,
+  traceparent: anyText,
+} satisfies Record<keyof QueryOptions, OptionRow>;
 
 /** Acts on the database with one secret. */
 class QueryClient {
@@ -121,7 +125,7 @@ class QueryClient {
     expression: Arg,
     options: QueryOptions = {},
   ): Promise<WithMetrics<unknown>> {
-    requireKnown(options, QUERY_OPTIONS);
+    readOptions(QUERY_OPTIONS, options);
     const reply = await this.host.query(this.secret(), queryText(expression), options);
     const { metrics, missing: partial = [], isHubs } = reply;
     return { value: await valueOf(reply), metrics, partial, from: isHubs ? 'hub' : 'device' };
@@ -157,7 +161,7 @@ class QueryClient {
     queryOptions?: QueryOptions,
   ): PageHelper<T>;
   paginate(set: Arg, options: PaginateOptions = {}, queryOptions: QueryOptions = {}) {
-    requireKnown(options);
+    requireObject(options);
     return pagesOf((page) => this.query(page, queryOptions), set, options);
   }
 
@@ -176,7 +180,7 @@ class QueryClient {
     observer: Observer<unknown>,
     options: SubscribeOptions = {},
   ): () => void {
-    requireKnown(options, SUBSCRIBE_OPTIONS);
+    readOptions(SUBSCRIBE_OPTIONS, options);
     const { at, signal } = options;
     if (typeof (observer as Partial<typeof observer> | undefined)?.next !== 'function')
       throw new UsageError('subscribe() takes { next, error }.');

@@ -1,12 +1,19 @@
 import type { Files } from '../files/files.ts';
 import type { WorkerMessage } from '../../host/api.ts';
-import { text } from '../../host/options.ts';
+import { oneOf, optional, text, type OptionRow, type OptionType } from '../../host/options.ts';
 import type { JudgedData, SubmitReply, SyncProgress, WriteChoice } from '../../host/sync.ts';
 import type { SyncState, WriteState } from '../../states.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
 import { queryText } from '../queries/query-text.ts';
 import { NotFound, UsageError } from '../errors.ts';
-import { requireKnown } from '../known-options.ts';
+import {
+  abortSignal,
+  acceptedValue,
+  anything,
+  anyText,
+  list,
+  readOptions,
+} from '../read-options.ts';
 import type { Link } from '../connection/link.ts';
 import { TypedEvents } from '../typed-events.ts';
 import { judgedWriteOf, writeOf, type JudgedWrite, type Verdict, type WriteIn } from './writes.ts';
@@ -91,32 +98,48 @@ export type WriteResolution =
 
 const NETWORK_CHANGES = ['online', 'offline'] as const;
 
-const SYNC_OPTIONS = ['url', 'secret', 'login', 'sets'] satisfies (keyof SyncOptions)[];
-const SUBMIT_OPTIONS = ['signal', 'label', 'data'] satisfies (keyof SubmitOptions)[];
+/** Paths are put behind it. A wrong one may hold a password. */
+const hubUrl: OptionType<string | URL> = {
+  expected: 'the http or https URL of a hub',
+  accepts: (given): given is string | URL =>
+    /^https?:[^?#]+$/.test(String(given)) && URL.canParse(String(given)),
+  isSecret: true,
+};
 
-const STATES = ['local', 'parked', 'confirmed', 'amended', 'refused'] satisfies WriteState[];
+const hubLogin: OptionType<NonNullable<SyncOptions['login']>> = {
+  expected: '{ user, password, key }',
+  accepts: (given): given is NonNullable<SyncOptions['login']> => {
+    const { user, password, key } = Object(given) as Partial<NonNullable<SyncOptions['login']>>;
+    return user !== undefined && typeof password === 'string' && text.accepts(key);
+  },
+  isSecret: true,
+};
+
+const writeState: OptionType<WriteState> = oneOf(
+  'local',
+  'parked',
+  'confirmed',
+  'amended',
+  'refused',
+);
+
+const SYNC_OPTIONS = {
+  url: hubUrl,
+  secret: optional({ ...text, isSecret: true }),
+  login: optional(hubLogin),
+  sets: list,
+} satisfies Record<keyof SyncOptions, OptionRow>;
+
+const SUBMIT_OPTIONS = {
+  signal: abortSignal,
+  label: anyText,
+  data: anything,
+} satisfies Record<keyof SubmitOptions, OptionRow>;
 
 /** @throws UsageError */
 export function checkSyncOptions(options: Partial<SyncOptions>): void {
-  requireKnown(options, SYNC_OPTIONS);
-  const { url, sets, secret, login } = options;
-  const wrong = !isHubUrl(String(url))
-    ? '`url` must be the http or https URL of a hub'
-    : !Array.isArray(sets)
-      ? '`sets` must be an array'
-      : secret !== undefined && !text.accepts(secret)
-        ? `\`secret\` must be ${text.expected}`
-        : login && !isLogin(login)
-          ? '`login` must be { user, password, key }'
-          : undefined;
-  if (wrong) throw new UsageError(`The option ${wrong}.`);
+  readOptions(SYNC_OPTIONS, options);
 }
-
-/** Paths are put behind it. */
-const isHubUrl = (url: string): boolean => /^https?:[^?#]+$/.test(url) && URL.canParse(url);
-
-const isLogin = ({ user, password, key }: Partial<NonNullable<SyncOptions['login']>>): boolean =>
-  user !== undefined && typeof password === 'string' && text.accepts(key);
 
 /** @throws UsageError: what is none of the three must not be taken for one of them */
 function choiceOf(resolution: WriteResolution): WriteChoice {
@@ -131,11 +154,14 @@ function choiceOf(resolution: WriteResolution): WriteChoice {
 
 /** @throws UsageError */
 function jsonOf(data: unknown): string | undefined {
+  let cause: unknown;
   try {
-    return JSON.stringify(data);
-  } catch (cause) {
-    throw new UsageError('The option `data` must be something that JSON can hold.', { cause });
+    const json: string | undefined = JSON.stringify(data);
+    if (json !== undefined || data === undefined) return json;
+  } catch (reason) {
+    cause = reason;
   }
+  throw new UsageError('The option `data` must be something that JSON can hold.', { cause });
 }
 
 /**
@@ -312,7 +338,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   }
 
   async #submit(expression: Arg, options: SubmitOptions = {}): Promise<Submitted<never>> {
-    requireKnown(options, SUBMIT_OPTIONS);
+    readOptions(SUBMIT_OPTIONS, options);
     const { signal, label, data } = options;
     const query = queryText(expression);
     const note = { label, data: jsonOf(data) };
@@ -334,9 +360,9 @@ export class Sync extends TypedEvents<SyncEvents> {
   async #listWrites<State extends WriteState>(
     filter: { readonly states?: readonly State[] } = {},
   ): Promise<readonly WriteIn<State>[]> {
-    requireKnown(filter, ['states']);
+    readOptions({ states: optional(list) }, filter);
     const { states } = filter;
-    requireKnown(Object.fromEntries(Array.from(states ?? [], (state) => [state, 0])), STATES);
+    for (const state of states ?? []) acceptedValue(writeState, state, 'states');
     const found = await this.#link.ask((host) => host.writes(states));
     // The one cast: the worker has left out those in other states.
     return Promise.all(found.map(writeOf)) as Promise<never>;
