@@ -18,6 +18,7 @@ import { unlockCall, type Login } from './login.ts';
 import { Logs } from './logs/logs.ts';
 import { anything, readOptions } from './read-options.ts';
 import { answerOffers } from './connection/service-offers.ts';
+import { isPlain } from './queries/is-plain.ts';
 import { Streams } from './live/streams.ts';
 import { Subscriptions } from './live/subscriptions.ts';
 import { checkSyncOptions, Sync, type SyncOptions } from './sync/sync.ts';
@@ -64,6 +65,16 @@ export const unsentError = (count: number): QueryError =>
     'unsent_writes',
     `${count} write(s) or file(s) have not reached the hub. Connect to send them, or discard them with { discardUnsent: true }.`,
   );
+
+/**
+ * As the worker reads them. It refuses a mark in a name or a value, and so what would be read as other tags: 'invalid tags'.
+ */
+const tagsText = (tags: object): string =>
+  isPlain(tags)
+    ? Object.entries(tags)
+        .map((pair) => pair.map((part) => String(part).replace(/[,=]/g, '?')).join('='))
+        .join(',')
+    : '?';
 
 /**
  * An open database.
@@ -224,11 +235,8 @@ export class Database extends TypedEvents<DatabaseEvents> {
 
   async #query(secret: string, query: string, options: QueryOptions): Promise<QueryReply> {
     const { signal, tags, ...sent } = options;
-    const pairs = tags && Object.entries(tags).map((pair) => pair.join('='));
-    const reply = await this.#link.call(
-      (host, number) => host.query({ ...sent, secret, query, tags: pairs?.join(','), number }),
-      signal,
-    );
+    const call = { ...sent, secret, query, tags: tags && tagsText(tags) };
+    const reply = await this.#link.call((host, number) => host.query({ ...call, number }), signal);
     if (reply.metrics.writeOps > 0) this.#askToPersist();
     return reply;
   }

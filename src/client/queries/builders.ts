@@ -3,6 +3,7 @@ import { UsageError } from '../errors.ts';
 import { put } from './decode.ts';
 import { withinDepth } from './encode.ts';
 import { isExpr } from './is-expr.ts';
+import { isPlain } from './is-plain.ts';
 import { parameterNames } from './parameter-names.ts';
 import type { Builders } from './types/builders.ts';
 import { Bytes, Expr } from './values.ts';
@@ -63,9 +64,7 @@ function wrapObject(value: object): unknown {
   if (isExpr(value)) return value;
   if (Array.isArray(value)) return value.map((each, at) => within(at, each));
   if (value instanceof Uint8Array || value instanceof ArrayBuffer) return new Bytes(value);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  // Of another frame, too: what a plain object is made of is made of nothing.
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) throw new NoValue(value);
+  if (!isPlain(value)) throw new NoValue(value);
   return new Expr({ object: wrapMembers(value) });
 }
 

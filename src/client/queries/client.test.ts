@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test, vi } from 'vitest';
-import { NotFound, openDatabase, q, Ref, UsageError } from '../../index.ts';
+import { readTags } from '../../http/request-headers.ts';
+import { NotFound, openDatabase, q, Ref, UsageError, type QueryOptions } from '../../index.ts';
 import { FakeWorker, METRICS, openFake, type FakeAnswers } from '../testing/fake-worker.ts';
 
 /** Answers what it was asked, as text. */
@@ -26,6 +27,30 @@ test('query() sends wire JSON with the secret of the client and its options', as
     timeoutMs: 5,
     traceparent: '00-1',
   });
+  await db.close();
+});
+
+test('tags that would be read as others are refused', async () => {
+  const { db } = await openFake(repeat);
+  const sent = async (tags: unknown): Promise<unknown> =>
+    ((await db.client().query(1, { tags } as QueryOptions)) as { readonly tags?: string }).tags;
+  for (const tags of [
+    { a: 'x,b=y' },
+    { 'a=x,b': 'y' },
+    { a: ['x', 'b=y'] },
+    ['home'],
+    ['a=b'],
+    'home',
+    'a=b',
+    new Map([['a', 'b']]),
+    new Map(),
+    5,
+  ]) {
+    const text = (await sent(tags)) as string;
+    expect(() => readTags(text)).toThrow('invalid tags');
+  }
+  expect(await sent({ page: 'home', step: 2 })).toBe('page=home,step=2');
+  expect(await sent({})).toBe('');
   await db.close();
 });
 
