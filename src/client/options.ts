@@ -10,12 +10,7 @@ import {
 import { SETTINGS } from '../host/settings.ts';
 import type { Progress } from './database.ts';
 import type { Login } from './login.ts';
-import { anObject } from './read-options.ts';
-
-const callable: OptionType<() => unknown> = {
-  expected: 'a function',
-  accepts: (given): given is () => unknown => typeof given === 'function',
-};
+import { anObject, callable } from './read-options.ts';
 
 const login = {
   ...anObject,

@@ -34,11 +34,16 @@ export const anObject: OptionType<object> = {
   accepts: (given): given is object => typeof given === 'object' && given !== null,
 };
 
+export const callable: OptionType<() => unknown> = {
+  expected: 'a function',
+  accepts: (given): given is () => unknown => typeof given === 'function',
+};
+
 /** As of `fetch`, null is none. */
 export const abortSignal = optional<AbortSignal | null>({
   expected: 'an AbortSignal',
   accepts: (given): given is AbortSignal | null =>
-    given === null || typeof Object(given).addEventListener === 'function',
+    given === null || callable.accepts(Object(given).addEventListener),
 });
 
 /**
@@ -56,8 +61,7 @@ export const readOptions = <Table extends OptionTable>(
 
 /** Of options whose names are anybody's. @throws UsageError */
 export function requireObject(given: unknown): asserts given is object {
-  const wrong = noOptions(given);
-  if (wrong !== undefined) throw new UsageError(wrong);
+  if (!anObject.accepts(given)) throw new UsageError(noOptions(given));
 }
 
 const members = option<object>(anObject, {});

@@ -6,17 +6,14 @@ import { isNearly } from './differing-chars.ts';
  * @returns undefined when nothing is
  */
 export function wrongOptions(given: unknown, known?: readonly string[]): string | undefined {
-  const wrong = noOptions(given);
-  if (wrong !== undefined) return wrong;
-  const name = known && Object.keys(Object(given)).find((each) => !known.includes(each));
+  if (typeof given !== 'object' || given === null) return noOptions(given);
+  const name = known && Object.keys(given).find((each) => !known.includes(each));
   return name === undefined ? undefined : noOption(name, known);
 }
 
-/** That what was given as options is none, as a sentence. */
-export const noOptions = (given: unknown): string | undefined =>
-  typeof given === 'object' && given !== null
-    ? undefined
-    : `Options must be an object, but are ${String(given)}.`;
+/** What was given as options is no object. */
+export const noOptions = (given: unknown): string =>
+  `Options must be an object, but are ${String(given)}.`;
 
 /** Names in an option that is an object have its name before them: `log.enabled`. */
 export function noOption(name: string, known: readonly string[] = []): string {

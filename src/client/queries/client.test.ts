@@ -274,7 +274,8 @@ test('paginate().map() and filter() make new helpers and leave the old ones alon
 
 test('subscribe() refuses what is no observer', async () => {
   const client = (await openFake(repeat)).db.client();
-  for (const observer of [undefined, {}, () => undefined]) {
+  const next = (): void => undefined;
+  for (const observer of [undefined, {}, next, { next, error: 'x' }, { next, closed: true }]) {
     const subscribe = (): unknown => client.subscribe(q.Now(), observer as never);
     expect(subscribe).toThrow('subscribe() takes {');
   }

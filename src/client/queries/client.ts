@@ -4,7 +4,14 @@ import type { AnswerPlace, LivePlace, QueryReply } from '../../host/query.ts';
 import { q } from './builders.ts';
 import { decodeWire } from './decode.ts';
 import { queryText } from './query-text.ts';
-import { abortSignal, anything, anyText, readOptions, requireObject } from '../read-options.ts';
+import {
+  abortSignal,
+  anything,
+  anyText,
+  callable,
+  readOptions,
+  requireObject,
+} from '../read-options.ts';
 import { queryError, UsageError, type BurrowError, type WireError } from '../errors.ts';
 import { pagesOf, type PageHelper } from './page-helper.ts';
 import type { Arg, Evaluated } from './types/arguments.ts';
@@ -182,8 +189,9 @@ class QueryClient {
   ): () => void {
     readOptions(SUBSCRIBE_OPTIONS, options);
     const { at, signal } = options;
-    if (typeof (observer as Partial<typeof observer> | undefined)?.next !== 'function')
-      throw new UsageError('subscribe() takes { next, error }.');
+    const { next, error = next, closed = next } = Object(observer) as Partial<typeof observer>;
+    if (![next, error, closed].every(callable.accepts))
+      throw new UsageError('subscribe() takes { next, error, closed }: functions.');
     if (signal?.aborted) return () => undefined;
     // A signal may outlive many subscriptions.
     const onEnd = (): void => signal?.removeEventListener('abort', stop);
