@@ -1,5 +1,6 @@
 import type { HttpCall, HttpReply } from '../host/query.ts';
 import { UsageError } from './errors.ts';
+import { abortSignal, acceptedValue } from './read-options.ts';
 
 /** Of an `AbortSignal`, or of one that only looks like it: Node users of the original driver have such. */
 export interface AbortSignalLike {
@@ -43,6 +44,7 @@ export const fetchFrom =
     init ??= {};
     const request = input instanceof Request ? input : undefined;
     const signal = init.signal ?? request?.signal;
+    acceptedValue(abortSignal, signal, 'signal');
     throwIfAborted(signal);
     const call: HttpCall = {
       method: (init.method ?? request?.method ?? 'GET').toUpperCase(),

@@ -160,6 +160,28 @@ test.each(Object.entries(WRONG_OPTIONS))('%s that is none is named', async (_, [
   await db.close();
 });
 
+test('fetchAll() refuses what is no client', async () => {
+  const { db } = await openFake();
+  for (const client of [q.Documents(q.Collection('n')), none, undefined]) {
+    const call = db.files.fetchAll(client as never, undefined as never);
+    await expect(call).rejects.toMatchObject({
+      code: 'invalid_usage',
+      description: 'fetchAll() takes a client and a set.',
+    });
+  }
+  await db.close();
+});
+
+test('fetch() refuses what is no signal before it sends anything', async () => {
+  const { db } = await openFake({ http: () => Promise.reject(new Error('It was sent.')) });
+  for (const signal of wrongSignals)
+    await expect(db.fetch('/', { signal: signal as never })).rejects.toMatchObject({
+      code: 'invalid_usage',
+      description: expect.stringMatching(/^The option `signal` must be an AbortSignal, but is /),
+    });
+  await db.close();
+});
+
 test('writes are in none but the states there are', async () => {
   const { db } = await openFake(copyAnswers);
   const { writes } = await db.sync(syncOptions);

@@ -9,7 +9,7 @@ import {
   type OptionTable,
   type OptionType,
 } from '../../host/options.ts';
-import { abortSignal, anyText, readOptions } from '../read-options.ts';
+import { abortSignal, anyText, callable, readOptions } from '../read-options.ts';
 import type { HostCall, Link } from '../connection/link.ts';
 import type { BlobLike } from '../../host/log.ts';
 import { q } from '../queries/builders.ts';
@@ -127,6 +127,8 @@ export class Files extends TypedEvents<FilesEvents> {
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<{ readonly files: number; readonly notUploaded: readonly string[] }> {
     readOptions({ signal: abortSignal }, options);
+    if (!callable.accepts((client as Partial<typeof client> | null)?.paginate))
+      throw new UsageError('fetchAll() takes a client and a set.');
     const files = new Set<string>();
     const notUploaded: string[] = [];
     const pages = client.paginate(set, {}, options).map((ref) => q.Get(ref as Ref));

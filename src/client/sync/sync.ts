@@ -6,14 +6,7 @@ import type { SyncState, WriteState } from '../../states.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
 import { queryText } from '../queries/query-text.ts';
 import { NotFound, UsageError } from '../errors.ts';
-import {
-  abortSignal,
-  acceptedValue,
-  anything,
-  anyText,
-  list,
-  readOptions,
-} from '../read-options.ts';
+import { abortSignal, acceptedValue, anyText, list, readOptions } from '../read-options.ts';
 import type { Link } from '../connection/link.ts';
 import { TypedEvents } from '../typed-events.ts';
 import { judgedWriteOf, writeOf, type JudgedWrite, type Verdict, type WriteIn } from './writes.ts';
@@ -130,10 +123,21 @@ const SYNC_OPTIONS = {
   sets: list,
 } satisfies Record<keyof SyncOptions, OptionRow>;
 
+const json: OptionType<unknown> = {
+  expected: 'something that JSON can hold',
+  accepts: (given): given is unknown => {
+    try {
+      return JSON.stringify(given) !== undefined;
+    } catch {
+      return false;
+    }
+  },
+};
+
 const SUBMIT_OPTIONS = {
   signal: abortSignal,
   label: anyText,
-  data: anything,
+  data: optional(json),
 } satisfies Record<keyof SubmitOptions, OptionRow>;
 
 /** @throws UsageError */
@@ -150,18 +154,6 @@ function choiceOf(resolution: WriteResolution): WriteChoice {
       return resolution as WriteChoice;
   }
   throw new UsageError('resolve() takes { discard: true }, { retry: true } or { edit: query }.');
-}
-
-/** @throws UsageError */
-function jsonOf(data: unknown): string | undefined {
-  let cause: unknown;
-  try {
-    const json: string | undefined = JSON.stringify(data);
-    if (json !== undefined || data === undefined) return json;
-  } catch (reason) {
-    cause = reason;
-  }
-  throw new UsageError('The option `data` must be something that JSON can hold.', { cause });
 }
 
 /**
@@ -341,7 +333,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     readOptions(SUBMIT_OPTIONS, options);
     const { signal, label, data } = options;
     const query = queryText(expression);
-    const note = { label, data: jsonOf(data) };
+    const note = { label, data: JSON.stringify(data) };
     const reply = await this.#link.call(
       (host, number) => host.submit({ query, number, note }),
       signal,
