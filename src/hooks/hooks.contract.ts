@@ -292,4 +292,25 @@ export function describeHooks(mountParts: MountParts): void {
     await expect.poll(() => last().state).toBe('failed');
     expect(last().error).toBe(error);
   });
+
+  test('queries, pages and mutations of a database that cannot be used say why', async () => {
+    const error = new Error('no storage');
+    const count = asked(q.Count(SET));
+    const [pages, add] = [recorder<'pages'>(), recorder<'mutation'>()];
+    mount(
+      { database: () => Promise.reject(error) },
+      {
+        count: count.part,
+        pages: { use: 'pages', set: SET, size: 2, report: pages.report },
+        add: { use: 'mutation', query: () => q.Now(), report: add.report },
+      },
+    );
+    expect(count.last()).toMatchObject({ error: undefined, isLoading: true });
+    await expect.poll(() => count.last()).toMatchObject({ error, isLoading: false });
+    await expect.poll(() => pages.last()).toMatchObject({ error, isLoading: false });
+    expect(pages.last()).toMatchObject({ data: undefined, hasNext: false, hasPrevious: false });
+    pages.last().next();
+    await expect(add.last().run()).rejects.toBe(error);
+    await expect.poll(() => add.last()).toMatchObject({ state: 'failed', error });
+  });
 }

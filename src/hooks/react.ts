@@ -28,7 +28,7 @@ import { OPENING, Session, type BurrowOptions, type SessionState } from './core/
 import {
   IDLE,
   LOADING,
-  queriesOf,
+  queriesIn,
   type QueryChoices,
   type QueryState,
 } from './core/shared-queries.ts';
@@ -78,8 +78,7 @@ export interface UsedSession extends SessionState, Pick<Session, 'logIn' | 'logO
  * }
  */
 export function useSession(): UsedSession {
-  const session = useContext(Burrow);
-  if (!session) throw new UsageError('There is no <BurrowProvider> above.');
+  const session = useBurrow();
   const { logIn, logOut } = session;
   return { ...useCell(session, OPENING), logIn, logOut };
 }
@@ -135,15 +134,13 @@ export function useSuspenseQuery<A extends Arg>(
   choices?: QueryDeps,
 ): QueryState<Evaluated<A>> & { readonly value: Evaluated<A> };
 export function useSuspenseQuery(query: QueryArg, choices?: QueryDeps): QueryState<unknown> {
-  const session = useContext(Burrow);
+  const session = useBurrow();
   const [, shared] = useShared(query, choices);
   const state = useCell(shared, LOADING);
-  const opened = session?.get();
-  const error = opened?.state === 'failed' ? opened.error : state.error;
-  if (error && state.value === undefined) throw error;
+  if (state.error && state.value === undefined) throw state.error;
   // What `<Suspense>` catches. `use()` would have to be called also when there is nothing to wait for.
   // oxlint-disable-next-line typescript/only-throw-error
-  if (state.isLoading) throw untilChanged((shared ?? session) as Cell<unknown>);
+  if (state.isLoading) throw untilChanged(shared ?? session);
   return state;
 }
 
@@ -159,12 +156,12 @@ export function usePages<T>(
   set: Expr<SetRef<T>> | undefined,
   { size, at }: PagesOptions = {},
 ): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
-  const client = useClient();
+  const queries = useQueries();
   const text = set && queryText(set);
   const pages = useMemo(
-    () => client && set && new Pages<T>(queriesOf(client), set, { size, at }),
+    () => queries && set && new Pages<T>(queries, set, { size, at }),
     // The text tells sets apart that are built anew for each rendering.
-    [client, text, size, at],
+    [queries, text, size, at],
   );
   const { next, previous } = pages ?? NOWHERE;
   return { ...useCell(pages, NO_PAGE), next, previous };
@@ -183,11 +180,11 @@ export function useMutation<Args extends readonly unknown[], T>(
   query: (...args: Args) => Expr<T>,
   options: MutationOptions<Args> = {},
 ): UsedMutation<Args, T> {
-  const client = useClient();
+  const use = { ...useSession(), query, options };
   const [mutation] = useState(() => new Mutation<T>());
-  const latest = useRef({ client, query, options });
+  const latest = useRef(use);
   useEffect(() => {
-    latest.current = { client, query, options };
+    latest.current = use;
   });
   const run = useCallback((...args: Args) => mutation.run(latest.current, args), [mutation]);
   return { ...useCell(mutation, UNUSED), run, reset: mutation.reset };
@@ -243,15 +240,23 @@ function untilChanged(cell: Cell<unknown>): Promise<void> {
   return wait;
 }
 
+function useBurrow(): Session {
+  const session = useContext(Burrow);
+  if (session) return session;
+  throw new UsageError('There is no <BurrowProvider> above.');
+}
+
+const useQueries = () => queriesIn(useCell(useBurrow(), OPENING));
+
 const nothing = () => () => undefined;
 
 function useShared(query: QueryArg, choices: QueryDeps = {}) {
   const { deps, at } = 'length' in choices ? { deps: choices, at: undefined } : choices;
-  const client = useClient();
+  const queries = useQueries();
   const built = useMemo(() => (typeof query === 'function' ? query() : query), deps ?? [query]);
   const shared = useMemo(
-    () => (client && built !== undefined ? queriesOf(client).find(built, { at }) : undefined),
-    [client, built, at],
+    () => (built === undefined ? undefined : queries?.find(built, { at })),
+    [queries, built, at],
   );
   return [built, shared] as const;
 }

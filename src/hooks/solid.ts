@@ -29,7 +29,8 @@ import { OPENING, Session, type BurrowOptions, type SessionState } from './core/
 import {
   IDLE,
   LOADING,
-  queriesOf,
+  queriesIn,
+  type Queries,
   type QueryChoices,
   type QueryState,
 } from './core/shared-queries.ts';
@@ -77,11 +78,7 @@ export interface UsedSession extends SessionState, Pick<Session, 'logIn' | 'logO
 export function useSession(): UsedSession {
   const session = usedSession();
   const { logIn, logOut } = session;
-  const state = useCell(
-    () => session,
-    () => OPENING,
-  );
-  return withGetters({ logIn, logOut }, state, OPENING);
+  return withGetters({ logIn, logOut }, useState(session), OPENING);
 }
 
 /**
@@ -107,12 +104,12 @@ export function useQuery<A extends Arg>(
   choices?: QueryChoices,
 ): QueryState<Evaluated<A>>;
 export function useQuery(query: Given<Arg>, choices?: QueryChoices): QueryState<unknown> {
-  const client = useClient();
+  const queries = useQueries();
   const current = createMemo(() => given(query));
   const state = useCell(
     () => {
-      const [by, built] = [client(), current()];
-      return by && built !== undefined ? queriesOf(by).find(built, choices) : undefined;
+      const built = current();
+      return built === undefined ? undefined : queries()?.find(built, choices);
     },
     () => (current() === undefined ? IDLE : LOADING),
   );
@@ -129,7 +126,7 @@ export function usePages<T>(
   set: Given<Expr<SetRef<T>>>,
   options: PagesOptions | Accessor<PagesOptions> = {},
 ): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
-  const client = useClient();
+  const queries = useQueries();
   // The text tells sets apart that are built anew.
   const current = createMemo(() => given(set), undefined, {
     equals: (one, other) => (one && queryText(one)) === (other && queryText(other)),
@@ -138,8 +135,8 @@ export function usePages<T>(
   const size = createMemo(() => chosen().size);
   const at = createMemo(() => chosen().at);
   const pages = createMemo(() => {
-    const [by, of] = [client(), current()];
-    return by && of && new Pages<T>(queriesOf(by), of, { size: size(), at: at() });
+    const [by, of] = [queries(), current()];
+    return by && of && new Pages<T>(by, of, { size: size(), at: at() });
   });
   const state = useCell(pages, (): PagesState<T> => NO_PAGE);
   const ways = {
@@ -166,8 +163,7 @@ export function useMutation<Args extends readonly unknown[], T>(
     () => mutation,
     (): MutationState<T> => UNUSED,
   );
-  const run = (...args: Args) =>
-    mutation.run({ client: session.get().client, query, options }, args);
+  const run = (...args: Args) => mutation.run({ ...session.get(), query, options }, args);
   return withGetters({ run, reset: mutation.reset }, state, UNUSED);
 }
 
@@ -204,6 +200,17 @@ type Given<T> = T | undefined | Accessor<T | undefined>;
 
 const given = <T extends Arg>(query: Given<T>): T | undefined =>
   typeof query === 'function' ? query() : query;
+
+const useState = (session: Session): Accessor<SessionState> =>
+  useCell(
+    () => session,
+    () => OPENING,
+  );
+
+function useQueries(): Accessor<Queries | undefined> {
+  const state = useState(usedSession());
+  return createMemo(() => queriesIn(state()));
+}
 
 function usedSession(): Session {
   const session = useContext(Burrow);

@@ -13,12 +13,14 @@ import {
 import type { Cell } from './core/cell.ts';
 import { withGetters } from './core/getters.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
+import { onceFor } from './core/once-for.ts';
 import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
 import {
   IDLE,
   LOADING,
-  queriesOf,
+  queriesIn,
+  type Queries,
   type QueryChoices,
   type QueryState,
 } from './core/shared-queries.ts';
@@ -93,10 +95,10 @@ export function useQuery<A extends Arg>(
 export function useQuery(query: Given<Arg>, choices?: QueryChoices): QueryState<unknown> {
   const session = usedSession();
   const state = (): QueryState<unknown> => {
-    const { client } = read(session);
+    const queries = queriesIn(read(session));
     const current = given(query);
     if (current === undefined) return IDLE;
-    return client ? read(queriesOf(client).find(current, choices)) : LOADING;
+    return queries ? read(queries.find(current, choices)) : LOADING;
   };
   return withGetters({}, state, LOADING);
 }
@@ -112,16 +114,16 @@ export function usePages<T>(
   options: PagesOptions | (() => PagesOptions) = {},
 ): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
   const session = usedSession();
-  let last: { client: Client; text: string; pages: Pages<T> } | undefined;
+  let last: { queries: Queries; text: string; pages: Pages<T> } | undefined;
   const current = (): Pages<T> | undefined => {
-    const { client } = read(session);
+    const queries = queriesIn(read(session));
     const of = given(set);
     const { size, at } = typeof options === 'function' ? options() : options;
-    if (!client || !of) return undefined;
+    if (!queries || !of) return undefined;
     // The text tells sets apart that are built anew each time.
     const text = `${size} ${at} ${queryText(of)}`;
-    if (last?.client !== client || last.text !== text)
-      last = { client, text, pages: new Pages<T>(queriesOf(client), of, { size, at }) };
+    if (last?.queries !== queries || last.text !== text)
+      last = { queries, text, pages: new Pages<T>(queries, of, { size, at }) };
     return last.pages;
   };
   const state = (): PagesState<T> => {
@@ -148,8 +150,7 @@ export function useMutation<Args extends readonly unknown[], T>(
 ): UsedMutation<Args, T> {
   const session = usedSession();
   const mutation = new Mutation<T>();
-  const run = (...args: Args) =>
-    mutation.run({ client: session.get().client, query, options }, args);
+  const run = (...args: Args) => mutation.run({ ...session.get(), query, options }, args);
   return withGetters({ run, reset: mutation.reset }, () => read(mutation), UNUSED);
 }
 
@@ -196,12 +197,10 @@ function usedSession(): Session {
   throw new UsageError('No component above has called provideBurrow().');
 }
 
-const subscribers = new WeakMap<object, () => void>();
+const subscriberOf = onceFor((cell: Cell<unknown>) => createSubscriber(cell.subscribe));
 
 /** What the cell holds. An effect that reads it follows it. */
 function read<T>(cell: Cell<T>): T {
-  const subscribe = subscribers.get(cell) ?? createSubscriber(cell.subscribe);
-  subscribers.set(cell, subscribe);
-  subscribe();
+  subscriberOf(cell)();
   return cell.get();
 }

@@ -28,7 +28,8 @@ import { OPENING, Session, type BurrowOptions, type SessionState } from './core/
 import {
   IDLE,
   LOADING,
-  queriesOf,
+  queriesIn,
+  type Queries,
   type QueryChoices,
   type QueryState,
 } from './core/shared-queries.ts';
@@ -100,13 +101,11 @@ export function useQuery(
   query: MaybeRefOrGetter<Arg | undefined>,
   choices?: QueryChoices,
 ): Refs<QueryState<unknown>> {
-  const client = useClient();
+  const queries = useQueries();
   const state = useCell(
     () => {
       const current = toValue(query);
-      return client.value && current !== undefined
-        ? queriesOf(client.value).find(current, choices)
-        : undefined;
+      return current === undefined ? undefined : queries.value?.find(current, choices);
     },
     () => (toValue(query) === undefined ? IDLE : LOADING),
   );
@@ -123,7 +122,7 @@ export function usePages<T>(
   set: MaybeRefOrGetter<Expr<SetRef<T>> | undefined>,
   options: MaybeRefOrGetter<PagesOptions> = {},
 ): Refs<PagesState<T>> & Pick<Pages<T>, 'next' | 'previous'> {
-  const client = useClient();
+  const queries = useQueries();
   // The text tells sets apart that are built anew.
   const current = computed<{ set: Expr<SetRef<T>>; text: string } | undefined>((before) => {
     const given = toValue(set);
@@ -135,9 +134,9 @@ export function usePages<T>(
   const at = computed(() => toValue(options).at);
   const pages = computed(
     () =>
-      client.value &&
+      queries.value &&
       current.value &&
-      new Pages<T>(queriesOf(client.value), current.value.set, { size: size.value, at: at.value }),
+      new Pages<T>(queries.value, current.value.set, { size: size.value, at: at.value }),
   );
   const state = useCell(
     () => pages.value,
@@ -169,7 +168,7 @@ export function useMutation<Args extends readonly unknown[], T>(
   );
   return {
     ...refsOf(state, UNUSED),
-    run: (...args) => mutation.run({ client: session.get().client, query, options }, args),
+    run: (...args) => mutation.run({ ...session.get(), query, options }, args),
     reset: mutation.reset,
   };
 }
@@ -210,12 +209,19 @@ function injected(): Session {
 }
 
 function used(session: Session): UsedSession {
-  const state = useCell(
+  const { logIn, logOut } = session;
+  return { ...refsOf(useState(session), OPENING), logIn, logOut };
+}
+
+const useState = (session: Session): ComputedRef<SessionState> =>
+  useCell(
     () => session,
     () => OPENING,
   );
-  const { logIn, logOut } = session;
-  return { ...refsOf(state, OPENING), logIn, logOut };
+
+function useQueries(): ComputedRef<Queries | undefined> {
+  const state = useState(injected());
+  return computed(() => queriesIn(state.value));
 }
 
 /** What the cell holds, which may become another one. Follows it until the scope it is called in ends. */

@@ -44,6 +44,8 @@ const isSynced = (client: Client): client is SyncClient => 'submit' in client;
 
 export interface MutationUse<Args extends readonly unknown[], T> {
   readonly client: Client | undefined;
+  /** Why there is no client, if it is not that nobody tried to log in. */
+  readonly error?: BurrowError | undefined;
   readonly query: (...args: Args) => Expr<T>;
   readonly options: MutationOptions<Args>;
 }
@@ -70,7 +72,7 @@ export class Mutation<T> extends Cell<MutationState<T>> {
   }
 
   private async write<Args extends readonly unknown[]>(
-    { client, query, options: { label, data } }: MutationUse<Args, T>,
+    { client, error, query, options: { label, data } }: MutationUse<Args, T>,
     args: Args,
   ): Promise<T | undefined> {
     const run = ++this.runs;
@@ -80,7 +82,7 @@ export class Mutation<T> extends Cell<MutationState<T>> {
     };
     emit({ state: 'running' });
     try {
-      if (!client) throw new UsageError('Nobody has logged in.');
+      if (!client) throw error ?? new UsageError('Nobody has logged in.');
       if (!isSynced(client)) {
         const value = await client.query(query(...args));
         emit({ state: 'confirmed', value });

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { q, queryText, type BurrowError, type Page } from '../../index.ts';
 import { Pages } from './pages.ts';
-import { SharedQuery, type SharedQueries } from './shared-queries.ts';
+import { SharedQuery, type Queries } from './shared-queries.ts';
 
 const SCOPE = { partial: [], from: 'device' } as const;
 
 /** Queries that are answered by the test, by what they ask for. */
 function answeredByHand() {
   const asked = new Map<string, SharedQuery<Page<number>>>();
-  const find = (query: Parameters<SharedQueries['find']>[0]): SharedQuery<unknown> => {
+  const find = (query: Parameters<Queries['find']>[0]): SharedQuery<unknown> => {
     const text = queryText(query);
     const found = asked.get(text) ?? new SharedQuery<Page<number>>(() => () => undefined);
     asked.set(text, found);
     return found as SharedQuery<unknown>;
   };
   const last = (): SharedQuery<Page<number>> => [...asked.values()].at(-1) as never;
-  return { queries: { find } as unknown as SharedQueries, last };
+  return { queries: { find } as Queries, last };
 }
 
 test('a page that fails is left again, forward and backward', () => {

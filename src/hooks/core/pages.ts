@@ -1,6 +1,6 @@
 import { q, type Arg, type Page } from '../../index.ts';
 import { Cell } from './cell.ts';
-import type { QueryChoices, QueryState, SharedQueries, SharedQuery } from './shared-queries.ts';
+import type { Queries, QueryChoices, QueryState } from './shared-queries.ts';
 
 /** A live page of a set. */
 export interface PagesState<T> extends Omit<QueryState<T>, 'value'> {
@@ -33,16 +33,16 @@ type Cursor = Pick<Page, 'before' | 'after'>;
 
 /** Goes through the pages of a set. The page it is at is live. */
 export class Pages<T> extends Cell<PagesState<T>> {
-  private readonly find: (cursor: Cursor) => SharedQuery<Page<T>>;
-  private query: SharedQuery<Page<T>>;
+  private readonly find: (cursor: Cursor) => Cell<QueryState<Page<T>>>;
+  private query: Cell<QueryState<Page<T>>>;
   private stop: (() => void) | undefined = undefined;
   /** The last one that was there: when the next one fails, one goes on from it. */
   private page: Page<T> | undefined = undefined;
 
-  constructor(queries: SharedQueries, set: Arg, { size = 64, at }: PagesOptions) {
+  constructor(queries: Queries, set: Arg, { size = 64, at }: PagesOptions) {
     super(NO_PAGE);
     this.find = (cursor) =>
-      queries.find(q.Paginate(set, { size, ...cursor }), { at }) as SharedQuery<Page<T>>;
+      queries.find(q.Paginate(set, { size, ...cursor }), { at }) as Cell<QueryState<Page<T>>>;
     this.query = this.find({});
     this.show();
   }

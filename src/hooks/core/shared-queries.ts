@@ -7,6 +7,8 @@ import {
   type SubscribeOptions,
 } from '../../index.ts';
 import { Cell } from './cell.ts';
+import { onceFor } from './once-for.ts';
+import type { SessionState } from './session.ts';
 
 /** What is known of a live query. */
 export interface QueryState<T> {
@@ -88,7 +90,7 @@ export class SharedQuery<T> extends Cell<QueryState<T>> {
 }
 
 /** The live queries of one client, by their text, and where they are answered. */
-export class SharedQueries {
+class SharedQueries implements Queries {
   private readonly client: Client;
   private readonly byText = new Map<string, SharedQuery<unknown>>();
 
@@ -122,10 +124,22 @@ export class SharedQueries {
   }
 }
 
-const byClient = new WeakMap<Client, SharedQueries>();
-
-export function queriesOf(client: Client): SharedQueries {
-  const queries = byClient.get(client) ?? new SharedQueries(client);
-  byClient.set(client, queries);
-  return queries;
+/** What finds queries by their text. */
+export interface Queries {
+  find(query: Arg, choices?: QueryChoices): Cell<QueryState<unknown>>;
 }
+
+export const queriesOf = onceFor((client: Client): Queries => new SharedQueries(client));
+
+const failedQueries = onceFor(({ error }: SessionState): Queries => {
+  const failed = new Cell<QueryState<unknown>>({ ...IDLE, error });
+  return { find: () => failed };
+});
+
+/** Of who has logged in. Those of a session that has failed say why; undefined while there is nobody to ask. */
+export const queriesIn = (session: SessionState): Queries | undefined =>
+  session.client
+    ? queriesOf(session.client)
+    : session.state === 'failed'
+      ? failedQueries(session)
+      : undefined;

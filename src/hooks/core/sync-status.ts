@@ -8,6 +8,7 @@ import {
   type WriteResolution,
 } from '../../index.ts';
 import { Cell } from './cell.ts';
+import { onceFor } from './once-for.ts';
 
 /** How a copy stands to its hub. */
 export interface SyncStatus {
@@ -83,10 +84,4 @@ export class SyncWatch extends Cell<SyncStatus> {
   }
 }
 
-const bySync = new WeakMap<Sync, SyncWatch>();
-
-export function watchOf(sync: Sync): SyncWatch {
-  const watch = bySync.get(sync) ?? new SyncWatch(sync);
-  bySync.set(sync, watch);
-  return watch;
-}
+export const watchOf = onceFor((sync: Sync) => new SyncWatch(sync));
