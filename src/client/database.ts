@@ -127,10 +127,14 @@ export class Database extends TypedEvents<DatabaseEvents> {
     return this.#link.target;
   }
 
+  /** @internal Why nothing can be asked of it any more. */
+  get closed(): Error | undefined {
+    return this.#link.closed;
+  }
+
   /** Opens everything in this database. Keep it in the page. @throws DatabaseClosed, DatabaseLocked */
   get rootSecret(): string {
-    const { closed } = this.#link;
-    if (closed) throw closed;
+    if (this.closed) throw this.closed;
     if (this.isLocked) throw lockedError();
     return this.#link.rootSecret;
   }

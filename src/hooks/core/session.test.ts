@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { copyAnswers, openFake, syncOptions } from '../../client/testing/fake-worker.ts';
-import type { Database, Sync } from '../../index.ts';
+import { UsageError, type Database, type Sync } from '../../index.ts';
 import { Session } from './session.ts';
 
 const listenersOf = (db: Database, sync: Sync): number =>
@@ -46,4 +46,63 @@ test.each([
   await session.logOut({ forget: true });
   await expect.poll(() => session.get().state).not.toBe('opening');
   expect(session.get()).toMatchObject({ state: 'failed', error: { code: 'database_closed' } });
+});
+
+/** Of a session whose sync is still on its way, and what waits for the same answer behind it. */
+async function withoutAnswer() {
+  const { db, fake } = await openFake();
+  const session = new Session({ database: db, sync: syncOptions });
+  session.start();
+  await expect.poll(() => session.get().database).toBe(db);
+  const later = db.sync(syncOptions).then(
+    () => 'answered',
+    () => 'refused',
+  );
+  return { fake, session, later };
+}
+
+test('a database that is locked before its sync has answered is locked, not logged out', async () => {
+  const { fake, session, later } = await withoutAnswer();
+  fake.tell({ type: 'locked' });
+  expect(await later).toBe('refused');
+  expect(session.get()).toMatchObject({ state: 'locked', error: undefined });
+});
+
+test('a database that is closed before its sync has answered cannot be used', async () => {
+  const { fake, session, later } = await withoutAnswer();
+  fake.tell({ type: 'closed', description: 'It was deleted.' });
+  expect(await later).toBe('refused');
+  expect(session.get()).toMatchObject({ state: 'failed', error: { code: 'database_closed' } });
+  const login = session.logIn({ secret: 's' });
+  await expect(login).rejects.toMatchObject({ description: 'It was deleted.' });
+});
+
+test('logOut({ forget: true }) called twice begins anew once', async () => {
+  let opened = 0;
+  const session = new Session({ database: async () => (opened++, (await openFake()).db) });
+  session.start();
+  await expect.poll(() => session.get().state).toBe('logged-in');
+  await Promise.all([session.logOut({ forget: true }), session.logOut({ forget: true })]);
+  await expect.poll(() => session.get().state).toBe('logged-in');
+  expect(opened).toBe(2);
+});
+
+test('a login that is none is refused', async () => {
+  const { db } = await openFake();
+  const session = new Session({ database: db, loginKey: 'key' });
+  session.start();
+  await expect.poll(() => session.get().state).toBe('logged-out');
+  for (const login of [undefined, null, 'ada'])
+    await expect(session.logIn(login as never)).rejects.toBeInstanceOf(UsageError);
+  await db.close();
+});
+
+test.each([undefined, () => undefined, () => null])('%s is no database', async (database) => {
+  const session = new Session({ database: database as never });
+  session.start();
+  await expect.poll(() => session.get().state).toBe('failed');
+  expect(session.get().error).toMatchObject({
+    code: 'invalid_usage',
+    description: 'The option `database` must give a database.',
+  });
 });

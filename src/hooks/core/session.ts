@@ -80,9 +80,11 @@ export class Session extends Cell<SessionState> {
   readonly stop = (): void => this.listening.abort();
 
   /** @throws BurrowError when the login is refused, or the first one on a device has no connection */
-  readonly logIn = async (login: SessionLogin): Promise<void> => {
+  readonly logIn = async (given: SessionLogin): Promise<void> => {
     const database = this.database();
     const { sync, loginKey: key = '' } = this.options;
+    // What is no login has no members: the call that needs them refuses it.
+    const login = Object(given) as SessionLogin;
     const isSecret = 'secret' in login;
     if (database.isLocked) {
       const { secret } = await database.unlock(sync && !isSecret ? { ...login, key } : login);
@@ -105,8 +107,10 @@ export class Session extends Cell<SessionState> {
    * @throws UnsentWrites with `forget`, when writes have not reached the hub
    */
   readonly logOut = async (options: SignOutOptions = {}): Promise<void> => {
-    await this.database().signOut(options);
-    if (!options.forget) return;
+    const database = this.database();
+    await database.signOut(options);
+    // Called twice, it may have begun anew already.
+    if (!options.forget || database !== this.get().database) return;
     this.given = undefined;
     this.set(OPENING);
     this.start();
@@ -117,8 +121,10 @@ export class Session extends Cell<SessionState> {
       const { database: option } = this.options;
       const database = await (this.given ??= typeof option === 'function' ? option() : option);
       if (listening.signal.aborted) return;
-      // Throws when it is closed: `forget` has deleted a database that nothing opens anew.
-      if (!database.isLocked) void database.rootSecret;
+      if (!(database instanceof EventTarget))
+        throw new UsageError('The option `database` must give a database.');
+      // `forget` has deleted a database that nothing opens anew.
+      if (database.closed) throw database.closed;
       const goOn = (): void => void this.goOn(database);
       database.addEventListener('locked', goOn, listening);
       database.addEventListener('unlocked', goOn, listening);
@@ -144,9 +150,11 @@ export class Session extends Cell<SessionState> {
     else if (sync)
       await database.sync(sync).then(
         (started) => this.follow(started),
-        // Nobody has ever logged in here: that is no error.
-        (error: BurrowError) =>
-          this.enter('logged-out', error.code === 'bad request' ? {} : { error }),
+        (error: BurrowError) => {
+          if (database.isLocked) this.enter('locked');
+          // Nobody has ever logged in here: that is no error.
+          else this.enter('logged-out', error.code === 'bad request' ? {} : { error });
+        },
       );
     else if (loginKey === undefined) this.enter('logged-in', { client: database.client() });
     else this.enter('logged-out');
@@ -166,9 +174,9 @@ export class Session extends Cell<SessionState> {
   };
 
   private database(): Database {
-    const { database } = this.get();
+    const { database, error } = this.get();
     if (database) return database;
-    throw new UsageError('The database is not open yet.');
+    throw error ?? new UsageError('The database is not open yet.');
   }
 
   private enter(
@@ -177,7 +185,8 @@ export class Session extends Cell<SessionState> {
   ): void {
     const { database, ...before } = this.get();
     const isSame = before.state === state && before.client === more.client && !more.error;
-    if (!isSame) this.set({ ...OPENING, database, ...more, state });
+    // It has failed for good: an answer from before changes nothing.
+    if (!isSame && before.state !== 'failed') this.set({ ...OPENING, database, ...more, state });
   }
 
   private fail(error: BurrowError): void {
