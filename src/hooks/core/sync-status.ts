@@ -61,7 +61,9 @@ export class SyncWatch extends Cell<SyncStatus> {
     on('state', ({ detail }) => this.change(detail));
     on('progress', ({ detail }) => this.change({ progress: detail, pending: detail.pending }));
     on('verdict', () => void this.look());
-    this.change({ state: this.sync.state });
+    const { state } = this.sync;
+    // The reason is that of the state which was heard with it.
+    this.change(state === this.get().state ? {} : { state, reason: undefined });
     void this.look();
   }
 
