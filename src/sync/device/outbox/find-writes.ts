@@ -6,6 +6,7 @@ import { publicRecord, type WriteRecord } from '../state/outbox-record.ts';
 import { outboxAddress, readOutboxRow } from '../state/outbox-row.ts';
 import { outboxRange, outboxRecords } from '../state/outbox-rows.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
+import { pushSizeOf } from './push-size.ts';
 
 /** Number of a write: which device id, and which of its writes. */
 export interface WriteNumber {
@@ -34,7 +35,7 @@ export function writesById(reader: Reader, ids: readonly string[]): readonly Wri
 
 export interface PushBounds {
   readonly count: number;
-  /** Characters of queries; the first write always fits. */
+  /** By `pushSizeOf`; the first write always fits. */
   readonly chars: number;
 }
 
@@ -53,7 +54,7 @@ export function outgoingItems(
   for (const row of eachElement(addresses, (address) => reader.row(address))) {
     if (!row) continue;
     const { item } = readOutboxRow(row);
-    size += item.query.length;
+    size += pushSizeOf(item);
     if (items.length > 0 && size > chars) break;
     items.push(item);
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { QueryAnswer } from '../../../engine/host.ts';
-import { LIMITS } from '../../../limits.ts';
+import { repeated } from '../../../engine/testing/large-values.ts';
+import { LIMITS, SYNC_LIMITS } from '../../../limits.ts';
 import type { PushItem } from '../../protocol/writes.ts';
 import { verdictOn } from '../../testing/device-world.ts';
 import { addToFirst, createNote, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
@@ -158,4 +159,23 @@ test('submit() refuses a label and data that are too long', async () => {
   const { failed } = (await submitted(LIMITS.writeNoteChars + 1)) as { failed: QueryAnswer };
   expect(failed.body).toContain('these have 65537');
   expect(await device.replica.writes()).toHaveLength(1);
+});
+
+const textOf = (chars: number, char = 'x') => ({ do: [char.repeat(chars), createNote(2)] });
+
+test.each([
+  ['too many characters', textOf(SYNC_LIMITS.pushChars)],
+  ['too many bytes', textOf(LIMITS.requestBytes / 3, '\u{6c34}')],
+  ['too many ids', { do: [repeated(SYNC_LIMITS.idsPerItem + 1, { new_id: null }), createNote(2)] }],
+])('submit() refuses a write that no push can carry: %s', async (_, query) => {
+  const { device } = await noteWorlds();
+  await expect(device.submit(query)).rejects.toThrow('request too large');
+  expect(await device.replica.writes()).toEqual([]);
+});
+
+test('a push has no more bytes than the hub takes, whatever the characters', async () => {
+  const { device } = await noteWorlds();
+  for (let n = 0; n < 3; n++) await device.submit(textOf(LIMITS.requestBytes / 8, '\u{6c34}'));
+  const bounds = { count: 9, chars: SYNC_LIMITS.pushChars };
+  expect(await device.replica.outgoing(bounds)).toHaveLength(2);
 });

@@ -3,10 +3,11 @@ import type { WriteNote } from '../../../answers.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { Refusal } from '../../../errors.ts';
-import { LIMITS } from '../../../limits.ts';
+import { LIMITS, SYNC_LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { IdKey } from '../../protocol/device-ids.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
+import type { PushItem } from '../../protocol/writes.ts';
 import type { RebaseHost } from '../rebase/replica-transaction.ts';
 import type { WriteRecord } from '../state/outbox-record.ts';
 import { outboxRow } from '../state/outbox-row.ts';
@@ -22,6 +23,7 @@ import {
 import { ReplicaView } from '../view/replica-view.ts';
 import type { TrackedReads } from '../view/tracked-reads.ts';
 import { newRecord } from './new-record.ts';
+import { pushSizeOf } from './push-size.ts';
 import { discard } from './remove-writes.ts';
 
 export interface SubmitHost extends RebaseHost {
@@ -47,7 +49,7 @@ export interface SubmitOutcome {
   readonly run: LocalExecution | undefined;
 }
 
-/** @throws Suspended; Refusal `outbox_full`, `bad request`, as `discard`, and those of the query */
+/** @throws Suspended; Refusal `outbox_full`, `request too large`, `bad request`, as `discard`, and those of the query */
 export function submit(
   { plan, now, idKey, replaces, note }: SubmitInput,
   before: ReplicaState,
@@ -69,6 +71,7 @@ export function submit(
   if (run && !run.attempted.outcome.ok) return { value: { record: undefined, device, run } };
   const seq = state.lastSeq + 1;
   const record = newRecord(plan, { seq, era, now, idKey, run, replaces, note }, host.sha256);
+  requireSendable(record.item);
   const row = outboxRow(era, record);
   writer.put('sync', row);
   const outboxSize = state.outboxSize + String(row.value).length;
@@ -104,6 +107,16 @@ function requireRoom({ lastSeq, settledSeq, outboxSize }: ReplicaState): void {
   throw new Refusal(
     'outbox_full',
     `${lastSeq - settledSeq} writes wait for the hub, and the outbox is full. Connect to the hub before writing more.`,
+  );
+}
+
+/** A push that the hub cannot take would hold up all writes behind it. */
+function requireSendable(item: PushItem): void {
+  if (pushSizeOf(item) <= SYNC_LIMITS.pushChars && item.ids.length <= SYNC_LIMITS.idsPerItem)
+    return;
+  throw new Refusal(
+    'request too large',
+    `A write of a copy may have ${SYNC_LIMITS.pushChars} characters, or twice as many bytes, and ${SYNC_LIMITS.idsPerItem} new ids. Split it, or run it at the hub.`,
   );
 }
 
