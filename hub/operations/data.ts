@@ -46,13 +46,15 @@ export interface FileImport extends DataRequest {
 /** An export is recognized by its first line, other files by their names. */
 export function importFile(request: FileImport): Promise<ImportResult> {
   const { url, file } = request;
-  const open = () =>
-    Readable.toWeb(createReadStream(file)) as unknown as ReadableStream<Uint8Array>;
+  const open = () => streamOf(file);
   return withFaults(async () => {
     const options = optionsFor(request, await beginsAsExport(open));
     return importDatabase(hubAt(url), open, options);
   });
 }
+
+export const streamOf = (file: string): ReadableStream<Uint8Array> =>
+  Readable.toWeb(createReadStream(file)) as unknown as ReadableStream<Uint8Array>;
 
 async function beginsAsExport(open: () => ReadableStream<Uint8Array>): Promise<boolean> {
   for await (const { text } of linesOf(open, undefined)) return isExport(text);

@@ -2,18 +2,22 @@
  * `burrow import`: exports of collections as JSON lines, and schema as queries, into a database of a running hub. Existing
  * documents are left as they are: an import that was interrupted can be run again.
  */
-import { appendFileSync, createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { appendFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { JsonError, parseJson, quote, type Json } from '../../src/codec/json.ts';
+import { DataError } from '../../src/data/data-error.ts';
+import { DOCUMENT_ID, documentIdIn } from '../../src/data/items.ts';
+import { linesOf } from '../../src/data/lines.ts';
+import { refusalsOfLine } from '../../src/data/refusals.ts';
 import { expressionOf } from '../../src/data/wire.ts';
+import { streamOf } from './data.ts';
 import { queryHub, queryHubText, QueryRefused } from './query-hub.ts';
 import { OperationFault } from './operation-fault.ts';
 
 export interface ImportRequest {
   readonly url: string;
   readonly secret: string;
-  /** Holds `schema.jsonl`, one query a line, and `<collection>.jsonl` files, one document a line. */
+  /** Holds `schema.jsonl`, one query a line, and `<collection>.jsonl` files, one document a line; `.ndjson` and `.gz` will do too. */
   readonly folder: string;
   readonly dryRun: boolean;
   /** Documents keep the time of their last change; otherwise they are created now. */
@@ -28,87 +32,138 @@ export interface ImportTotals {
   readonly rejected: number;
 }
 
-const SCHEMA = 'schema.jsonl';
+const SCHEMA = 'schema';
 const REPORT = 'import-report.jsonl';
 const BATCH = 64;
 
 export async function importLines(request: ImportRequest): Promise<ImportTotals> {
   const { folder } = request;
-  const files = readdirSync(folder).filter(
-    (name) => name.endsWith('.jsonl') && name !== SCHEMA && name !== REPORT,
-  );
-  const ordered = [...(existsSync(join(folder, SCHEMA)) ? [SCHEMA] : []), ...files.sort()];
-  if (ordered.length === 0) throw new OperationFault(`There are no .jsonl files in ${folder}.`);
+  const { files, others } = filesIn(folder);
+  const passedOver = others.length === 0 ? '' : ` Not imported: ${others.join(', ')}.`;
+  if (files.length === 0)
+    throw new OperationFault(`There are no .jsonl files in ${folder}.${passedOver}`);
   const totals = { imported: 0, existing: 0, rejected: 0 };
   if (!request.dryRun) rmSync(join(folder, REPORT), { force: true });
-  for (const file of ordered) {
-    const current = new FileImport(request, file, totals);
+  const createsSchema = files.some(({ collection }) => collection === SCHEMA);
+  for (const file of files) {
+    const current = new FileImport(request, file, createsSchema, totals);
     await current.run();
-    request.onProgress(`${file}: ${current.lines} lines.`);
+    request.onProgress(`${file.name}: ${current.lines} lines.`);
   }
+  if (passedOver !== '') request.onProgress(`${passedOver.trim()} ${WHY_NOT}`);
   return totals;
+}
+
+const WHY_NOT =
+  'Of a folder, .jsonl and .ndjson files are imported, also with .gz. Import each table by itself: burrow import <file> --collection <name>.';
+
+interface FolderFile {
+  readonly name: string;
+  /** Or `schema`. */
+  readonly collection: string;
+}
+
+/** In the order in which they are imported: schema first. */
+function filesIn(folder: string): {
+  readonly files: readonly FolderFile[];
+  readonly others: readonly string[];
+} {
+  const files: FolderFile[] = [];
+  const others: string[] = [];
+  const names = readdirSync(folder).filter((name) => name !== REPORT && !name.startsWith('.'));
+  for (const name of names.sort()) {
+    const [, collection] = /^(.+)\.(?:jsonl|ndjson)(?:\.gz)?$/i.exec(name) ?? [];
+    if (collection === undefined) others.push(name);
+    else if (collection === SCHEMA) files.unshift({ name, collection });
+    else files.push({ name, collection });
+  }
+  return { files, others };
 }
 
 interface Line {
   readonly number: number;
   /** The query that imports it. */
   readonly query: string;
+  /** Of a document: part of the query. */
+  readonly params: string;
 }
+
+/** In the query of a document. */
+const PARAMS_AT = ['0', 'else', 'do', '0', 'params'];
 
 class FileImport {
   private readonly request: ImportRequest;
-  private readonly file: string;
+  private readonly file: FolderFile;
+  private readonly createsSchema: boolean;
   private readonly totals: { imported: number; existing: number; rejected: number };
   private batch: Line[] = [];
   lines = 0;
 
-  constructor(request: ImportRequest, file: string, totals: FileImport['totals']) {
+  constructor(
+    request: ImportRequest,
+    file: FolderFile,
+    createsSchema: boolean,
+    totals: FileImport['totals'],
+  ) {
     this.request = request;
     this.file = file;
+    this.createsSchema = createsSchema;
     this.totals = totals;
   }
 
   async run(): Promise<void> {
     await this.requireCollection();
-    const input = createReadStream(join(this.request.folder, this.file));
-    for await (const text of createInterface({ input, crlfDelay: Infinity })) {
-      this.lines += 1;
+    const { name } = this.file;
+    try {
+      await this.read(join(this.request.folder, name));
+    } catch (reason) {
+      if (!(reason instanceof DataError)) throw reason;
+      throw new OperationFault(`${name}: ${reason.message}`, { cause: reason });
+    }
+  }
+
+  /** @throws DataError of what is no text */
+  private async read(path: string): Promise<void> {
+    for await (const { number, text } of linesOf(() => streamOf(path), undefined)) {
+      this.lines = number;
       if (text.trim() === '') continue;
       this.add(text);
       if (this.batch.length < this.batchSize) continue;
       await this.send();
       if (this.lines % (BATCH * 16) === 0)
-        this.request.onProgress(`${this.file}: ${this.lines} lines.`);
+        this.request.onProgress(`${this.file.name}: ${this.lines} lines.`);
     }
     await this.send();
   }
 
   /** Schema is created one by one, in order. */
   private get batchSize(): number {
-    return this.file === SCHEMA ? 1 : BATCH;
+    return this.isSchema ? 1 : BATCH;
   }
 
-  private get collection(): string {
-    return basename(this.file, '.jsonl');
+  private get isSchema(): boolean {
+    return this.file.collection === SCHEMA;
   }
 
   private async requireCollection(): Promise<void> {
-    if (this.file === SCHEMA) return;
-    const { url, secret, dryRun, folder } = this.request;
-    const exists = await queryHub(url, secret, { exists: { collection: this.collection } });
+    if (this.isSchema) return;
+    const { name, collection } = this.file;
+    const { url, secret, dryRun } = this.request;
+    const exists = await queryHub(url, secret, { exists: { collection } });
     // A dry run creates no schema.
-    if (exists === true || (dryRun && existsSync(join(folder, SCHEMA)))) return;
+    if (exists === true || (dryRun && this.createsSchema)) return;
     throw new OperationFault(
-      `There is no collection '${this.collection}' for ${this.file}: create it, or add its query to ${SCHEMA}.`,
+      `There is no collection '${collection}' for ${name}: create it, or add its query to schema.jsonl.`,
     );
   }
 
   private add(text: string): void {
     try {
       const json = parseJson(text);
-      const query =
-        this.file === SCHEMA ? text : documentQuery(json, this.collection, this.request.keepTs);
-      this.batch.push({ number: this.lines, query });
+      const written = this.isSchema
+        ? { query: text, params: '' }
+        : documentQuery(json, this.file.collection, this.request.keepTs);
+      this.batch.push({ number: this.lines, ...written });
     } catch (reason) {
       if (!(reason instanceof JsonError) && !(reason instanceof InvalidLine)) throw reason;
       this.reject(this.lines, 'unreadable', reason.message);
@@ -132,14 +187,16 @@ class FileImport {
     }
   }
 
-  private async sendAlone({ number, query }: Line): Promise<void> {
+  private async sendAlone({ number, query, params }: Line): Promise<void> {
     try {
       this.count(await this.ask(`[${query}]`));
     } catch (reason) {
       if (!(reason instanceof QueryRefused) || reason.status === 401) throw reason;
-      if (this.file === SCHEMA && reason.code === 'instance already exists')
-        this.totals.existing += 1;
-      else this.reject(number, reason.code, reason.message);
+      if (this.isSchema && reason.code === 'instance already exists') this.totals.existing += 1;
+      else {
+        const [refusal] = refusalsOfLine({ line: number, params }, reason.errors, PARAMS_AT);
+        this.reject(number, reason.code, refusal?.description ?? reason.message);
+      }
     }
   }
 
@@ -156,8 +213,9 @@ class FileImport {
 
   private reject(line: number, code: string, description: string): void {
     this.totals.rejected += 1;
-    const entry = { file: this.file, line, code, description };
-    if (this.request.dryRun) this.request.onProgress(`${this.file}, line ${line}: ${description}`);
+    const { name } = this.file;
+    const entry = { file: name, line, code, description };
+    if (this.request.dryRun) this.request.onProgress(`${name}, line ${line}: ${description}`);
     else appendFileSync(join(this.request.folder, REPORT), `${JSON.stringify(entry)}\n`);
   }
 }
@@ -166,7 +224,11 @@ class FileImport {
 class InvalidLine extends Error {}
 
 /** Answers false if the document exists. */
-function documentQuery(json: Json, collection: string, keepTs: boolean): string {
+function documentQuery(
+  json: Json,
+  collection: string,
+  keepTs: boolean,
+): Pick<Line, 'query' | 'params'> {
   if (!(json instanceof Map)) throw new InvalidLine('A document must be an object.');
   const id = idOf(json.get('ref'));
   const ref = `{"ref":{"collection":${quote(collection)}},"id":${quote(id)}}`;
@@ -179,12 +241,15 @@ function documentQuery(json: Json, collection: string, keepTs: boolean): string 
     keepTs && ts !== undefined
       ? `{"insert":${ref},"ts":${expressionOf(ts)},"action":"create","params":${params}}`
       : `{"create":${ref},"params":${params}}`;
-  return `{"if":{"exists":${ref}},"then":false,"else":{"do":[${make},true]}}`;
+  return { query: `{"if":{"exists":${ref}},"then":false,"else":{"do":[${make},true]}}`, params };
 }
 
 function idOf(ref: Json | undefined): string {
   const inner = ref instanceof Map ? (ref.get('@ref') ?? ref) : undefined;
-  const id = inner instanceof Map ? inner.get('id') : undefined;
-  if (typeof id === 'string') return id;
-  throw new InvalidLine('A document must have a ref: {"@ref":{"id":"…"}}.');
+  const given = inner instanceof Map ? inner.get('id') : undefined;
+  if (given === undefined)
+    throw new InvalidLine('A document must have a ref: {"@ref":{"id":"…"}}.');
+  const id = documentIdIn(given);
+  if (id !== undefined) return id;
+  throw new InvalidLine(`The id of a document must be ${DOCUMENT_ID}.`);
 }

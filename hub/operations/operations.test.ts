@@ -292,9 +292,9 @@ test('an export is imported once, however often it is run, and rejected lines ar
     onProgress: (sentence: string) => void said.push(sentence),
   };
   expect(await importLines({ ...request, dryRun: true })).toEqual({
-    imported: 150,
+    imported: 149,
     existing: 0,
-    rejected: 2,
+    rejected: 3,
   });
   expect((await hub.query({ exists: { collection: 'notes' } })).body.resource).toBe(false);
   expect(await importLines({ ...request, dryRun: false })).toEqual({
@@ -340,4 +340,92 @@ test('documents keep their times with keepTs', async () => {
   });
   const document = await hub.query({ get: { ref: { collection: 'notes' }, id: '2' } });
   expect(document.body.resource).toMatchObject({ ts: 1_600_000_000_000_001 });
+});
+
+const noteLine = (id: string, fields: string): string =>
+  `{"ref":{"@ref":{"id":"${id}","collection":{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}}},${fields}}`;
+
+async function importing(files: Readonly<Record<string, string | Uint8Array>>) {
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  const hub = await open();
+  await hub.query({ create_collection: { object: { name: 'notes' } } });
+  const said: string[] = [];
+  const run = () =>
+    importLines({
+      url: hub.url,
+      secret: hub.secret,
+      folder,
+      keepTs: false,
+      dryRun: false,
+      onProgress: (sentence) => void said.push(sentence),
+    });
+  const dataOf = async (id: string) =>
+    (await hub.query({ select: 'data', from: { get: { ref: { collection: 'notes' }, id } } })).body
+      .resource;
+  return { said, run, dataOf };
+}
+
+test('a folder may hold compressed lines and other endings; what is not imported is named', async () => {
+  const { said, run, dataOf } = await importing({
+    'notes.jsonl': `\ufeff${noteLine('1', '"data":{"text":"a\u2028b"}')}\r\n`,
+    'notes.jsonl.gz': gzipSync(noteLine('2', '"data":{"n":2}')),
+    'notes.ndjson': noteLine('3', '"data":{"n":3}'),
+    'people.csv': 'no,name\n1,Ada\n',
+    'people.csv.gz': gzipSync('no,name\n1,Ada\n'),
+    'READ.ME': 'of the export',
+    '.hidden': '',
+  });
+  expect(await run()).toEqual({ imported: 3, existing: 0, rejected: 0 });
+  expect(await dataOf('1')).toEqual({ text: 'a\u2028b' });
+  expect(await dataOf('2')).toEqual({ n: 2 });
+  expect(await dataOf('3')).toEqual({ n: 3 });
+  expect(said.at(-1)).toBe(
+    'Not imported: READ.ME, people.csv, people.csv.gz. Of a folder, .jsonl and .ndjson files are imported, also with .gz. Import each table by itself: burrow import <file> --collection <name>.',
+  );
+});
+
+test('a folder with tables only is refused by their names', async () => {
+  const { run } = await importing({ 'notes.csv': 'a\n1\n' });
+  await expect(run()).rejects.toThrow(/There are no \.jsonl files .* Not imported: notes\.csv\./);
+});
+
+test('lines that are no UTF-8 are not imported as other text', async () => {
+  const { run, dataOf } = await importing({
+    'notes.jsonl': Buffer.from(noteLine('1', '"data":{"text":"\xff"}'), 'latin1'),
+  });
+  await expect(run()).rejects.toThrow('notes.jsonl: The source is not UTF-8 text.');
+  expect(await dataOf('1')).toBeUndefined();
+});
+
+test('the report names what is wrong with a line, as the line does', async () => {
+  const nowhere = '{"@ref":{"id":"here","collection":{"@ref":{"id":"databases"}}}}';
+  const { run } = await importing({
+    'notes.jsonl': [
+      noteLine('1', `"data":{"a":[{"b":${nowhere}}]}`),
+      noteLine('2', '"data":{"a":[{"b":{"@ts":"noon"}}]}'),
+      noteLine('9223372036854775808', '"data":{}'),
+      noteLine('4', '"data":{"set":{"@set":{}},"n":4}'),
+    ].join('\n'),
+  });
+  expect(await run()).toEqual({ imported: 1, existing: 0, rejected: 3 });
+  const report = await readFile(join(folder, 'import-report.jsonl'), 'utf8');
+  expect(
+    report
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown),
+  ).toMatchObject([
+    {
+      line: 3,
+      code: 'unreadable',
+      description: expect.stringContaining('from 0 to 9223372036854775807') as unknown,
+    },
+    {
+      line: 1,
+      code: 'validation failed',
+      description:
+        "document data is not valid. data.a.0.b: The database 'here' is not there, or the key may not read it: create it before the import.",
+    },
+    { line: 2, code: 'invalid expression', description: 'data.a.0.b: Invalid time.' },
+  ]);
 });

@@ -1,15 +1,21 @@
 /** Queries of the commands to a running hub. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { parseJson } from '../../src/codec/json.ts';
+import { queryErrorsIn, type QueryError } from '../../src/data/refusals.ts';
+import { isObject, itemsOf } from '../../src/data/wire.ts';
 import { OperationFault } from './operation-fault.ts';
 
 /** The hub refused a query: the first of its errors. */
 export class QueryRefused extends OperationFault {
   readonly code: string;
   readonly status: number;
-  constructor(status: number, code: string, description: string) {
+  readonly errors: readonly QueryError[];
+  constructor(status: number, errors: readonly QueryError[]) {
+    const [{ code, description } = { code: 'unknown', description: `status ${status}` }] = errors;
     super(`${code}: ${description}`);
     this.status = status;
     this.code = code;
+    this.errors = errors;
   }
 }
 
@@ -26,18 +32,29 @@ export async function queryHubText(url: string, secret: string, query: string): 
   for (let attempt = 1; ; attempt++) {
     const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
     const response = await fetchHub(url, { method: 'POST', headers, body: query });
-    const body = (await response.json().catch(() => null)) as {
-      readonly resource?: unknown;
-      readonly errors?: readonly { readonly code: string; readonly description: string }[];
-    } | null;
+    const text = await response.text();
+    const body = objectIn(text);
     if (!body) throw new OperationFault(`No hub responds at ${url}: status ${response.status}`);
-    if (response.ok) return body.resource;
-    const [error = { code: 'unknown', description: `status ${response.status}` }] =
-      body.errors ?? [];
+    if (response.ok) return body['resource'];
     if (!mayRetry(response.status) || attempt === ATTEMPTS_MAX)
-      throw new QueryRefused(response.status, error.code, error.description);
+      throw new QueryRefused(response.status, errorsIn(text));
     await wait(Number(response.headers.get('retry-after') ?? 1) * 1000);
   }
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'object' && json !== null ? { ...json } : undefined;
+  } catch {
+    // Of another server.
+    return undefined;
+  }
+}
+
+function errorsIn(text: string): QueryError[] {
+  const answer = parseJson(text);
+  return isObject(answer) ? itemsOf(answer.get('errors')).flatMap(queryErrorsIn) : [];
 }
 
 /** @throws OperationFault when there is no answer */

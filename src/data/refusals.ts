@@ -78,17 +78,27 @@ const shown = ({ path, description }: Failure): string => `${path.join('.')}: ${
 
 /**
  * The error of a line, in its own words.
- * @param refused by a query whose collection has one row: that of the item
- * @param paramsAt where in the row its parameters are
+ * @param refused by a query that writes this line alone
+ * @param paramsAt position of its parameters in the query
  */
-export function refusedLine(item: WrittenLine, refused: RefusedQuery, paramsAt: number): DataError {
-  const errors = refused.queryErrors.map((each) => refusalOf(inItem(item, each, paramsAt)));
-  const why = whyOf(errors, 0);
+export function refusedLine(
+  item: WrittenLine,
+  refused: RefusedQuery,
+  paramsAt: readonly string[],
+): DataError {
+  const errors = refusalsOfLine(item, refused.queryErrors, paramsAt);
   const details = { line: item.line, errors, cause: refused };
-  return new DataError('refused', `The database refused it: ${why}`, details);
+  return new DataError('refused', `The database refused it: ${whyOf(errors, 0)}`, details);
 }
 
-function inItem(item: WrittenLine, error: QueryError, paramsAt: number): QueryError {
+/** As `refusedLine()` has them. */
+export const refusalsOfLine = (
+  item: WrittenLine,
+  errors: readonly QueryError[],
+  paramsAt: readonly string[],
+): DataRefusal[] => errors.map((each) => refusalOf(inItem(item, each, paramsAt)));
+
+function inItem(item: WrittenLine, error: QueryError, paramsAt: readonly string[]): QueryError {
   const path = pathInParams(error.position, paramsAt);
   if (path.length > 0 && error.failures.length === 0) {
     const { code, description } = error;
@@ -107,10 +117,10 @@ const own = (item: WrittenLine, path: readonly string[]): readonly string[] =>
   item.isRow && path[0] === 'data' ? path.slice(1) : path;
 
 /** Of a position in the query; empty: it is not in the parameters. */
-function pathInParams(position: readonly string[], paramsAt: number): readonly string[] {
-  const [where, , at, ...steps] = position;
+function pathInParams(position: readonly string[], paramsAt: readonly string[]): readonly string[] {
   const path: string[] = [];
-  if (where !== 'collection' || at !== String(paramsAt)) return path;
+  if (!paramsAt.every((step, at) => step === position[at])) return path;
+  const steps = position.slice(paramsAt.length);
   for (let next = 0; next < steps.length; next++) {
     // An object is wrapped, and again if a member of it looks like a tag.
     const isWrapped = steps[next] === 'object';

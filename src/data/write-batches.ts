@@ -110,7 +110,7 @@ export async function writeBatch(
     ? either(hasExpired, answer('expired'), make)
     : make;
   const body = either(EXISTS, either(SAME, answer('same'), ON_CLASH[mode.onClash]), known);
-  const outcomes = await eachIfRefused(batch, 2, (part) =>
+  const outcomes = await eachIfRefused(batch, ['collection', '0', '2'], (part) =>
     outcomesOf(ask, mapText(body, part.map(rowText))),
   );
   const clash = batch[outcomes.indexOf('clash')];
@@ -128,7 +128,7 @@ const versionText = (item: VersionItem): string =>
 
 /** In their order. @throws DataError `refused`, naming the line */
 export async function writeVersions(ask: Ask, batch: readonly VersionItem[]): Promise<void> {
-  await eachIfRefused(batch, 3, async (part) => {
+  await eachIfRefused(batch, ['collection', '0', '3'], async (part) => {
     const rows = part.map(versionText).join(',');
     await ask(
       `{"foreach":{"lambda":["ref","ts","action","params"],"expr":${INSERT_VERSION}},"collection":[${rows}]}`,
@@ -139,10 +139,10 @@ export async function writeVersions(ask: Ask, batch: readonly VersionItem[]): Pr
 
 export const describe = ({ collection, id }: Placed): string => `Document ${id} of '${collection}'`;
 
-/** One that is refused has the whole batch refused: it is found by writing each alone. @param paramsAt in the row of an item */
+/** One that is refused has the whole batch refused: it is found by writing each alone. @param paramsAt in such a query */
 async function eachIfRefused<T extends DocumentItem | VersionItem>(
   batch: readonly T[],
-  paramsAt: number,
+  paramsAt: readonly string[],
   write: (part: readonly T[]) => Promise<Outcome[]>,
 ): Promise<Outcome[]> {
   try {
