@@ -337,6 +337,20 @@ test('a collection that keeps its history for ever does so after an import too',
     expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
   }));
 
+test('schema that the database refuses is named', () =>
+  using(async (open) => {
+    const [from, to] = [await open(), await open()];
+    await fill(from, { documents: 1 });
+    const { secret } = await to.client().query(q.CreateKey({ role: 'server' }));
+    await expect(importDatabase(to, await packed(from), { secret })).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringMatching(
+        /^The database refused the role 'reader': permission denied: /,
+      ) as unknown,
+      errors: [{ code: 'permission denied' }],
+    });
+  }));
+
 test('a document that breaks a unique index of the database is refused by its line', () =>
   using(async (open) => {
     const [from, to] = [await open(), await open()];

@@ -35,6 +35,12 @@ export class RefusedQuery extends DataError {
     super('refused', `The database refused a query: ${whyOf(errors, status)}`, { errors });
     this.queryErrors = queryErrors;
   }
+
+  /** The same error, of what was written. */
+  of(what: string, errors = this.errors, line?: number): DataError {
+    const sentence = `The database refused ${what}: ${whyOf(errors, 0)}`;
+    return new DataError('refused', sentence, { line, errors, cause: this });
+  }
 }
 
 /** The first of the errors. */
@@ -86,9 +92,7 @@ export function refusedLine(
   refused: RefusedQuery,
   paramsAt: readonly string[],
 ): DataError {
-  const errors = refusalsOfLine(item, refused.queryErrors, paramsAt);
-  const details = { line: item.line, errors, cause: refused };
-  return new DataError('refused', `The database refused it: ${whyOf(errors, 0)}`, details);
+  return refused.of('it', refusalsOfLine(item, refused.queryErrors, paramsAt), item.line);
 }
 
 /** As `refusedLine()` has them. */

@@ -2,6 +2,7 @@
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import type { Ask } from './ask.ts';
 import { DataError, isRefusal } from './data-error.ts';
+import { RefusedQuery } from './refusals.ts';
 import {
   canonicalText,
   expressionOf,
@@ -125,16 +126,28 @@ export async function writeSchema(
       const getsRole = kind === 'functions' && object.definition.has('role');
       if (getsRole) late.push(object);
       const definition = getsRole ? without(object.definition, 'role') : object.definition;
-      if (state === 'missing')
-        await ask(`{${JSON.stringify(KINDS[kind].create)}:${paramsText(kind, definition)}}`);
-      else if (state === 'different') await replace(ask, object, definition);
+      if (state === 'missing') await write(ask, object, createText(kind, definition));
+      else if (state === 'different') await write(ask, object, replaceText(object, definition));
     }
-    if (kind === 'roles') for (const each of late) await replace(ask, each, each.definition);
+    if (kind === 'roles')
+      for (const each of late) await write(ask, each, replaceText(each, each.definition));
   }
 }
 
-const replace = (ask: Ask, { kind, name }: SchemaObject, definition: JsonObject): Promise<Json> =>
-  ask(`{"replace":${schemaRefText(kind, name)},"params":${paramsText(kind, definition)}}`);
+/** @throws DataError `refused`, naming the object */
+async function write(ask: Ask, object: SchemaObject, query: string): Promise<void> {
+  try {
+    await ask(query);
+  } catch (reason) {
+    throw reason instanceof RefusedQuery ? reason.of(`the ${describeSchema(object)}`) : reason;
+  }
+}
+
+const createText = (kind: SchemaKindName, definition: JsonObject): string =>
+  `{${JSON.stringify(KINDS[kind].create)}:${paramsText(kind, definition)}}`;
+
+const replaceText = ({ kind, name }: SchemaObject, definition: JsonObject): string =>
+  `{"replace":${schemaRefText(kind, name)},"params":${paramsText(kind, definition)}}`;
 
 function paramsText(kind: SchemaKindName, definition: JsonObject): string {
   // A collection without `history_days` keeps its history for ever; one made without it would do so for 30 days. Of null, `expressionOf()`
