@@ -39,7 +39,7 @@ test.each(['--dry-run', '--keep-ts'])('of a file, %s is refused', async (flag) =
   const rows = ['import', file, '--collection', 'notes'];
   await expect(burrow(...rows, flag)).rejects.toThrow('--dry-run and --keep-ts are of a folder.');
   expect(await count()).toBe(0);
-  expect(await burrow(...rows)).toEqual(['1 imported, 0 exist already.']);
+  expect((await burrow(...rows)).at(-1)).toBe('1 imported, 0 exist already.');
 });
 
 test.each([
@@ -60,7 +60,8 @@ test('a table with semicolons is told by --delimiter, whatever the case of its e
   await writeFile(file, 'no:int;n:int\n1;2\n');
   const rows = ['import', file, '--collection', 'notes', '--id', 'no'];
   await expect(burrow(...rows)).rejects.toThrow('has no comma');
-  expect(await burrow(...rows, '--delimiter', ';')).toEqual(['1 imported, 0 exist already.']);
+  const said = await burrow(...rows, '--delimiter', ';');
+  expect(said.at(-1)).toBe('1 imported, 0 exist already.');
   expect(await count()).toBe(1);
 });
 
