@@ -6,6 +6,7 @@ import type { Check, PiggybackedPull, Pull, Pulled } from '../../protocol/messag
 import { isLast, nextPull } from '../../protocol/next-pull.ts';
 import type { Applied, AskedFrom } from '../pulled/apply-pull.ts';
 import { isAnswerTo, pulledUntil, type ReplicaState } from '../state/replica-state.ts';
+import type { ExchangeSize } from './exchange-size.ts';
 import type { FenceHolder } from './fence-holder.ts';
 import type { ProgressReporter } from './progress-reporter.ts';
 import { compareSets } from './set-comparison.ts';
@@ -20,27 +21,35 @@ interface PullOutcome extends Pick<Applied, 'state' | 'isIgnored'> {
   readonly isWhole: boolean;
 }
 
+interface PullerParts {
+  readonly holder: FenceHolder;
+  readonly reporter: ProgressReporter;
+  readonly size: ExchangeSize;
+}
+
 export class Puller {
   private readonly options: SyncerOptions;
   private readonly holder: FenceHolder;
   private readonly reporter: ProgressReporter;
+  private readonly size: ExchangeSize;
   /** A pull that was sent before its time: it is good if it turns out to be the one that is due. */
   private ahead:
     | { readonly text: string; readonly answer: Promise<HubAnswer<Pulled>>; readonly at: number }
     | undefined = undefined;
 
-  constructor(options: SyncerOptions, holder: FenceHolder, reporter: ProgressReporter) {
+  constructor(options: SyncerOptions, { holder, reporter, size }: PullerParts) {
     this.options = options;
     this.holder = holder;
     this.reporter = reporter;
+    this.size = size;
   }
 
   /** @param refetch documents to be sent whether they changed or not */
   async pull(refetch: readonly DocumentName[] = []): Promise<PullOutcome> {
     const before = await this.holder.state();
     const since = pulledUntil(before);
-    const message = messageFrom(before, refetch);
-    const pulled = requireAnswer(await this.answerTo(message));
+    const message = messageFrom(before, refetch, this.size.of(SYNC_LIMITS.pullBytes));
+    const pulled = await this.size.answerOf(this.answerTo(message));
     if (!isLast(pulled)) this.askAhead(nextPull(message, pulled));
     const { state, isIgnored } = await this.apply(pulled, { since, sets: before.sets });
     return { state, isIgnored, isWhole: !isIgnored && !pulled.more && state.sets.every(isLoaded) };
@@ -112,7 +121,11 @@ export class Puller {
   }
 }
 
-const messageFrom = (state: ReplicaState, refetch: readonly DocumentName[]): Pull => ({
+const messageFrom = (
+  state: ReplicaState,
+  refetch: readonly DocumentName[],
+  maxBytes: number,
+): Pull => ({
   device: state.device,
   epoch: state.epoch ?? '',
   cursor: pulledUntil(state),
@@ -121,5 +134,5 @@ const messageFrom = (state: ReplicaState, refetch: readonly DocumentName[]): Pul
   sets: state.sets.map(({ id, query, loaded, parts }) => ({ id, query, loaded, parts })),
   refetch,
   settled: state.settledSeq,
-  maxBytes: SYNC_LIMITS.pullBytes,
+  maxBytes,
 });

@@ -4,12 +4,12 @@ import type { Micros } from '../../../values/value.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Pushed } from '../../protocol/messages.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
+import { ExchangeSize } from './exchange-size.ts';
 import type { FenceHolder } from './fence-holder.ts';
 import type { HintListener } from './hint-listener.ts';
 import type { ProgressReporter } from './progress-reporter.ts';
 import { Puller } from './puller.ts';
 import type { SyncerOptions } from './syncer-options.ts';
-import { requireAnswer } from './transport.ts';
 
 const PUSHES_PER_PULL = 4;
 
@@ -31,13 +31,14 @@ interface RoundParts {
 export class SyncRounds {
   private readonly options: SyncerOptions;
   private readonly parts: RoundParts;
+  private readonly size = new ExchangeSize();
   private readonly puller: Puller;
   private mustPull = true;
 
   constructor(options: SyncerOptions, parts: RoundParts) {
     this.options = options;
     this.parts = parts;
-    this.puller = new Puller(options, parts.holder, parts.reporter);
+    this.puller = new Puller(options, { ...parts, size: this.size });
   }
 
   /** Somebody asks for the present state of the hub: the next round pulls, even if a hint brought something. */
@@ -74,21 +75,21 @@ export class SyncRounds {
   }
 
   async push(): Promise<PushOutcome> {
+    const { size } = this;
     const { replica, transport } = this.options;
     const { holder, reporter } = this.parts;
     let pulled: ReplicaState | undefined;
     for (let i = 0; i < PUSHES_PER_PULL; i++) {
       const items = await replica.outgoing({
         count: SYNC_LIMITS.pushItems,
-        chars: SYNC_LIMITS.pushChars,
+        chars: size.of(SYNC_LIMITS.pushChars),
       });
       if (items.length === 0) return { isDone: true, pulled };
       const state = await holder.state();
       const { device, epoch = '', settledSeq } = state;
-      const request = transport.push({ device, epoch, items, settled: settledSeq });
+      const request = size.answerOf(transport.push({ device, epoch, items, settled: settledSeq }));
       // While the hub works: that they wait is known here.
-      const [answer] = await Promise.all([request, reporter.report(state)]);
-      const pushed = requireAnswer(answer);
+      const [pushed] = await Promise.all([request, reporter.report(state)]);
       pulled = await this.applyVerdicts(pushed);
       if (pushed.verdicts.length === 0) return { isDone: false, pulled };
     }

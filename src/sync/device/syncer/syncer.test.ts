@@ -324,6 +324,39 @@ test('writes that are left are sent, though a hint brings all there is to pull',
   await until(() => expect(hub.pushedBy).toHaveLength(6), 1000);
 });
 
+test('on a line that carries little at a time writes are sent, and documents fetched, in smaller parts', async () => {
+  const { hub, syncer, world } = await start();
+  for (let n = 0; n < 8; n++)
+    await world.submit({
+      create_collection: { object: { name: `c${n}`, data: { object: { x: 'x'.repeat(3e5) } } } },
+    });
+  const [push, pull] = [hub.push.bind(hub), hub.pull.bind(hub)];
+  const bear = (chars: number, max: number): void => {
+    if (chars > max) throw new Error('The hub responded with status 413.');
+  };
+  vi.spyOn(hub, 'push').mockImplementation(async (message) => {
+    bear(JSON.stringify(message).length, 1e6);
+    return push(message);
+  });
+  const asked: number[] = [];
+  const pulls = vi.spyOn(hub, 'pull').mockImplementation(async (message) => {
+    asked.push(message.maxBytes);
+    bear(message.maxBytes, 1e6);
+    return pull(message);
+  });
+  syncer.kick();
+  await until(() => expect(hub.pushedBy).toHaveLength(8), 60_000);
+  await until(() => expect(syncer.state).toBe('live'));
+  expect(asked.at(-1)).toBeLessThan(1e6);
+  // It may have been the network alone: after a while more is tried.
+  pulls.mockImplementation(pull);
+  for (let n = 0; n < 100; n++) {
+    hub.poke();
+    await pass(10);
+  }
+  expect(pulls.mock.lastCall?.[0].maxBytes).toBe(SYNC_LIMITS.pullBytes);
+});
+
 test('what is in the way on the device itself is told as the reason', async () => {
   const { hub, syncer, states, reasons } = await start();
   hub.trouble = () => Promise.reject(new Refusal('quota_exceeded', 'No room is left.'));
