@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { RetryLater } from '../../src/sync/device/syncer/transport.ts';
 import { SYNC_PROTOCOL } from '../../src/sync/protocol/messages.ts';
+import type { PushItem } from '../../src/sync/protocol/writes.ts';
 import { createHttpTransport, retryAfterIn } from './http-transport.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -30,6 +31,17 @@ const WELCOME = {
   actor: { database: [], role: 'admin', roles: [] },
 };
 
+const itemOf = (query: string): PushItem => ({
+  seq: 1,
+  hash: 'a'.repeat(64),
+  query,
+  apiVersion: '4',
+  now: 0,
+  ids: [],
+  digest: undefined,
+  idKey: undefined,
+});
+
 const transportThat = (answer: () => Response) =>
   createHttpTransport({
     url: 'http://hub',
@@ -49,6 +61,21 @@ test.each([429, 503])(
     expect(reason).toMatchObject({ retryAfterMs: 7000 });
   },
 );
+
+test('a long push has the time that a slow line takes for it', async () => {
+  const timeout = vi.spyOn(AbortSignal, 'timeout');
+  const transport = transportThat(() => new Response(null, { status: 502 }));
+  const push = (query: string): Promise<unknown> =>
+    transport
+      .push({ device: HELLO.device, epoch: 'e'.repeat(32), items: [itemOf(query)], settled: 0 })
+      .catch(() => undefined);
+  await push('1');
+  await push('x'.repeat(4_000_000));
+  const [short = 0, long = 0] = timeout.mock.calls.map(([ms]) => ms);
+  expect(short).toBeLessThan(1100);
+  expect(long).toBeGreaterThan(500_000);
+  timeout.mockRestore();
+});
 
 test('what is in words of the hub is a refusal, with its time', async () => {
   const refusal = { code: 'too many requests', description: 'Too many requests.' };

@@ -26,7 +26,7 @@ export interface HttpTransportOptions {
   /** The hub has refused this one, and there was no other by then. */
   readonly onRefused?: (token: string | undefined) => void;
   readonly fetch: typeof fetch;
-  /** How long to wait for an answer, ms. */
+  /** How long to wait for an answer to a short message, ms. */
   readonly deadlineMs: number;
   /** Aborts all exchanges under way. */
   readonly signal?: AbortSignal;
@@ -36,6 +36,9 @@ export interface HttpTransportOptions {
 
 /** Status with which an older hub, without the routes of sync, answers. Any other answer that is not of our protocol may come from a proxy between. */
 const NO_SUCH_PLACE = 404;
+
+/** Of the slowest line over which what is sent has the time it takes. */
+const CHARS_PER_MS = 8;
 
 export function createHttpTransport(options: HttpTransportOptions): Transport {
   const post = <N extends RequestName>(name: N, message: RequestOf<N>) =>
@@ -102,12 +105,14 @@ async function postTo<N extends RequestName>(
 ): Promise<HubAnswer<AnswerOf<N>>> {
   const token = options.token();
   if (token === undefined) return NOBODY;
-  const ended = abortWith(options.signal, AbortSignal.timeout(options.deadlineMs));
+  const body = JSON.stringify(message);
+  const late = AbortSignal.timeout(options.deadlineMs + Math.ceil(body.length / CHARS_PER_MS));
+  const ended = abortWith(options.signal, late);
   try {
     const answer = await options.fetch(`${options.url}/sync/${name}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(message),
+      body,
       signal: ended.signal,
       // With `cache: 'no-store'` the browser would send a CORS preflight before each exchange.
       credentials: 'omit',
