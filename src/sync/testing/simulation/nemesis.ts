@@ -70,10 +70,12 @@ export const FAULT_NAMES: readonly string[] = FAULTS.map(([, name]) => name);
 /** How much heavier a fault weighs that is asked for. */
 const OFTEN = 20;
 
-/** @param often name of a fault that is asked for */
-export async function disturb(world: World, often?: string): Promise<void> {
+/** @param often names of faults that are asked for */
+export async function disturb(world: World, often: string | readonly string[] = []): Promise<void> {
   const { chance } = world;
-  const weightOf = ([weight, name]: Fault): number => (name === often ? weight * OFTEN : weight);
+  const names = [often].flat();
+  const weightOf = ([weight, name]: Fault): number =>
+    names.includes(name) ? weight * OFTEN : weight;
   const device = chance.pick(world.devices);
   if (chance.is(0.2)) world.snapshots.set(device, snapshotOf(device));
   let at = chance.below(FAULTS.reduce((sum, fault) => sum + weightOf(fault), 0));

@@ -16,8 +16,8 @@ export interface SimulationOptions extends WorldOptions {
   readonly operations: number;
   /** Without: only the workload, over a whole network. */
   readonly hasFaults: boolean;
-  /** A fault that fires far more often than the others. */
-  readonly often?: string;
+  /** Faults that fire far more often than the others. */
+  readonly often?: string | readonly string[];
 }
 
 export interface Outcome {
