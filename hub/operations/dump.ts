@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { textLines } from '../../src/data/text-lines.ts';
 import type { Store } from '../../src/store/port.ts';
 import { newEpoch } from '../store/hub-rows.ts';
 import { StoreFiller } from './fill-store.ts';
@@ -144,25 +145,12 @@ async function* linesIn(file: Readable): AsyncGenerator<string> {
   gunzip.on('error', note);
   file.pipe(gunzip);
   try {
-    yield* linesOfText(gunzip as AsyncIterable<string>);
+    for await (const line of textLines(gunzip as AsyncIterable<string>))
+      if (line !== '') yield line;
   } catch (reason) {
     // An error of reading, or of the caller's work on a line.
     if (!(reason instanceof Error) || !failures.includes(reason)) throw reason;
   }
   const [failure] = failures;
   if (failure) throw new OperationFault(`The file cannot be read to its end: ${failure.message}`);
-}
-
-/** A line feed ends a line, and nothing else: JSON may hold the separators of Unicode, at which `readline` splits too in newer versions of Node. */
-async function* linesOfText(pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = '';
-  for await (const piece of pieces) {
-    const [first = '', ...others] = piece.split('\n');
-    rest += first;
-    for (const next of others) {
-      if (rest !== '') yield rest;
-      rest = next;
-    }
-  }
-  if (rest !== '') yield rest;
 }

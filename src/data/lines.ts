@@ -1,6 +1,7 @@
 /** The lines of a source: inflated, decoded and bounded on the way. */
 import { DATA_LIMITS } from '../limits.ts';
 import { DataError } from './data-error.ts';
+import { textLines } from './text-lines.ts';
 
 /** What can be read. */
 export type ReadSource =
@@ -34,18 +35,12 @@ export async function* linesOf(
   source: ReadSource,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Line> {
-  let number = 0;
-  let rest = '';
-  for await (const text of textOf(source, signal)) {
-    const [first = '', ...others] = text.split('\n');
-    rest += first;
-    for (const next of others) {
-      yield bounded({ number: ++number, text: withoutReturn(rest) });
-      rest = next;
-    }
-    bounded({ number: number + 1, text: rest });
+  let number = 1;
+  const check = (rest: string): unknown => bounded({ number, text: rest });
+  for await (const text of textLines(textOf(source, signal), check)) {
+    yield bounded({ number, text: withoutReturn(text) });
+    number += 1;
   }
-  if (rest !== '') yield bounded({ number: number + 1, text: withoutReturn(rest) });
 }
 
 const withoutReturn = (text: string): string => (text.endsWith('\r') ? text.slice(0, -1) : text);
