@@ -189,6 +189,26 @@ test('warm() ends at a bound of bytes, and evicts nothing', async () => {
   expect(small.medium.take()).toMatchObject({ reads: 0 });
 });
 
+test('warm() that cannot read all reads what comes first by key and what was written last', async () => {
+  const data = new MediumData();
+  const filling = await openPacked(data);
+  const large = rows(3000, 'v'.repeat(2000));
+  for (const at of [0, 1000, 2000]) {
+    await put(filling, 'documents', large.slice(at, at + 1000));
+    await filling.flush();
+  }
+  await filling.close();
+  const medium = new CountingMedium(createMemoryMedium(data));
+  const store = await openPacked(data, {}, { medium, leaseTerm: () => 1 });
+  await store.warm({ idle: turn, bytesMax: 3_000_000 });
+  medium.take();
+  await store.read((tx) => tx.fetch([at(fixed(0)), at(fixed(200)), at(fixed(2200))], []));
+  expect(medium.take()).toMatchObject({ reads: 0 });
+  await store.read((tx) => tx.fetch([at(fixed(1500))], []));
+  expect(medium.take()).toMatchObject({ reads: 1 });
+  await store.close();
+});
+
 test('warm() lets a reader go first, and ends when it is stopped', async () => {
   const { store, medium } = await opened(await filled(1000));
   let isStopped = false;

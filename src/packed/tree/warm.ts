@@ -2,7 +2,7 @@
 import { Refusal } from '../../errors.ts';
 import { FAMILY, type Family } from '../families.ts';
 import type { TableIndex } from '../codec/table-index.ts';
-import type { Table } from '../manifest.ts';
+import { compareItemKeys, type Table } from '../manifest.ts';
 import { BlockAccess, BlockMissing } from './block-access.ts';
 import type { Tree } from './tree.ts';
 
@@ -36,9 +36,9 @@ export async function warm(tree: Tree, { bytesMax, idle, isStopped }: WarmOption
     const end = isLast ? bytesMax : tree.cache.blockBytes + room * SHARE;
     /** By table, how far it was read. */
     const read = new Map<number, number>();
-    for (;;) {
+    for (let reads = 0; ; reads += 1) {
       await idle();
-      const table = nextTable(tree, family, read);
+      const table = nextTable(tree, family, read, reads % 2 === 0 ? isNewer : isLower);
       if (!table || tree.cache.blockBytes >= end) break;
       if (isStopped()) return;
       const from = read.get(table.first) ?? 0;
@@ -47,16 +47,23 @@ export async function warm(tree: Tree, { bytesMax, idle, isStopped }: WarmOption
   }
 }
 
-/** What was written last comes first. */
+type Precedes = (a: Table, b: Table) => boolean;
+
+/** Applications show what was written last. */
+const isNewer: Precedes = (a, b) => a.first > b.first;
+/** Pages of a set begin with the lowest keys. */
+const isLower: Precedes = (a, b) => compareItemKeys(a.low, b.low) < 0;
+
 function nextTable(
   tree: Tree,
   family: Family,
   read: ReadonlyMap<number, number>,
+  precedes: Precedes,
 ): Table | undefined {
   let next: Table | undefined;
   for (const { tables } of tree.version.manifest.families[family])
     for (const table of tables)
-      if (read.get(table.first) !== WHOLE && (!next || table.first > next.first)) next = table;
+      if (read.get(table.first) !== WHOLE && (!next || precedes(table, next))) next = table;
   return next;
 }
 
