@@ -1,5 +1,5 @@
-/** Notes that were written on this device without an account, and how they get into a copy: adoption. */
-import { openDatabase, q, type Database, type Page } from '../../src/index.ts';
+/** Notes that were written on this device without an account, and their adoption: each becomes a write of a copy. */
+import { openDatabase, q, type Database, type Page, type Ref } from '../../src/index.ts';
 import { adopt, planAdoption, type AdoptOptions } from '../../src/adopt/adopt.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
@@ -12,8 +12,9 @@ const TITLES = q.Map<Page<string>>(
   q.Paginate(q.Documents(COLLECTION), { size: 200 }),
   q.Lambda('ref', q.Select(['data', 'title'], q.Get(q.Var('ref')))),
 );
+const REFS = q.Select<Ref[]>('data', q.Paginate(q.Documents(COLLECTION), { size: 100_000 }));
 
-/** Opened by the first who needs it, in this window. */
+/** Opened when it is first needed in this window. */
 let alone: Promise<Database> | undefined;
 
 function openAlone(): Promise<Database> {
@@ -26,12 +27,12 @@ function openAlone(): Promise<Database> {
   return alone;
 }
 
-/** The hub has them: nothing here is needed any more. */
-async function forgetAlone(): Promise<void> {
-  const db = await openAlone();
-  alone = undefined;
-  await db.destroy();
-}
+/** Only these: another window has the same database open, and may have added notes since. */
+const deleteNotes = (refs: readonly Ref[]) =>
+  q.Foreach(refs, (ref) => q.If(q.Exists(ref), q.Delete(ref), null));
+
+const counted = (notes: number): string =>
+  notes === 1 ? '1 note' : `${formatNumber(notes)} notes`;
 
 export function notesAlone(copy: NoteCopy, onWrite: () => void): HTMLElement {
   const { person, sync } = copy;
@@ -82,27 +83,28 @@ export function notesAlone(copy: NoteCopy, onWrite: () => void): HTMLElement {
       label: ({ data }) => `Bring in “${String(data['title'])}”`,
     };
     const { documents, clashes } = await planAdoption(db, sync, options);
-    const warning = clashes.map(({ description }) => description).join(' ');
-    if (
-      clashes.length > 0 &&
-      !confirm(`${clashes.length} of ${documents} clash. ${warning} Go on?`)
-    )
-      return;
+    const reasons = clashes.map(({ description }) => description).join(' ');
+    const question = `${clashes.length} of ${documents} will be refused. ${reasons} Copy the others?`;
+    if (clashes.length > 0 && !confirm(question)) return;
     bring.disabled = true;
-    const { submitted, settled, failed } = await adopt(db, sync, options);
-    onWrite();
-    fill(said, `${formatNumber(submitted)} notes are in the copy now, and go to the hub.`);
-    const { refused } = await settled;
-    const kept = failed.length + refused.length;
-    if (kept === 0) await forgetAlone();
-    fill(
-      said,
-      kept === 0
-        ? 'The hub has them all. What was here without an account is deleted.'
-        : `${formatNumber(kept)} were refused: the reasons are in the list of writes. They are still here, too.`,
-    );
-    onWrite();
-    await show();
+    try {
+      const refs = await db.client().query(REFS);
+      const { submitted, settled, failed } = await adopt(db, sync, options);
+      onWrite();
+      fill(said, `${counted(submitted)} stored in the copy. Waiting for the hub…`);
+      const { refused } = await settled;
+      const kept = failed.length + refused.length;
+      if (kept === 0) await db.client().query(deleteNotes(refs));
+      fill(
+        said,
+        kept === 0
+          ? 'The hub has them all. They were deleted here.'
+          : `${counted(kept)} refused: “Your writes” shows the reasons. All notes stay here, too.`,
+      );
+      onWrite();
+    } finally {
+      await show();
+    }
   };
   void run(show);
   return h(
@@ -112,7 +114,7 @@ export function notesAlone(copy: NoteCopy, onWrite: () => void): HTMLElement {
     h(
       'p',
       { class: 'hint' },
-      'They are in a database of this device that is no copy. Bring them in, and each becomes a write of your copy.',
+      'They are in a database of this device that is not a copy. When you bring them in, each becomes a write of your copy.',
     ),
     h(
       'form',
