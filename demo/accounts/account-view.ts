@@ -100,7 +100,7 @@ function tabAccounts(app: App, current: Account): HTMLElement[] {
   return app.accounts.all.map((account) =>
     h(
       'li',
-      { 'aria-current': account === current },
+      { 'aria-current': account === current && 'true' },
       h('span', { class: 'grow' }, account.email, h('small', {}, account.loginName)),
       account === current
         ? h('span', { class: 'tag' }, 'in use')

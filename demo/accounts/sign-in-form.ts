@@ -42,7 +42,7 @@ export function signInForm(app: App, onDone: () => void): HTMLElement {
   );
   const submit = async (isNew: boolean): Promise<void> => {
     fill(problem);
-    form.toggleAttribute('aria-busy', true);
+    form.setAttribute('aria-busy', 'true');
     for (const button of buttons.querySelectorAll('button')) button.disabled = true;
     try {
       if (isNew) await signUp(app.server, email.value, password.value);

@@ -25,6 +25,8 @@ export function cityView(app: App, { id }: Route): View {
   const edit = (editing: boolean): void => {
     isEditing = editing;
     drawEditor();
+    // The form that had the focus is gone.
+    if (!editing) editor.querySelector('button')?.focus();
   };
   const editorParts = (): Child[] => {
     if (!seen) return [];

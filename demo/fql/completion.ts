@@ -6,7 +6,7 @@ const WORD = /[A-Za-z]+$/;
 
 /** Names of functions that begin as the word at the caret does. A click, or Ctrl+Space, puts the first one in. */
 export function completionFor(area: HTMLTextAreaElement): HTMLElement {
-  const node = h('div', { class: 'chips', 'aria-label': 'Matching functions' });
+  const node = h('div', { class: 'chips', role: 'group', 'aria-label': 'Matching functions' });
   const wordAtCaret = (): string =>
     area.selectionStart === area.selectionEnd
       ? (WORD.exec(area.value.slice(0, area.selectionStart))?.[0] ?? '')
