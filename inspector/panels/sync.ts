@@ -38,9 +38,10 @@ export function syncPanel(context: Context): Panel {
   const overview = h('div', {});
   const sets = new SetTable(context);
   const list = h('ul', { class: 'records', 'aria-label': 'Writes' });
-  const items = new Map<string, { readonly state: string; readonly node: HTMLElement }>();
+  const items = new Map<string, { readonly shape: string; readonly node: HTMLElement }>();
   let last: SyncRecord | undefined;
   let before = '';
+  let isListStale = false;
   const filter = h(
     'select',
     { id: 'writes-filter', on: { change: () => drawWrites() } },
@@ -55,18 +56,25 @@ export function syncPanel(context: Context): Panel {
     context.say('discard' in choice ? 'The write is discarded.' : 'The write is sent again.');
   };
   const drawWrites = (): void => {
+    isListStale = false;
     const { has } = filter.value === 'all' ? FILTERS.all : FILTERS.open;
     const shown = (last?.writes ?? []).filter(({ state }) => has(state)).toReversed();
-    for (const write of shown)
-      if (items.get(write.id)?.state !== write.state)
-        items.set(write.id, { state: write.state, node: writeItem(write, resolve) });
+    for (const write of shown) {
+      const shape = shapeOf(write);
+      if (items.get(write.id)?.shape !== shape)
+        items.set(write.id, { shape, node: writeItem(write, resolve) });
+    }
     fill(
       list,
       ...shown.map(({ id }) => items.get(id)?.node),
       shown.length === 0 && h('li', { class: 'hint' }, 'None.'),
     );
   };
-  const none = h('p', { class: 'hint' }, 'This database is no copy of a hub’s: nothing is synced.');
+  const none = h(
+    'p',
+    { class: 'hint' },
+    'This database is not a copy of a hub’s: it does not sync.',
+  );
   const whole = h(
     'div',
     { hidden: true },
@@ -81,14 +89,18 @@ export function syncPanel(context: Context): Panel {
     none.hidden = sync !== undefined;
     whole.hidden = sync === undefined;
     last = sync;
+    if (!sync) return;
     const now = JSON.stringify(sync);
-    if (!sync || now === before) return;
-    before = now;
-    fill(overview, overviewOf(sync));
-    sets.draw(sync.sets);
+    if (now !== before) {
+      before = now;
+      isListStale = true;
+      fill(overview, overviewOf(sync));
+      sets.draw(sync.sets);
+    }
     const root = list.getRootNode();
     const focused = root instanceof ShadowRoot ? root.activeElement : null;
-    if (!focused || !list.contains(focused)) drawWrites();
+    // A write that has the focus must not move away; the list is drawn when the focus has left it.
+    if (isListStale && !(focused && list.contains(focused))) drawWrites();
   };
   return { id: 'sync', label: 'Sync', node: h('div', {}, none, whole), draw };
 }
@@ -113,13 +125,16 @@ const overviewOf = (sync: SyncRecord): HTMLElement => {
     [
       'Cursor',
       sync.cursorMicros === undefined
-        ? 'nothing has come yet'
+        ? 'nothing received yet'
         : `${formatMicros(sync.cursorMicros)} of the hub’s time`,
     ],
-    ['Schema', sync.hasSchema ? 'has come' : 'has not come yet'],
-    ['Clock of the hub', `${formatNumber(Math.round(sync.skewMicros / 1000))} ms ahead`],
+    ['Schema', sync.hasSchema ? 'received' : 'not received yet'],
+    ['Clock of the hub', skewText(Math.round(sync.skewMicros / 1000))],
   ]);
 };
+
+const skewText = (aheadMs: number): string =>
+  `${formatNumber(Math.abs(aheadMs))} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} this device`;
 
 const LOADED: Readonly<Record<SetRecord['loaded'], string>> = {
   nothing: 'nothing yet',
@@ -152,7 +167,7 @@ class SetTable {
     fill(
       this.node,
       sets.length === 0
-        ? h('p', { class: 'hint' }, 'The app keeps none.')
+        ? h('p', { class: 'hint' }, 'The app keeps no sets.')
         : table('Sets', ['Set', 'Rows', 'Here', 'Bytes'], rows),
       sets.length > 0 && button('Measure bytes', () => this.measure()),
     );
@@ -162,7 +177,7 @@ class SetTable {
     for (const { query } of this.shown)
       this.measured.set(query, await sizeOf(this.context, query).catch(problemOf));
     this.draw(this.shown);
-    this.context.say('Measured.');
+    this.context.say('The bytes of the sets are measured.');
   }
 }
 
@@ -189,6 +204,10 @@ async function sizeOf({ root }: Context, query: string): Promise<string> {
   }
   return `more than ${formatBytes(bytes)}`;
 }
+
+/** What of a write may change, and its item with it. */
+const shapeOf = (write: WriteData): string =>
+  'predicted' in write && write.predicted !== undefined ? `${write.state}, predicted` : write.state;
 
 type Resolve = (id: string, choice: WriteChoice) => Promise<void>;
 
@@ -226,9 +245,9 @@ function writeItem(write: WriteData, resolve: Resolve): HTMLElement {
           `${errorCode}. ${description}`,
           position !== '' && ` At ${position}.`,
         ),
-      !isRefused && h('p', {}, `It is ${WRITES[state]}.`),
+      !isRefused && h('p', {}, `State: ${WRITES[state]}.`),
       code(shownQuery(query), { 'aria-label': 'The write' }),
-      replaces !== undefined && h('p', { class: 'hint' }, 'It takes the place of a refused write.'),
+      replaces !== undefined && h('p', { class: 'hint' }, 'It replaces a refused write.'),
       isRefused && choices(write, resolve),
     ),
   );
@@ -264,7 +283,7 @@ function choices({ id, query }: WriteData, resolve: Resolve): HTMLElement {
   );
   const discard = button('Discard', () => {
     // What is discarded is gone: the second press means it.
-    if (discard.textContent === 'Discard') discard.textContent = 'Discard it for good';
+    if (discard.textContent === 'Discard') discard.textContent = 'Discard for good';
     else void attempt(() => ({ discard: true }))();
   });
   return h(
@@ -294,7 +313,7 @@ const NO_ERROR = { code: '', description: '', position: '' };
 function errorOf(write: WriteData): typeof NO_ERROR {
   const text = 'body' in write ? write.body : undefined;
   if (text === undefined)
-    return { ...NO_ERROR, code: 'unknown', description: 'The reason was too long to be kept.' };
+    return { ...NO_ERROR, code: 'unknown', description: 'The reason was too long to be stored.' };
   const body = JSON.parse(text) as {
     readonly errors?: readonly {
       readonly code?: string;

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Diagnostics, SyncRecord } from '../../src/host/diagnostics.ts';
+import type { PendingData, WriteData } from '../../src/host/sync.ts';
+import type { Context, Panel } from '../context.ts';
+import { syncPanel } from './sync.ts';
+
+const pending = (id: string, changes: Partial<PendingData> = {}): PendingData => ({
+  id,
+  madeMicros: 1_800_000_000_000_000,
+  query: '{"delete":{"ref":{"collection":"notes"},"id":"1"}}',
+  replaces: undefined,
+  state: 'local',
+  predicted: undefined,
+  ...changes,
+});
+
+const recordOf = (
+  writes: readonly WriteData[],
+  changes: Partial<SyncRecord> = {},
+): Diagnostics => ({
+  last: 0,
+  dropped: 0,
+  isLogged: false,
+  queries: [],
+  live: [],
+  sync: {
+    state: 'live',
+    reason: undefined,
+    hub: 'https://hub.example',
+    cursorMicros: undefined,
+    hasSchema: true,
+    sets: [],
+    pending: writes.length,
+    pendingSize: 0,
+    skewMicros: 0,
+    writes,
+    ...changes,
+  },
+});
+
+let panel: Panel;
+let root: ShadowRoot;
+const draw = (diagnostics: Diagnostics) => panel.draw?.(diagnostics);
+const itemsIn = () => [...root.querySelectorAll('details')];
+
+beforeEach(() => {
+  const host = document.createElement('div');
+  document.body.append(host);
+  root = host.attachShadow({ mode: 'open' });
+  panel = syncPanel({ say: () => undefined } as unknown as Context);
+  root.append(panel.node);
+});
+afterEach(() => document.body.replaceChildren());
+
+test('the state of each write is a sentence', () => {
+  draw(recordOf([pending('0.1'), pending('0.2', { state: 'parked' })]));
+  expect(panel.node.textContent).toContain('State: not synced yet.');
+  expect(panel.node.textContent).toContain('State: waits for a login.');
+});
+
+test('a clock of the hub that is behind is said to be behind', () => {
+  draw(recordOf([], { skewMicros: 2_000 }));
+  expect(panel.node.textContent).toContain('2 ms ahead of this device');
+  draw(recordOf([], { skewMicros: -5_000 }));
+  expect(panel.node.textContent).toContain('5 ms behind this device');
+});
+
+test('a write that will probably be refused is marked when that becomes known', () => {
+  draw(recordOf([pending('0.1')]));
+  expect(panel.node.textContent).not.toContain('will probably be refused');
+  draw(recordOf([pending('0.1', { predicted: 'refused' })]));
+  expect(panel.node.textContent).toContain('will probably be refused');
+  draw(recordOf([pending('0.1')]));
+  expect(panel.node.textContent).not.toContain('will probably be refused');
+});
+
+test('the list waits while a write has the focus, and is up to date when it has lost it', () => {
+  draw(recordOf([pending('0.1')]));
+  const summary = root.querySelector('summary');
+  summary?.focus();
+  const both = recordOf([pending('0.1'), pending('0.2')]);
+  draw(both);
+  expect(itemsIn()).toHaveLength(1);
+  summary?.blur();
+  draw(both);
+  expect(itemsIn()).toHaveLength(2);
+});
