@@ -9,6 +9,7 @@ const SAME: readonly (readonly [text: string, expression: unknown])[] = [
   ['Get(Ref(Collection("a"), "1"))', q.Get(q.Ref(q.Collection('a'), '1'))],
   ['q.Add(1, -2.5, 3e2);', q.Add(1, -2.5, 300)],
   [`Concat(['a', "b\\n", '\\u00e9\\x41'])`, q.Concat(['a', 'b\n', 'éA'])],
+  [`Concat(['\\0', '\\v'])`, q.Concat(['\0', '\v'])],
   ['Map([1, 2], x => Add(x, 1))', q.Map([1, 2], q.Lambda('x', q.Add(q.Var('x'), 1)))],
   ['Lambda((a, b) => [b, (a)])', q.Lambda(['a', 'b'], [q.Var('b'), q.Var('a')])],
   ['Let({ a: 1 }, Var("a"))', q.Let({ a: 1 }, q.Var('a'))],
@@ -47,6 +48,7 @@ const WRONG: readonly (readonly [text: string, at: string, message: string])[] =
   ['Get(x)', 'x', 'Unknown name x. Strings need quotes.'],
   ['Map([], x => x) x', 'x', 'Only one query can be run. Combine several with Do(…)'],
   ['Add(1, #)', '#', 'Unexpected character #.'],
+  ['Concat(["a, b])', '"a, b])', 'The string has no closing ".'],
   ['constructor(1)', 'constructor', 'Unknown function constructor'],
   ['{ a 1 }', '1', 'Expected :'],
 ];

@@ -51,17 +51,35 @@ export function tokenize(source: string): readonly Token[] {
     else if (number !== undefined) push('number', number);
     else if (string !== undefined) push('string', string, unquoted(string, start));
     else if (mark !== undefined) push('mark', mark);
-    else {
-      const character = String.fromCodePoint(source.codePointAt(at) ?? 0);
-      const place = { start: at, end: at + character.length };
-      throw new SyntaxProblem(`Unexpected character ${character}.`, place);
-    }
+    else throw unexpected(source, at);
   }
   tokens.push({ kind: 'end', text: '', start: at, end: at });
   return tokens;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
+function unexpected(source: string, start: number): SyntaxProblem {
+  const character = String.fromCodePoint(source.codePointAt(start) ?? 0);
+  if (character !== '"' && character !== "'")
+    return new SyntaxProblem(`Unexpected character ${character}.`, {
+      start,
+      end: start + character.length,
+    });
+  const [line = ''] = source.slice(start).split('\n', 1);
+  return new SyntaxProblem(`The string has no closing ${character}.`, {
+    start,
+    end: start + line.length,
+  });
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  0: '\0',
+};
 const ESCAPE = /\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))/gs;
 
 function unquoted(text: string, start: number): string {
