@@ -41,6 +41,45 @@ test.each(['storage_unavailable', 'worker_lost', 'connection_needed'])(
   },
 );
 
+/** As a server on the way answers in place of the database. */
+function answeringFor(statuses: readonly number[]) {
+  const database = answering();
+  const page = '<html><body>Not of the database.</body></html>';
+  const fetch = (...call: Parameters<typeof database.fetch>) => {
+    const status = statuses[database.asked.length];
+    if (status === undefined) return database.fetch(...call);
+    database.asked.push(page);
+    return Promise.resolve(new Response(page, { status }));
+  };
+  return { asked: database.asked, fetch };
+}
+
+test.each([
+  [200, 'outcome_unknown'],
+  [502, 'outcome_unknown'],
+  [503, 'outcome_unknown'],
+  [504, 'outcome_unknown'],
+  [404, 'refused'],
+  [413, 'refused'],
+])('a write that a proxy answers with %i has the code %s', async (status, code) => {
+  const database = answeringFor([status]);
+  await expect(askOf(database, {})('1')).rejects.toMatchObject({
+    code,
+    message: expect.stringContaining(
+      `The response, with status ${status}, is not from a database.`,
+    ) as string,
+  });
+  expect(database.asked).toHaveLength(1);
+});
+
+test('what a proxy refuses for now is asked again where that does no harm', async () => {
+  const reading = answeringFor([503, 429]);
+  expect(await askOf(reading, {}, true)('1')).toBe(1);
+  expect(reading.asked).toHaveLength(3);
+  const writing = answeringFor([429]);
+  expect(await askOf(writing, {})('1')).toBe(1);
+});
+
 test('what is refused for good is asked once', async () => {
   const database = answering([400, 'invalid argument'], [500, 'internal server error']);
   const ask = askOf(database, {}, true);

@@ -29,7 +29,7 @@ export interface AskOptions {
 /** @throws DataError `refused`, `outcome_unknown` */
 export type Ask = (query: string) => Promise<Json>;
 
-const NO_DATABASE = 'The database must be what openDatabase() or connect() gave.';
+const NO_DATABASE = 'The database must be what openDatabase() or connect() returned.';
 
 /** Refused before it had an effect, for now. Of other codes with status 503 it is unknown. */
 const RETRIED = [409, 429, 503];
@@ -63,31 +63,43 @@ export function askOf(
         ...(signal && { signal }),
       });
       seen = Math.max(seen, Number(response.headers.get('x-txn-time')));
-      const answer = answerIn(await response.text(), response.status);
-      if (response.ok) return answer.get('resource') ?? null;
-      const errors = itemsOf(answer.get('errors')).flatMap(queryErrorsIn);
+      const { ok, status } = response;
+      const answer = answerIn(await response.text());
+      if (ok && answer) return answer.get('resource') ?? null;
+      const errors = itemsOf(answer?.get('errors')).flatMap(queryErrorsIn);
       const isUnknown =
         !isReading &&
-        response.status === 503 &&
-        !errors.some(({ code }) => NOT_EXECUTED.includes(code));
-      if (isUnknown || !RETRIED.includes(response.status) || attempt === DATA_LIMITS.attempts)
-        throw failureOf(errors, response.status, isUnknown);
+        (answer
+          ? status === 503 && !errors.some(({ code }) => NOT_EXECUTED.includes(code))
+          : ok || status > 499);
+      if (isUnknown || !RETRIED.includes(status) || attempt === DATA_LIMITS.attempts)
+        throw failureOf(answer && errors, status, isUnknown);
       await pause(waitMs(attempt, response.headers.get('retry-after')), signal);
     }
   };
 }
 
-function answerIn(text: string, status: number): ReadonlyMap<string, Json> {
+/** Undefined: it is from a server on the way. */
+function answerIn(text: string): ReadonlyMap<string, Json> | undefined {
   const answer = /^\s*\{/.test(text) ? parseJson(text) : undefined;
-  if (answer instanceof Map) return answer;
-  throw new DataError('refused', `The response, with status ${status}, is not of a database.`);
+  const isOurs = answer instanceof Map && (answer.has('resource') || answer.has('errors'));
+  return isOurs ? answer : undefined;
 }
 
-function failureOf(errors: readonly QueryError[], status: number, isUnknown: boolean): DataError {
-  if (!isUnknown) return new RefusedQuery(errors, status);
-  const refusals = errors.map(refusalOf);
-  const sentence = `The query may have run: ${whyOf(refusals, status)}`;
-  return new DataError('outcome_unknown', sentence, { errors: refusals });
+/** @param errors undefined: the answer is not from a database */
+function failureOf(
+  errors: readonly QueryError[] | undefined,
+  status: number,
+  isUnknown: boolean,
+): DataError {
+  if (errors && !isUnknown) return new RefusedQuery(errors, status);
+  const refusals = (errors ?? []).map(refusalOf);
+  const why = errors
+    ? whyOf(refusals, status)
+    : `The response, with status ${status}, is not from a database.`;
+  return isUnknown
+    ? new DataError('outcome_unknown', `The query may have run: ${why}`, { errors: refusals })
+    : new DataError('refused', why);
 }
 
 /** What is told may be a date: then it is waited as without. */

@@ -115,7 +115,7 @@ test('a closed database is told by its own code', async () => {
   });
 });
 
-const sentence = 'The database must be what openDatabase() or connect() gave.';
+const sentence = 'The database must be what openDatabase() or connect() returned.';
 
 test.each(['undefined', 'a client'])(
   '%s is no database to export or to import into',
