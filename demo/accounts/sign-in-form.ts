@@ -3,62 +3,27 @@ import { field, fill, h } from '../shell/dom.ts';
 import { explain, isTaken } from '../shell/explain.ts';
 import { signUp } from './accounts.ts';
 
-/** One form for both: whoever has no account yet makes one with the same two fields. */
+/** One form for both: a user without an account creates one with the same fields. */
 export function signInForm(app: App, onDone: () => void): HTMLElement {
-  const email = h('input', {
-    type: 'email',
-    name: 'email',
-    required: true,
-    autocomplete: 'username',
-    'data-testid': 'email',
-  });
-  const password = h('input', {
-    type: 'password',
-    name: 'password',
-    required: true,
-    minlength: 8,
-    maxlength: 72,
-    autocomplete: 'current-password',
-    'data-testid': 'password',
-  });
-  const loginName = h('input', {
-    name: 'login-name',
-    required: true,
-    maxlength: 60,
-    value: deviceName(),
-    autocomplete: 'off',
-    'data-testid': 'login-name',
-  });
+  const { email, password, loginName } = credentialInputs();
   const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'sign-in-problem' });
-  const buttons = h(
-    'div',
-    { class: 'buttons' },
-    h('button', { type: 'submit', value: 'log-in', 'data-testid': 'log-in' }, 'Log in'),
-    h(
-      'button',
-      { type: 'submit', value: 'sign-up', class: 'quiet', 'data-testid': 'sign-up' },
-      'Create account',
-    ),
-  );
+  const buttons = submitButtons();
+  const show = (isBusy: boolean): void => {
+    form.setAttribute('aria-busy', String(isBusy));
+    for (const button of buttons.querySelectorAll('button')) button.disabled = isBusy;
+  };
   const submit = async (isNew: boolean): Promise<void> => {
     fill(problem);
-    form.setAttribute('aria-busy', 'true');
-    for (const button of buttons.querySelectorAll('button')) button.disabled = true;
+    show(true);
     try {
       if (isNew) await signUp(app.server, email.value, password.value);
       await app.accounts.logIn(email.value, password.value, loginName.value.trim());
       app.say(isNew ? 'Account created. You are logged in.' : 'You are logged in.');
       onDone();
     } catch (error) {
-      fill(
-        problem,
-        isTaken(error)
-          ? 'An account with this e-mail address already exists. Log in instead.'
-          : explain(error),
-      );
+      fill(problem, problemOf(error));
     } finally {
-      form.removeAttribute('aria-busy');
-      for (const button of buttons.querySelectorAll('button')) button.disabled = false;
+      show(false);
     }
   };
   const form = h(
@@ -82,7 +47,51 @@ export function signInForm(app: App, onDone: () => void): HTMLElement {
   return form;
 }
 
-/** Something that a user recognises this device by. */
+const credentialInputs = () => ({
+  email: h('input', {
+    type: 'email',
+    name: 'email',
+    required: true,
+    autocomplete: 'username',
+    'data-testid': 'email',
+  }),
+  password: h('input', {
+    type: 'password',
+    name: 'password',
+    required: true,
+    minlength: 8,
+    maxlength: 72,
+    autocomplete: 'current-password',
+    'data-testid': 'password',
+  }),
+  loginName: h('input', {
+    name: 'login-name',
+    required: true,
+    maxlength: 60,
+    value: deviceName(),
+    autocomplete: 'off',
+    'data-testid': 'login-name',
+  }),
+});
+
+const submitButtons = (): HTMLElement =>
+  h(
+    'div',
+    { class: 'buttons' },
+    h('button', { type: 'submit', value: 'log-in', 'data-testid': 'log-in' }, 'Log in'),
+    h(
+      'button',
+      { type: 'submit', value: 'sign-up', class: 'quiet', 'data-testid': 'sign-up' },
+      'Create account',
+    ),
+  );
+
+const problemOf = (error: unknown): string =>
+  isTaken(error)
+    ? 'An account with this e-mail address already exists. Log in instead.'
+    : explain(error);
+
+/** A name by which the user recognizes this device. */
 function deviceName(): string {
   const agent = navigator.userAgent;
   const pick = (names: readonly (readonly [pattern: RegExp, name: string])[], other: string) =>

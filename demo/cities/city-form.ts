@@ -11,22 +11,7 @@ export function cityForm(
 ): HTMLElement {
   const { ts, data, ref } = latest() ?? { ts: 0, data: undefined, ref: undefined };
   let seen = ts;
-  const name = h('input', {
-    value: data?.name,
-    required: true,
-    maxlength: 200,
-    'data-testid': 'edit-name',
-  });
-  const altName = h('input', { value: data?.altName, maxlength: 200 });
-  const population = h('input', {
-    type: 'number',
-    min: 0,
-    max: 100_000_000,
-    step: 1,
-    required: true,
-    value: data?.population,
-    'data-testid': 'edit-population',
-  });
+  const { name, altName, population } = inputsFor(data);
   const problem = h('p', { class: 'problem', role: 'alert' });
   const save = h('button', { type: 'submit', 'data-testid': 'save' }, 'Save');
   const submit = async (): Promise<void> => {
@@ -76,6 +61,25 @@ export function cityForm(
   queueMicrotask(() => name.focus());
   return form;
 }
+
+const inputsFor = (data: CityDocument['data'] | undefined) => ({
+  name: h('input', {
+    value: data?.name,
+    required: true,
+    maxlength: 200,
+    'data-testid': 'edit-name',
+  }),
+  altName: h('input', { value: data?.altName, maxlength: 200 }),
+  population: h('input', {
+    type: 'number',
+    min: 0,
+    max: 100_000_000,
+    step: 1,
+    required: true,
+    value: data?.population,
+    'data-testid': 'edit-population',
+  }),
+});
 
 const CHANGED =
   'Someone else changed this city while you were editing it. The current version is shown above. Save again to overwrite it.';

@@ -1,6 +1,11 @@
 /** Notes that were written on this device without an account, and their adoption: each becomes a write of a copy. */
 import { openDatabase, q, type Database, type Page, type Ref } from '../../src/index.ts';
-import { adopt, planAdoption, type AdoptOptions } from '../../src/adopt/adopt.ts';
+import {
+  adopt,
+  planAdoption,
+  type AdoptionPlan,
+  type AdoptOptions,
+} from '../../src/adopt/adopt.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatNumber } from '../shell/format.ts';
@@ -34,78 +39,85 @@ const deleteNotes = (refs: readonly Ref[]) =>
 const counted = (notes: number): string =>
   notes === 1 ? '1 note' : `${formatNumber(notes)} notes`;
 
+interface Adoption {
+  readonly copy: NoteCopy;
+  readonly say: (message: string) => void;
+  readonly onWrite: () => void;
+}
+
+/** Copies all notes into the copy, and deletes them here when the hub has accepted them all. */
+async function bringIn({ copy: { sync }, say, onWrite }: Adoption): Promise<void> {
+  const db = await openAlone();
+  const owner = await sync.client.query(q.CurrentIdentity());
+  const options: AdoptOptions = {
+    map: ({ data }) => ({ data: { ...data, shared: false, count: 0, owner } }),
+    label: ({ data }) => `Bring in “${String(data['title'])}”`,
+  };
+  if (!confirmsClashes(await planAdoption(db, sync, options))) return;
+  const refs = await db.client().query(REFS);
+  const { submitted, settled, failed } = await adopt(db, sync, options);
+  onWrite();
+  say(`${counted(submitted)} stored in the copy. Waiting for the hub…`);
+  const { refused } = await settled;
+  const kept = failed.length + refused.length;
+  if (kept === 0) await db.client().query(deleteNotes(refs));
+  say(
+    kept === 0
+      ? 'The hub has them all. They were deleted here.'
+      : `${counted(kept)} refused: “Your writes” shows the reasons. All notes stay here, too.`,
+  );
+  onWrite();
+}
+
+function confirmsClashes({ documents, clashes }: AdoptionPlan): boolean {
+  const reasons = clashes.map(({ description }) => description).join(' ');
+  const question = `${clashes.length} of ${documents} will be refused. ${reasons} Copy the others?`;
+  return clashes.length === 0 || confirm(question);
+}
+
 export function notesAlone(copy: NoteCopy, onWrite: () => void): HTMLElement {
-  const { person, sync } = copy;
   const list = h('ul', { class: 'rows', 'data-testid': 'alone-notes' });
   const said = h('p', { class: 'hint', role: 'status', 'data-testid': 'adopt-state' });
-  const title = h('input', {
-    required: true,
-    maxlength: 100,
-    placeholder: 'A note without an account',
-    'aria-label': 'Title of a note without an account',
-    autocomplete: 'off',
-    'data-testid': 'alone-title',
-  });
+  const say = (message: string): void => fill(said, message);
+  const show = async (): Promise<void> => {
+    const { data } = await (await openAlone()).client().query(TITLES);
+    fill(list, ...data.map((each) => h('li', {}, h('span', { class: 'grow' }, each))));
+    bring.disabled = data.length === 0;
+  };
+  /** @returns whether it has succeeded */
+  const run = async (work: () => Promise<void>): Promise<boolean> => {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      say(explain(error));
+      return false;
+    }
+  };
+  const adoptAll = async (): Promise<void> => {
+    bring.disabled = true;
+    try {
+      await bringIn({ copy, say, onWrite });
+    } finally {
+      await show();
+    }
+  };
+  const add = async (title: string): Promise<void> => {
+    const db = await openAlone();
+    await db.client().query(q.Create(COLLECTION, { data: { title } }));
+    say('');
+    await show();
+  };
   const bring = h(
     'button',
     {
       type: 'button',
       class: 'quiet',
       'data-testid': 'adopt',
-      on: { click: () => void run(bringIn) },
+      on: { click: () => void run(adoptAll) },
     },
-    `Bring them into ${person.name}’s copy`,
+    `Bring them into ${copy.person.name}’s copy`,
   );
-  const run = async (work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      fill(said, explain(error));
-    }
-  };
-  const show = async (): Promise<void> => {
-    const { data } = await (await openAlone()).client().query(TITLES);
-    fill(list, ...data.map((each) => h('li', {}, h('span', { class: 'grow' }, each))));
-    bring.disabled = data.length === 0;
-  };
-  const add = async (): Promise<void> => {
-    const db = await openAlone();
-    await db.client().query(q.Create(COLLECTION, { data: { title: title.value.trim() } }));
-    title.value = '';
-    fill(said);
-    await show();
-  };
-  const bringIn = async (): Promise<void> => {
-    const db = await openAlone();
-    const owner = await sync.client.query(q.CurrentIdentity());
-    const options: AdoptOptions = {
-      map: ({ data }) => ({ data: { ...data, shared: false, count: 0, owner } }),
-      label: ({ data }) => `Bring in “${String(data['title'])}”`,
-    };
-    const { documents, clashes } = await planAdoption(db, sync, options);
-    const reasons = clashes.map(({ description }) => description).join(' ');
-    const question = `${clashes.length} of ${documents} will be refused. ${reasons} Copy the others?`;
-    if (clashes.length > 0 && !confirm(question)) return;
-    bring.disabled = true;
-    try {
-      const refs = await db.client().query(REFS);
-      const { submitted, settled, failed } = await adopt(db, sync, options);
-      onWrite();
-      fill(said, `${counted(submitted)} stored in the copy. Waiting for the hub…`);
-      const { refused } = await settled;
-      const kept = failed.length + refused.length;
-      if (kept === 0) await db.client().query(deleteNotes(refs));
-      fill(
-        said,
-        kept === 0
-          ? 'The hub has them all. They were deleted here.'
-          : `${counted(kept)} refused: “Your writes” shows the reasons. All notes stay here, too.`,
-      );
-      onWrite();
-    } finally {
-      await show();
-    }
-  };
   void run(show);
   return h(
     'section',
@@ -116,22 +128,38 @@ export function notesAlone(copy: NoteCopy, onWrite: () => void): HTMLElement {
       { class: 'hint' },
       'They are in a database of this device that is not a copy. When you bring them in, each becomes a write of your copy.',
     ),
-    h(
-      'form',
-      {
-        class: 'new-note',
-        on: {
-          submit: (event) => {
-            event.preventDefault();
-            void run(add);
-          },
-        },
-      },
-      title,
-      h('button', { type: 'submit', 'data-testid': 'alone-add' }, 'Add'),
-    ),
+    titleForm((title) => run(() => add(title))),
     list,
     h('div', { class: 'buttons' }, bring),
     said,
+  );
+}
+
+/** @param onTitle resolves to false when the title is to be kept */
+function titleForm(onTitle: (title: string) => Promise<boolean>): HTMLElement {
+  const title = h('input', {
+    required: true,
+    maxlength: 100,
+    placeholder: 'A note without an account',
+    'aria-label': 'Title of a note without an account',
+    autocomplete: 'off',
+    'data-testid': 'alone-title',
+  });
+  const submit = async (): Promise<void> => {
+    if (await onTitle(title.value.trim())) title.value = '';
+  };
+  return h(
+    'form',
+    {
+      class: 'new-note',
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          void submit();
+        },
+      },
+    },
+    title,
+    h('button', { type: 'submit', 'data-testid': 'alone-add' }, 'Add'),
   );
 }

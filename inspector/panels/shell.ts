@@ -18,23 +18,14 @@ export interface Shell extends Panel {
 
 export function shellPanel(context: Context): Shell {
   let schema: SchemaInfo = NO_SCHEMA;
-  const area = h('textarea', {
-    id: 'query',
-    rows: 6,
-    spellcheck: 'false',
-    autocapitalize: 'off',
-    autocomplete: 'off',
-    'aria-autocomplete': 'list',
-    'aria-describedby': 'shell-keys',
-  });
+  const area = queryArea();
   const output = h('div', { class: 'output', role: 'status', 'aria-label': 'Answer' });
   const completion = new CompletionList(area, () => schema);
   const history = new History(area);
-  const actor = h('select', { id: 'actor' }, h('option', { value: 'root' }, 'root'));
-  if (context.app) actor.append(h('option', { value: 'app' }, 'the app’s client'));
+  const actor = actorSelect(context);
   const run = async (): Promise<void> => {
     const text = area.value;
-    const runner: Runner = actor.value === 'app' && context.app ? context.app : context.root;
+    const runner = actor.chosen();
     fill(output, 'Running…');
     completion.close();
     let built: Built | undefined;
@@ -65,12 +56,12 @@ export function shellPanel(context: Context): Shell {
       { class: 'buttons' },
       button('Run', run, { class: 'primary' }),
       h('label', { for: 'actor' }, 'As'),
-      actor,
+      actor.node,
     ),
     h(
       'p',
       { class: 'hint', id: 'shell-keys' },
-      'Ctrl+Enter runs it. Ctrl+Space completes. Alt+Up and Alt+Down go through what ran before. The text is parsed, never run as JavaScript.',
+      'Ctrl+Enter runs it. Ctrl+Space completes. Alt+Up and Alt+Down go through earlier queries. The text is parsed, never run as JavaScript.',
     ),
     output,
     history.node,
@@ -87,6 +78,27 @@ export function shellPanel(context: Context): Shell {
       area.focus();
     },
   };
+}
+
+const queryArea = (): HTMLTextAreaElement =>
+  h('textarea', {
+    id: 'query',
+    rows: 6,
+    spellcheck: 'false',
+    autocapitalize: 'off',
+    autocomplete: 'off',
+    'aria-autocomplete': 'list',
+    'aria-describedby': 'shell-keys',
+  });
+
+/** As whom queries run: with the root secret, or as the app does. */
+function actorSelect({ app, root }: Context): {
+  readonly node: HTMLElement;
+  readonly chosen: () => Runner;
+} {
+  const node = h('select', { id: 'actor' }, h('option', { value: 'root' }, 'root'));
+  if (app) node.append(h('option', { value: 'app' }, 'the app’s client'));
+  return { node, chosen: () => (node.value === 'app' && app ? app : root) };
 }
 
 const answer = (value: unknown, metrics: QueryMetrics): Child[] => {
@@ -248,7 +260,7 @@ class History {
     this.node.hidden = false;
     fill(
       this.node,
-      h('summary', {}, 'What ran before'),
+      h('summary', {}, 'Earlier queries'),
       h(
         'ol',
         {},

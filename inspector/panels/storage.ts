@@ -6,9 +6,9 @@ import { counted, formatBytes } from '../format.ts';
 
 const PERSISTENCE: Readonly<Record<Database['persistence'], string>> = {
   persistent: 'until the user deletes it',
-  'best-effort': 'until the browser needs the space, or the site was not used for long',
+  'best-effort': 'until the browser needs the space, or the site has not been used for a long time',
   session: 'until the private window is closed',
-  unknown: 'unknown: the browser does not tell',
+  unknown: 'unknown: the browser does not say',
   none: 'not at all',
 };
 
@@ -32,49 +32,15 @@ export function storagePanel(context: Context): Panel {
     }
   };
   const show = async (): Promise<void> => {
-    const [estimate, isPersisted, databases] = await Promise.all([
-      orUndefined(() => navigator.storage.estimate()),
-      orUndefined(() => navigator.storage.persisted()),
-      orUndefined(() => listDatabases(db.name)),
-    ]);
-    const { usage, quota } = estimate ?? {};
-    fill(
-      stored,
-      facts([
-        ['Database', db.name],
-        ['Used by this origin', usage === undefined ? 'unknown' : formatBytes(usage)],
-        [
-          'Quota',
-          quota === undefined
-            ? 'unknown'
-            : `${formatBytes(quota)}${usage === undefined ? '' : `, ${((usage / quota) * 100).toFixed(1)} % used`}`,
-        ],
-        ['Kept', PERSISTENCE[isPersisted === true ? 'persistent' : db.persistence]],
-        ['Lost data', db.loss ? `yes: ${db.loss.kind}` : 'none was found'],
-        [
-          'Databases of this name',
-          databases ? counted(databases.length, 'identity', 'identities') : 'unknown',
-        ],
-      ]),
-    );
-    fill(
-      lock,
-      facts([
-        [
-          'Lock',
-          db.isLocked
-            ? 'locked: its user has signed out; every call fails until db.unlock()'
-            : 'open: db.signOut() locks it, in all tabs',
-        ],
-      ]),
-    );
+    fill(stored, await storedFacts(db));
+    fill(lock, lockFacts(db));
   };
   const node = h(
     'div',
     {},
     h('h3', {}, 'Storage'),
     stored,
-    button('Check all that is stored', verify),
+    button('Verify the database', verify),
     result,
     h('h3', {}, 'The lock'),
     lock,
@@ -82,7 +48,43 @@ export function storagePanel(context: Context): Panel {
   return { id: 'storage', label: 'Storage', node, show };
 }
 
-/** What this browser does not have, or does not tell. */
+async function storedFacts(db: Database): Promise<HTMLElement> {
+  const [estimate, isPersisted, databases] = await Promise.all([
+    orUndefined(() => navigator.storage.estimate()),
+    orUndefined(() => navigator.storage.persisted()),
+    orUndefined(() => listDatabases(db.name)),
+  ]);
+  const { usage, quota } = estimate ?? {};
+  return facts([
+    ['Database', db.name],
+    ['Used by this origin', usage === undefined ? 'unknown' : formatBytes(usage)],
+    ['Quota', quotaText(usage, quota)],
+    ['Kept', PERSISTENCE[isPersisted === true ? 'persistent' : db.persistence]],
+    ['Lost data', db.loss ? `yes: ${db.loss.kind}` : 'none was found'],
+    [
+      'Databases of this name',
+      databases ? counted(databases.length, 'identity', 'identities') : 'unknown',
+    ],
+  ]);
+}
+
+function quotaText(usage: number | undefined, quota: number | undefined): string {
+  if (quota === undefined) return 'unknown';
+  if (usage === undefined) return formatBytes(quota);
+  return `${formatBytes(quota)}, ${((usage / quota) * 100).toFixed(1)} % used`;
+}
+
+const lockFacts = (db: Database): HTMLElement =>
+  facts([
+    [
+      'Lock',
+      db.isLocked
+        ? 'locked: its user has signed out; every call fails until db.unlock()'
+        : 'open: db.signOut() locks it, in all tabs',
+    ],
+  ]);
+
+/** Undefined where the browser lacks the function or rejects. */
 async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
