@@ -111,8 +111,13 @@ function actions(app: App, storage: HTMLElement, check: HTMLElement): HTMLElemen
       const problems = await app.db.verify();
       fill(check, problems.length === 0 ? 'No problems found.' : problems.slice(0, 20).join('\n'));
     }),
-    button('Delete everything', 'destroy', async () => {
-      if (!confirm('Delete all cities, accounts, history and logs on this device?')) return;
+    button('Delete this database', 'destroy', async () => {
+      if (
+        !confirm(
+          'Delete all cities, accounts, history and logs on this device? Notes of the page “Sync” stay.',
+        )
+      )
+        return;
       app.cities.pause();
       await app.db.destroy();
       sessionStorage.clear();

@@ -41,7 +41,7 @@ export function logView(app: App): View {
       });
       await draw();
       const { state } = await finished(app, request_id, stopped.signal);
-      app.say(`The log file is ${STATES[state]}.`, state === 'Complete' ? 'good' : 'bad');
+      app.say(`Log file: ${STATES[state]}.`, state === 'Complete' ? 'good' : 'bad');
       await draw();
     } catch (error) {
       if (!stopped.signal.aborted) report(error);
@@ -153,15 +153,14 @@ function drawActions(app: App, record: LogRequestRecord, actions: HTMLElement): 
     button('Download', 'download', download),
     button('New link', 'new-link', async () => {
       const renewed = await app.db.logs.createUrl(id, { version });
-      app.say(`New link created, valid until ${until(renewed.presigned_url_expiration_time)}.`);
+      app.say('New link created.');
       return renewed;
     }),
     expires !== undefined && h('small', { class: 'hint' }, `link valid until ${until(expires)}`),
   );
 }
 
-const until = (iso: string | undefined): string =>
-  iso === undefined ? 'it is used' : new Date(iso).toLocaleTimeString();
+const until = (iso: string): string => new Date(iso).toLocaleTimeString();
 
 function saveAs(url: string, name: string): void {
   const link = h('a', { href: url, download: name });

@@ -1,4 +1,4 @@
-/** What this copy keeps, and whether its answers are whole. */
+/** Which notes this copy keeps, and whether its answers are complete. */
 import { q } from '../../src/index.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
@@ -7,6 +7,9 @@ import { keepsAll, keepNotes, type NoteCopy } from './note-copy.ts';
 import { NOTES } from './note-queries.ts';
 
 const COUNT = q.Count(NOTES);
+
+const counted = (notes: number): string =>
+  notes === 1 ? '1 note' : `${formatNumber(notes)} notes`;
 
 export function keptNotes(copy: NoteCopy, signal: AbortSignal): HTMLElement {
   const { person, sync } = copy;
@@ -17,8 +20,8 @@ export function keptNotes(copy: NoteCopy, signal: AbortSignal): HTMLElement {
       fill(
         count,
         partial.length === 0
-          ? `${formatNumber(notes)} notes: all that you may see.`
-          : `${formatNumber(notes)} notes on this device. The hub may have more.`,
+          ? `${counted(notes)}: all that you may see.`
+          : `${counted(notes)} on this device. The hub may have more.`,
       ),
     error: (error) => fill(count, explain(error)),
   });

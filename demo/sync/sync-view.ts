@@ -1,4 +1,4 @@
-/** The page "Sync": who are you, and then the notes, with what becomes of each write. */
+/** The page "Sync": a login, then the notes and the state of each write. */
 import type { App, View } from '../shell/app.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
@@ -76,8 +76,8 @@ const STEPS = [
   'Turn the network on again. Both windows show the same notes, and both +1 are counted. One of these writes had a different result at the hub than it showed, so it is marked “Amended”.',
   'Press Photo at a note and choose a picture, also with the network off. It appears in the other window once the hub has it.',
   'Hide a note that you share: it disappears from the other window.',
-  'Keep only your own notes on this device: the number of notes says that there may be more, and the hub can be asked.',
-  'Write notes without an account, and bring them into your copy.',
+  'Keep only your own notes on this device. The number of notes then says that the hub may have more; “Count at the hub” asks it.',
+  'Add notes without an account, then copy them into your copy.',
   'At the bottom of the page, add a note that only the hub can refuse. Then edit it, retry it or discard it.',
 ] as const;
 
