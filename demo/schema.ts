@@ -32,7 +32,7 @@ const INDEXES: Readonly<Record<string, Omit<IndexParams, 'name'>>> = {
     source: q.Collection('users'),
     terms: [{ field: ['data', 'email'] }],
     unique: true,
-    // Whoever wants to log in is nobody yet, and must be found by their address.
+    // Before login there is no user whose role could allow it.
     permissions: { read: 'public' },
   },
   logins: {

@@ -1,4 +1,4 @@
-/** Which index would help a query: told from its text, what it read, and the indexes that there are. */
+/** Which index would help a query: derived from its text, what it read, and the existing indexes. */
 import { Expr } from '../src/index.ts';
 import type { QueryRecord } from '../src/host/diagnostics.ts';
 import { hideSecretTexts } from './hide-secrets.ts';
@@ -7,7 +7,7 @@ import type { FieldPath, IndexInfo, SchemaInfo } from './schema.ts';
 export interface Advice {
   /** Why the query reads more than it needs. */
   readonly reason: string;
-  /** To run once; undefined: there is such an index already, or none can be told from the text. */
+  /** To run once; undefined: there is such an index already, or none follows from the text. */
   readonly create: string | undefined;
   /** What to write in the query. */
   readonly use: string | undefined;

@@ -13,7 +13,7 @@ export interface Context {
   ask(call: DiagnosticsCall): Promise<Diagnostics>;
   /** Opens the shell with a text in it. */
   openShell(text: string): void;
-  /** Tells the user, also by voice. */
+  /** Announces a message to users of a screen reader. */
   say(message: string): void;
 }
 
@@ -23,7 +23,7 @@ export interface Panel {
   readonly node: HTMLElement;
   /** It is shown from now on. */
   show?(): Promise<void> | void;
-  /** What the worker tells while it is shown. */
+  /** What the worker reports while it is shown. */
   draw?(diagnostics: Diagnostics): void;
 }
 

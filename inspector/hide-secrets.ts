@@ -12,7 +12,7 @@ const SECRET_NAME = /passw|passphrase|passcode|^pwd?$|secret|bearer|authorizatio
 
 export const hideSecretTexts = (text: string): string => text.replace(SECRET_TEXTS, HIDDEN);
 
-/** Whether a text that somebody typed may hold a password or a secret. */
+/** Whether a typed text may hold a password or a secret. */
 export const mayHoldSecret = (text: string): boolean =>
   /passw|passphrase|passcode|secret|Login|Identify|Credentials/i.test(text) ||
   hideSecretTexts(text) !== text;

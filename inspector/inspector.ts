@@ -1,5 +1,5 @@
 /**
- * `burrowdb/inspector`: looks into a database from the page that has opened it. An app loads it when somebody asks for it:
+ * `burrowdb/inspector`: shows a database in the page that has opened it. An app loads it on demand:
  * `import('burrowdb/inspector')`. For development: it reads with the root secret.
  */
 import type { Client, Database } from '../src/index.ts';

@@ -7,7 +7,7 @@ import { request as ask } from 'node:http';
 /** @typedef {{ url: string; notes: import('./hub-notes.mjs').HubNotes }} Hub */
 
 const PATH = /^\/(hub|network)\/([\w-]{8,64})(\/.*)?$/;
-/** Told to the hub by whoever asks it; here that is this server. */
+/** Headers that this server sets itself when it sends the request on. */
 const DROPPED = new Set(['host', 'origin', 'referer', 'connection']);
 
 /** @param {Hub | undefined} hub @returns {import('vite').Plugin} */

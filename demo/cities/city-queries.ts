@@ -60,7 +60,7 @@ export interface CityChanges {
 const CHANGED_MEANWHILE = 'changed meanwhile';
 
 /**
- * Changes a city as the one who is logged in. Only if it is still the version that the user saw: else somebody's change would
+ * Changes a city as the one who is logged in. Only if it is still the version that the user saw: else another change would
  * be lost without a word.
  */
 export const updateCity = (client: Client, id: string, seen: number, changes: CityChanges) =>

@@ -1,4 +1,4 @@
-/** What a query came to: its failure, and what it cost. */
+/** How the result of a query is shown: its failure, and its metrics. */
 import { QueryError, type QueryMetrics } from '../../src/index.ts';
 import { denialOf } from '../roles/denial.ts';
 import { plain } from '../roles/role-column.ts';

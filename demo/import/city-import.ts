@@ -121,7 +121,7 @@ export class CityImport extends EventTarget {
   }
 }
 
-/** Writes a batch and how far it got; when another tab was here meanwhile, nothing. Gives how far it got. */
+/** Writes a batch and the progress, unless another tab has written it already. Returns the progress. */
 function writeBatch(list: CityList, from: number, batch: readonly City[]) {
   const { total, source, countries } = list;
   const to = from + batch.length;

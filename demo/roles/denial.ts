@@ -1,6 +1,6 @@
 /**
- * Why a query was refused, in words. Told is what whoever asked knows anyway: what they asked for, and in which role. What the role's
- * predicate looks at, and whether the document exists, is not told.
+ * Why a query was refused, in words. It says what the caller knows anyway: what was queried, and with which role. What the role's
+ * predicate reads, and whether the document exists, is not revealed.
  */
 
 type Json = unknown;

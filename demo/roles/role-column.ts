@@ -11,7 +11,7 @@ interface Note {
   readonly owner: Ref;
 }
 
-/** A new note of whoever asks. */
+/** Creates a note of the current user. */
 const writeNote = (): Expr =>
   q.Create(q.Collection('notes'), {
     data: { text: 'A note just written.', published: false, owner: q.CurrentIdentity() },

@@ -16,7 +16,7 @@ export interface App {
   readonly people: readonly Person[];
   readonly accounts: Accounts;
   readonly cities: CityImport;
-  /** Tells the user, also by voice, what has happened. */
+  /** Shows the user a message; screen readers announce it. */
   say(message: string, kind?: 'good' | 'bad'): void;
 }
 

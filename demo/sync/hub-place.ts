@@ -1,9 +1,9 @@
-/** Where the hub is, as this browser reaches it, and what it tells whoever has not logged in yet. */
+/** Where this browser reaches the hub, and what a page must know before anyone has logged in. */
 
 export interface Person {
   readonly id: string;
   readonly name: string;
-  /** Of a made-up person: told to everybody. */
+  /** Of a made-up person: public. */
   readonly password: string;
   /** Of a note that only this person sees. */
   readonly secretTitle: string;
@@ -27,7 +27,7 @@ export async function readHubNotes(): Promise<HubNotes | undefined> {
       return JSON.parse(text) as HubNotes;
     }
   } catch {
-    // No network: what was told before is still so.
+    // No network: the earlier answer still holds.
   }
   const kept = localStorage.getItem(KEPT);
   return kept === null ? undefined : (JSON.parse(kept) as HubNotes);

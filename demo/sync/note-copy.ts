@@ -14,7 +14,7 @@ export interface NoteCopy {
 /** They stay open while other pages of the app are looked at. */
 const copies = new Map<string, Promise<NoteCopy>>();
 
-/** What this person has here from earlier: nobody need log in again. Undefined: nothing, or they logged out. */
+/** The copy of this person from an earlier login, which needs no new one. Undefined: there is none, or they logged out. */
 export async function openKnown(person: Person): Promise<NoteCopy | undefined> {
   const open = copies.get(person.id);
   if (open) return open;

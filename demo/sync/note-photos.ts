@@ -66,7 +66,7 @@ export class NotePhotos {
   }
 }
 
-/** A control that nobody sees: buttons of notes open it. */
+/** A hidden file input, which the buttons of notes open. */
 export function photoPicker(onPicked: (noteId: string, photo: File) => void) {
   let noteId: string | undefined;
   const input = h('input', {

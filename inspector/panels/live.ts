@@ -1,4 +1,4 @@
-/** Live queries: how often they ran, and how often they had something to tell. */
+/** Live queries: how often each ran, and how often its answer changed. */
 import type { Diagnostics, LiveRecord, ReadCount } from '../../src/host/diagnostics.ts';
 import type { Panel } from '../context.ts';
 import { fill, h, table, type Child } from '../dom.ts';
@@ -16,7 +16,7 @@ export function livePanel(): Panel {
     fill(
       place,
       live.length === 0
-        ? h('p', { class: 'hint' }, 'Nothing is subscribed in this page.')
+        ? h('p', { class: 'hint' }, 'This page has no live queries.')
         : table('Live queries', ['Query', 'Runs', 'Answers', 'Last run', 'Reads', 'As'], rows),
     );
   };

@@ -51,7 +51,7 @@ export function queriesPanel(context: Context): Panel {
     );
     if (queries.length === 0 && records.length > 0) return;
     records = [...records, ...queries].slice(-1000);
-    // What has the focus must not move away under the hands of whoever reads it.
+    // An item that has the focus must not move away.
     const root = list.getRootNode();
     const focused = root instanceof ShadowRoot ? root.activeElement : null;
     if (!focused || !list.contains(focused)) drawList();
@@ -73,7 +73,7 @@ export function queriesPanel(context: Context): Panel {
   return { id: 'queries', label: 'Queries', node, show: drawList, draw };
 }
 
-/** Time, or reads: those tell it without a clock. */
+/** Of time and reads: reads are independent of the speed of the machine. */
 function costOf(record: QueryRecord): number {
   const { documents, entries } = readsOf(record);
   return record.metrics.queryTimeMs + (documents + entries) / 100;
