@@ -2,7 +2,7 @@ import { transfer, wrap, type Remote } from 'comlink';
 import type { HostApi, PageMessage, RefusalData, Reply, WorkerMessage } from '../../host/api.ts';
 import type { OpenOptions, OpenReply } from '../../host/open.ts';
 import { refusalError, type QueryError } from '../errors.ts';
-import { noteClosed, noteWhenLeft } from './noted-ends.ts';
+import { forgetWorker, markOnPageHide } from './clean-shutdown.ts';
 import { messageOf } from './start-worker.ts';
 
 type RemoteHost = Remote<HostApi<MessagePort>>;
@@ -99,14 +99,14 @@ export class Connection {
     try {
       const opening = connection.call((host) => host.open(options, transfer(port2, [port2])));
       // The browser takes some ms to fetch them, and meanwhile the worker opens.
-      const workers = noteWhenLeft(options.aliveLock);
+      const workers = markOnPageHide(options.aliveLock);
       const reply = await opening;
       connection.#watch(options.aliveLock);
       connection.post({ type: 'ended', workers });
       connection.#tellWhenHidden();
       return { connection, reply };
     } catch (error) {
-      noteClosed(options.aliveLock);
+      forgetWorker(options.aliveLock);
       connection.end(error as Error);
       throw error;
     } finally {
@@ -168,7 +168,7 @@ export class Connection {
     }, CLOSE_MS);
     try {
       await this.call((host) => host[how]());
-      noteClosed(this.#aliveLock);
+      forgetWorker(this.#aliveLock);
     } catch (error) {
       // Ended by the deadline, and closed all the same.
       if (error !== reason) throw error;
@@ -185,7 +185,7 @@ export class Connection {
     const tooLong = new Promise((resolve) => setTimeout(resolve, RETIRE_MS));
     // A worker that cannot close is terminated all the same.
     const closing = this.#host?.close().then(
-      () => noteClosed(this.#aliveLock),
+      () => forgetWorker(this.#aliveLock),
       () => undefined,
     );
     await Promise.race([closing, tooLong]);

@@ -5,7 +5,7 @@ import type { Persistence } from '../../states.ts';
 import { Connection, type Ending } from './connection.ts';
 import { DatabaseClosed, refusalError, type QueryError } from '../errors.ts';
 import { lossReport, type LossReport } from './loss-report.ts';
-import { ALIVE } from './noted-ends.ts';
+import { ALIVE } from './clean-shutdown.ts';
 import { isLeft, PageCache } from './page-cache.ts';
 import { startWorker } from './start-worker.ts';
 import { forgetStored } from './stored-calls.ts';
@@ -70,7 +70,7 @@ export class Link {
     this.name = options.name;
     this.#options = options;
     this.#page = new PageCache({
-      onKept: () => this.#noteLeft(),
+      onKept: () => this.#onLeft(),
       onShown: () => this.#resume(),
       reason: leftError,
     });
@@ -274,7 +274,7 @@ export class Link {
   }
 
   /** Ends the worker: kept with the page, its locks and transactions would block other tabs. */
-  #noteLeft(): void {
+  #onLeft(): void {
     // An opening under way is repeated when the page is shown.
     if (!this.#isServing || this.#closed) return;
     this.#mustResume = true;
@@ -367,7 +367,7 @@ export class Link {
       throw lockedError();
     }
     if ('deleted' in reply) {
-      const reason = this.#noteClosed(reply.deleted);
+      const reason = this.#onClosed(reply.deleted);
       connection.end(reason);
       throw reason;
     }
@@ -388,12 +388,12 @@ export class Link {
       // Its secret is fetched ahead of need; the call that needs it reports a failure.
       this.connect().catch(() => undefined);
     }
-    if (message.type === 'closed') this.#noteClosed(message.description);
+    if (message.type === 'closed') this.#onClosed(message.description);
     else for (const listener of this.#listeners) listener.onMessage?.(message);
   }
 
   /** The worker has closed the database: it was deleted, or a newer build upgraded it. Returns the error of all calls from now on. */
-  #noteClosed(description: string): Error {
+  #onClosed(description: string): Error {
     const reason = refusalError('storage_unavailable', description);
     this.#closed = reason;
     this.#page.stop();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type * as NotedEnds from './connection/noted-ends.ts';
+import type * as CleanShutdown from './connection/clean-shutdown.ts';
 
 let page = new EventTarget();
 let stored: Record<string, string> = {};
@@ -22,44 +22,44 @@ afterEach(() => vi.unstubAllGlobals());
 const leave = (): unknown => page.dispatchEvent(new Event('pagehide'));
 
 /** As in a page that has just been loaded. */
-async function loaded(): Promise<typeof NotedEnds> {
+async function loaded(): Promise<typeof CleanShutdown> {
   vi.resetModules();
   page = new EventTarget();
   vi.stubGlobal('addEventListener', page.addEventListener.bind(page));
-  return import('./connection/noted-ends.ts');
+  return import('./connection/clean-shutdown.ts');
 }
 
-test('noteWhenLeft() notes all workers of a page that is left, until the next page is', async () => {
+test('markOnPageHide() marks all workers of a page that is left, until the next page is', async () => {
   const first = await loaded();
-  expect(first.noteWhenLeft(`${first.ALIVE}1`)).toEqual([]);
-  first.noteWhenLeft(`${first.ALIVE}2`);
+  expect(first.markOnPageHide(`${first.ALIVE}1`)).toEqual([]);
+  first.markOnPageHide(`${first.ALIVE}2`);
   expect(stored).toEqual({ other: 'kept' });
   leave();
   const next = await loaded();
-  expect(next.noteWhenLeft(`${next.ALIVE}3`)).toEqual([`${next.ALIVE}1`, `${next.ALIVE}2`]);
+  expect(next.markOnPageHide(`${next.ALIVE}3`)).toEqual([`${next.ALIVE}1`, `${next.ALIVE}2`]);
   leave();
   expect(stored).toEqual({ other: 'kept', [`${next.ALIVE}3`]: '' });
 });
 
-test('noteClosed() leaves no note of a worker', async () => {
-  const { ALIVE, noteWhenLeft, noteClosed } = await loaded();
-  noteWhenLeft(`${ALIVE}1`);
-  noteClosed(`${ALIVE}1`);
+test('forgetWorker() leaves no mark of a worker', async () => {
+  const { ALIVE, markOnPageHide, forgetWorker } = await loaded();
+  markOnPageHide(`${ALIVE}1`);
+  forgetWorker(`${ALIVE}1`);
   leave();
   expect(stored).toEqual({ other: 'kept' });
 });
 
-test('noteWhenLeft() does without storage', async () => {
+test('markOnPageHide() does without storage', async () => {
   vi.stubGlobal('localStorage', undefined);
-  const { ALIVE, noteWhenLeft } = await loaded();
-  expect(noteWhenLeft(`${ALIVE}1`)).toEqual([]);
+  const { ALIVE, markOnPageHide } = await loaded();
+  expect(markOnPageHide(`${ALIVE}1`)).toEqual([]);
 });
 
-test('noteWhenLeft() does not touch the storage where no page can be left: Node 26 warns of that', async () => {
+test('markOnPageHide() does not touch the storage where no page can be left: Node 26 warns of that', async () => {
   const storage = vi.fn<() => never>();
   vi.stubGlobal('localStorage', new Proxy({}, { ownKeys: storage, get: storage }));
-  const { ALIVE, noteWhenLeft } = await loaded();
+  const { ALIVE, markOnPageHide } = await loaded();
   vi.stubGlobal('addEventListener', undefined);
-  expect(noteWhenLeft(`${ALIVE}1`)).toEqual([]);
+  expect(markOnPageHide(`${ALIVE}1`)).toEqual([]);
   expect(storage).not.toHaveBeenCalled();
 });
