@@ -182,7 +182,7 @@ export class Sync extends TypedEvents<SyncEvents> {
         });
       if (!judged) return settled;
       const write = await judgedWriteOf(judged);
-      this.#verdicts.note(write);
+      this.#verdicts.add(write);
       return write;
     },
     resolve: (id, resolution) => this.#resolveWrite(id, resolution),
@@ -309,9 +309,9 @@ export class Sync extends TypedEvents<SyncEvents> {
     this.#options = { url, sets };
     this.#secret = this.#link.syncSecret = reply.secret;
     this.#lost += missing;
-    // What was told meanwhile is newer: it may have come before the answer.
+    // A state that was reported meanwhile is newer: it may have come before the answer.
     if (!this.#hasHeard) this.#enter(reply.state, undefined);
-    if (this.#mayHaveMissed) await this.#noteMissed();
+    if (this.#mayHaveMissed) await this.#getMissed();
   }
 
   async #goOn(): Promise<void> {
@@ -320,13 +320,13 @@ export class Sync extends TypedEvents<SyncEvents> {
     await this.#connect(this.#options);
   }
 
-  /** Verdicts that were told while no worker of this page was there to hear them, or this was stopped. */
-  async #noteMissed(): Promise<void> {
+  /** Verdicts that came while this page had no worker, or sync was stopped. */
+  async #getMissed(): Promise<void> {
     this.#mayHaveMissed = false;
     const { awaited } = this.#verdicts;
     if (awaited.size === 0) return;
     for (const write of await this.#link.ask((host) => host.writes(undefined)))
-      if ('tsMicros' in write && awaited.has(write.id)) await this.#noteVerdict(write);
+      if ('tsMicros' in write && awaited.has(write.id)) await this.#onVerdict(write);
   }
 
   async #submit(expression: Arg, options: SubmitOptions = {}): Promise<Submitted<never>> {
@@ -375,12 +375,12 @@ export class Sync extends TypedEvents<SyncEvents> {
       this.#enter(message.state, message.reason);
     } else if (message.type === 'sync-progress')
       this.dispatchEvent(new CustomEvent('progress', { detail: message.progress }));
-    else if (message.type === 'sync-verdict') void this.#noteVerdict(message.write);
+    else if (message.type === 'sync-verdict') void this.#onVerdict(message.write);
   }
 
-  async #noteVerdict(data: JudgedData): Promise<void> {
+  async #onVerdict(data: JudgedData): Promise<void> {
     const write = await judgedWriteOf(data);
-    this.#verdicts.note(write);
+    this.#verdicts.add(write);
     this.dispatchEvent(new CustomEvent('verdict', { detail: write }));
   }
 

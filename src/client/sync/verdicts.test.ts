@@ -8,7 +8,7 @@ test('however often a verdict is asked for, it is waited for once', async () => 
   const verdicts = new Verdicts();
   const asked = Array.from({ length: 100_000 }, () => verdicts.on('0.1'));
   expect(new Set(asked).size).toBe(1);
-  verdicts.note(verdict);
+  verdicts.add(verdict);
   expect(await Promise.all(asked.slice(-2))).toEqual([verdict, verdict]);
   expect(verdicts.awaited.size).toBe(0);
 });

@@ -9,7 +9,7 @@ interface Waiting {
   readonly settle: (verdict: Verdict | Promise<never>) => void;
 }
 
-/** Who waits for the verdict on which write: as many as may, by one promise. */
+/** Promises of verdicts, one for each write, however often it is waited for. */
 export class Verdicts {
   readonly #waiting = new Map<string, Waiting>();
   /** Those that came before the answer to their `submit()`: the two come by different ways, and a hub nearby is quick. */
@@ -38,8 +38,8 @@ export class Verdicts {
     this.#waiting.delete(id);
   }
 
-  /** Told to who waits; kept, when nobody does, for who asks later. */
-  note(verdict: Verdict): void {
+  /** Resolves the promise of its write; kept for a later `on()` if there is none. */
+  add(verdict: Verdict): void {
     const { id } = verdict;
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
