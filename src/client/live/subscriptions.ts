@@ -12,8 +12,8 @@ interface Subscription {
   readonly onEnd: () => void;
   /** Number of the newest answer: while one is being decoded, a newer one may come. */
   newest: number;
-  /** Of the last answer that was told, so that a new worker's first one is not told twice. */
-  told: string | undefined;
+  /** The last answer that the observer got, so that it does not get a new worker's first one again. */
+  last: string | undefined;
 }
 
 /** A worker that is lost so soon after it took over is not replaced again for the sake of live queries alone. */
@@ -49,7 +49,7 @@ export class Subscriptions {
     onEnd: () => void,
   ): () => void {
     const id = ++this.#lastId;
-    const subscription = { secret, query, at, observer, onEnd, newest: 0, told: undefined };
+    const subscription = { secret, query, at, observer, onEnd, newest: 0, last: undefined };
     this.#byId.set(id, subscription);
     this.#send(id, subscription);
     return () => {
@@ -69,20 +69,21 @@ export class Subscriptions {
   async #receive(message: Extract<WorkerMessage, { type: 'answer' }>): Promise<void> {
     const { id, status, body, missing, isHubs } = message;
     const subscription = this.#byId.get(id);
-    const told = missing || isHubs ? body + JSON.stringify([missing, isHubs]) : body;
-    if (!subscription || subscription.told === told) return;
-    subscription.told = told;
+    const answer = missing || isHubs ? body + JSON.stringify([missing, isHubs]) : body;
+    if (!subscription || subscription.last === answer) return;
+    subscription.last = answer;
     const number = ++subscription.newest;
     const isNewest = (): boolean => this.#byId.has(id) && subscription.newest === number;
     let value: unknown;
     try {
       value = await valueOf({ status, body });
     } catch (error) {
-      if (isNewest()) tell(() => tellError(subscription.observer, asCallerError(error)));
+      if (isNewest()) notify(() => onError(subscription.observer, asCallerError(error)));
       return;
     }
     const from = isHubs ? 'hub' : 'device';
-    if (isNewest()) tell(() => subscription.observer.next(value, { partial: missing ?? [], from }));
+    if (isNewest())
+      notify(() => subscription.observer.next(value, { partial: missing ?? [], from }));
   }
 
   /** The worker is gone: another takes over, unless the database was closed or workers die one after the other. */
@@ -110,13 +111,13 @@ export class Subscriptions {
     this.#byId.delete(id);
     subscription.onEnd();
     const reason = asCallerError(error);
-    tell(() => subscription.observer.error?.(reason));
-    tell(() => subscription.observer.closed?.(reason));
+    notify(() => subscription.observer.error?.(reason));
+    notify(() => subscription.observer.closed?.(reason));
   }
 }
 
-/** What nobody listens to would look like a query that is still on its way. */
-function tellError(observer: Observer<unknown>, error: BurrowError): void {
+/** Without a callback, a failed query would look like one that is still running. */
+function onError(observer: Observer<unknown>, error: BurrowError): void {
   if (observer.error) observer.error(error);
   else console.warn('Burrow: a live query failed:', error.message);
 }
@@ -129,7 +130,7 @@ const asCallerError = (error: unknown): BurrowError =>
       });
 
 /** An observer that throws is no reason for ours to stop: its error goes where uncaught ones go. */
-function tell(call: () => void): void {
+function notify(call: () => void): void {
   try {
     call();
   } catch (error) {
