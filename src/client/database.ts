@@ -116,9 +116,9 @@ export class Database extends TypedEvents<DatabaseEvents> {
     });
     this.fetch = fetchFrom({ http: (call) => this.logs.http(call), openStream, abortStream });
     link.listen({
-      onMessage: (message) => this.#tell(message),
-      onLock: () => this.#tellLock(),
-      onRenewed: () => this.#tellLoss(),
+      onMessage: (message) => this.#emit(message),
+      onLock: () => this.#emitLock(),
+      onRenewed: () => this.#emitLoss(),
     });
   }
 
@@ -175,7 +175,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
     return this.#link.loss;
   }
 
-  /** The app has told its user, or fetched what was lost from elsewhere. */
+  /** Call it when the app has informed its user, or has restored what was lost. */
   async acknowledgeLoss(): Promise<void> {
     await this.#link.acknowledgeLoss();
   }
@@ -266,7 +266,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
     this.logs.close();
   }
 
-  #tell(message: WorkerMessage): void {
+  #emit(message: WorkerMessage): void {
     if (message.type === 'progress')
       this.dispatchEvent(new CustomEvent('progress', { detail: progressOf(message) }));
     else if (message.type === 'closed') {
@@ -275,13 +275,13 @@ export class Database extends TypedEvents<DatabaseEvents> {
     }
   }
 
-  #tellLock(): void {
+  #emitLock(): void {
     // Files whose URLs were handed out are data too.
     if (this.isLocked) this.logs.close();
     this.dispatchEvent(new CustomEvent(this.isLocked ? 'locked' : 'unlocked'));
   }
 
-  #tellLoss(): void {
+  #emitLoss(): void {
     if (this.loss) this.dispatchEvent(new CustomEvent('loss', { detail: this.loss }));
   }
 }
