@@ -94,7 +94,7 @@ test('a lock that is turned in another tab ends and renews the session here', as
   const heard = heardBy(db);
   const waiting = db.client().query('hang');
   device.isLocked = true;
-  device.last.tell({ type: 'locked' });
+  device.last.emit({ type: 'locked' });
   await expect(waiting).rejects.toMatchObject({ code: 'locked' });
   expect(db.isLocked).toBe(true);
   await expect(
@@ -105,7 +105,7 @@ test('a lock that is turned in another tab ends and renews the session here', as
 
   device.isLocked = false;
   const renewed = new Promise((resolve) => db.addEventListener('unlocked', resolve));
-  device.last.tell({ type: 'unlocked' });
+  device.last.emit({ type: 'unlocked' });
   await renewed;
   expect(heard).toEqual(['locked', 'unlocked']);
   expect(await db.client().query(1)).toBe(db.rootSecret);
@@ -147,7 +147,7 @@ test('a worker is ended when it has let go of the database, or when that takes t
   const device = new Device();
   const db = await openDatabase('notes', { worker: device.worker });
   const [first] = device.workers;
-  first?.tell({ type: 'locked' });
+  first?.emit({ type: 'locked' });
   await new Promise((resolve) => db.addEventListener('locked', resolve));
   expect([first?.isTerminated, db.isLocked]).toEqual([false, true]);
   await expect.poll(() => first?.isTerminated).toBe(true);
@@ -156,7 +156,7 @@ test('a worker is ended when it has let go of the database, or when that takes t
   try {
     const hung = new FakeWorker({ close: () => missing });
     const other = await openDatabase('others', { worker: () => hung.asWorker() });
-    hung.tell({ type: 'closed', description: 'gone' });
+    hung.emit({ type: 'closed', description: 'gone' });
     await new Promise((resolve) => other.addEventListener('closed', resolve));
     await vi.advanceTimersByTimeAsync(1_999);
     expect(hung.isTerminated).toBe(false);

@@ -218,7 +218,7 @@ test('a database that the worker lets go of says so and refuses calls', async ()
   const told = new Promise<string>((resolve) => {
     db.addEventListener('closed', ({ detail }) => resolve(detail));
   });
-  fake.tell({ type: 'closed', description: 'The database was deleted in another tab.' });
+  fake.emit({ type: 'closed', description: 'The database was deleted in another tab.' });
   expect(await told).toBe('The database was deleted in another tab.');
   const refused = {
     code: 'storage_unavailable',
@@ -233,7 +233,7 @@ test('progress is an event of the database', async () => {
   const progress = new Promise((resolve) => {
     db.addEventListener('progress', ({ detail }) => resolve(detail));
   });
-  fake.tell({ type: 'progress', task: 'index', name: 'all', done: 5, isComplete: false });
+  fake.emit({ type: 'progress', task: 'index', name: 'all', done: 5, isComplete: false });
   expect(await progress).toEqual({ task: 'index', name: 'all', done: 5, isComplete: false });
   await db.close();
 });

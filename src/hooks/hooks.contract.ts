@@ -203,7 +203,7 @@ export function describeHooks(mountParts: MountParts): void {
     expect(add.last().error?.code).toBe('permission denied');
     const expected = { id: '0.2', label: 'Add “a wren”', data: { text: 'a wren' } };
     await expect.poll(() => sync.last().refused).toMatchObject([expected]);
-    copy.tellState('offline');
+    copy.emitState('offline');
     await expect.poll(() => sync.last().state).toBe('offline');
     await sync.last().resolve('0.2', { discard: true });
     await expect.poll(() => sync.last().refused).toEqual([]);
@@ -279,7 +279,7 @@ export function describeHooks(mountParts: MountParts): void {
       'of the copy',
     ]);
 
-    copy.tellState('locked');
+    copy.emitState('locked');
     await expect.poll(state).toBe('locked');
     await logIn('right');
     await expect.poll(state).toBe('logged-in');

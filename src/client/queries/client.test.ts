@@ -318,10 +318,10 @@ test('subscribe() tells each answer that differs, in order, until it is stopped'
   await expect
     .poll(() => messages)
     .toEqual([{ type: 'subscribe', id: 1, secret: 'alice', query: '{"get":{"var":"x"}}' }]);
-  fake.tell({ type: 'answer', id: 1, status: 200, body: '{"resource":{"@ref":{"id":"keys"}}}' });
+  fake.emit({ type: 'answer', id: 1, status: 200, body: '{"resource":{"@ref":{"id":"keys"}}}' });
   await heard(1);
-  fake.tell({ type: 'answer', id: 1, status: 200, body: '{"resource":{"@ref":{"id":"keys"}}}' });
-  fake.tell({
+  fake.emit({ type: 'answer', id: 1, status: 200, body: '{"resource":{"@ref":{"id":"keys"}}}' });
+  fake.emit({
     type: 'answer',
     id: 1,
     status: 404,
@@ -332,7 +332,7 @@ test('subscribe() tells each answer that differs, in order, until it is stopped'
   stop();
   stop();
   await expect.poll(() => messages.at(-1)).toEqual({ type: 'unsubscribe', id: 1 });
-  fake.tell({ type: 'answer', id: 1, status: 200, body: '{"resource":3}' });
+  fake.emit({ type: 'answer', id: 1, status: 200, body: '{"resource":3}' });
   await db.verify();
   expect(told).toHaveLength(2);
   await db.close();

@@ -1,4 +1,4 @@
-/** A worker of the other side's making: tests of the page say what it answers. */
+/** A stand-in for the worker in tests of the page, which say what it answers. */
 import { expose } from 'comlink';
 import type { HostApi, PageMessage, RefusalData, WorkerMessage } from '../../host/api.ts';
 import { openDatabase, type Database } from '../../index.ts';
@@ -9,7 +9,7 @@ export type FakeAnswers = Partial<Omit<HostApi<MessagePort>, 'open' | 'query'>> 
   readonly query?: (
     call: QueryCall,
   ) => Promise<Pick<QueryReply, 'status' | 'body'> | { readonly refusal: RefusalData }>;
-  readonly onMessage?: (message: PageMessage, tell: (message: WorkerMessage) => void) => void;
+  readonly onMessage?: (message: PageMessage, emit: (message: WorkerMessage) => void) => void;
   readonly open?: HostApi<MessagePort>['open'];
 };
 
@@ -32,7 +32,8 @@ export class FakeWorker extends EventTarget {
   readonly opened: OpenOptions[] = [];
   isTerminated = false;
   loss: LossData | undefined = undefined;
-  tell: (message: WorkerMessage) => void = () => undefined;
+  /** Sends a message to the page, once it has opened the database. */
+  emit: (message: WorkerMessage) => void = () => undefined;
   private readonly port: MessagePort;
   private readonly far: MessagePort;
 
@@ -98,10 +99,10 @@ export class FakeWorker extends EventTarget {
       ...answers,
       open: (options, port) => {
         this.opened.push(options);
-        this.tell = (message) => port.postMessage(message);
+        this.emit = (message) => port.postMessage(message);
         port.addEventListener('message', ({ data }: MessageEvent<PageMessage>) => {
           // Sent to every worker: no test of what else is said looks at it.
-          if (data.type !== 'ended') answers.onMessage?.(data, this.tell);
+          if (data.type !== 'ended') answers.onMessage?.(data, this.emit);
         });
         port.start();
         if (answers.open) return answers.open(options, port);

@@ -63,14 +63,14 @@ async function withoutAnswer() {
 
 test('a database that is locked before its sync has answered is locked, not logged out', async () => {
   const { fake, session, later } = await withoutAnswer();
-  fake.tell({ type: 'locked' });
+  fake.emit({ type: 'locked' });
   expect(await later).toBe('refused');
   expect(session.get()).toMatchObject({ state: 'locked', error: undefined });
 });
 
 test('a database that is closed before its sync has answered cannot be used', async () => {
   const { fake, session, later } = await withoutAnswer();
-  fake.tell({ type: 'closed', description: 'It was deleted.' });
+  fake.emit({ type: 'closed', description: 'It was deleted.' });
   expect(await later).toBe('refused');
   expect(session.get()).toMatchObject({ state: 'failed', error: { code: 'database_closed' } });
   const login = session.logIn({ secret: 's' });

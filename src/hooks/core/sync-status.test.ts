@@ -7,12 +7,12 @@ test('the reason of a state goes with it while nobody listens', async () => {
   const sync = await db.sync(syncOptions);
   const watch = watchOf(sync);
   const stop = watch.subscribe(() => undefined);
-  fake.tell({ type: 'sync-state', state: 'offline', reason: 'No network.' });
+  fake.emit({ type: 'sync-state', state: 'offline', reason: 'No network.' });
   await expect.poll(() => watch.get()).toMatchObject({ state: 'offline', reason: 'No network.' });
   stop();
   watch.subscribe(() => undefined)();
   expect(watch.get()).toMatchObject({ state: 'offline', reason: 'No network.' });
-  fake.tell({ type: 'sync-state', state: 'live', reason: undefined });
+  fake.emit({ type: 'sync-state', state: 'live', reason: undefined });
   await expect.poll(() => sync.state).toBe('live');
   watch.subscribe(() => undefined)();
   expect(watch.get()).toMatchObject({ state: 'live', reason: undefined });

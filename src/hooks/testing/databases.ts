@@ -83,7 +83,7 @@ export interface FakeCopy {
   refuseNext(): void;
   submitted(): readonly WriteData[];
   judge(id: string, verdict: Pick<JudgedData, 'state' | 'body'>): void;
-  tellState(state: 'live' | 'offline' | 'locked'): void;
+  emitState(state: 'live' | 'offline' | 'locked'): void;
 }
 
 export function fakeCopy({ isKnown }: { readonly isKnown: boolean }): FakeCopy {
@@ -204,8 +204,8 @@ export function fakeCopy({ isKnown }: { readonly isKnown: boolean }): FakeCopy {
       };
       const write = { id, madeMicros, query, replaces, note, tsMicros: 7, ...verdict };
       writes.set(id, write);
-      fake?.tell({ type: 'sync-verdict', write });
+      fake?.emit({ type: 'sync-verdict', write });
     },
-    tellState: (state) => fake?.tell({ type: 'sync-state', state, reason: undefined }),
+    emitState: (state) => fake?.emit({ type: 'sync-state', state, reason: undefined }),
   };
 }
