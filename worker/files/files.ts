@@ -4,7 +4,7 @@ import type { FileCall, FileData, FileHomeData } from '../../src/host/files.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { FileRecord } from '../../src/sync/device/files/file-store.ts';
-import { FileWaits, RECHECK_MS } from '../../src/sync/device/files/file-waits.ts';
+import { FileWaiters, RECHECK_MS } from '../../src/sync/device/files/file-waiters.ts';
 import { fetchFile } from '../../src/sync/device/files/fetch-file.ts';
 import { putFile, usedNow, type FileSource } from '../../src/sync/device/files/put-file.ts';
 import { isToSend, noteHome } from '../../src/sync/device/files/send-files.ts';
@@ -31,7 +31,7 @@ export class Files {
   readonly uploads: FileUploads;
   private readonly options: FilesOptions;
   private readonly ended = new AbortController();
-  private readonly waits = new FileWaits(wait);
+  private readonly waits = new FileWaiters(wait);
 
   constructor(options: FilesOptions) {
     this.options = options;

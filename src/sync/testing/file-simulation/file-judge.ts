@@ -2,7 +2,7 @@
 import { ROOT } from '../../../engine/testing/engine-world.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { createMemoryFiles } from '../../device/files/file-store.ts';
-import { RECHECK_MS } from '../../device/files/file-waits.ts';
+import { RECHECK_MS } from '../../device/files/file-waiters.ts';
 import { sweepFiles } from '../../device/files/sweep-files.ts';
 import { chunkBytesOf, type FileName, type FilePlace } from '../../protocol/files.ts';
 import type { Store } from '../../../store/port.ts';

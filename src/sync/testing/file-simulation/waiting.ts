@@ -1,7 +1,7 @@
 /** A device of the simulation that keeps the notes it may read, and waits for their files: hints and answers get lost on the way. */
 import { filesIn } from '../../../codec/file-names.ts';
 import { coll } from '../../../engine/testing/engine-world.ts';
-import { FileWaits, RECHECK_MS } from '../../device/files/file-waits.ts';
+import { FileWaiters, RECHECK_MS } from '../../device/files/file-waiters.ts';
 import { Signal } from '../../device/syncer/signal.ts';
 import { RefusedByHub } from '../../device/syncer/transport.ts';
 import type { FileName, FilePlace } from '../../protocol/files.ts';
@@ -34,7 +34,7 @@ export interface WaitingHost {
 /** Of one process: what it waits for ends with it. */
 export class WaitingDevice {
   readonly waiting = new Map<FileName, FilePlace>();
-  private readonly waits: FileWaits;
+  private readonly waits: FileWaiters;
   /** Of waits that have last asked because nothing was heard for so long. */
   private readonly unheard = new WeakSet<Signal>();
   private readonly device: Device;
@@ -47,7 +47,7 @@ export class WaitingDevice {
     this.device = device;
     this.process = process;
     this.host = host;
-    this.waits = new FileWaits((ms, signal) => this.pause(ms, signal));
+    this.waits = new FileWaiters((ms, signal) => this.pause(ms, signal));
   }
 
   /** Listens for hints, and pulls what it lacks. */

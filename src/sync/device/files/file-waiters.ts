@@ -1,4 +1,4 @@
-/** Calls that wait until the hub has a file: each asks again when it may have come. */
+/** Calls that wait until the hub has a file: each is repeated when it may have it. */
 import type { Signal } from '../syncer/signal.ts';
 
 /** A file that no message announces is found after so long: one of a document that is not in the copy, for example. */
@@ -21,7 +21,7 @@ interface Waiting {
   failure?: Error;
 }
 
-export class FileWaits {
+export class FileWaiters {
   private readonly wait: (ms: number, signal: Signal) => Promise<void>;
   private readonly waiting = new Set<Waiting>();
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { Signal } from '../syncer/signal.ts';
-import { FileWaits, type FileWait } from './file-waits.ts';
+import { FileWaiters, type FileWait } from './file-waiters.ts';
 
 const EARLY = new Error('too early');
 const FINAL = new Error('for good');
 
 /** A call for a file: it is answered by hand, and its pauses end by hand or when it is woken. */
-function waiting(waits: FileWaits, file: string) {
+function waiting(waits: FileWaiters, file: string) {
   const asked: { answer: (value: string) => void; refuse: (reason: Error) => void }[] = [];
   const woken = new Signal();
   const wait: FileWait<string> = {
@@ -24,7 +24,7 @@ function waiting(waits: FileWaits, file: string) {
 /** @param pauses of calls that wait now: how long, and how to end it */
 function fileWaits() {
   const pauses: { readonly ms: number; readonly end: () => void }[] = [];
-  const waits = new FileWaits(
+  const waits = new FileWaiters(
     (ms, signal) =>
       new Promise((resolve) => {
         pauses.push({ ms, end: resolve });
