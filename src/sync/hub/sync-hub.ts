@@ -132,14 +132,14 @@ class Hub implements SyncHub {
       const request = this.begin(secret);
       const { database, owner, record } = await this.pusherOf(push, request);
       const device = { database, device: push.device };
-      this.hints.notePush(device);
+      this.hints.onPush(device);
       const judged = await this.judge(push, { database, owner, request });
       if (isSyncRefusal(judged)) return judged;
       const { verdicts } = judged;
       const pushed = { lastSeq: Math.max(record.lastSeq, verdicts.at(-1)?.seq ?? 0), verdicts };
       const brought = await this.pullAfter(secret, push, database).catch(() => undefined);
       if (brought) return { ...pushed, brought };
-      this.hints.notePush(device);
+      this.hints.onPush(device);
       return pushed;
     });
   }
@@ -211,7 +211,7 @@ class Hub implements SyncHub {
       pull(message, request, input, this.pullHost),
     );
     await keepScope(this.pushHost, message.device, outcome);
-    return { outcome, standing: this.hints.notePull(message, outcome, secret) };
+    return { outcome, standing: this.hints.onPull(message, outcome, secret) };
   }
 
   private async judge(

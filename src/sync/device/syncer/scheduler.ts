@@ -42,7 +42,7 @@ export class SyncScheduler {
   }
 
   /** The hub answers: the next failure is a first one. */
-  noteSuccess(): void {
+  onSuccess(): void {
     this.backoff.reset();
   }
 

@@ -111,7 +111,7 @@ export class Syncer {
     if (rounds.askedAheadAt === undefined) scheduler.beginRound();
     hints.listen(this.session.device);
     const isDone = await rounds.round();
-    scheduler.noteSuccess();
+    scheduler.onSuccess();
     if (!isDone || scheduler.isStopped || !this.session) return;
     reporter.setState('live');
     await scheduler.idle(hints);

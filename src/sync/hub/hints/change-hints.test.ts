@@ -318,7 +318,7 @@ function known(hints: ChangeHints, number = 1) {
     const part = { part: { kind: 'collection' as const, collection: 1025 }, range };
     const sets = asks.map(({ id }) => ({ id, parts: [part] }));
     const outcome = { pulled: { ...pulled, ...empty }, database: 0, sets, ...rights };
-    return hints.notePull(message, outcome as unknown as PullOutcome, 'secret');
+    return hints.onPull(message, outcome as unknown as PullOutcome, 'secret');
   };
   return { listener, own, heard, stand, know: () => hints.standing(listener)?.sharedRights };
 }

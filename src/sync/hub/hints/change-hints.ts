@@ -105,7 +105,7 @@ export class ChangeHints {
   }
 
   /** Until its next pull it needs no hints. */
-  notePush(device: DeviceName): void {
+  onPush(device: DeviceName): void {
     const listening = this.devices.get(nameOf(device));
     if (listening) listening.isPushing = true;
   }
@@ -114,7 +114,7 @@ export class ChangeHints {
    * @param secret that the device pulled with
    * @returns undefined when it does not listen, or pulls again before it needs a hint
    */
-  notePull(message: Pull, outcome: PullOutcome, secret: string): Standing | undefined {
+  onPull(message: Pull, outcome: PullOutcome, secret: string): Standing | undefined {
     const { database, sets, scope, pulled } = outcome;
     const name = nameOf({ database, device: message.device });
     const ranges = sets.flatMap(({ parts }) => parts.map(({ range }) => range));
@@ -133,7 +133,7 @@ export class ChangeHints {
   }
 
   /** The device was sent an answer that was made for all that read the same. */
-  noteSharedPull(device: DeviceName, standing: Standing): void {
+  onSharedPull(device: DeviceName, standing: Standing): void {
     this.standings.replace(nameOf(device), standing);
   }
 

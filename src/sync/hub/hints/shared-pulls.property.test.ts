@@ -27,7 +27,7 @@ const step = fc.oneof(
 );
 
 test('P1 P3 what a hint brings is what the device would be answered, and devices that are alike share it', async () => {
-  const sharing = vi.spyOn(ChangeHints.prototype, 'noteSharedPull');
+  const sharing = vi.spyOn(ChangeHints.prototype, 'onSharedPull');
   const isShared = (id: string, { token }: Pulled): boolean =>
     sharing.mock.calls.some(([{ device }, { next }]) => device === id && next.token === token);
   let taken = 0;

@@ -71,11 +71,11 @@ async function pullTwice({ own, later, evaluated, hasSeenAll = true }: Crossing)
     ['b', own ? { ...standing, ...own } : standing],
   ]);
   const evaluate = vi.fn<SharedPullsOptions['evaluate']>(async () => first);
-  const noteSharedPull = vi.fn<ChangeHints['noteSharedPull']>();
+  const onSharedPull = vi.fn<ChangeHints['onSharedPull']>();
   const shared = new SharedPulls({
     hints: {
       standing: ({ device }) => standings.get(device),
-      noteSharedPull,
+      onSharedPull,
       hasSeenAll: () => hasSeenAll,
     },
     clock: () => NOW,
@@ -86,7 +86,7 @@ async function pullTwice({ own, later, evaluated, hasSeenAll = true }: Crossing)
   const other = shared.pull('s', device('b'), message);
   if (later) standings.set('b', { ...standing, ...later });
   await one;
-  return { evaluations: evaluate.mock.calls.length, answer: await other, noteSharedPull };
+  return { evaluations: evaluate.mock.calls.length, answer: await other, onSharedPull };
 }
 
 test('devices that are alike cost one evaluation; what is the own of each stays so', async () => {
@@ -99,7 +99,7 @@ test('devices that are alike cost one evaluation; what is the own of each stays 
   expect(found.answer.token).toMatch(/^(01)+\.5\.5\.aa$/);
   const { cursor, token } = found.answer;
   const next = { ...message, cursor, token };
-  expect(found.noteSharedPull).toHaveBeenCalledWith(device('b'), { ...standing, next });
+  expect(found.onSharedPull).toHaveBeenCalledWith(device('b'), { ...standing, next });
 });
 
 const scope = { ...NO_SCOPE, rows: ['aa'] };
@@ -120,9 +120,9 @@ test.each<[why: string, crossing: Crossing]>([
   ],
   ['a commit was overlooked', { hasSeenAll: false }],
 ])('a device is evaluated for itself when %s', async (_, crossing) => {
-  const { evaluations, noteSharedPull } = await pullTwice(crossing);
+  const { evaluations, onSharedPull } = await pullTwice(crossing);
   expect(evaluations).toBe(2);
-  expect(noteSharedPull).not.toHaveBeenCalled();
+  expect(onSharedPull).not.toHaveBeenCalled();
 });
 
 test('a device is evaluated for itself when the first was refused', async () => {
@@ -132,7 +132,7 @@ test('a device is evaluated for itself when the first was refused', async () => 
   });
   const hints = {
     standing: () => standing,
-    noteSharedPull: () => undefined,
+    onSharedPull: () => undefined,
     hasSeenAll: () => true,
   };
   const random = (count: number) => new Uint8Array(count);
@@ -158,7 +158,7 @@ const listening = async (world: HubWorld, secret: string): Promise<Device> => {
 const team = (of: unknown) => ({ select: ['data', 'team'], from: { get: of }, default: 0 });
 
 test('rights that go by the clock are evaluated for each device', async () => {
-  const sharing = vi.spyOn(ChangeHints.prototype, 'noteSharedPull');
+  const sharing = vi.spyOn(ChangeHints.prototype, 'onSharedPull');
   const world = await openThings();
   const isNow = lambda({ lt: [{ time: '2020-01-01T00:00:00Z' }, { time: 'now' }] });
   await world.ask(role([reads(coll('things'), isNow)]));

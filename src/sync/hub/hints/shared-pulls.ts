@@ -13,7 +13,7 @@ export interface EvaluatedPull {
 }
 
 export interface SharedPullsOptions extends Pick<CallerHost, 'clock' | 'random'> {
-  readonly hints: Pick<ChangeHints, 'standing' | 'noteSharedPull' | 'hasSeenAll'>;
+  readonly hints: Pick<ChangeHints, 'standing' | 'onSharedPull' | 'hasSeenAll'>;
   /** A pull of one device. @throws SyncRefused */
   readonly evaluate: (secret: string, message: Pull) => Promise<EvaluatedPull>;
 }
@@ -51,7 +51,7 @@ export class SharedPulls {
     const shared = isUnchanged && found ? this.sharedAnswer(standing, found) : undefined;
     if (!shared) return alone();
     const { cursor, token } = shared;
-    hints.noteSharedPull(device, { ...standing, next: { ...standing.next, cursor, token } });
+    hints.onSharedPull(device, { ...standing, next: { ...standing.next, cursor, token } });
     return shared;
   }
 

@@ -14,7 +14,7 @@ const REMEMBERED_MAX = 10_000;
 export class FailedWrites {
   private readonly counts = new Map<string, number>();
 
-  note(write: FailedWrite): void {
+  add(write: FailedWrite): void {
     const name = nameOf(write);
     remember(this.counts, name, (this.counts.get(name) ?? 0) + 1, REMEMBERED_MAX);
   }

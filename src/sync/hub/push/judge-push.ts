@@ -41,7 +41,7 @@ async function judgeOne(write: OfferedWrite, host: Host): Promise<Verdict> {
     const { value } = await host.transactions.write(judgeWrite(write, host));
     return value;
   } catch (reason) {
-    if (reason instanceof WriteFailed) host.failedWrites.note(write);
+    if (reason instanceof WriteFailed) host.failedWrites.add(write);
     throw reason;
   }
 }

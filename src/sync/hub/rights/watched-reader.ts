@@ -1,4 +1,4 @@
-/** Notes what rights were found to depend on: rows and ranges that predicates, memberships and sets read. */
+/** Records what rights were found to depend on: rows and ranges that predicates, memberships and sets read. */
 import { collectionPrefix, databaseOf, documentKeyOf, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
@@ -26,7 +26,7 @@ export class WatchedReader implements Reader {
     this.present = present;
   }
 
-  /** Decides about a document: that the decision depends on the document itself need not be noted. */
+  /** Decides about a document: that the decision depends on the document itself need not be recorded. */
   whileDeciding<T>(key: Key, decide: () => T): T {
     const before = this.own;
     this.own = key;
@@ -38,30 +38,30 @@ export class WatchedReader implements Reader {
   }
 
   row(address: RowAddress): Row | undefined {
-    this.noteRow(address);
-    return this.noteExpiry(this.base.row(address));
+    this.watchRow(address);
+    return this.watchExpiry(this.base.row(address));
   }
 
   rowAssumedAbsent(address: RowAddress): Row | undefined {
-    this.noteRow(address);
-    return this.noteExpiry(this.base.rowAssumedAbsent(address));
+    this.watchRow(address);
+    return this.watchExpiry(this.base.rowAssumedAbsent(address));
   }
 
   range(range: Range): readonly Entry[] {
-    this.noteRange(range);
+    this.watchRange(range);
     return this.base.range(range);
   }
 
   rangeAssumedEmpty(range: Range): readonly Entry[] {
-    this.noteRange(range);
+    this.watchRange(range);
     return this.base.rangeAssumedEmpty(range);
   }
 
-  private noteRow({ space, key }: RowAddress): void {
+  private watchRow({ space, key }: RowAddress): void {
     if (space === 'documents' && key !== this.own) this.rows.add(key);
   }
 
-  private noteExpiry(row: Row | undefined): Row | undefined {
+  private watchExpiry(row: Row | undefined): Row | undefined {
     if (row && row.key !== this.own) {
       const { ttl } = unpackVersion(String(row.value));
       if (ttl !== undefined && ttl > this.present) this.expiresAt = Math.min(this.expiresAt, ttl);
@@ -69,13 +69,13 @@ export class WatchedReader implements Reader {
     return row;
   }
 
-  private noteRange({ space, by, lower, upper }: Range): void {
+  private watchRange({ space, by, lower, upper }: Range): void {
     if (by === 'entry') {
       if (!isNativeEntry(lower)) this.addRange({ by, lower, upper });
       return;
     }
     // Versions of a document change with the document.
-    if (space === 'history') this.noteRow({ space: 'documents', key: documentKeyOf(lower) });
+    if (space === 'history') this.watchRow({ space: 'documents', key: documentKeyOf(lower) });
     else if (space === 'documents' && !isSchemaRange(lower, upper))
       this.addRange({ by, lower, upper });
   }
