@@ -28,7 +28,7 @@ const WORDS =
   );
 const BODY_CHARS = 200;
 
-interface Wish {
+interface DocumentRange {
   readonly count: number;
   /** Index of the first one. */
   readonly from?: number;
@@ -36,7 +36,12 @@ interface Wish {
   readonly cities?: number;
 }
 
-export function makeDocs({ count, from = 0, seed = 1, cities = cityCount(count) }: Wish): Doc[] {
+export function makeDocs({
+  count,
+  from = 0,
+  seed = 1,
+  cities = cityCount(count),
+}: DocumentRange): Doc[] {
   const roll = dice(seed + from);
   const word = (): string => WORDS[draw(roll, WORDS.length)] ?? '';
   return Array.from({ length: count }, (_, at) => {

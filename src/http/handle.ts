@@ -80,7 +80,7 @@ async function route(
       `The body is larger than ${LIMITS.requestBytes} bytes.`,
       emptyHeaders(host),
     );
-  const options = readAsked(request);
+  const options = requestOptionsIn(request);
   if (options instanceof HeaderFault)
     return refuse('bad request', options.message, options.carriesMetrics ? emptyHeaders(host) : {});
   const secret = secretOf(request.headers['authorization']);
@@ -93,7 +93,7 @@ const emptyHeaders = (host: HttpHost) => ({
   ...metricHeaders(NO_METRICS),
 });
 
-function readAsked(request: HttpRequest): RequestOptions | HeaderFault {
+function requestOptionsIn(request: HttpRequest): RequestOptions | HeaderFault {
   try {
     return readHeaders(request);
   } catch (reason) {
