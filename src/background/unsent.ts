@@ -1,40 +1,40 @@
 import type { Database, Sync } from '../index.ts';
 
 /**
- * Tells how many writes have no verdict, and with `files` how many files of confirmed ones the hub does not have: now, and whenever that
+ * Reports how many writes have no verdict, and with `files` how many files of confirmed ones the hub does not have: now, and whenever that
  * changes.
- * @returns what ends it
+ * @returns the function that ends it
  */
 export function watchUnsent(
   sync: Sync,
   files: Database['files'] | undefined,
-  tell: (count: number) => void,
+  onCount: (count: number) => void,
 ): () => void {
   const listening = new AbortController();
   const { signal } = listening;
   let writes = 0;
   let kept = 0;
-  /** How often it was heard how many writes are pending. */
-  let heard = 0;
+  /** How often an event has said how many writes are pending. */
+  let events = 0;
   const look = async (): Promise<void> => {
-    const before = heard;
+    const before = events;
     const [pending, stored] = await Promise.all([
       sync.writes.list({ states: ['local', 'parked'] }),
       files?.list() ?? [],
     ]);
-    // What was heard meanwhile is newer.
-    if (heard === before) writes = pending.length;
+    // An event that came meanwhile is newer than the list.
+    if (events === before) writes = pending.length;
     kept = stored.filter(({ state }) => state === 'unsent').length;
-    if (!signal.aborted) tell(writes + kept);
+    if (!signal.aborted) onCount(writes + kept);
   };
-  /** Locked or closed: what was told last holds. */
+  /** Locked or closed: the last count stays valid. */
   const lookAgain = (): void => void look().catch(() => undefined);
-  const noteWrites = ({ detail }: { readonly detail: { readonly pending: number } }): void => {
-    heard += 1;
+  const onProgress = ({ detail }: { readonly detail: { readonly pending: number } }): void => {
+    events += 1;
     writes = detail.pending;
-    tell(writes + kept);
+    onCount(writes + kept);
   };
-  sync.addEventListener('progress', noteWrites, { signal });
+  sync.addEventListener('progress', onProgress, { signal });
   sync.addEventListener('verdict', lookAgain, { signal });
   files?.addEventListener('progress', lookAgain, { signal });
   lookAgain();

@@ -178,7 +178,7 @@ class Import {
     const gone = new Batch<GoneItem>();
     let done = 0;
     for await (const item of this.items()) {
-      this.note(item);
+      this.keep(item);
       if (item.type === 'document') {
         if (documents.isFullFor(item)) await this.compare(documents.take());
         if (!(await this.targetOf(item.collection)).isEmpty) documents.add(item);
@@ -196,8 +196,9 @@ class Import {
     this.requireNoClash();
   }
 
-  private note(item: Item): void {
-    if (item.type === 'schema') this.noteSchema(item.object);
+  /** Of the header and the schema. @throws DataError `invalid_option` */
+  private keep(item: Item): void {
+    if (item.type === 'schema') this.addSchema(item.object);
     if (item.type !== 'header') return;
     const { collections, omitted, hasHistory } = item.header;
     this.omitted = omitted;
@@ -208,7 +209,7 @@ class Import {
     }
   }
 
-  private noteSchema(object: SchemaObject): void {
+  private addSchema(object: SchemaObject): void {
     this.wanted.push(object);
     if (this.onClash === 'refuse' && stateOf(object, this.present) === 'different')
       this.addClash(`The ${describeSchema(object)} is there already, with another definition.`);
@@ -241,8 +242,8 @@ class Import {
   private requireNoClash(): void {
     if (this.clashCount === 0) return;
     const more = this.clashCount - this.clashes.length;
-    const told = [...this.clashes, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
-    const sentence = `Nothing was imported. ${told} Choose \`onClash: 'skip'\` or \`'replace'\`, or import into an empty database.`;
+    const shown = [...this.clashes, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
+    const sentence = `Nothing was imported. ${shown} Choose \`onClash: 'skip'\` or \`'replace'\`, or import into an empty database.`;
     throw new DataError('clash', sentence);
   }
 
@@ -285,7 +286,7 @@ class Import {
     };
     this.report('importing', 0);
     for await (const item of this.items()) {
-      if (!isChecked) this.note(item);
+      if (!isChecked) this.keep(item);
       if (item.type === 'header' || item.type === 'schema') continue;
       if (!hasSchema) await this.writeSchema();
       hasSchema = true;

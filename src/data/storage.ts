@@ -21,7 +21,7 @@ export type StorageEstimates = Pick<StorageManager, 'estimate' | 'persisted'> &
   Partial<Pick<StorageManager, 'getDirectory'>>;
 
 /**
- * Undefined: this browser does not tell.
+ * Undefined: this browser gives no estimate.
  * @example
  * const use = await storageUse();
  * if (use) console.log(`${use.usageBytes} of ${use.quotaBytes} bytes`);
@@ -68,8 +68,8 @@ export function watchStorage(options: StorageWatchOptions): () => void {
 class StorageWatch {
   private readonly options: StorageWatchOptions;
   private readonly thresholds: readonly number[];
-  /** The highest that was told. */
-  private told = 0;
+  /** The highest threshold that a warning was given for; 0: usage is below all. */
+  private warned = 0;
   private timer: ReturnType<typeof setTimeout> | undefined = undefined;
   private isStopped = false;
   private isLooking = false;
@@ -100,12 +100,12 @@ class StorageWatch {
     if (this.isLooking || this.isStopped) return;
     this.isLooking = true;
     clearTimeout(this.timer);
-    // A browser that cannot tell now may be able to later.
+    // A browser that gives no estimate now may give one later.
     const use = await this.use().catch(() => undefined);
     this.isLooking = false;
     if (this.isStopped) return;
     const part = use ? use.usageBytes / use.quotaBytes : 0;
-    if (use) this.tell(use, part);
+    if (use) this.warn(use, part);
     // A page that becomes visible again looks at once.
     if (!isHidden()) this.timer = setTimeout(() => void this.look(), this.waitMs(part));
   }
@@ -127,10 +127,10 @@ class StorageWatch {
     return found;
   }
 
-  private tell(use: StorageUse, part: number): void {
+  private warn(use: StorageUse, part: number): void {
     const threshold = this.thresholds.findLast((each) => part >= each) ?? 0;
-    const isHigher = threshold > this.told;
-    this.told = threshold;
+    const isHigher = threshold > this.warned;
+    this.warned = threshold;
     if (isHigher) this.options.onWarning({ ...use, threshold });
   }
 
