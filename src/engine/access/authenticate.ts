@@ -3,6 +3,7 @@ import { refOfKey } from '../../codec/key.ts';
 import { unreachable } from '../../errors.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
+import { entriesIn } from '../../store/scan.ts';
 import { Ref, integer, isArray, isKind } from '../../values/value.ts';
 import type { DatabaseId, ObjectValue, Value } from '../../values/value.ts';
 import { accessCaller } from './access-caller.ts';
@@ -81,15 +82,12 @@ const SAME_ID_AT_ONCE = 16;
 /** The live key or token whose secret this is; of several with its id, the one whose hash fits. */
 export function secretDocument(context: SecretContext, secret: Secret): SecretDocument | undefined {
   const index = secret.kind === 'key' ? NATIVE_INDEX.keys : NATIVE_INDEX.tokens;
-  for (let limit = SAME_ID_AT_ONCE; ; limit *= 4) {
-    const range = nativeRange(index, ROOT_DATABASE, integer(secret.id), limit);
-    const found = context.reader.range(range);
-    for (const { row } of found) {
-      const document = row && documentOfSecret(context, row, secret);
-      if (document) return document;
-    }
-    if (found.length < limit) return undefined;
+  const range = nativeRange(index, ROOT_DATABASE, integer(secret.id), SAME_ID_AT_ONCE);
+  for (const { row } of entriesIn(context.reader, range, 4)) {
+    const document = row && documentOfSecret(context, row, secret);
+    if (document) return document;
   }
+  return undefined;
 }
 
 function documentOfSecret(

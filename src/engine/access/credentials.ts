@@ -1,22 +1,19 @@
 /** Where the password of a document is: one credentials document for each. Spec: auth 2.1. */
 import { refOfKey } from '../../codec/key.ts';
+import { entriesIn } from '../../store/scan.ts';
 import type { Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { fieldsOf, liveVersion, type LiveVersion } from '../documents/documents.ts';
 import { NATIVE_INDEX, nativeRange } from '../catalog/native-indexes.ts';
 import { isPasswordHash } from './passwords.ts';
 
-/** More than one row can only be expired ones. */
-const CANDIDATES_MAX = 16;
+/** All but one of them can only be expired ones. */
+const AT_ONCE = 16;
 
 export function findCredentials(context: EngineContext, instance: Ref): LiveVersion | undefined {
-  const range = nativeRange(
-    NATIVE_INDEX.credentialsByInstance,
-    instance.database,
-    instance,
-    CANDIDATES_MAX,
-  );
-  for (const { key } of context.reader.range(range)) {
+  const index = NATIVE_INDEX.credentialsByInstance;
+  const range = nativeRange(index, instance.database, instance, AT_ONCE);
+  for (const { key } of entriesIn(context.reader, range, 4)) {
     const live = liveVersion(context, refOfKey(key), 'present');
     if (live) return live;
   }

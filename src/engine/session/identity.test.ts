@@ -324,6 +324,22 @@ test('credentials belong to one document each; changing one asks for the old pas
   expect(await w.ask(identify('n'))).toBe(false);
 });
 
+test('a password is found behind any number of credentials that have expired', async () => {
+  const w = await world();
+  const instance = doc('users', 2);
+  const given = (more: Record<string, unknown>): Query => ({
+    create: { credentials: null },
+    params: obj({ instance, ...more }),
+  });
+  const ttl = { time_add: { now: null }, offset: 1, unit: 'second' };
+  for (let n = 0; n < 17; n += 1) await w.ask(given({ password: `code ${n}`, ttl }));
+  await w.ask(given({ password: 'last' }));
+  expect(await w.ask(identify('last', instance))).toBe(true);
+  expect(await w.fault(given({ password: 'other' }))).toMatchObject({
+    code: 'instance not unique',
+  });
+});
+
 test('self is the token, the credentials, or the document in use', async () => {
   const w = await world();
   const token = await w.document(login());

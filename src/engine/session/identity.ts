@@ -4,6 +4,7 @@ import { described, fail, type Step } from '../../errors.ts';
 import { invalidType } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { Logins, ReadTime } from '../../query/session.ts';
+import { entriesIn } from '../../store/scan.ts';
 import { type Ref, isKind } from '../../values/value.ts';
 import type { Document, ObjectValue, SetValue, Value } from '../../values/value.ts';
 import { secretDocument } from '../access/authenticate.ts';
@@ -181,15 +182,10 @@ const failLogin = (position: readonly Step[]): never =>
 
 const TOKENS_AT_ONCE = 256;
 
-function tokensOf(context: EngineContext, identity: Ref): readonly Ref[] {
-  const tokens: Ref[] = [];
-  for (let limit = TOKENS_AT_ONCE; ; limit *= 4) {
-    const range = nativeRange(NATIVE_INDEX.tokensByInstance, identity.database, identity, limit);
-    const found = context.reader.range(range);
-    if (found.length === limit) continue;
-    for (const { key } of found) tokens.push(refOfKey(key));
-    return tokens;
-  }
+function tokensOf({ reader }: EngineContext, identity: Ref): readonly Ref[] {
+  const index = NATIVE_INDEX.tokensByInstance;
+  const range = nativeRange(index, identity.database, identity, TOKENS_AT_ONCE);
+  return Array.from(entriesIn(reader, range, 4), ({ key }) => refOfKey(key));
 }
 
 /** The document that the credential acts as; of a token of an identity provider, the user that it names. */
