@@ -175,8 +175,8 @@ export const oneOrMany = (value: Value | undefined): readonly Value[] =>
 function sourceOf(value: Value): IndexSource {
   if (!isObject(value)) return { collections: collectionsOf(value), bindings: new Map() };
   const bindings = new Map<string, Lambda>();
-  const fields = value.get('fields');
-  if (fields !== undefined && isObject(fields)) {
+  for (const fields of oneOrMany(value.get('fields'))) {
+    if (!isObject(fields)) continue;
     for (const [name, each] of fields) if (isKind(each, 'lambda')) bindings.set(name, each);
   }
   return { collections: collectionsOf(value.get('collection') ?? null), bindings };

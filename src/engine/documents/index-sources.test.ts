@@ -75,6 +75,16 @@ test('each source of an index has bindings of its own; a wildcard covers what no
   expect(await count(w, 'everything')).toBe(3);
 });
 
+test('bindings of a source may be given as several objects', async () => {
+  const w = await world();
+  const fields = [obj({ one: lambda(of('data', 'n')) }), obj({ two: lambda(of('data', 'm')) })];
+  const bound = (name: string) => obj({ binding: name });
+  const source = obj({ collection: coll('jars'), fields });
+  await w.ask(index('both', { source, terms: bound('one'), values: bound('two') }));
+  await w.ask(create(doc('jars', 1), { n: 1, m: 2 }));
+  expect(await w.page({ paginate: match('both', 1) })).toEqual([2]);
+});
+
 test('a native collection is a source: tokens by instance, functions by name', async () => {
   const w = await world();
   await w.ask(
