@@ -1,7 +1,9 @@
 /** Additions and removals of tuples; those of a combined set are computed from those of its members. Spec: sets 6. */
 import { refBytes } from '../../codec/key.ts';
-import { compareValues } from '../../values/compare.ts';
-import { isKind } from '../../values/value.ts';
+import { bytesOf } from '../../codec/ordered-bytes.ts';
+import { encodeNumberTypes } from '../../codec/number-types.ts';
+import { compareRefs, compareValues } from '../../values/compare.ts';
+import { Bytes, isKind } from '../../values/value.ts';
 import type { ActionName, Micros, ObjectValue, Value } from '../../values/value.ts';
 import { joinSources } from './runs.ts';
 import { compareTuples, withSources, type Tuple } from './tuple.ts';
@@ -15,26 +17,34 @@ export interface Change {
   readonly data: ObjectValue | null | undefined;
 }
 
-const isEnd = ({ action }: Pick<Change, 'action'>): boolean =>
+export const isEnd = ({ action }: Pick<Change, 'action'>): boolean =>
   action === 'remove' || action === 'delete';
 
-/** By time; within one commit removals before additions, then by ref, then by values. */
-export const compareChanges = (a: Change, b: Change): number =>
-  a.ts - b.ts || Number(isEnd(b)) - Number(isEnd(a)) || compareMembers(a.tuple, b.tuple);
+export const coveredBy = ({ values }: Pick<Tuple, 'values'>): readonly Value[] => values ?? [];
 
-function compareMembers(a: Tuple, b: Tuple): number {
-  const left = refBytes(a.ref);
-  const right = refBytes(b.ref);
-  if (left !== right) return left < right ? -1 : 1;
-  return compareValues(a.values ?? [], b.values ?? []);
-}
+/** What tells 1 from 1.0 among covered values. */
+export const typesOf = (tuple: Pick<Tuple, 'values'>): Bytes =>
+  new Bytes(bytesOf(encodeNumberTypes(coveredBy(tuple))));
+
+/**
+ * By time; within one commit removals before additions, then by ref, a document's own before those of sets, then by
+ * values.
+ */
+export const compareChanges = (a: Change, b: Change): number =>
+  a.ts - b.ts ||
+  Number(isEnd(b)) - Number(isEnd(a)) ||
+  compareRefs(a.tuple.ref, b.tuple.ref) ||
+  Number(b.data !== undefined) - Number(a.data !== undefined) ||
+  compareValues(coveredBy(a.tuple), coveredBy(b.tuple)) ||
+  compareValues(typesOf(a.tuple), typesOf(b.tuple));
 
 /** Changes of all members. A change that several members have is listed once, with the sources of all. */
 export function unitedChanges(members: readonly (readonly Change[])[]): readonly Change[] {
   const byName = new Map<string, Change>();
   for (const change of members.flat()) {
     const { ts, action, tuple } = change;
-    const name = `${ts} ${action} ${refBytes(tuple.ref)}${tuple.group}`;
+    const types = encodeNumberTypes(coveredBy(tuple));
+    const name = `${ts} ${action} ${refBytes(tuple.ref)}${tuple.group}${types}`;
     const known = byName.get(name);
     const sources = known ? joinSources([...known.tuple.sources, ...tuple.sources]) : tuple.sources;
     byName.set(name, known ? { ...known, tuple: withSources(known.tuple, sources) } : change);

@@ -1,12 +1,12 @@
 /** Cursors of pages of events. Spec: sets 5.4. */
-import { refBytes } from '../../codec/key.ts';
 import { fail, type Step } from '../../errors.ts';
 import { typeExpected } from '../../fault-texts.ts';
-import { compareValues } from '../../values/compare.ts';
+import { compareRefs, compareValues } from '../../values/compare.ts';
 import { clamp, INT64_MAX, INT64_MIN } from '../../values/number.ts';
 import { typeName } from '../../values/type-name.ts';
 import {
   Action,
+  Bytes,
   DateValue,
   integer,
   isArray,
@@ -18,7 +18,8 @@ import {
 } from '../../values/value.ts';
 import type { ActionName, Event, ObjectValue, Value } from '../../values/value.ts';
 import { refuseUnresolved } from './cursors.ts';
-import type { Change } from './changes.ts';
+import { coveredBy, isEnd, typesOf, type Change } from './changes.ts';
+import type { Tuple } from './tuple.ts';
 
 /** A position between events: before all events that match the given members. */
 export interface EventBound {
@@ -122,18 +123,29 @@ function actionOf(given: Value, position: readonly Step[]): ActionName {
 const wrongMember = (expected: string, given: Value, position: readonly Step[]): never =>
   fail('invalid argument', position, typeExpected(expected, typeName(given)));
 
-/** Whether a change is before the bound. A document's own history has one position at each time. */
+/** Whether a change is before the bound: in the order of `compareChanges`. */
 export function isBeforeEventBound(change: Change, bound: EventBound): boolean {
   const ts = BigInt(change.ts);
   if (ts !== bound.ts) return ts < bound.ts;
-  if (bound.action === undefined || change.data !== undefined) return false;
-  const rank = rankOf(change.action) - rankOf(bound.action);
-  if (rank !== 0) return rank < 0;
-  if (!bound.document) return false;
-  const own = refBytes(change.tuple.ref);
-  const other = refBytes(bound.document);
-  if (own !== other) return own < other;
-  return bound.values !== undefined && compareValues(change.tuple.values ?? [], bound.values) < 0;
+  const { action, document, values } = bound;
+  if (action === undefined) return false;
+  const isOwn = change.data !== undefined;
+  const order = document ? compareRefs(change.tuple.ref, document) : 0;
+  // The history of one document has one position at each time.
+  if (isOwn && order === 0 && !(document && SET_ACTIONS.has(action))) return false;
+  const rank = Number(isEnd({ action })) - Number(isEnd(change));
+  if (rank !== 0 || !document) return rank < 0;
+  if (order !== 0) return order < 0;
+  return isOwn || (values !== undefined && isBeforeValues(change.tuple, values));
 }
 
-const rankOf = (action: ActionName): number => (action === 'remove' || action === 'delete' ? 0 : 1);
+/** @param given ends in the types of the values if the cursor had to tell two events apart */
+function isBeforeValues(tuple: Tuple, given: readonly Value[]): boolean {
+  const own = coveredBy(tuple);
+  const types = given.at(-1);
+  return types instanceof Bytes && given.length === own.length + 1
+    ? compareValues([own, typesOf(tuple)], [given.slice(0, -1), types]) < 0
+    : compareValues(own, given) < 0;
+}
+
+const SET_ACTIONS: ReadonlySet<ActionName> = new Set(['add', 'remove']);

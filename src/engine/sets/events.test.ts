@@ -30,6 +30,18 @@ interface EventsPage {
 }
 const pageOf = (w: EngineWorld, target: unknown, more: Record<string, unknown> = {}) =>
   w.ask({ paginate: { events: target }, ...more }) as Promise<EventsPage>;
+/** All events, page by page, as data of queries that have only the cursor of the page before. */
+async function walked(w: EngineWorld, target: unknown, size: number, side: 'after' | 'before') {
+  const events: Event[] = [];
+  let options: Record<string, unknown> | undefined = side === 'after' ? {} : { before: null };
+  while (options && events.length < 50) {
+    const page = (await w.ask({ paginate: target, events: true, size, ...options })) as EventsPage;
+    events.splice(side === 'after' ? events.length : 0, 0, ...page.data);
+    const cursor = page[side];
+    options = cursor === undefined ? undefined : { [side]: { quote: cursor } };
+  }
+  return events;
+}
 const briefly = ({ data: events }: EventsPage) => events.map((each) => [each.action, each.data]);
 
 test('events of a document show what changed: null for what was taken away, whole arrays, nothing for a ttl', async () => {
@@ -331,5 +343,48 @@ test('a cursor that is echoed has the members of its version, as those that are 
       before: { ...cursor, [name]: shown, [values]: [1] },
       data: [],
     });
+  }
+});
+
+test.each([
+  ['two documents', { union: [{ events: ref }, { events: doc('notes', 2) }] }],
+  ['a document and a set', { union: [{ events: ref }, { events: by('x') }] }],
+  [
+    'a document and a set without values',
+    { union: [{ events: { documents: coll('notes') } }, { events: ref }] },
+  ],
+])(
+  'events of %s that one query has changed are shown once, in pages of any size',
+  async (_, set) => {
+    const w = await world();
+    const both = (write: (each: unknown, n: number) => unknown) => ({
+      do: [write(ref, 1), write(doc('notes', 2), 2)],
+    });
+    await w.ask(both((each, n) => create(each, { tag: 'x', n })));
+    await w.ask(both((each, n) => ({ update: each, params: data({ n: n + 2 }) })));
+    await w.ask(both((each) => ({ delete: each })));
+    await w.ask(both((each, n) => create(each, { tag: 'x', n })));
+    const { data: all } = (await w.ask({ paginate: set })) as EventsPage;
+    expect(all.length).toBeGreaterThan(7);
+    for (const size of [1, 2, 3]) {
+      expect(await walked(w, set, size, 'after')).toEqual(all);
+      expect(await walked(w, set, size, 'before')).toEqual(all);
+    }
+  },
+);
+
+test('events of 1 and of 1.0 in one document are two, in pages of any size and in a union', async () => {
+  const w = await world();
+  const numbers = '{"object":{"data":{"object":{"tag":"x","n":[1,1.0,2.0,2]}}}}';
+  const query = `{"create":${JSON.stringify(ref)},"params":${numbers}}`;
+  await w.engine.query({ secret: ROOT, query, apiVersion: '4', allows: 'write' });
+  await w.ask({ delete: ref });
+  for (const set of [by('x'), { union: [by('x'), by('y')] }]) {
+    const { data: all } = await pageOf(w, set);
+    expect(all).toHaveLength(8);
+    for (const size of [1, 2, 3]) {
+      expect(await walked(w, set, size, 'after')).toEqual(all);
+      expect(await walked(w, set, size, 'before')).toEqual(all);
+    }
   }
 });

@@ -105,13 +105,14 @@ function eventsPage(
     page.map(({ tuple }) => tuple),
   );
   const [first] = page;
+  const previous = changes[start - 1];
   const next = changes[path + size];
   return {
     kind: 'page',
-    before: isBackward ? (start > 0 && first ? eventCursorOf(first) : undefined) : bound?.echo,
-    after: isBackward ? bound?.echo : next && eventCursorOf(next),
+    before: isBackward ? previous && first && eventCursorOf(first, previous) : bound?.echo,
+    after: isBackward ? bound?.echo : next && eventCursorOf(next, page.at(-1)),
     data: page.map(sources ? sourcedEventOf : eventOf),
-    cursors: () => page.map(eventCursorOf),
+    cursors: () => page.map((change, i) => eventCursorOf(change, page[i - 1])),
   };
 }
 

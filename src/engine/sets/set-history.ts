@@ -3,8 +3,9 @@ import { fail, type Step } from '../../errors.ts';
 import { positionOf } from '../../query/query-path.ts';
 import type { Event, Micros, Ref, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
+import { isSameRef } from '../catalog/refs.ts';
 import { minimumValidTime } from '../documents/documents.ts';
-import { asHistory, compareChanges, type Change } from './changes.ts';
+import { asHistory, compareChanges, coveredBy, typesOf, type Change } from './changes.ts';
 import type { ChangesRequest, Sets } from './operation.ts';
 import type { SetTarget } from './set-cursor.ts';
 
@@ -62,11 +63,22 @@ export function eventOf({ ts, action, tuple, data }: Change): Event {
   return { kind: 'event', ts, action, document: tuple.ref, data: shown };
 }
 
-/** The cursor of an event: covered values instead of changed members. */
-export const eventCursorOf = (change: Change): Event => ({
-  ...eventOf(change),
-  data: change.tuple.values,
-});
+/**
+ * The cursor of an event: covered values instead of changed members. If its neighbour on the other side of the cursor looks the
+ * same (1 and 1.0 of one document are two), what distinguishes them follows.
+ */
+export function eventCursorOf(change: Change, neighbour?: Change): Event {
+  const { tuple, ts, action } = change;
+  const isTwin =
+    neighbour?.ts === ts &&
+    neighbour.action === action &&
+    isSameRef(neighbour.tuple.ref, tuple.ref) &&
+    neighbour.tuple.group === tuple.group;
+  return {
+    ...eventOf(change),
+    data: isTwin ? [...coveredBy(tuple), typesOf(tuple)] : tuple.values,
+  };
+}
 
 /** The sources of a change: the histories of the sets it comes from. */
 export const sourcesOfChange = ({ tuple }: Change): readonly Value[] => asHistory(tuple.sources);
