@@ -159,7 +159,7 @@ test('writes that are numbered anew are found under the new id of the device alo
   expect(await devices()).toEqual([]);
   await other.close();
   await one.close();
-  await openTab();
+  await settle(4, [await openTab()]);
   expect([...folder.files.values()].filter(({ bytes }) => bytes.length > 0)).toEqual([]);
 });
 
@@ -228,4 +228,41 @@ test('files that are full are truncated all the same', async () => {
   for (const file of folder.files.values()) file.room = Infinity;
   await submit(tab);
   expect(await found(folder)).toEqual([2]);
+});
+
+test('writes without a verdict keep their second copy, however often the page is loaded', async () => {
+  const { folder, openTab, submit, settle } = await openCopy();
+  for (let load = 1; load <= 3; load += 1) {
+    const tab = await openTab();
+    await submit(tab);
+    await tab.close();
+  }
+  const tab = await openTab();
+  await settle(2, [tab]);
+  expect(await found(folder)).toContain(3);
+  await tab.close();
+  // What has a verdict by now is not taken along.
+  const last = await openTab();
+  await settle(2, [last]);
+  expect(await found(folder)).toEqual([3]);
+  await settle(3, [last]);
+  expect(await found(folder)).toEqual([]);
+});
+
+test('where there is no room for what files of closed tabs hold, they stay', async () => {
+  const { folder, replica, openTab, submit, state } = await openCopy();
+  const before = await openTab();
+  await submit(before);
+  await before.close();
+  const getFileHandle = folder.getFileHandle.bind(folder);
+  vi.spyOn(folder, 'getFileHandle').mockImplementation(async (name) =>
+    Object.assign(await getFileHandle(name), { room: 0 }),
+  );
+  const reasons: unknown[] = [];
+  const report = (reason: unknown) => reasons.push(reason);
+  const tab = new SecondCopy({ name: 'notes', replica, report, durability: 'relaxed' });
+  await tab.recover(state() as ReplicaState);
+  await tab.reconcile();
+  expect(reasons).toHaveLength(1);
+  expect(await found(folder)).toEqual([1]);
 });

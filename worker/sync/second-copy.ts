@@ -28,14 +28,26 @@ export class SecondCopy {
     const { name, replica, report } = this.options;
     const kept = (await readKept(name)).filter((write) => write.device === device);
     const missing = await replica.recover(device, kept);
-    // Their writes are in the store now; files of open tabs stay.
-    await forgetKept(name, device);
     this.device = device;
-    this.file = OutboxFile.open(name, hexOfBytes(random(8))).catch((reason: unknown) => {
+    this.file = this.open(device, kept).catch((reason: unknown) => {
       report(reason);
       return undefined;
     });
     return missing;
+  }
+
+  /** @param kept what files of closed tabs hold: they go when what is unsent of it is in the file of this tab. Files of open tabs stay. */
+  private async open(
+    device: DeviceId,
+    kept: readonly KeptWrite[],
+  ): Promise<OutboxFile | undefined> {
+    const { name, replica } = this.options;
+    const file = await OutboxFile.open(name, hexOfBytes(random(8)));
+    const { settledSeq = 0 } = (await replica.state()) ?? {};
+    for (const write of kept) if (write.item.seq > settledSeq) file?.keep(write);
+    await file?.flushed();
+    if (file) await forgetKept(name, device);
+    return file;
   }
 
   /** A write of this tab was stored. */
