@@ -92,7 +92,7 @@ export function openCopy(parts: CopyParts): OpenCopy {
   joined.listenToSync((message) => sync.shared.onMessage(message));
   const login = { name, replica, offlineLogin, login: sync.login, vault };
   return {
-    engine: syncedEngine(stored, sync, replica, clock),
+    engine: syncedEngine(stored, sync, replica),
     read: (request) => replica.read(request),
     sync,
     isLoginOfCopy: (call) => isLoginOfCopy(login, call),

@@ -26,7 +26,7 @@ export interface LeaderOptions {
   readonly events: Omit<SyncerEvents, 'onFault'>;
 }
 
-/** How long confirmed writes are kept, µs: they are sent again to a hub that was restored from an older backup. */
+/** How long writes are kept after they were confirmed, µs: they are sent again to a hub that was restored from an older backup. */
 export const WRITES_KEPT = 7 * 86_400 * 1_000_000;
 /** How often those are looked for that need not be kept: a tab may lead for months. */
 const PRUNED_MS = 86_400_000;
@@ -51,7 +51,7 @@ export class Leader {
   begin(): void {
     const { replica, clock, report, events } = this.options;
     this.exchanges = new AbortController();
-    const prune = () => void replica.prune(clock() - WRITES_KEPT).catch(report);
+    const prune = () => void replica.prune(WRITES_KEPT).catch(report);
     prune();
     this.pruning = setInterval(prune, PRUNED_MS);
     this.syncer = new Syncer({

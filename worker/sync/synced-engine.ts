@@ -7,12 +7,7 @@ import { Ref } from '../../src/values/value.ts';
 import { WRITES_KEPT } from './leader.ts';
 import type { SyncSession } from './session.ts';
 
-export function syncedEngine(
-  engine: Engine,
-  session: SyncSession,
-  replica: Replica,
-  clock: () => number,
-): Engine {
+export function syncedEngine(engine: Engine, session: SyncSession, replica: Replica): Engine {
   return {
     ...engine,
     query: (request) =>
@@ -21,7 +16,7 @@ export function syncedEngine(
       secret === session.secret ? identityOf(replica) : engine.authenticate(secret),
     // Documents come from the hub: it removes expired ones, and the copy follows.
     collectExpiredData: async (onProgress) => {
-      if (await replica.state()) await replica.prune(clock() - WRITES_KEPT);
+      if (await replica.state()) await replica.prune(WRITES_KEPT);
       else await engine.collectExpiredData(onProgress);
     },
   };

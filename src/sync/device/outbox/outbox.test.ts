@@ -3,7 +3,7 @@ import type { QueryAnswer } from '../../../engine/host.ts';
 import { repeated } from '../../../engine/testing/large-values.ts';
 import { LIMITS, SYNC_LIMITS } from '../../../limits.ts';
 import type { PushItem } from '../../protocol/writes.ts';
-import { verdictOn } from '../../testing/device-world.ts';
+import { everything, verdictOn } from '../../testing/device-world.ts';
 import { addToFirst, createNote, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
 
 const ALL = { count: 9, chars: 1e9 };
@@ -178,4 +178,27 @@ test('a push has no more bytes than the hub takes, whatever the characters', asy
   for (let n = 0; n < 3; n++) await device.submit(textOf(LIMITS.requestBytes / 8, '\u{6c34}'));
   const bounds = { count: 9, chars: SYNC_LIMITS.pushChars };
   expect(await device.replica.outgoing(bounds)).toHaveLength(2);
+});
+
+const DAY = 86_400_000_000;
+
+test('prune() goes by when the hub confirmed a write: not by when it was made, nor by the clock here', async () => {
+  const { hub, device, fence } = await noteWorlds();
+  await device.submit(createNote(2));
+  const [item] = await device.replica.outgoing(ALL);
+  // It has waited for a month.
+  const confirmed = item!.now + 30 * DAY;
+  const pull = async (cursor: number) => {
+    const verdicts = [verdictOn(item!, 'confirmed', confirmed)];
+    const pulled = await everything(hub.store, { cursor, lastSeq: 1, verdicts });
+    await device.replica.apply(fence, pulled);
+  };
+  await pull(confirmed);
+  expect(await device.replica.prune(7 * DAY)).toBe(0);
+  device.now += 400 * DAY;
+  expect(await device.replica.prune(7 * DAY)).toBe(0);
+  await pull(confirmed + 7 * DAY);
+  expect(await device.replica.prune(7 * DAY)).toBe(0);
+  await pull(confirmed + 7 * DAY + 1);
+  expect(await device.replica.prune(7 * DAY)).toBe(1);
 });

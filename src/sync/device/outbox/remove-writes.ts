@@ -30,15 +30,21 @@ export function discard(transaction: ReplicaTransaction, id: string): StateChang
   return { value: undefined, ...rebasePending(transaction, changed) };
 }
 
-/** Removes confirmed writes made before that time. @returns how many @throws Suspended */
+/**
+ * Removes writes that the hub confirmed so long before the latest commit of it that is known here: no clock of the device counts.
+ * @returns how many
+ * @throws Suspended
+ */
 export function pruneWrites(
   { input, state }: ReplicaTransaction,
-  before: Micros,
+  age: Micros,
 ): StateChange<number> {
+  const before = (state.cursor ?? 0) - age;
   const old = outboxRecords(input.writer, outboxRange()).filter(
-    ({ at, verdict, item, era }) =>
-      at < before &&
-      (verdict?.state === 'confirmed' || verdict?.state === 'amended') &&
+    ({ verdict, item, era }) =>
+      verdict &&
+      verdict.ts < before &&
+      verdict.state !== 'refused' &&
       (era < state.era || item.seq <= state.shownSeq),
   );
   for (const { era, item } of old) input.writer.delete('sync', outboxAddress(era, item.seq).key);

@@ -41,8 +41,11 @@ export interface Replica {
   settle(fence: number, verdicts: readonly Verdict[]): Promise<readonly WriteRecord[]>;
   /** @throws Refusal `not found`; `bad request` when it has no verdict */
   discard(id: string): Promise<void>;
-  /** Removes confirmed writes made before that time: a hub restored from an older copy cannot be offered them again. How many. */
-  prune(before: Micros): Promise<number>;
+  /**
+   * Removes writes that were confirmed so long before the latest commit of the hub that is known here: a hub restored from an older copy
+   * cannot be offered them again. How many.
+   */
+  prune(age: Micros): Promise<number>;
   /** Marks writes as waiting for a login, or as no longer waiting. */
   park(fence: number, isParked: boolean): Promise<void>;
   /**

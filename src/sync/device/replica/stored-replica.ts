@@ -89,8 +89,8 @@ class StoredReplica implements Replica {
     return this.store.change((transaction) => discard(transaction, id));
   }
 
-  prune(before: Micros) {
-    return this.store.change((transaction) => pruneWrites(transaction, before));
+  prune(age: Micros) {
+    return this.store.change((transaction) => pruneWrites(transaction, age));
   }
 
   park(fence: number, isParked: boolean) {
