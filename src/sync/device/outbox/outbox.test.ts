@@ -16,8 +16,8 @@ test('moveToNewDevice() numbers writes without a verdict from 1', async () => {
   const [first] = before;
   await device.replica.settle(fence, [verdictOn(first!, 'confirmed', 1)]);
   const [, pending] = await device.replica.writes();
-  const state = await device.replica.moveToNewDevice(fence);
-  expect(state.lastSeq).toBe(1);
+  expect(await device.replica.moveToNewDevice(fence)).toEqual([]);
+  expect((await device.replica.state())?.lastSeq).toBe(1);
   expect((await device.replica.writesById([pending!.id])).map(({ item }) => item.seq)).toEqual([1]);
   const items = await device.replica.outgoing(ALL);
   expect(items.map(({ seq, query }) => [seq, query])).toEqual([[1, before[1]!.query]]);
@@ -178,6 +178,33 @@ test('a push has no more bytes than the hub takes, whatever the characters', asy
   for (let n = 0; n < 3; n++) await device.submit(textOf(LIMITS.requestBytes / 8, '\u{6c34}'));
   const bounds = { count: 9, chars: SYNC_LIMITS.pushChars };
   expect(await device.replica.outgoing(bounds)).toHaveLength(2);
+});
+
+test('moveToNewDevice() refuses a write of an earlier build that no push can carry: the others go on without it', async () => {
+  const { device, fence } = await noteWorlds();
+  await device.submit(createNote(2));
+  const { device: id } = (await device.replica.state())!;
+  const [own] = await device.replica.outgoing(ALL);
+  const others = [textOf(SYNC_LIMITS.pushChars), createNote(3)].map((query, i) => ({
+    ...own!,
+    seq: i + 2,
+    now: own!.now + i + 1,
+    query: JSON.stringify(query),
+    ids: [`${i + 1}77`],
+  }));
+  await device.replica.recover(id, saved(others));
+  const refused = await device.replica.moveToNewDevice(fence);
+  expect(refused.map(({ item }) => item.seq)).toEqual([2]);
+  expect(refused[0]?.verdict?.body).toContain('request too large');
+  const left = await device.replica.outgoing(ALL);
+  expect(left.map(({ seq, query }) => [seq, query])).toEqual([
+    [1, own!.query],
+    [2, others[1]!.query],
+  ]);
+  const writes = await device.replica.writes();
+  expect(writes.map(({ state }) => state)).toEqual(['refused', 'local', 'local']);
+  await device.replica.discard(refused[0]!.id);
+  expect(await device.replica.writes()).toHaveLength(2);
 });
 
 const DAY = 86_400_000_000;

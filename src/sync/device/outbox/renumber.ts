@@ -1,28 +1,48 @@
 /** Moves writes to a new device id: there, they are numbered from 1. */
+import { refusalBody } from '../../../engine/session.ts';
+import type { Micros } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import { ChangedKeys } from '../rebase/changed-keys.ts';
 import { rebasePending } from '../rebase/rebase.ts';
 import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
-import type { OutboxRecord } from '../state/outbox-record.ts';
+import { publicRecord, type OutboxRecord, type WriteRecord } from '../state/outbox-record.ts';
 import { outboxAddress, outboxRow } from '../state/outbox-row.ts';
 import { outboxRange, outboxRecords } from '../state/outbox-rows.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { dropStaged } from '../state/staged-rows.ts';
 import { NO_EFFECTS } from '../view/local-execution.ts';
 import { hashed } from './new-record.ts';
+import { isSendable, NOT_SENDABLE } from './push-size.ts';
 
-/** Writes without a verdict move. @throws Suspended */
+/**
+ * Writes without a verdict move. One of an earlier build that no push can carry is refused, and stays: numbers have no gaps.
+ * @returns those
+ * @throws Suspended
+ */
 export function moveToDevice(
   transaction: ReplicaTransaction,
   device: DeviceId,
-): StateChange<ReplicaState> {
+): StateChange<readonly WriteRecord[]> {
   const { input, state } = transaction;
   const all = outboxRecords(input.writer, outboxRange(state.era, 1));
-  return renumber(transaction, device, {
-    moving: all.filter(({ verdict }) => verdict === undefined),
-    staying: all.filter(({ verdict }) => verdict !== undefined),
-  });
+  const moving = all.filter(({ verdict, item }) => !verdict && isSendable(item));
+  const moves = new Set(moving);
+  const staying = all.filter((record) => !moves.has(record));
+  const refused = staying
+    .filter(({ verdict }) => !verdict)
+    .map((record) => refusedHere(record, input.head));
+  for (const record of refused) input.writer.put('sync', outboxRow(state.era, record));
+  return {
+    ...renumber(transaction, device, { moving, staying }),
+    value: refused.map(publicRecord),
+  };
 }
+
+const refusedHere = (record: OutboxRecord, ts: Micros): OutboxRecord => {
+  const { seq, hash } = record.item;
+  const verdict = { seq, hash, state: 'refused', ts, body: refusalBody(...NOT_SENDABLE) } as const;
+  return { ...record, ...NOTHING_DONE, verdict, state: verdict.state, predicted: undefined };
+};
 
 /** All writes that are kept move, except refused ones: the hub has lost its history, and is offered them again. @throws Suspended */
 export function resubmitAll(
@@ -36,7 +56,7 @@ export function resubmitAll(
   const moving = offered.map((record): OutboxRecord => {
     if (!record.verdict) return record;
     // What has a verdict is in the stored rows, or comes back with its new verdict: it is not shown twice.
-    return { ...record, effects: NO_EFFECTS, reads: NO_READS, verdict: undefined };
+    return { ...record, ...NOTHING_DONE, verdict: undefined };
   });
   dropStaged(input.writer, state);
   const history = { epoch, cursor: undefined, token: undefined, staged: undefined };
@@ -46,12 +66,12 @@ export function resubmitAll(
   });
 }
 
-const NO_READS = { rows: [], ranges: [] };
+const NOTHING_DONE = { effects: NO_EFFECTS, reads: { rows: [], ranges: [] } };
 
 interface Moves {
   /** In order, each under its present number. */
   readonly moving: readonly OutboxRecord[];
-  /** Those with a verdict, under the device id that is given up. */
+  /** The others, under the device id that is given up. */
   readonly staying: readonly OutboxRecord[];
 }
 

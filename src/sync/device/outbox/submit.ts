@@ -3,11 +3,10 @@ import type { WriteNote } from '../../../answers.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { Refusal } from '../../../errors.ts';
-import { LIMITS, SYNC_LIMITS } from '../../../limits.ts';
+import { LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { IdKey } from '../../protocol/device-ids.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
-import type { PushItem } from '../../protocol/writes.ts';
 import type { RebaseHost } from '../rebase/replica-transaction.ts';
 import type { WriteRecord } from '../state/outbox-record.ts';
 import { outboxRow } from '../state/outbox-row.ts';
@@ -23,7 +22,7 @@ import {
 import { ReplicaView } from '../view/replica-view.ts';
 import type { TrackedReads } from '../view/tracked-reads.ts';
 import { newRecord } from './new-record.ts';
-import { pushSizeOf } from './push-size.ts';
+import { isSendable, NOT_SENDABLE } from './push-size.ts';
 import { discard } from './remove-writes.ts';
 
 export interface SubmitHost extends RebaseHost {
@@ -71,7 +70,7 @@ export function submit(
   if (run && !run.attempted.outcome.ok) return { value: { record: undefined, device, run } };
   const seq = state.lastSeq + 1;
   const record = newRecord(plan, { seq, era, now, idKey, run, replaces, note }, host.sha256);
-  requireSendable(record.item);
+  if (!isSendable(record.item)) throw new Refusal(...NOT_SENDABLE);
   const row = outboxRow(era, record);
   writer.put('sync', row);
   const outboxSize = state.outboxSize + String(row.value).length;
@@ -107,16 +106,6 @@ function requireRoom({ lastSeq, settledSeq, outboxSize }: ReplicaState): void {
   throw new Refusal(
     'outbox_full',
     `${lastSeq - settledSeq} writes wait for the hub, and the outbox is full. Connect to the hub before writing more.`,
-  );
-}
-
-/** A push that the hub cannot take would hold up all writes behind it. */
-function requireSendable(item: PushItem): void {
-  if (pushSizeOf(item) <= SYNC_LIMITS.pushChars && item.ids.length <= SYNC_LIMITS.idsPerItem)
-    return;
-  throw new Refusal(
-    'request too large',
-    `A write of a copy may have ${SYNC_LIMITS.pushChars} characters, or twice as many bytes, and ${SYNC_LIMITS.idsPerItem} new ids. Split it, or run it at the hub.`,
   );
 }
 

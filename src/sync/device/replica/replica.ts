@@ -54,8 +54,11 @@ export interface Replica {
    * Returns how many are missing.
    */
   recover(device: DeviceId, writes: readonly SavedWrite[]): Promise<number>;
-  /** The copy was duplicated, or has forgotten writes: continues under a new device id, unsent writes numbered from 1. */
-  moveToNewDevice(fence: number): Promise<ReplicaState>;
+  /**
+   * The copy was duplicated, or has forgotten writes: continues under a new device id, unsent writes numbered from 1. Those that no push
+   * can carry are refused here, and returned.
+   */
+  moveToNewDevice(fence: number): Promise<readonly WriteRecord[]>;
   /** The hub has another history: all kept writes that it did not refuse are offered again under a new device id. It makes those it lacks. */
   resubmitAll(fence: number, epoch: Epoch): Promise<ReplicaState>;
 

@@ -296,7 +296,8 @@ test('apply() remembers that a comparison is due, until the latest one asked for
   expect((await reopened.replica.state())?.suspectSince).toBe('t1');
   await apply({ token: 't3', after: 't2', check: true });
   expect((await device.replica.finishComparison(fence, 't1')).suspectSince).toBe('t3');
-  expect((await device.replica.moveToNewDevice(fence)).suspectSince).toBe('t3');
+  await device.replica.moveToNewDevice(fence);
+  expect((await device.replica.state())?.suspectSince).toBe('t3');
   expect((await device.replica.finishComparison(fence, 't3')).suspectSince).toBe(undefined);
 });
 

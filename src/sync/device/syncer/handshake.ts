@@ -94,10 +94,6 @@ export class Handshake {
       // Under a new id no write is made twice, whatever was said of the old one: the hub knows a write by its content.
       if (!(reason instanceof RefusedByHub) || !ABOUT_DEVICE.has(reason.refusal.code)) throw reason;
     }
-    await this.takeNewDevice();
-  }
-
-  async takeNewDevice(): Promise<void> {
-    await this.options.replica.moveToNewDevice(this.parts.holder.fence);
+    await rounds.takeNewDevice();
   }
 }

@@ -3,6 +3,7 @@ import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Pushed } from '../../protocol/messages.ts';
+import { isSendable } from '../outbox/push-size.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { ExchangeSize } from './exchange-size.ts';
 import type { FenceHolder } from './fence-holder.ts';
@@ -84,7 +85,12 @@ export class SyncRounds {
         count: SYNC_LIMITS.pushItems,
         chars: size.of(SYNC_LIMITS.pushChars),
       });
-      if (items.length === 0) return { isDone: true, pulled };
+      const [first] = items;
+      if (!first) return { isDone: true, pulled };
+      if (!isSendable(first)) {
+        await this.takeNewDevice();
+        continue;
+      }
       const state = await holder.state();
       const { device, epoch = '', settledSeq } = state;
       const request = size.answerOf(transport.push({ device, epoch, items, settled: settledSeq }));
@@ -94,6 +100,13 @@ export class SyncRounds {
       if (pushed.verdicts.length === 0) return { isDone: false, pulled };
     }
     return { isDone: false, pulled };
+  }
+
+  /** Unsent writes continue under another device id; those that no push can carry are refused. */
+  async takeNewDevice(): Promise<void> {
+    const { replica, events } = this.options;
+    for (const record of await replica.moveToNewDevice(this.parts.holder.fence))
+      events.onVerdict(record);
   }
 
   /** Verdicts and the changes that came with them, in one commit where the answer holds all there is. */

@@ -7,6 +7,7 @@ import type { Actor, Checked, Pulled } from '../../protocol/messages.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
 import { ADMIN, WELCOMED, DeviceWorld } from '../../testing/device-world.ts';
 import type { Replica } from '../replica/replica.ts';
+import type { WriteRecord } from '../state/outbox-record.ts';
 import type { Signal } from './signal.ts';
 import type { ReplicaProgress } from './syncer-options.ts';
 import type { SyncState } from '../../../states.ts';
@@ -147,6 +148,7 @@ async function begin(
   const progress: ReplicaProgress[] = [];
   const faults: unknown[] = [];
   const rounds: number[] = [];
+  const verdicts: WriteRecord[] = [];
   const replica: Replica = Object.create(world.replica) as Replica;
   if (takeFence) replica.takeFence = () => takeFence(() => world.replica.takeFence());
   const syncer = new Syncer({
@@ -161,7 +163,7 @@ async function begin(
         states.push(state);
         if (reason) reasons.push(reason.description);
       },
-      onVerdict: () => undefined,
+      onVerdict: (record) => verdicts.push(record),
       onFiles: () => undefined,
       onProgress: (each) => progress.push(each),
       onRound: (since) => rounds.push(since),
@@ -171,7 +173,7 @@ async function begin(
   });
   syncer.start();
   closers.push(() => syncer.stop());
-  return { world, hub, syncer, states, reasons, progress, faults, rounds };
+  return { world, hub, syncer, states, reasons, progress, faults, rounds, verdicts };
 }
 
 /** A syncer that is live, and of which the hub knows all. */
@@ -355,6 +357,22 @@ test('on a line that carries little at a time writes are sent, and documents fet
     await pass(10);
   }
   expect(pulls.mock.lastCall?.[0].maxBytes).toBe(SYNC_LIMITS.pullBytes);
+});
+
+test('a write of an earlier build that no push can carry is refused, and those behind it go on', async () => {
+  const { hub, syncer, world, verdicts } = await start();
+  await world.submit(CREATE);
+  const [own] = await world.replica.outgoing({ count: 1, chars: 1 });
+  const query = JSON.stringify({ do: ['x'.repeat(SYNC_LIMITS.pushChars), CREATE] });
+  const other = { ...own!, seq: 3, now: own!.now + 2, query: own!.query.replace('notes', 'more') };
+  const long = { ...own!, seq: 2, now: own!.now + 1, query };
+  await world.replica.recover(DEVICE, [{ item: long }, { item: other }]);
+  syncer.kick();
+  await until(() => expect(verdicts).toHaveLength(3));
+  expect(verdicts.map(({ state }) => state).sort()).toEqual(['confirmed', 'confirmed', 'refused']);
+  expect(hub.pushedBy).toHaveLength(2);
+  const refused = await world.replica.writes(['refused']);
+  expect(refused.map(({ item }) => item.query)).toEqual([query]);
 });
 
 test('what is in the way on the device itself is told as the reason', async () => {

@@ -156,11 +156,11 @@ export class Syncer {
         break;
       case 'device_expired':
         reporter.setState('offline', refusal);
-        await this.handshake.takeNewDevice();
+        await this.rounds.takeNewDevice();
         break;
       case 'client_forked':
       case 'device_taken':
-        await this.handshake.takeNewDevice();
+        await this.rounds.takeNewDevice();
         break;
       case 'epoch_changed':
       case 'gap':
