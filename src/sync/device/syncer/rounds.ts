@@ -1,9 +1,10 @@
 /** Rounds of a syncer: push what the outbox holds, pull what changed, compare what is in doubt. */
+import { Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Pushed } from '../../protocol/messages.ts';
-import { isSendable } from '../outbox/push-size.ts';
+import { isSendable, pushSizeOf } from '../outbox/push-size.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { ExchangeSize } from './exchange-size.ts';
 import type { FenceHolder } from './fence-holder.ts';
@@ -11,6 +12,7 @@ import type { HintListener } from './hint-listener.ts';
 import type { ProgressReporter } from './progress-reporter.ts';
 import { Puller } from './puller.ts';
 import type { SyncerOptions } from './syncer-options.ts';
+import { RefusedByHub, RetryLater } from './transport.ts';
 
 const PUSHES_PER_PULL = 4;
 
@@ -63,28 +65,34 @@ export class SyncRounds {
       await reporter.report(hinted);
       return true;
     }
-    const pushed = await this.push();
-    const { state, isWhole } = pushed.pulled
+    let heldUp: unknown;
+    const pushed = await this.push().catch((reason: unknown) => {
+      if (!(reason instanceof Refusal)) throw reason;
+      heldUp = reason;
+    });
+    let { state, isWhole } = pushed?.pulled
       ? { state: pushed.pulled, isWhole: true }
       : await this.puller.pull();
     await reporter.report(state);
+    // What others write comes all the same.
+    if (!pushed) while (!isWhole) ({ state, isWhole } = await this.puller.pull());
     const isSure =
       state.suspectSince === undefined || (isWhole && (await this.puller.repairSets(state)));
     const loaded = state.sets.filter(isLoaded).map(({ id }) => id);
     if (!state.staged && isSure) events.onRound(since, loaded, isWhole);
+    if (!pushed) throw heldUp;
     return pushed.isDone && isWhole && isSure;
   }
 
+  /** @throws RefusedByHub; Refusal when a write is too long for the way to the hub */
   async push(): Promise<PushOutcome> {
     const { size } = this;
     const { replica, transport } = this.options;
     const { holder, reporter } = this.parts;
     let pulled: ReplicaState | undefined;
     for (let i = 0; i < PUSHES_PER_PULL; i++) {
-      const items = await replica.outgoing({
-        count: SYNC_LIMITS.pushItems,
-        chars: size.of(SYNC_LIMITS.pushChars),
-      });
+      const most = size.of(SYNC_LIMITS.pushChars);
+      const items = await replica.outgoing({ count: SYNC_LIMITS.pushItems, chars: most });
       const [first] = items;
       if (!first) return { isDone: true, pulled };
       if (!isSendable(first)) {
@@ -93,7 +101,19 @@ export class SyncRounds {
       }
       const state = await holder.state();
       const { device, epoch = '', settledSeq } = state;
-      const request = size.answerOf(transport.push({ device, epoch, items, settled: settledSeq }));
+      const request = size
+        .answerOf(transport.push({ device, epoch, items, settled: settledSeq }))
+        .catch((reason: unknown) => {
+          const chars = pushSizeOf(first);
+          if (chars <= most || reason instanceof RefusedByHub || reason instanceof RetryLater)
+            throw reason;
+          // After failures less is sent at a time, and this write alone is more than that.
+          throw new Refusal(
+            'request too large',
+            `The oldest unsent write, of ${chars} characters, and those behind it do not reach the hub. Servers on the way must take 8 MiB. ${String(reason)}`,
+            { cause: reason },
+          );
+        });
       // While the hub works: that they wait is known here.
       const [pushed] = await Promise.all([request, reporter.report(state)]);
       pulled = await this.applyVerdicts(pushed);

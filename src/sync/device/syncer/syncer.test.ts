@@ -359,6 +359,31 @@ test('on a line that carries little at a time writes are sent, and documents fet
   expect(pulls.mock.lastCall?.[0].maxBytes).toBe(SYNC_LIMITS.pullBytes);
 });
 
+test('a write that is too long for a server on the way is told as the reason; what others write comes all the same', async () => {
+  const { hub, syncer, world, states, reasons } = await start();
+  const data = { object: { x: 'x'.repeat(3e5) } };
+  await world.submit({ create_collection: { object: { name: 'long', data } } });
+  await world.submit(CREATE);
+  const push = hub.push.bind(hub);
+  let longest = 1e5;
+  vi.spyOn(hub, 'push').mockImplementation(async (message) => {
+    if (JSON.stringify(message).length > longest)
+      throw new Error('The hub responded with status 413.');
+    return push(message);
+  });
+  syncer.kick();
+  await until(() => expect(reasons).not.toEqual([]), 60_000);
+  expect(states.at(-1)).toBe('offline');
+  expect(reasons[0]).toMatch(/of 30\d{4} characters, .* 8 MiB.*status 413/);
+  const pulls = hub.refetched.length;
+  await until(() => expect(hub.refetched.length).toBeGreaterThan(pulls + 1), 180_000);
+  const waiting = async () => (await world.replica.writes(['local'])).length;
+  expect(await waiting()).toBe(2);
+  longest = Infinity;
+  await until(() => expect(states.at(-1)).toBe('live'), 120_000);
+  expect(await waiting()).toBe(0);
+});
+
 test('a write of an earlier build that no push can carry is refused, and those behind it go on', async () => {
   const { hub, syncer, world, verdicts } = await start();
   await world.submit(CREATE);
