@@ -94,3 +94,15 @@ test('OfflineLogin takes a password in each form that the hub takes', async () =
   }
   expect(await login.check(USER, `${'\u00e9'.repeat(36)}x`, WHY)).toBe(false);
 });
+
+test.each([
+  ['is another', 2],
+  ['is gone', undefined],
+])('OfflineLogin ends when the password at the hub %s', async (_, setAt) => {
+  const { login } = open();
+  await login.remember(USER, 'right', 1);
+  await login.onPassword(1);
+  expect(await login.check(USER, 'right', WHY)).toBe(true);
+  await login.onPassword(setAt);
+  await expect(login.check(USER, 'right', WHY)).rejects.toMatchObject(UNKNOWN);
+});

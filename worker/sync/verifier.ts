@@ -70,10 +70,10 @@ export class OfflineLogin {
     throw new Refusal('too many requests', `Too many wrong passwords. Try again after ${until}.`);
   }
 
-  /** The hub says when the password was set: a password set at another time than the one checked here ends offline login. */
+  /** The hub says when the password was set: one set at another time than the one checked here, or none, ends offline login. */
   async onPassword(setAt: Micros | undefined): Promise<void> {
     const { known } = await this.read();
-    if (known && setAt !== undefined && known.passwordSetAt !== setAt) await this.forget();
+    if (known && known.passwordSetAt !== setAt) await this.forget();
   }
 
   async forget(): Promise<void> {
