@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { QueryAnswer } from '../../../engine/host.ts';
 import { repeated } from '../../../engine/testing/large-values.ts';
 import { LIMITS, SYNC_LIMITS } from '../../../limits.ts';
 import type { PushItem } from '../../protocol/writes.ts';
 import { everything, verdictOn } from '../../testing/device-world.ts';
 import { addToFirst, createNote, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
+import { ReplicaView } from '../view/replica-view.ts';
 
 const ALL = { count: 9, chars: 1e9 };
 
@@ -228,4 +229,48 @@ test('prune() goes by when the hub confirmed a write: not by when it was made, n
   expect(await device.replica.prune(7 * DAY)).toBe(0);
   await pull(confirmed + 7 * DAY + 1);
   expect(await device.replica.prune(7 * DAY)).toBe(1);
+});
+
+/** How often the effects of all pending writes are read anew, to be shown. */
+const countRebuilds = () =>
+  vi.spyOn(ReplicaView.prototype as unknown as { rebuild: () => unknown }, 'rebuild');
+
+test('a hello with nothing parked changes nothing, and what is parked and taken up again is shown as before', async () => {
+  const { device, fence } = await noteWorlds();
+  await device.submit(createNote(2));
+  await device.submit(createNote(3));
+  const shown = { data: [1, 2, 3] };
+  expect(await device.see(notesPage)).toEqual(shown);
+  const rebuilds = countRebuilds();
+  const before = await device.replica.state();
+  await device.replica.park(fence, false);
+  expect(await device.see(notesPage)).toEqual(shown);
+  expect([await device.replica.state(), rebuilds.mock.calls.length]).toEqual([before, 0]);
+  const states = async () => (await device.replica.writes()).map(({ state }) => state);
+  await device.replica.park(fence, true);
+  expect([await states(), await device.see(notesPage)]).toEqual([['parked', 'parked'], shown]);
+  await device.submit(createNote(4));
+  expect(await states()).toEqual(['parked', 'parked', 'local']);
+  await device.replica.park(fence, false);
+  expect(await states()).toEqual(['local', 'local', 'local']);
+  expect(await device.see(notesPage)).toEqual({ data: [1, 2, 3, 4] });
+  rebuilds.mockRestore();
+});
+
+test('a verdict that leaves writes behind it does not have the effects of all read anew', async () => {
+  const { device, fence } = await noteWorlds();
+  for (const n of [2, 3, 4]) await device.submit(createNote(n));
+  const shown = { data: [1, 2, 3, 4] };
+  expect(await device.see(notesPage)).toEqual(shown);
+  const rebuilds = countRebuilds();
+  const [first, second, third] = await device.replica.outgoing(ALL);
+  await device.replica.settle(fence, [
+    verdictOn(first!, 'confirmed', 1),
+    verdictOn(second!, 'refused', 1),
+  ]);
+  expect(await device.see(notesPage)).toEqual(shown);
+  expect(rebuilds).not.toHaveBeenCalled();
+  await device.replica.settle(fence, [verdictOn(third!, 'confirmed', 1)]);
+  expect(await device.see(notesPage)).toEqual(shown);
+  rebuilds.mockRestore();
 });

@@ -32,6 +32,5 @@ export function settle(
   for (const { item } of settled) if (item.seq === settledSeq + 1) settledSeq = item.seq;
   const size = settled.reduce((sum, record) => sum + record.size, 0);
   const outboxSize = Math.max(0, state.outboxSize - size);
-  // Views recognize the last write by its row, which has changed.
-  return { value, next: { ...state, settledSeq, outboxSize, generation: state.generation + 1 } };
+  return { value, next: { ...state, settledSeq, outboxSize } };
 }
