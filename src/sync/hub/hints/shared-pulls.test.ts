@@ -5,6 +5,7 @@ import type { Pull, Pulled } from '../../protocol/messages.ts';
 import { accepted, type Device, type HubWorld } from '../../testing/hub-world.ts';
 import { lambda, openThings, put, reads, role, THINGS } from '../../testing/things.ts';
 import { NO_SCOPE } from '../rights/scope.ts';
+import { MEMORY_CHARS } from './bounded-memory.ts';
 import { ChangeHints, type Standing } from './change-hints.ts';
 import { SharedPulls, type EvaluatedPull, type SharedPullsOptions } from './shared-pulls.ts';
 
@@ -141,6 +142,41 @@ test('a device is evaluated for itself when the first was refused', async () => 
   const other = shared.pull('s', device('b'), message);
   await expect(one).rejects.toThrow('refused');
   expect((await other).puts).toHaveLength(1);
+});
+
+test('what is kept until the next commit is bounded by its size: the oldest answers are evaluated again', async () => {
+  const chars = MEMORY_CHARS / 10;
+  const large = answer({ puts: [[1026, '1', 'x'.repeat(chars)]] });
+  const standings = new Map<string, Standing>();
+  for (let kind = 1; kind <= 20; kind++)
+    for (const twin of ['a', 'b']) standings.set(`${twin}${kind}`, { ...standing, kind });
+  let kind = 0;
+  const evaluate = vi.fn<SharedPullsOptions['evaluate']>(async () => ({
+    outcome: { pulled: large, before: NO_SCOPE, scope: NO_SCOPE },
+    standing: { ...standing, kind },
+  }));
+  const shared = new SharedPulls({
+    hints: {
+      standing: ({ device: name }) => standings.get(name),
+      noteSharedPull: () => undefined,
+      hasSeenAll: () => true,
+    },
+    clock: () => NOW,
+    random: (count) => new Uint8Array(count),
+    evaluate,
+  });
+  for (kind = 1; kind <= 20; kind++) await shared.pull('s', device(`a${kind}`), message);
+  expect(evaluate).toHaveBeenCalledTimes(20);
+  kind = 20;
+  await shared.pull('s', device('b20'), message);
+  expect(evaluate).toHaveBeenCalledTimes(20);
+  kind = 1;
+  await shared.pull('s', device('b1'), message);
+  expect(evaluate).toHaveBeenCalledTimes(21);
+  shared.onCommit();
+  kind = 20;
+  await shared.pull('s', device('a20'), message);
+  expect(evaluate).toHaveBeenCalledTimes(22);
 });
 
 // --- what a commit may concern, over a hub ----------------------------------------------------------

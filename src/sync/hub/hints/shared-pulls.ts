@@ -4,6 +4,7 @@ import { NONCE_BYTES, renewedToken } from '../pull/copy-token.ts';
 import type { PullOutcome } from '../pull/pull.ts';
 import type { CallerHost } from '../rights/device-caller.ts';
 import { isSameScope } from '../rights/scope.ts';
+import { BoundedMemory } from './bounded-memory.ts';
 import type { ChangeHints, DeviceName, Standing } from './change-hints.ts';
 
 export interface EvaluatedPull {
@@ -21,14 +22,14 @@ export interface SharedPullsOptions extends Pick<CallerHost, 'clock' | 'random'>
 export class SharedPulls {
   private readonly options: SharedPullsOptions;
   /** Since the latest commit, by kind and cursor. */
-  private readonly evaluated = new Map<string, Promise<EvaluatedPull | undefined>>();
+  private evaluated = new BoundedMemory<Promise<EvaluatedPull | undefined>>();
 
   constructor(options: SharedPullsOptions) {
     this.options = options;
   }
 
   onCommit(): void {
-    this.evaluated.clear();
+    this.evaluated = new BoundedMemory();
   }
 
   /** @throws SyncRefused */
@@ -38,12 +39,15 @@ export class SharedPulls {
     const standing = hints.standing(device);
     if (!standing?.sharedRights || standing.secret !== secret) return alone();
     const name = `${standing.kind} ${message.cursor}`;
-    const first = this.evaluated.get(name);
+    const { evaluated } = this;
+    const first = evaluated.get(name);
     if (!first) {
       const own = evaluate(secret, message);
       const settled = own.catch(() => undefined);
-      this.evaluated.set(name, settled);
-      return (await own).outcome.pulled;
+      evaluated.set(name, settled, 0);
+      const { pulled } = (await own).outcome;
+      evaluated.set(name, settled, JSON.stringify(pulled).length);
+      return pulled;
     }
     const found = await first;
     // Meanwhile a commit may have concerned its rights, or it may have pulled itself.
