@@ -39,6 +39,6 @@ export function withStagedParts(reader: Reader, { staged }: ReplicaState, last: 
       leaves.set(name, leave);
     }
   }
-  const schema = last.schema ?? earlier.find((part) => part.schema)?.schema;
-  return { ...last, schema, puts: [...puts.values()], leaves: [...leaves.values()] };
+  // Its schema too is the latest: each part is asked for with the version that is stored.
+  return { ...last, puts: [...puts.values()], leaves: [...leaves.values()] };
 }

@@ -333,6 +333,19 @@ test('apply() shows nothing of a staged pull before its last part', async () => 
   expect(await device.see(page)).toEqual({ data: [1, 2] });
 });
 
+test('apply() takes the schema of the last part of a staged pull: it may be again what the device has', async () => {
+  const { hub, device, fence } = await worlds();
+  const { schema } = (await device.replica.state())!;
+  const other = { version: 'other', documents: [] };
+  await device.replica.apply(fence, await everything(hub.store, { more: true, schema: other }));
+  const { state } = await device.replica.apply(
+    fence,
+    await everything(hub.store, { schema: undefined }),
+  );
+  expect(state.schema).toBe(schema);
+  expect(await device.see(page)).toEqual({ data: [1] });
+});
+
 test('apply() ignores the next part of a pull whose earlier parts were dropped when the sets were put', async () => {
   const { hub, device, fence } = await worlds();
   const { cursor: since, sets = [] } = (await device.replica.state()) ?? {};
