@@ -50,7 +50,7 @@ export interface Applied {
 export class StaleAnswer extends Error {
   constructor(cursor: Micros, present: Micros | undefined) {
     super(
-      `The response of ${cursor} is older than the state of this device, ${present}; something in between cached it.`,
+      `The response of ${cursor} is older than the copy, ${present}: a server on the way has cached it.`,
     );
   }
 }
@@ -132,7 +132,7 @@ function applyAll(
   removeConfirmed(writer, pulled.leaves, changed);
   const sets = setsAfterPull(state, pulled);
   const before = [...partsOf(state.sets), ...(state.givenUp ?? [])];
-  dropParts(writer, before, partsOf(sets), changed);
+  const someStay = dropParts(writer, before, partsOf(sets), changed);
   const documents = changed.rows.size;
   const outbox = outboxAfterPull({ input, state, host }, pulled, changed);
   const next: ReplicaState = {
@@ -140,6 +140,8 @@ function applyAll(
     epoch: pulled.epoch,
     cursor: pulled.cursor,
     ...tokenOf(pulled, state),
+    // They may be in a set that is still being loaded: until their page comes, nobody says that they are gone.
+    ...(someStay && !sets.every(isLoaded) && { suspectSince: pulled.token }),
     staged: undefined,
     schema: pulled.schema?.version ?? state.schema,
     actor: pulled.actor,

@@ -41,21 +41,24 @@ function documentsOfSet(reader: Reader, { parts }: KeptSet): readonly DatedDocum
 const documentsInPart = (reader: Reader, part: SetPart): readonly Row[] =>
   documentsIn(reader, partRange(part, ROOT_DATABASE));
 
-/** Removes documents that are in `dropped` parts and in none that is kept. @throws Suspended */
+/**
+ * Removes documents that are in `dropped` parts and in none that is kept.
+ * @returns whether any of them stays, because it is in one that is kept
+ * @throws Suspended
+ */
 export function dropParts(
   writer: Writer,
   dropped: readonly SetPart[],
   kept: readonly SetPart[],
   changed: ChangedKeys,
-): void {
+): boolean {
   const keptTexts = new Set(kept.map((part) => JSON.stringify(part)));
   // Usually all of them are kept: then nothing is read, however much they hold.
   const gone = dropped.filter((part) => !keptTexts.has(JSON.stringify(part)));
   const found = eachElement(gone, (part) => documentsInPart(writer, part)).flat();
   const isKept = (row: Row) => kept.some((part) => isInPart(part, row, ROOT_DATABASE));
-  removeRows(
-    writer,
-    [...new Set(found)].filter((row) => !isKept(row)),
-    changed,
-  );
+  const rows = new Set(found);
+  const leaving = [...rows].filter((row) => !isKept(row));
+  removeRows(writer, leaving, changed);
+  return leaving.length < rows.size;
 }

@@ -463,6 +463,17 @@ test('setSets() has the copy compared when a set is given up while another one i
   await device.replica.apply(fence, { ...whole, sets });
   expect((await device.replica.state())?.suspectSince).toBe(undefined);
   // Nobody follows the document until the page with it comes, which does not say what is no more.
+  const error = { code: 'permission denied', description: 'Not any more.' };
+  const denied = [{ ...answer, id: 'one', parts: [], loaded: [], error }, sets[1]!];
+  // Neither does anybody when the hub gives a set up, or a part of one.
+  for (const given of [denied, [{ ...sets[0]!, parts: [], loaded: [] }, sets[1]!]]) {
+    const { device: other, fence: own } = await worlds();
+    await other.replica.setSets([one, all]);
+    await other.replica.apply(own, { ...whole, sets });
+    const next = { ...whole, puts: [], after: 't1', token: 't2', sets: given };
+    expect((await other.replica.apply(own, next)).state.suspectSince).toBe('t2');
+    expect(await other.see(page)).toEqual({ data: [1] });
+  }
   expect((await device.replica.setSets([all])).suspectSince).toBe('t1');
   expect(await device.see(page)).toEqual({ data: [1] });
 });
