@@ -158,7 +158,7 @@ test('what is kept until the next commit is bounded by its size: the oldest answ
   const shared = new SharedPulls({
     hints: {
       standing: ({ device: name }) => standings.get(name),
-      noteSharedPull: () => undefined,
+      onSharedPull: () => undefined,
       hasSeenAll: () => true,
     },
     clock: () => NOW,
