@@ -19,7 +19,10 @@ class SilentDatabase {
     };
     const tx = new EventTarget();
     const commit = () => void (this.commits += 1);
-    return Object.assign(tx, { objectStore: () => ({ count }), abort: () => undefined, commit });
+    const abort = () => {
+      if (this.commits > 0) throw new DOMException('It is being committed.', 'InvalidStateError');
+    };
+    return Object.assign(tx, { objectStore: () => ({ count }), abort, commit });
   }
 
   get idb(): IDBDatabase {
@@ -70,6 +73,21 @@ test('when that one has ended, ten seconds count again', async () => {
   expect(noted).toEqual([]);
   await vi.advanceTimersByTimeAsync(4_000);
   expect(noted).toEqual(['storage_blocked']);
+});
+
+test('a write that is told to commit and gets no answer is not blocked: it may be stored', async () => {
+  vi.stubGlobal('navigator', { userAgent: 'Chrome/156.0.0.0' });
+  const { tx, noted } = begin(new SilentDatabase());
+  void tx.change((store) => store.count(), 'documents').catch(() => undefined);
+  tx.commitAtOnce().catch((reason: { readonly reason: Error }) =>
+    noted.push(reason.reason.message),
+  );
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(noted).toEqual([
+    'storage_unavailable',
+    expect.stringContaining('may or may not be stored'),
+  ]);
+  vi.unstubAllGlobals();
 });
 
 test('WebKit is not told to commit at once: a worker that ends then would block the next page', () => {

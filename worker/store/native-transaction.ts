@@ -166,8 +166,8 @@ export class NativeTransaction implements Waiting {
 
   beat(): void {
     if (this.hasAnswered || this.patience === SILENT_BEATS) {
-      if (this.beats > SILENT_BEATS) this.giveUp(silent);
-    } else if (this.beats > this.patience) this.giveUp(blockedByOthers);
+      if (this.beats > SILENT_BEATS) this.giveUp(silent(false));
+    } else if (this.beats > this.patience) this.giveUp(blockedByOthers());
   }
 
   /** Another of its connection that writes has moved on, and is at work or has ended: whoever waits behind it is blocked by nobody else. */
@@ -224,10 +224,14 @@ export class NativeTransaction implements Waiting {
     return store;
   }
 
-  /** As long as a request is unanswered, the transaction can be aborted; once it cannot, its commit is on its way. */
-  private giveUp(refusal: (mayBeCommitted: boolean) => Refusal): void {
+  /**
+   * Until `commit()` of IndexedDB, or the last answer, the transaction can be aborted. Then its commit is on its way, however long
+   * others keep it from beginning.
+   * @param refusal when nothing of it was done
+   */
+  private giveUp(refusal: Refusal): void {
     const isAborted = this.abortQuietly();
-    this.failWith(refusal(!isAborted && this.hasWritten));
+    this.failWith(isAborted || !this.hasWritten ? refusal : silent(true));
   }
 
   /** What throws here ends the transaction: half of it must not stay. */

@@ -275,8 +275,12 @@ async function again<T>(attempt: () => Promise<T>, reconnect?: () => Promise<voi
     try {
       return await attempt();
     } catch (reason) {
-      if (!(reason instanceof TransactionFailure)) throw reason;
-      if (!reason.isConnectionLoss) throw thrownFor(reason);
+      if (!(reason instanceof TransactionFailure && reason.isConnectionLoss)) {
+        const other = thrownFor(reason);
+        const isOfStorage = other instanceof Refusal && other.code.startsWith('storage_');
+        // Of this attempt nothing was done; of the one before something may have been.
+        throw (isOfStorage && unsure) || other;
+      }
       if (reason.mayBeCommitted) unsure = silent(true);
       if (tries >= TRIES_MAX) throw unsure ?? thrownFor(reason);
       await reconnect?.().catch((other: unknown) => {
