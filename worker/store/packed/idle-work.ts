@@ -51,7 +51,8 @@ export class IdleWork {
     this.sweepAt = performance.now() + SWEEP_AFTER_MS;
     // What the browser refuses now, it refuses whoever writes, too.
     if (this.isClosed || (reason instanceof Refusal && reason.code !== 'local_data_loss')) return;
-    reportError(reason);
+    // Not `reportError`: that ends the worker.
+    console.error('Burrow:', reason);
   }
 
   async maybeFlush(): Promise<void> {
