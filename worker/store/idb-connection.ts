@@ -168,7 +168,7 @@ export class MadeWith extends Refusal {
   }
 }
 
-const blocked = (): Refusal =>
+export const blocked = (): Refusal =>
   new Refusal(
     'storage_blocked',
     'The database can be neither opened nor deleted because another tab blocks it. Close the other tabs of this app and try again. If it stays blocked, close this tab too and open the app again.',

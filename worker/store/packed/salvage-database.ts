@@ -8,18 +8,29 @@ import { COPIED } from '../../../src/packed/copy-rows.ts';
 import type { BlockRange, Medium } from '../../../src/packed/medium.ts';
 import { salvage, type SalvagedRows } from '../../../src/packed/salvage.ts';
 import { HOT_SPACES, type Store } from '../../../src/store/port.ts';
+import { within } from '../deadline.ts';
+import { blocked } from '../idb-connection.ts';
 import { refusalOf } from '../idb-failure.ts';
+import { FIRST_PACKED_VERSION } from '../layouts.ts';
+import { inOneTransaction } from '../one-transaction.ts';
+import { OPEN_DEADLINE_MS } from '../reconnecting-connection.ts';
 import { LostSchema } from './lost-schema.ts';
 import { logPartOf, type StoredPart } from './stored-part.ts';
 
-/** @throws Refusal `not found`, `storage_unavailable` */
-export async function salvageDatabase(name: string, into: Store): Promise<SalvageResult> {
+/** @throws Refusal `not found`, `storage_blocked`, `storage_unavailable` */
+export async function salvageDatabase(
+  name: string,
+  into: Store,
+  openDeadlineMs = OPEN_DEADLINE_MS,
+): Promise<SalvageResult> {
   const { databases } = indexedDB as Partial<IDBFactory>;
   const known = await databases?.call(indexedDB);
   if (known?.every((each) => each.name !== name)) throw notThere(name);
-  const idb = await openAsItIs(name);
+  // One that opens late gives way to whoever wants it.
+  const idb = await within(openDeadlineMs, openAsItIs(name), blocked);
   try {
-    if (!STORES.every((store) => idb.objectStoreNames.contains(store))) throw isOfRows(name);
+    // Rows that are on the move have log and blocks beside them, which do not count.
+    if (idb.version < FIRST_PACKED_VERSION) throw isOfRows(name);
     const damaged: string[] = [];
     const lost = new LostSchema();
     let rows = 0;
@@ -36,8 +47,6 @@ export async function salvageDatabase(name: string, into: Store): Promise<Salvag
     idb.close();
   }
 }
-
-const STORES = ['commits', 'blocks'];
 
 /** In the version that it has: it need not be one that this code would open. */
 function openAsItIs(name: string): Promise<IDBDatabase> {
@@ -63,11 +72,11 @@ function openAsItIs(name: string): Promise<IDBDatabase> {
 /** For reading: a walk looks, and does nothing else. */
 function mediumOf(idb: IDBDatabase): Pick<Medium, 'read'> {
   const read = <T>(store: string, range: IDBKeyRange, limit?: number): Promise<T[]> =>
-    new Promise((resolve, reject) => {
-      const request = idb.transaction(store).objectStore(store).getAll(range, limit);
-      request.addEventListener('success', () => resolve(request.result as T[]));
-      request.addEventListener('error', () => reject(refusalOf(request.error)));
-    });
+    inOneTransaction<T[]>(idb, store, 'readonly', (all) => all.getAll(range, limit)).catch(
+      (reason: unknown) => {
+        throw refusalOf(reason);
+      },
+    );
   const blocks = async ({ first, last, limit }: BlockRange) => {
     const range = IDBKeyRange.bound(Math.max(first, FIRST), last);
     const found = await read<{ i: number; v: unknown }>('blocks', range, limit);
