@@ -70,6 +70,21 @@ test('a commit whose answer was lost is known by its record, also when others ha
   }
 });
 
+test('a commit that is on its way when the store is closed is answered as stored', async () => {
+  const name = freshName();
+  const store = await open(name);
+  await increment(store);
+  let closing: Promise<void> | undefined;
+  await withFault(
+    atCommit(() => {
+      closing ??= store.close();
+    }),
+    () => increment(store),
+  );
+  await closing;
+  expect(await counterOf(await open(name))).toBe(2);
+});
+
 test('a commit that was given another number does not count, and is made again', async () => {
   const name = freshName();
   const store = await open(name);

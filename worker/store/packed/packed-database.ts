@@ -151,18 +151,19 @@ export class PackedDatabase implements BrowserStore {
   async close(): Promise<void> {
     this.isClosed = true;
     this.idle.close();
-    this.channel.close();
     // First: whoever waits for a flush fails with it.
     await this.connection.close();
     await this.packed.close();
+    // Last: what is being committed is still broadcast.
+    this.channel.close();
   }
 
   async destroy(): Promise<void> {
     this.isClosed = true;
     this.idle.close();
-    this.channel.close();
     await this.connection.abandon();
     await this.packed.close();
+    this.channel.close();
     await destroyStore(this.name, this.options);
   }
 
