@@ -76,13 +76,15 @@ export async function verify({ database, port }: Opened): Promise<readonly strin
     const progress = { type: 'progress', task: 'verify', name: undefined, done: emitted } as const;
     port.postMessage({ ...progress, isComplete } satisfies WorkerMessage);
   };
-  const ofStore = await database.stored.verify();
-  const problems = await database.engine.verify((done) => {
-    checked = done;
-    if (done - emitted >= VERIFY_STEP) emit(false);
-  });
+  let problems = await database.stored.verify();
+  // What is damaged, queries cannot read.
+  if (problems.length === 0)
+    problems = await database.engine.verify((done) => {
+      checked = done;
+      if (done - emitted >= VERIFY_STEP) emit(false);
+    });
   emit(true);
-  return [...ofStore, ...problems];
+  return problems;
 }
 
 /** What the page says through the port. */

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { Refusal } from '../src/errors.ts';
+import type { WorkerMessage } from '../src/host/api.ts';
+import { verify, type Opened } from './host-calls.ts';
+
+test('verify() names what is damaged in the store, which queries cannot read', async () => {
+  const damaged = ['block 5 is damaged'];
+  const sent: WorkerMessage[] = [];
+  const database = {
+    stored: { verify: async () => damaged },
+    engine: { verify: () => Promise.reject(new Refusal('local_data_loss', 'block 5')) },
+  };
+  const port = { postMessage: (message: WorkerMessage) => sent.push(message) };
+  expect(await verify({ database, port } as unknown as Opened)).toEqual(damaged);
+  expect(sent.at(-1)).toMatchObject({ type: 'progress', isComplete: true });
+});
