@@ -104,6 +104,20 @@ test('salvage() names the last record once when a part amid it is damaged', asyn
   expect((await salvaged(data)).damaged).toEqual(['log record 2']);
 });
 
+test('salvage() does not put parts of two records together', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data);
+  const long = ['a', 'b'].map((of, i): Row => {
+    return { ...row(fixed(i)), value: of.repeat(PART_BYTES_MAX + 1000) };
+  });
+  for (const each of long) await put(store, 'documents', [each]);
+  expect(data.log).toHaveLength(4);
+  data.log = data.log.filter(({ number }) => number === 1 || number === 4);
+  const saved = await salvaged(data);
+  expect(saved.rows('documents')).toHaveLength(0);
+  expect(saved.damaged).toEqual(['log record 3']);
+});
+
 test('salvage() names what is missing between the tables and the log', async () => {
   const data = new MediumData();
   const store = await openPacked(data);

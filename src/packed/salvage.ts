@@ -198,7 +198,11 @@ function* recordsOf(
   let parts: Part[] = [];
   let next = Infinity;
   for (const { number, bytes } of log) {
-    if (number > next) yield { number: number - 1, record: undefined };
+    if (number > next) {
+      yield { number: number - 1, record: undefined };
+      // What follows is of another record.
+      parts = [];
+    }
     next = number + 1;
     if (bytes === undefined) continue;
     try {
