@@ -16,7 +16,8 @@ import {
   sequence,
   write,
 } from '../store/testing/store-rows.ts';
-import { IDS_PER_CLAIM } from './manifest.ts';
+import { PACKED_LIMITS } from './limits.ts';
+import { IDS_PER_CLAIM, type IdRange } from './manifest.ts';
 import { CountingMedium } from './testing/counting-medium.ts';
 import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
 import { openPacked, SMALL } from './testing/packed-kit.ts';
@@ -299,6 +300,39 @@ test('a missing block or record is an error that names it', async () => {
   const [, second] = data.log;
   data.log = data.log.filter((each) => each !== second);
   await expect(openPacked(data)).rejects.toThrow(`log record ${second?.number} (it is missing)`);
+});
+
+test('sweep() deletes no range backwards when other tabs bring in tables meanwhile', async () => {
+  const data = new MediumData();
+  const other = await openPacked(data);
+  await put(other, 'documents', rows(5));
+  await other.flush();
+  const memory = createMemoryMedium(data);
+  const trimmed: IdRange[] = [];
+  let appends = 0;
+  const store = await openPacked(data, PACKED_LIMITS, {
+    medium: {
+      ...memory,
+      async append(...appended) {
+        appends += 1;
+        // Between the claim and the flip.
+        for (const round of sequence(appends === 2 ? 3 : 0)) {
+          await put(other, 'documents', rows(5, `${round} `));
+          await other.flush();
+        }
+        return memory.append(...appended);
+      },
+      async trim(trim) {
+        trimmed.push(...trim.blocks);
+        await memory.trim(trim);
+      },
+    },
+  });
+  await store.sweep();
+  expect(trimmed).not.toEqual([]);
+  expect(trimmed.filter(({ first, last }) => first > last)).toEqual([]);
+  expect(await everything(store)).toEqual(await everything(other));
+  expect(await store.verify()).toEqual([]);
 });
 
 test('write() whose body has to read blocks gets its turn beside one that need not', async () => {

@@ -34,7 +34,9 @@ function gapsBetween(ranges: readonly IdRange[], end: number): IdRange[] {
   const gaps: IdRange[] = [];
   let at = IDS_PER_CLAIM;
   for (const { first, last } of ranges.toSorted((a, b) => a.first - b.first)) {
-    if (first > at) gaps.push({ first: at, last: Math.min(first, end) - 1 });
+    // Other tabs may have brought in tables from `end` on meanwhile.
+    const to = Math.min(first, end);
+    if (to > at) gaps.push({ first: at, last: to - 1 });
     at = Math.max(at, last + 1);
   }
   if (end > at) gaps.push({ first: at, last: end - 1 });
