@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { keyOfBytes } from '../codec/key.ts';
+import { Refusal } from '../errors.ts';
 import type { Row } from '../store/port.ts';
 import {
   at,
@@ -17,7 +18,7 @@ import {
   write,
 } from '../store/testing/store-rows.ts';
 import { PACKED_LIMITS } from './limits.ts';
-import { IDS_PER_CLAIM, type IdRange } from './manifest.ts';
+import { claimOf, IDS_PER_CLAIM, tablesOf, type IdRange } from './manifest.ts';
 import { CountingMedium } from './testing/counting-medium.ts';
 import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
 import { openPacked, SMALL } from './testing/packed-kit.ts';
@@ -300,6 +301,36 @@ test('a missing block or record is an error that names it', async () => {
   const [, second] = data.log;
   data.log = data.log.filter((each) => each !== second);
   await expect(openPacked(data)).rejects.toThrow(`log record ${second?.number} (it is missing)`);
+});
+
+test('a flush and a merge that find no room leave none of their blocks', async () => {
+  const data = new MediumData();
+  const memory = createMemoryMedium(data);
+  let room = 0;
+  const failures: unknown[] = [];
+  const store = await openPacked(data, SMALL, {
+    medium: {
+      ...memory,
+      putBlocks: async (blocks) => {
+        room -= 1;
+        if (room < 0) throw new Refusal('quota_exceeded', 'There is no room.');
+        await memory.putBlocks(blocks);
+      },
+    },
+    onFailure: (reason) => failures.push(reason),
+  });
+  for (const round of sequence(40)) {
+    room = round;
+    await put(store, 'documents', rows(60, `round ${round} `));
+    await store.flush();
+    const { manifest } = store;
+    const claims = new Set([...tablesOf(manifest), ...manifest.retired].map(claimOf));
+    expect([...data.blocks.keys()].filter((first) => !claims.has(claimOf({ first })))).toEqual([]);
+  }
+  expect(failures.length).toBeGreaterThan(10);
+  room = Infinity;
+  await store.flush();
+  expect(await store.verify()).toEqual([]);
 });
 
 test('sweep() deletes no range backwards when other tabs bring in tables meanwhile', async () => {

@@ -1,7 +1,14 @@
 /** Changes of the manifest, and ids for new blocks. Both are records of the log. */
 import { assert } from '../../errors.ts';
 import type { LogRecord } from '../codec/log-record.ts';
-import { idsOf, IDS_PER_CLAIM, tablesOf, type IdRange, type Manifest } from '../manifest.ts';
+import {
+  claimOf,
+  idsOf,
+  IDS_PER_CLAIM,
+  tablesOf,
+  type IdRange,
+  type Manifest,
+} from '../manifest.ts';
 import type { SerialQueue } from '../../store/serial-queue.ts';
 import type { Tree } from './tree.ts';
 
@@ -27,6 +34,25 @@ export class Flips {
     const claim = await this.append(() => ({ kind: 'claim' }));
     assert(claim, () => 'a claim has a number');
     return claim * IDS_PER_CLAIM;
+  }
+
+  /**
+   * Flips to a manifest with what is written.
+   * @param write puts blocks whose ids begin with the one it is given
+   * @returns as `flip`
+   */
+  async bringIn<T>(
+    write: (firstId: number) => Promise<T>,
+    change: (manifest: Manifest, written: T) => ReturnType<ManifestChange>,
+  ): Promise<boolean> {
+    const first = await this.claim();
+    const written = await write(first).catch(async (reason: unknown) => {
+      // Most likely there is no room: a sweep, which appends, would have none either.
+      const blocks = [{ first, last: first + IDS_PER_CLAIM - 1 }];
+      await this.tree.medium.trim({ logThrough: 0, blocks }).catch(() => undefined);
+      throw reason;
+    });
+    return this.flip(claimOf({ first }), (manifest) => change(manifest, written));
   }
 
   /**

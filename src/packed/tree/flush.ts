@@ -7,14 +7,7 @@ import { TableIndex } from '../codec/table-index.ts';
 import { writeRowBody } from '../codec/stored-value.ts';
 import { ALL_FAMILIES, isEntryFamily, type Family } from '../families.ts';
 import type { PackedLimits } from '../limits.ts';
-import {
-  claimOf,
-  compareItemKeys,
-  familiesOf,
-  type Manifest,
-  type Runs,
-  type Table,
-} from '../manifest.ts';
+import { compareItemKeys, familiesOf, type Manifest, type Runs, type Table } from '../manifest.ts';
 import { ABOVE_ALL } from './cursor.ts';
 import type { Flips } from './flip.ts';
 import { DELETED } from './memtable.ts';
@@ -36,12 +29,12 @@ export async function flush(context: MaintenanceContext): Promise<boolean> {
   const layer = tree.seal();
   if (!layer) return false;
   const { manifest: before } = tree.version;
-  const firstId = await flips.claim();
-  const tables = await writeTables(context, layer, before, firstId);
-  return flips.flip(claimOf({ first: firstId }), (manifest) =>
-    manifest.flushed === before.flushed
-      ? flushedInto(manifest, layer.through, tables, context.limits)
-      : undefined,
+  return flips.bringIn(
+    (firstId) => writeTables(context, layer, before, firstId),
+    (manifest, tables) =>
+      manifest.flushed === before.flushed
+        ? flushedInto(manifest, layer.through, tables, context.limits)
+        : undefined,
   );
 }
 

@@ -1,7 +1,7 @@
 /** Tables of several runs become tables of one, a range of keys at a time. */
 import { LOWEST_KEY } from '../../codec/key.ts';
 import { ALL_FAMILIES, type Family } from '../families.ts';
-import { claimOf, type ItemKey, type Run, type Table } from '../manifest.ts';
+import type { ItemKey, Run, Table } from '../manifest.ts';
 import { BlockAccess, BlockMissing } from './block-access.ts';
 import { ABOVE_ALL } from './cursor.ts';
 import type { MaintenanceContext } from './flush.ts';
@@ -47,12 +47,13 @@ async function merge(
   const inputs = plan.inputs.flat();
   const [only] = inputs;
   const isMove = only !== undefined && inputs.length === 1;
-  const firstId = await flips.claim();
-  const tables = isMove ? [only] : await writeMerged(context, family, plan, firstId);
-  return flips.flip(claimOf({ first: firstId }), (manifest) => {
-    const runs = mergedInto(manifest.families[family], plan, tables);
-    return runs && { ...manifest, families: { ...manifest.families, [family]: runs } };
-  });
+  return flips.bringIn(
+    async (firstId) => (isMove ? [only] : writeMerged(context, family, plan, firstId)),
+    (manifest, tables) => {
+      const runs = mergedInto(manifest.families[family], plan, tables);
+      return runs && { ...manifest, families: { ...manifest.families, [family]: runs } };
+    },
+  );
 }
 
 async function writeMerged(
