@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { keyOfBytes } from '../codec/key.ts';
 import { Refusal } from '../errors.ts';
-import type { Row } from '../store/port.ts';
+import type { ReadTx, Row } from '../store/port.ts';
 import {
   at,
   COUNTER,
@@ -24,6 +24,7 @@ import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
 import { openPacked, SMALL } from './testing/packed-kit.ts';
 import { salvaged } from './testing/salvaged.ts';
 import type { Appended } from './tree/tree.ts';
+import { verifyEntries } from './verify.ts';
 
 const rows = (count: number, value = 'v'): Row[] =>
   sequence(count).map((i) => ({ ...row(fixed(i), [`e${fixed(i)}`]), value: value + fixed(i) }));
@@ -301,6 +302,87 @@ test('a missing block or record is an error that names it', async () => {
   const [, second] = data.log;
   data.log = data.log.filter((each) => each !== second);
   await expect(openPacked(data)).rejects.toThrow(`log record ${second?.number} (it is missing)`);
+});
+
+test('verify() names a block and a record that are missing, and records that are damaged', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data);
+  await put(store, 'documents', rows(2000));
+  await store.flush();
+  const [id = 0] = [...data.blocks.keys()].sort((a, b) => a - b);
+  const bytes = data.blocks.get(id) ?? new Uint8Array();
+  data.blocks.delete(id);
+  expect(await store.verify()).toEqual([expect.stringContaining(`block ${id} (it is missing)`)]);
+  data.blocks.set(id, bytes);
+  expect(await store.verify()).toEqual([]);
+  await increment(store);
+  await increment(store);
+  const { log } = data;
+  const last = store.lastNumber;
+  data.log = log.slice(0, -1);
+  expect(await store.verify()).toEqual([
+    expect.stringContaining(`log record ${last} (it is missing)`),
+  ]);
+  data.log = log.map((part) =>
+    part.number === last - 1 ? { ...part, bytes: new Uint8Array(9) } : part,
+  );
+  expect(await store.verify()).toEqual([expect.stringContaining(`log record ${last - 1} (`)]);
+});
+
+test('verify() walks what another tab merges meanwhile, and takes nothing of it for damage', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data, SMALL);
+  await put(store, 'documents', rows(60));
+  await store.flush();
+  const late = await openPacked(data, SMALL);
+  for (const round of sequence(6)) {
+    await put(store, 'documents', rows(60, `round ${round} `));
+    await store.flush();
+  }
+  expect(await late.verify()).toEqual([]);
+});
+
+test('verify() is refused when the storage is, and reports no damage then', async () => {
+  const data = new MediumData();
+  const memory = createMemoryMedium(data);
+  let isGone = false;
+  const refused = new Refusal('storage_unavailable', 'The storage has gone.');
+  const store = await openPacked(data, SMALL, {
+    medium: {
+      ...memory,
+      read: async (...asked) => {
+        if (isGone) throw refused;
+        return memory.read(...asked);
+      },
+    },
+  });
+  await put(store, 'documents', rows(60));
+  await store.flush();
+  isGone = true;
+  await expect(store.verify()).rejects.toBe(refused);
+});
+
+test('verify() reads large rows a few at a time', async () => {
+  const store = await openPacked(new MediumData());
+  await put(store, 'documents', rows(40, 'x'.repeat(200_000)));
+  await store.flush();
+  let largest = 0;
+  const problems = await store.read((tx) => {
+    const watched: ReadTx = {
+      async fetch(...request) {
+        const found = await tx.fetch(...request);
+        const values = found.ranges.flat().map(({ row: each }) => each?.value.length ?? 0);
+        largest = Math.max(
+          largest,
+          values.reduce((sum, length) => sum + length, 0),
+        );
+        return found;
+      },
+    };
+    return verifyEntries(watched, 'documents');
+  });
+  expect(problems).toEqual([]);
+  expect(largest).toBeLessThan(2_000_000);
 });
 
 test('a flush and a merge that find no room leave none of their blocks', async () => {

@@ -163,11 +163,10 @@ export class PackedStore implements Store {
     await this.maintenance.whenIdle();
     const ofTables = await verifyTree(this.tree);
     if (ofTables.length > 0) return ofTables;
-    const [documents, history] = await this.read(async (tx) => [
-      await verifyEntries(tx, 'documents'),
-      await verifyEntries(tx, 'history'),
+    return this.read(async (tx) => [
+      ...(await verifyEntries(tx, 'documents')),
+      ...(await verifyEntries(tx, 'history')),
     ]);
-    return [...(documents ?? []), ...(history ?? [])];
   }
 
   /** The tables of the newest version this tab knows. */

@@ -7,24 +7,63 @@ import { rangeAfter, scan } from '../store/scan.ts';
 import type { Block } from './codec/block.ts';
 import { bloomHash } from './codec/bloom.ts';
 import type { TableIndex } from './codec/table-index.ts';
+import { damaged } from './damage.ts';
 import { ALL_FAMILIES, isEntryFamily, type Family } from './families.ts';
 import { compareItemKeys, type ItemKey, type Table } from './manifest.ts';
 import { BlockAccess } from './tree/block-access.ts';
 import { BlockCache } from './tree/block-cache.ts';
 import type { Tree } from './tree/tree.ts';
+import { EMPTY_VERSION, versionAfter } from './tree/version.ts';
 
 const CACHE_BYTES_MAX = 1024 * 1024;
-const ENTRIES_AT_A_TIME = 1000;
+/** Rows may be of several MB each. */
+const BYTES_AT_A_TIME = 1024 * 1024;
 
-/** A sentence for each thing that is not well; none: all is. */
+/** A sentence for each thing that is not well; none: all is. What is merged meanwhile is walked, too. */
 export async function verifyTree(tree: Tree): Promise<readonly string[]> {
-  const problems: string[] = [];
-  for (const family of ALL_FAMILIES)
-    for (const { tables } of tree.version.manifest.families[family]) {
-      problems.push(...disorderOf(tables));
-      for (const table of tables) problems.push(...(await verifyTable(tree, family, table)));
-    }
+  const walked = new Set<number>();
+  const problems = [...((await problemsIn(() => verifyLog(tree))) ?? [])];
+  for (let next = nextTable(tree, walked); next; next = nextTable(tree, walked)) {
+    const place = next;
+    const found = await problemsIn(() => tree.unlessGone(() => verifyTable(tree, place)));
+    if (!found) continue;
+    problems.push(...found);
+    walked.add(place.table.first);
+  }
   return problems;
+}
+
+interface Place {
+  readonly family: Family;
+  readonly table: Table;
+  readonly before: Table | undefined;
+}
+
+/** Of the version that is known by now. */
+function nextTable({ version }: Tree, walked: ReadonlySet<number>): Place | undefined {
+  for (const family of ALL_FAMILIES)
+    for (const { tables } of version.manifest.families[family])
+      for (const [at, table] of tables.entries())
+        if (!walked.has(table.first)) return { family, table, before: tables[at - 1] };
+  return undefined;
+}
+
+/** With what is damaged so that it cannot be read. */
+async function problemsIn<T>(verify: () => Promise<T>): Promise<T | readonly string[]> {
+  try {
+    return await verify();
+  } catch (reason) {
+    if (!(reason instanceof Refusal && reason.code === 'local_data_loss')) throw reason;
+    return [reason.message];
+  }
+}
+
+/** Whether the log can be read by whoever opens the database next: here it is in memory. @throws Refusal */
+async function verifyLog(tree: Tree): Promise<undefined> {
+  await tree.refresh();
+  const known = tree.version.number;
+  const { number } = versionAfter(EMPTY_VERSION, (await tree.medium.read(0, [])).log);
+  if (number < known) throw damaged(`log record ${number + 1}`, 'it is missing');
 }
 
 /** Whether the entries that are found are those of the rows. Sums, for all of them together may be too many. */
@@ -42,68 +81,50 @@ export async function verifyEntries(tx: ReadTx, space: EntrySpace): Promise<read
 const pairHash = (entry: string, key = ''): number => bloomHash(`${entry}\u0100${key}`);
 
 async function* all(tx: ReadTx, range: Range): AsyncGenerator<Entry> {
-  for (let rest: Range = { ...range, limit: ENTRIES_AT_A_TIME }; ;) {
-    const [found = []] = (await tx.fetch([], [rest])).ranges;
-    const last = found.at(-1);
+  let rest = range;
+  for (let bytesMax = BYTES_AT_A_TIME; ;) {
+    const { ranges, truncation } = await tx.fetch([], [rest], bytesMax);
+    const [found = []] = ranges;
     // Entries of the last key may go on behind the limit: they come with the next.
-    const isWhole = !last || found.length < rest.limit;
-    const sure = isWhole ? found : found.filter(({ entry }) => entry !== last.entry);
+    const last = truncation && found.at(-1);
+    const sure = last ? found.filter(({ entry }) => entry !== last.entry) : found;
     yield* sure;
-    if (isWhole) return;
+    if (!last) return;
     const before = sure.at(-1);
-    if (before) rest = { ...rangeAfter(rest, before), limit: ENTRIES_AT_A_TIME };
-    else rest = { ...rest, limit: rest.limit * 2 };
+    if (before) rest = rangeAfter(rest, before);
+    bytesMax = before ? BYTES_AT_A_TIME : bytesMax * 2;
   }
 }
 
-const disorderOf = (tables: readonly Table[]): readonly string[] =>
-  tables.flatMap(({ first, low }, at) => {
-    const before = tables[at - 1];
-    return before && compareItemKeys(before.high, low) >= 0
-      ? `table ${first} begins before table ${before.first} ends`
-      : [];
-  });
-
-async function verifyTable(tree: Tree, family: Family, table: Table): Promise<readonly string[]> {
+async function verifyTable(tree: Tree, place: Place): Promise<readonly string[]> {
+  const { table } = place;
   const access = new BlockAccess(new BlockCache(CACHE_BYTES_MAX));
-  try {
-    access.index(table);
-    await tree.load(access);
-    const checked = new TableCheck(table, isEntryFamily(family));
-    const index = access.index(table);
-    if (index) await eachBlock(tree, access, table, index, checked);
-    return checked.end();
-  } catch (reason) {
-    if (reason instanceof Refusal) return [reason.message];
-    throw reason;
-  }
-}
-
-async function eachBlock(
-  tree: Tree,
-  access: BlockAccess,
-  table: Table,
-  index: TableIndex,
-  checked: TableCheck,
-): Promise<void> {
-  for (let at = 0; at < index.blocks; at += 1) {
-    access.block(table, index, at);
-    if (access.isMissing) await tree.load(access);
-    const block = access.block(table, index, at);
-    if (block) checked.take(index, at, block);
-  }
+  access.index(table);
+  await tree.load(access);
+  const index = access.index(table);
+  const checked = new TableCheck(place);
+  if (index)
+    for (let at = 0; at < index.blocks; at += 1) {
+      access.block(table, index, at);
+      if (access.isMissing) await tree.load(access);
+      const block = access.block(table, index, at);
+      if (block) checked.take(index, at, block);
+    }
+  return checked.end();
 }
 
 class TableCheck {
   private readonly table: Table;
   private readonly isPair: boolean;
   private readonly problems = new Set<string>();
-  private last: ItemKey | undefined = undefined;
+  /** The item before, which may be of the table before. */
+  private last: ItemKey | undefined;
   private items = 0;
 
-  constructor(table: Table, isPair: boolean) {
+  constructor({ family, table, before }: Place) {
     this.table = table;
-    this.isPair = isPair;
+    this.isPair = isEntryFamily(family);
+    this.last = before?.high;
   }
 
   take(index: TableIndex, at: number, block: Block): void {
@@ -121,8 +142,9 @@ class TableCheck {
   }
 
   private item(index: TableIndex, at: number, item: ItemKey): void {
+    if (this.items === 0 && compareItemKeys(item, this.table.low) !== 0)
+      this.note('begins elsewhere');
     this.items += 1;
-    if (!this.last && compareItemKeys(item, this.table.low) !== 0) this.note('begins elsewhere');
     if (this.last && compareItemKeys(this.last, item) >= 0) this.note('is not sorted');
     if (index.blockOf(item.key, item.owner) !== at) this.note('has a wrong fence');
     const filtered = this.isPair ? termsPrefixOf(item.key) : item.key;

@@ -2,7 +2,7 @@
 import { LOWEST_KEY } from '../../codec/key.ts';
 import { ALL_FAMILIES, type Family } from '../families.ts';
 import type { ItemKey, Run, Table } from '../manifest.ts';
-import { BlockAccess, BlockMissing } from './block-access.ts';
+import { BlockAccess } from './block-access.ts';
 import { ABOVE_ALL } from './cursor.ts';
 import type { MaintenanceContext } from './flush.ts';
 import { MergeCache } from './merge-cache.ts';
@@ -20,22 +20,7 @@ export async function mergeOnce(context: MaintenanceContext): Promise<boolean> {
   }
   if (!next) return false;
   const { family, plan } = next;
-  return unlessGone(context, () => merge(context, family, plan));
-}
-
-/** Another tab may have merged the same tables, and deleted them. */
-async function unlessGone(
-  { tree }: MaintenanceContext,
-  body: () => Promise<boolean>,
-): Promise<boolean> {
-  const { version } = tree;
-  try {
-    return await body();
-  } catch (reason) {
-    if (!(reason instanceof BlockMissing)) throw reason;
-    await tree.recover(version, reason);
-    return true;
-  }
+  return (await tree.unlessGone(() => merge(context, family, plan))) ?? true;
 }
 
 async function merge(

@@ -169,6 +169,21 @@ export class Tree {
     if (this.version.manifest === manifest) throw damaged(`block ${id}`, 'it is missing');
   }
 
+  /**
+   * What it returns; undefined: another tab has merged a table that it reads, and there is a newer version.
+   * @throws Refusal `local_data_loss` when a block is missing
+   */
+  async unlessGone<T>(body: () => Promise<T>): Promise<T | undefined> {
+    const { version } = this;
+    try {
+      return await body();
+    } catch (reason) {
+      if (!(reason instanceof BlockMissing)) throw reason;
+      await this.recover(version, reason);
+      return undefined;
+    }
+  }
+
   /** It may be stored all the same: even a tab with the lease does not know any more what is. */
   private readonly unsure = (reason: unknown): never => {
     this.lost += 1;
