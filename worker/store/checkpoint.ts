@@ -1,7 +1,7 @@
 /** Keeps the marker outside in step with the database: its birth at once, its head now and then. */
 import type { Row } from '../../src/store/port.ts';
-import { markerText, parseMarker, replaced, type HeadRow, type Marker } from './birth-stamp.ts';
-import { within } from './deadline.ts';
+import { markerText, parseMarker, type HeadRow, type Marker } from './birth-stamp.ts';
+import { unlessLate } from './deadline.ts';
 import { openOutsideMarker, type OutsideMarker } from './outside-marker.ts';
 
 export interface CheckpointOptions {
@@ -13,7 +13,6 @@ export interface CheckpointOptions {
 }
 
 const CHECKPOINT_MS = 5_000;
-const READ_DEADLINE_MS = 2_000;
 
 /** A marker that cannot be read or written counts as none: no reason to fail. */
 export class Checkpoint {
@@ -35,7 +34,7 @@ export class Checkpoint {
 
   async read(): Promise<Marker | undefined> {
     const reading = this.opening.then((marker) => marker?.read());
-    return parseMarker(await within(READ_DEADLINE_MS, reading, replaced).catch(() => undefined));
+    return parseMarker(await unlessLate(reading));
   }
 
   /** From now on the marker has this birth. */
@@ -58,7 +57,7 @@ export class Checkpoint {
     const row = this.waiting;
     this.waiting = undefined;
     if (row) void this.write({ birth: this.birth, head: this.options.head.read(row) });
-    await this.writing;
+    await unlessLate(this.writing);
   }
 
   /** Nothing is noted any more: the database is another's. */
@@ -66,7 +65,7 @@ export class Checkpoint {
     this.isOver = true;
     this.waiting = undefined;
     clearTimeout(this.timer);
-    await this.writing;
+    await unlessLate(this.writing);
   }
 
   private write(marker: Marker): Promise<void> {

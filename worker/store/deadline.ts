@@ -1,7 +1,11 @@
 import type { Refusal } from '../../src/errors.ts';
 
 /** The promise's own end, or `late()` thrown after `ms`. */
-export function within<T>(ms: number, promise: PromiseLike<T>, late: () => Refusal): Promise<T> {
+export function within<T>(
+  ms: number,
+  promise: PromiseLike<T>,
+  late: () => Refusal | undefined,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), ms);
     promise.then(
@@ -16,3 +20,9 @@ export function within<T>(ms: number, promise: PromiseLike<T>, late: () => Refus
     );
   });
 }
+
+const PATIENCE_MS = 2_000;
+
+/** Of what nothing fails for: the promise's value; undefined when it is rejected, or takes longer than two seconds. */
+export const unlessLate = <T>(promise: PromiseLike<T>): Promise<T | undefined> =>
+  within(PATIENCE_MS, promise, () => undefined).catch(() => undefined);

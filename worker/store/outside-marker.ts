@@ -54,10 +54,15 @@ async function fileMarker(name: string): Promise<OutsideMarker | undefined> {
   }
 }
 
-function cacheMarker(name: string): OutsideMarker | undefined {
-  if (!('caches' in globalThis)) return undefined;
+async function cacheMarker(name: string): Promise<OutsideMarker | undefined> {
   const url = `/${FOLDER}/${encodeURIComponent(name)}.birth`;
   const cache = (): Promise<Cache> => caches.open(FOLDER);
+  try {
+    await cache();
+  } catch {
+    // There are none, or the browser refuses them here.
+    return undefined;
+  }
   return {
     read: async () => (await (await cache()).match(url))?.text(),
     async write(text, isWanted = () => true) {

@@ -2,6 +2,7 @@
  * Files that show which workers may have been writing when their browser was killed. Such a kill can tear the log that all
  * databases of the origin share, and the browser then deletes them two starts later: docs/decisions/0004-crash.md.
  */
+import { unlessLate } from './deadline.ts';
 
 /** Where IndexedDB is LevelDB. */
 export const canTearLog = (userAgent: string): boolean => /Chrom(?:e|ium)\//.test(userAgent);
@@ -14,6 +15,7 @@ const folder = async (): Promise<FileSystemDirectoryHandle> => {
 };
 
 const nothing = (): undefined => undefined;
+const RECURSIVE = { recursive: true };
 
 /** The mark of one worker, in a folder of its database. Where there is no private file system, there is none. */
 export class WriteMark {
@@ -31,9 +33,7 @@ export class WriteMark {
   /** To be awaited before a write; undefined when the mark is set already. */
   set(): Promise<unknown> | undefined {
     if (this.isSet) return undefined;
-    this.setting ??= this.make()
-      .catch(nothing)
-      .finally(() => (this.isSet = true));
+    this.setting ??= unlessLate(this.make()).then(() => (this.isSet = true));
     return this.setting;
   }
 
@@ -42,8 +42,8 @@ export class WriteMark {
     await this.setting;
     if (!this.isSet) return;
     // With the database, its folder may have gone.
-    const own = await (await folder()).getDirectoryHandle(this.name).catch(nothing);
-    await own?.removeEntry(this.worker).catch(nothing);
+    const own = folder().then((marks) => marks.getDirectoryHandle(this.name));
+    await unlessLate(own.then((marks) => marks.removeEntry(this.worker)));
   }
 
   private async make(): Promise<void> {
@@ -54,8 +54,8 @@ export class WriteMark {
 
 /** Of a database that was deleted: nobody writes to it any more. */
 export async function removeMarksOf(name: string): Promise<void> {
-  const marks = await folder().catch(nothing);
-  await marks?.removeEntry(encodeURIComponent(name), { recursive: true }).catch(nothing);
+  const marks = folder();
+  await unlessLate(marks.then((all) => all.removeEntry(encodeURIComponent(name), RECURSIVE)));
 }
 
 export interface LeftMark {

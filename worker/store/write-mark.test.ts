@@ -1,0 +1,26 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { WriteMark } from './write-mark.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+test.each([
+  ['never answers', () => new Promise(() => undefined)],
+  ['refuses', () => Promise.reject(new DOMException('', 'QuotaExceededError'))],
+])('writes and close() go on without a mark where the file system %s', async (_, getDirectory) => {
+  vi.stubGlobal('navigator', { storage: { getDirectory } });
+  const mark = new WriteMark('notes', 'worker');
+  const noted: string[] = [];
+  void Promise.resolve(mark.set()).then(() => noted.push('set'));
+  await vi.advanceTimersByTimeAsync(3_000);
+  mark.remove().then(
+    () => noted.push('removed'),
+    (reason: unknown) => noted.push(String(reason)),
+  );
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(noted).toEqual(['set', 'removed']);
+  expect(mark.set()).toBeUndefined();
+});
