@@ -4,6 +4,7 @@
  */
 import { Dexie } from 'dexie';
 import { random } from '../browser/random.ts';
+import { deleteDatabase } from '../store/idb-connection.ts';
 import { inOneTransaction } from '../store/one-transaction.ts';
 
 interface Kept {
@@ -45,10 +46,6 @@ async function keptToken(database: string): Promise<string | undefined> {
   return new TextDecoder().decode(await crypto.subtle.decrypt({ name: ALGORITHM, iv }, key, bytes));
 }
 
-async function forgetToken(database: string): Promise<void> {
-  await Dexie.delete(vaultName(database));
-}
-
 async function inVault<T>(
   database: string,
   mode: IDBTransactionMode,
@@ -67,5 +64,6 @@ async function inVault<T>(
 export const browserVault: TokenVault = {
   keep: keepToken,
   kept: keptToken,
-  forget: forgetToken,
+  // A frozen tab may hold it: the one that deletes gets an error then.
+  forget: (database) => deleteDatabase(vaultName(database)),
 };
