@@ -93,7 +93,7 @@ function isCopied({ stamps, head, counts }: Found, copy: Copy): boolean {
   );
 }
 
-const has = (found: unknown, name: string, value: unknown): boolean =>
+export const has = (found: unknown, name: string, value: unknown): boolean =>
   typeof found === 'object' && found !== null && Reflect.get(found, name) === value;
 
 function stampPacked(tx: IDBTransaction, { stamps }: Found): void {

@@ -2,6 +2,8 @@
  * Who may have rows on the move open: one tab that copies them, or any number that use them as they are. Tabs that wait for the
  * copy receive its progress; the page of one that receives nothing for long gives up.
  */
+import { lockManager } from '../../tabs/web-locks.ts';
+
 export interface LayoutLock {
   /** Runs it, unless another tab has the database open in that layout, or is moving it: resolves with `elsewhere` then. */
   exclusively<T>(body: () => Promise<T>): Promise<T | 'elsewhere'>;
@@ -11,7 +13,7 @@ export interface LayoutLock {
 
 /** Undefined where there are no Web Locks: rows stay rows. */
 export function layoutLock(name: string): LayoutLock | undefined {
-  const { locks } = navigator as { readonly locks?: LockManager };
+  const locks = lockManager();
   if (!locks) return undefined;
   const lock = `burrow:layout:${name}`;
   return {

@@ -17,6 +17,7 @@ import { NativeTransaction } from '../native-transaction.ts';
 import { IdbMedium } from '../packed/idb-medium.ts';
 import { dropping } from '../row-transactions.ts';
 import { InFlight } from '../in-flight.ts';
+import { has } from './flip-layout.ts';
 
 export interface StagingOptions extends ConnectionOptions {
   readonly limits?: Partial<PackedLimits>;
@@ -131,9 +132,4 @@ async function clearStaging(
 }
 
 const isOf = (stamp: unknown, { birth, format }: Birth): boolean =>
-  typeof stamp === 'object' &&
-  stamp !== null &&
-  'birth' in stamp &&
-  'format' in stamp &&
-  stamp.birth === birth &&
-  stamp.format === format;
+  has(stamp, 'birth', birth) && has(stamp, 'format', format);

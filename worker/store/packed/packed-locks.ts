@@ -1,7 +1,5 @@
 /** The lock of a packed store among tabs. It decides nothing, so a tab that is frozen while it has it loses it. */
-
-const manager = (): LockManager | undefined =>
-  (navigator as { readonly locks?: LockManager }).locks;
+import { lockManager } from '../../tabs/web-locks.ts';
 
 /** How long another tab may keep this one from flushing and merging. */
 const HOLDER_MS = 60_000;
@@ -29,7 +27,7 @@ export class MaintenanceLock {
       if (lock) running = body();
       return running;
     };
-    const locks = manager();
+    const locks = lockManager();
     try {
       await (locks
         ? locks.request(this.name, isLate ? { steal: true } : { ifAvailable: true }, take)
