@@ -228,8 +228,9 @@ export class Connection {
       });
   }
 
+  /** A worker without an open database does not answer them: how long it may take to open is limited elsewhere, a salvage takes its time. */
   #startPings(): void {
-    if (this.#pinging !== undefined) return;
+    if (this.#pinging !== undefined || !this.#aliveLock) return;
     this.#pingsMissed = 0;
     this.#pinging = setInterval(() => {
       if (this.#pingsMissed >= PINGS_MISSED_MAX) this.#lose('The database worker does not respond');
