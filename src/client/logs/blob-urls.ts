@@ -8,18 +8,18 @@ interface Held {
 export class BlobUrls {
   private readonly held = new Map<string, Held>();
 
-  /** One URL per version of a file; undefined when there is no such file. */
+  /** One URL per version of a file, and for older ones that of the newest; undefined when there is no such file. */
   async urlOf(
     { id, version }: { readonly id: string; readonly version: number },
     expiresMs: number,
     read: () => Promise<Blob | undefined>,
   ): Promise<string | undefined> {
     const known = this.held.get(id);
-    if (known?.version === version) return known.url;
+    if (known && known.version >= version) return known.url;
     const file = await read();
     // Asked for twice at once: the first one read wins.
     const meanwhile = this.held.get(id);
-    if (meanwhile?.version === version) return meanwhile.url;
+    if (meanwhile && meanwhile.version >= version) return meanwhile.url;
     if (!file) return undefined;
     this.revoke(id);
     const url = URL.createObjectURL(file);
