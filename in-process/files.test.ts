@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { adopt } from '../src/adopt/adopt.ts';
-import { q, type Database, type FileRef, type Sync } from '../src/index.ts';
+import { q, type Database, type FileRef, type Ref, type Sync } from '../src/index.ts';
 import type { Network } from '../worker/browser/network.ts';
 import { openDatabase as openFolder } from './node.ts';
 import { createNetwork, openDatabase, openHub, type TestHub, type TestNetwork } from './testing.ts';
@@ -289,6 +289,39 @@ describe('with a hub', () => {
     expect((await other.db.files.list()).map(({ state }) => state)).toEqual(Array(3).fill('sent'));
     await other.sync.stop();
     for (const photo of photos) expect((await other.db.files.get(photo)).size).toBe(photo.size);
+  });
+
+  test('a file of several documents is fetched under one for which the hub has it', async () => {
+    const { db } = await device();
+    const photo = await db.files.put(photoOf(9));
+    await hub.client().query(q.Create(notes, { data: { photo } }));
+    const { ref: of } = await hub.client().query(q.Create(notes, { data: { photo } }));
+    await db.files.send(photo, { of });
+    await db.files.whenSent();
+    const other = await device({});
+    const fetched = await other.db.files.fetchAll(other.sync.client, all);
+    expect(fetched).toEqual({ files: 1, notUploaded: [] });
+    expect((await other.db.files.get(photo)).size).toBe(9);
+  });
+
+  test('a document that the hub does not have any more does not keep other files from being fetched', async () => {
+    const { db } = await device();
+    const photos: FileRef[] = [];
+    const refs: Ref[] = [];
+    for (const seed of [1, 2]) {
+      const photo = await db.files.put(photoOf(9, seed));
+      const { ref: of } = await hub.client().query(q.Create(notes, { data: { photo } }));
+      await db.files.send(photo, { of });
+      photos.push(photo);
+      refs.push(of);
+    }
+    await db.files.whenSent();
+    const other = await device({});
+    await other.sync.stop();
+    await hub.client().query(q.Delete(refs[0] as Ref));
+    const fetched = await other.db.files.fetchAll(other.sync.client, all);
+    expect(fetched).toEqual({ files: 2, notUploaded: [photos[0]?.file] });
+    expect((await other.db.files.get(photos[1] as FileRef)).size).toBe(9);
   });
 
   describe('of a photo that its device has not sent yet', () => {

@@ -1,6 +1,6 @@
 import { filesIn } from '../../codec/file-names.ts';
 import type { FileCall, FileData, FileProgress } from '../../host/files.ts';
-import { UsageError, type QueryError } from '../errors.ts';
+import { NotFound, UsageError } from '../errors.ts';
 import {
   flag,
   option,
@@ -130,22 +130,24 @@ export class Files extends TypedEvents<FilesEvents> {
     if (!callable.accepts((client as Partial<typeof client> | null)?.paginate))
       throw new UsageError('fetchAll() takes a client and a set.');
     const files = new Set<string>();
-    const notUploaded: string[] = [];
+    const missing = new Set<string>();
     const pages = client.paginate(set, {}, options).map((ref) => q.Get(ref as Ref));
     for await (const page of pages)
       for (const { ref, data } of page as readonly StoredDocument<unknown>[])
         for (const file of filesIn(queryText(data ?? null))) {
-          if (files.has(file)) continue;
+          if (files.has(file) && !missing.has(file)) continue;
           options.signal?.throwIfAborted();
           files.add(file);
           try {
             await this.fetch(file, { ...options, of: ref });
+            missing.delete(file);
           } catch (error) {
-            if ((error as QueryError).code !== 'file_not_uploaded') throw error;
-            notUploaded.push(file);
+            // The hub may not know the document yet, or not any more.
+            if (!(error instanceof NotFound)) throw error;
+            missing.add(file);
           }
         }
-    return { files: files.size, notUploaded };
+    return { files: files.size, notUploaded: [...missing] };
   }
 
   /**
