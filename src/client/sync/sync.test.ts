@@ -253,6 +253,18 @@ test('a verdict that was made while the sync was stopped settles its write when 
   expect(verdicts).toEqual(['0.1']);
 });
 
+test('a sync whose database was closed is offline, and says why', async () => {
+  const { sync, end, close } = fakeWorker('live', { stopSync: undefined });
+  await sync.start(OPTIONS);
+  const told: unknown[] = [];
+  sync.addEventListener('state', ({ detail }) => told.push(detail));
+  end(new Error('The worker was lost: another follows.'));
+  expect(sync.state).toBe('live');
+  close(new DatabaseClosed('Closed.'));
+  expect(sync.state).toBe('offline');
+  expect(told).toEqual([{ state: 'offline', reason: 'Closed.' }]);
+});
+
 test('stop() ends in the state offline, and says why', async () => {
   const { sync } = fakeWorker('live', { stopSync: undefined });
   await sync.start(OPTIONS);

@@ -209,7 +209,9 @@ export class Sync extends TypedEvents<SyncEvents> {
     }) as SyncClient;
     link.listen({
       onEnded: (reason) => {
-        if (link.closed) this.#verdicts.end(reason);
+        if (!link.closed) return;
+        this.#verdicts.end(reason);
+        this.#enter('offline', reason);
       },
     });
   }
