@@ -1,5 +1,5 @@
 /** Answers to calls and news of the worker come by different ways: either may be first. */
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { WorkerMessage } from '../../host/api.ts';
 import type { JudgedData } from '../../host/sync.ts';
 import type { SyncState } from '../../states.ts';
@@ -9,6 +9,8 @@ import type { Link, LinkListener } from '../connection/link.ts';
 import { DatabaseClosed, refusalError, UsageError } from '../errors.ts';
 import { q } from '../queries/builders.ts';
 import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
+
+afterEach(() => vi.unstubAllGlobals());
 
 const OPTIONS = { url: 'http://hub', secret: 's', sets: [] };
 const ANSWER = { status: 201, body: '{"resource":1}', metrics: {} };
@@ -263,6 +265,18 @@ test('a sync whose database was closed is offline, and says why', async () => {
   close(new DatabaseClosed('Closed.'));
   expect(sync.state).toBe('offline');
   expect(told).toEqual([{ state: 'offline', reason: 'Closed.' }]);
+});
+
+test('a sync whose database was closed leaves nothing on its page', async () => {
+  const signals: AbortSignal[] = [];
+  vi.stubGlobal('addEventListener', (_type: string, _listener: unknown, how: AbortController) =>
+    signals.push(how.signal),
+  );
+  const { sync, close } = fakeWorker('live');
+  await sync.start(OPTIONS);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+  close(new DatabaseClosed('Closed.'));
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
 });
 
 test('stop() ends in the state offline, and says why', async () => {

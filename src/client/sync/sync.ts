@@ -210,6 +210,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     link.listen({
       onEnded: (reason) => {
         if (!link.closed) return;
+        this.#stopListening?.();
         this.#verdicts.end(reason);
         this.#enter('offline', reason);
       },
