@@ -136,6 +136,26 @@ test('db.fetch ends a streamed body with an AbortError, also between two reads',
   await expect.poll(() => asked).toContain('cancel');
 });
 
+test('db.fetch ends a stream whose answer comes after it was aborted', async () => {
+  const asked: unknown[] = [];
+  const answers: (() => void)[] = [];
+  const { db } = await open({
+    http: () =>
+      new Promise((resolve) => {
+        const value = { status: 200, headers: {}, body: { stream: 7 } };
+        answers.push(() => resolve({ ok: true, value }));
+      }),
+    onMessage: (message) => asked.push(message),
+  });
+  const stop = new AbortController();
+  const pending = db.fetch('http://h/stream', { signal: stop.signal });
+  await expect.poll(() => answers).toHaveLength(1);
+  stop.abort();
+  await expect(pending).rejects.toMatchObject({ name: 'AbortError' });
+  answers[0]?.();
+  await expect.poll(() => asked).toEqual([{ type: 'cancel', stream: 7 }]);
+});
+
 test('db.fetch leaves nothing on a signal that outlives a streamed body, however that ended', async () => {
   let number = 0;
   const { db } = await open({

@@ -47,9 +47,8 @@ export class Streams {
     );
   }
 
-  /** The reader gets `reason` at its next read; the worker stops. */
+  /** The reader, if there is one yet, gets `reason` at its next read; the worker stops. */
   abort(stream: number, reason: unknown): void {
-    if (!this.#readers.has(stream)) return;
     this.#break(stream, reason);
     void this.cancel(stream);
   }
