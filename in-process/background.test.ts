@@ -10,6 +10,7 @@ import { memoryStorage, nothingKept } from './memory-storage.ts';
 import { startPortWorker } from './port-worker.ts';
 import { SwitchedNetwork } from './test-network.ts';
 import { openHub, type TestHub } from './testing.ts';
+import { stallParts } from './testing/stall-parts.ts';
 
 const notes = q.Collection<{ text: string }>('notes');
 const texts = q.Map(q.Paginate(q.Documents(notes)), (ref) =>
@@ -124,6 +125,19 @@ describe('without a page', () => {
     await syncWithoutPage();
     expect(await hub.client().query(q.Count(q.Documents(notes)))).toBe(0);
   });
+});
+
+test('a file that is not sent in time is to be tried again', async () => {
+  await inPage((sync) => sync.whenSynced());
+  network.offline();
+  await inPage(async (sync) => {
+    const photo = await sync.files.put(new Blob(['a heron']));
+    await sync.client.submit(q.Create('notes', { data: { photo } }));
+  });
+  const sent = stallParts(network);
+  network.online();
+  await expect(syncWithoutPage(2000)).rejects.toMatchObject({ code: 'connection_needed' });
+  expect(sent()).toBe(1);
 });
 
 test('a database that is no copy is left alone', async () => {

@@ -64,10 +64,9 @@ async function exchange(
     const exchanged = Promise.all([
       sync.wait({ for: 'settled', set: undefined }),
       sync.wait({ for: 'synced', set: undefined }),
-    ]);
+    ]).then(() => sync.files.uploads.sendAll());
     const how = await Promise.race([exchanged.then((): End => 'done'), told]);
     if (how !== 'done') throw how;
-    await sync.files.uploads.sendAll();
   } finally {
     await close();
   }
