@@ -532,3 +532,26 @@ test('a file that two verdicts name at once is sent under the documents of both'
   expect(await store.record(heron)).toMatchObject({ unsent: [home('1')], linkedTs: 10 });
   expect(await store.record(owl)).toMatchObject({ unsent: [home('1'), home('2')], linkedTs: 11 });
 });
+
+test('a reference that moves to a document that was read before keeps its file', async () => {
+  const database = createMemoryStore();
+  const file = await putFile(bytes(3), host(store));
+  const row = (n: number, value: string) => ({
+    space: 'documents' as const,
+    row: { key: String(n).padStart(4, '0') as never, entries: [], value },
+  });
+  const change = (...puts: ReturnType<typeof row>[]) =>
+    database.write(async (tx) => tx.apply({ puts, deletes: [] }), { durability: 'relaxed' });
+  // More than are read at once.
+  await change(...Array.from({ length: 600 }, (_, n) => row(n, n === 599 ? file : 'none')));
+  let pauses = 0;
+  const pause = async (): Promise<void> => {
+    pauses += 1;
+    // After the writes that wait, and the first documents.
+    if (pauses === 3) await change(row(599, 'none'), row(0, file));
+  };
+  const sweep = () => sweepFiles(clock + 1, { database, store, pause, nowMs: () => clock });
+  expect(await sweep()).toBe(0);
+  await change(row(0, 'none'));
+  expect(await sweep()).toBe(1);
+});

@@ -1,7 +1,7 @@
 /** Removes files that nothing on this device refers to. */
 import { filesIn } from '../../../codec/file-names.ts';
 import { EVERY_KEY } from '../../../codec/ranges.ts';
-import type { Entry, Range, Store } from '../../../store/port.ts';
+import type { Found, Range, Store } from '../../../store/port.ts';
 import { rangeAfter, scan } from '../../../store/scan.ts';
 import type { FileName } from '../../protocol/files.ts';
 import type { FileRecord, FileStore } from './file-store.ts';
@@ -37,18 +37,24 @@ export async function sweepFiles(
   const note = (file: FileName): void => {
     if (candidates.delete(file)) referred.add(file);
   };
-  // A write that waits becomes a document meanwhile, or comes to those that wait.
-  for (const space of ['sync', 'documents', 'sync'] as const) {
-    for (let range: Range | undefined = scan(space, EVERY_KEY, { limit: PAGE_ROWS }); range;) {
-      const entries: readonly Entry[] = await readPage(database, range);
-      for (const { row } of entries)
-        if (typeof row?.value === 'string') filesIn(row.value).forEach(note);
-      const last = entries.at(-1);
-      range = last && entries.length === PAGE_ROWS ? rangeAfter(range, last) : undefined;
-      if (candidates.size === 0) break;
-      await pause();
+  const lookThrough = async (fetch: (range: Range) => Promise<Found>): Promise<void> => {
+    for (const space of REFERRING.spaces) {
+      let range: Range | undefined = scan(space, EVERY_KEY, { limit: PAGE_ROWS });
+      while (range && candidates.size > 0) {
+        const [entries = []]: Found['ranges'] = (await fetch(range)).ranges;
+        for (const { row } of entries)
+          if (typeof row?.value === 'string') filesIn(row.value).forEach(note);
+        const last = entries.at(-1);
+        range = last && entries.length === PAGE_ROWS ? rangeAfter(range, last) : undefined;
+      }
     }
-  }
+  };
+  await lookThrough(async (range) => {
+    await pause();
+    return database.read((tx) => tx.fetch([], [range]), REFERRING);
+  });
+  // A reference may have moved meanwhile, to a row that was read before: what is left is looked for at one time.
+  await database.read((tx) => lookThrough((range) => tx.fetch([], [range])), REFERRING);
   for (const file of referred)
     await store.update(file, (before) => before && usedNow(before, { nowMs }));
   let removed = 0;
@@ -56,7 +62,5 @@ export async function sweepFiles(
   return removed;
 }
 
-const readPage = (database: Store, range: Range): Promise<readonly Entry[]> =>
-  database.read(async (tx) => (await tx.fetch([], [range])).ranges[0] ?? [], {
-    spaces: [range.space],
-  });
+/** Where files are referred to: writes that wait, and documents. */
+const REFERRING = { spaces: ['sync', 'documents'] } as const;
