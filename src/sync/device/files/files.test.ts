@@ -555,3 +555,62 @@ test('a reference that moves to a document that was read before keeps its file',
   await change(row(0, 'none'));
   expect(await sweep()).toBe(1);
 });
+
+test('a file that its document refers to again while another hub removes it is brought once more', async () => {
+  const file = await putFile(bytes(5), host(store));
+  const home = await note('1', file);
+  await noteHome(file, home, store);
+  const photo = (of: FileName | null) =>
+    world.ask({
+      update: { ref: coll('notes'), id: '1' },
+      params: obj({ data: obj({ photo: of }) }),
+    });
+  let refused: unknown;
+  const removing = openHub({
+    ...blobs,
+    list: (prefix) => blobs.list(prefix),
+    async delete(keys) {
+      if (keys.length > 1) {
+        await photo(file);
+        refused = await sendFiles(store, transportOf(ADMIN), quiet).catch(
+          (reason: unknown) => reason,
+        );
+      }
+      await blobs.delete(keys);
+    },
+  });
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  await photo(null);
+  await noteHome(file, home, store);
+  expect(await removing.sweep(Infinity)).toBe(1);
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  expect(await store.record(file)).toMatchObject({ sent: [home], unsent: [] });
+  expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
+  expect(refused).toMatchObject({ refusal: { code: 'file_not_uploaded' } });
+});
+
+test('a hub that stopped while it removed a file keeps it from being brought for minutes only', async () => {
+  const file = await putFile(bytes(5), host(store));
+  const home = await note('1', file);
+  const photo = (of: FileName | null) =>
+    world.ask({
+      update: { ref: coll('notes'), id: '1' },
+      params: obj({ data: obj({ photo: of }) }),
+    });
+  const stopping = openHub({
+    ...blobs,
+    list: (prefix) => blobs.list(prefix),
+    delete: () => Promise.reject(new Error('stopped')),
+  });
+  await noteHome(file, home, store);
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  await photo(null);
+  await expect(stopping.sweep(Infinity)).rejects.toThrow('stopped');
+  await photo(file);
+  await noteHome(file, home, store);
+  const send = () => sendFiles(store, transportOf(ADMIN), quiet);
+  await expect(send()).rejects.toMatchObject({ refusal: { code: 'file_not_uploaded' } });
+  world.now += 600_000_000;
+  await send();
+  expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
+});

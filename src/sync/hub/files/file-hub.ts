@@ -7,6 +7,7 @@ import type { Engine } from '../../../engine/engine.ts';
 import type { EngineContext } from '../../../engine/context.ts';
 import { keyOf, liveVersion } from '../../../engine/documents.ts';
 import type { BodyInput } from '../../../engine/transactions.ts';
+import { hexOfBytes } from '../../../codec/hex.ts';
 import { utf8Bytes, utf8Text } from '../../../codec/utf8.ts';
 import { Ref } from '../../../values/value.ts';
 import {
@@ -114,7 +115,7 @@ export class FileHub {
       const stored = putMs < before ? storedIn(folder) : undefined;
       if (!stored) continue;
       // Before the document is read: whoever finds in it that it refers to the file finds this too.
-      const removing = this.removeUnlessReferred(stored, keys);
+      const removing = this.removeUnlessReferred(stored, folder, keys);
       this.sweeping.set(folder, removing);
       try {
         if (await removing) removed += 1;
@@ -125,10 +126,23 @@ export class FileHub {
     return removed;
   }
 
-  private async removeUnlessReferred(stored: StoredFile, keys: readonly string[]) {
+  private async removeUnlessReferred(
+    stored: StoredFile,
+    folder: string,
+    keys: readonly string[],
+  ): Promise<boolean> {
+    const { blobs, clock, random } = this.options;
     if (await this.isReferred(stored)) return false;
-    await this.options.blobs.delete(keys);
-    return true;
+    const mark = `${folder}${REMOVING}${hexOfBytes(random(8))}`;
+    await blobs.put(mark, utf8Bytes(String(clock())));
+    try {
+      // Once more: to whoever refers to the file from now on, a hub over the same store of files finds the mark.
+      if (await this.isReferred(stored)) return false;
+      await blobs.delete(keys);
+      return true;
+    } finally {
+      await blobs.delete([mark]);
+    }
   }
 
   private async *stored() {
@@ -160,7 +174,19 @@ export class FileHub {
   private async missingOf(folder: string, { chunks }: Manifest): Promise<readonly number[]> {
     const here = new Set<string>();
     for await (const { key } of this.options.blobs.list(folder)) here.add(key.slice(folder.length));
+    for (const name of here) if (name.startsWith(REMOVING)) await this.requireOver(folder + name);
     return chunks.map((_, n) => n).filter((n) => !here.has(String(n)));
+  }
+
+  /** @throws SyncRefused `file_not_uploaded` while another hub removes what is here */
+  private async requireOver(mark: string): Promise<void> {
+    const { blobs, clock } = this.options;
+    const begun = await blobs.get(mark);
+    if (begun && clock() < Number(utf8Text(begun)) + REMOVAL_MAX_MICROS)
+      throw new SyncRefused(
+        'file_not_uploaded',
+        'The hub is removing what it had of this file: send it again in a moment.',
+      );
   }
 
   /**
@@ -244,6 +270,10 @@ interface StoredFile {
 
 /** Beside the chunks: devices were told that the file is here. */
 const ANNOUNCED = 'announced';
+/** Begins the names of marks beside the chunks, of hubs that remove them; in each the time at which its hub began, µs. */
+const REMOVING = 'removing-';
+/** A hub that has not ended by then has stopped. */
+const REMOVAL_MAX_MICROS = 300_000_000;
 
 const folderIn = ({ ref: { database, collection, id }, file }: StoredFile): string =>
   `${database}/${collection}/${id}/${file.slice('file:'.length)}/`;
