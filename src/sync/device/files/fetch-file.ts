@@ -4,6 +4,7 @@ import type { Epoch } from '../../protocol/identifiers.ts';
 import { requireAnswer } from '../syncer/transport.ts';
 import type { FileTransport } from './file-transport.ts';
 import { newRecord, usedNow, type FilesHost } from './put-file.ts';
+import { atEpoch, withSent } from './send-files.ts';
 
 export interface FileProgress {
   readonly done: number;
@@ -44,7 +45,11 @@ export async function fetchFile(
       before && {
         ...usedNow(before, host),
         // It came from there.
-        ...(!before.isWhole && { isWhole: true, failed: undefined, sent: [place.home], epoch }),
+        ...(!before.isWhole && {
+          ...withSent(atEpoch(before, epoch), place.home, undefined, { epoch }),
+          isWhole: true,
+          failed: undefined,
+        }),
       },
   );
   // Removed meanwhile, and its first chunks with it.

@@ -533,6 +533,24 @@ test('a file that two verdicts name at once is sent under the documents of both'
   expect(await store.record(owl)).toMatchObject({ unsent: [home('1'), home('2')], linkedTs: 11 });
 });
 
+test('a file that is fetched under one document is still known to be at the hub under the others', async () => {
+  const file = await putFile(bytes(5), host(store));
+  const [first, second] = [await note('1', file), await note('2', file)];
+  await noteHome(file, first, store);
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  const other = createMemoryFiles();
+  await putFile(bytes(5), host(other));
+  await noteHome(file, second, other);
+  await sendFiles(other, transportOf(ADMIN), quiet);
+  await store.update(file, (before) => before && { ...before, isWhole: false });
+  await fetchFile({ file, home: second }, transportOf(ADMIN), host(store), { epoch: 'a' });
+  expect((await store.record(file))?.sent).toEqual([first, second]);
+
+  await store.update(file, (before) => before && { ...before, isWhole: false });
+  await fetchFile({ file, home: second }, transportOf(ADMIN), host(store), { epoch: 'b' });
+  expect(await store.record(file)).toMatchObject({ unsent: [first], sent: [second], epoch: 'b' });
+});
+
 test('a reference that moves to a document that was read before keeps its file', async () => {
   const database = createMemoryStore();
   const file = await putFile(bytes(3), host(store));

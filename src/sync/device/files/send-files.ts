@@ -109,18 +109,20 @@ export async function sendFiles(
 async function noteEpoch(store: FileStore, epoch: Epoch | undefined): Promise<void> {
   for (const { file, sent, epoch: before } of await store.records())
     if (sent.length > 0 && before !== epoch)
-      await store.update(file, (record) =>
-        record && record.epoch !== epoch
-          ? { ...withHomes(record, record.sent, record.linkedTs), sent: [], epoch }
-          : undefined,
-      );
+      await store.update(file, (record) => record && atEpoch(record, epoch));
 }
 
-function withSent(
+/** The hub is asked again about what it had in an earlier epoch. */
+export const atEpoch = (record: FileRecord, epoch: Epoch | undefined): FileRecord =>
+  record.sent.length === 0 || record.epoch === epoch
+    ? record
+    : { ...withHomes(record, record.sent, record.linkedTs), sent: [], epoch };
+
+export function withSent(
   record: FileRecord,
   home: FileHome,
   refusal: SyncRefusal | undefined,
-  { epoch }: SendOptions,
+  { epoch }: Pick<SendOptions, 'epoch'>,
 ): FileRecord {
   if (refusal === DAMAGED) return { ...record, isWhole: false, failed: refusal.description };
   const unsent = record.unsent.filter((each) => !isSameHome(each, home));
