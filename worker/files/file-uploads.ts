@@ -80,12 +80,16 @@ export class FileUploads {
 
   private sendSoon(): void {
     this.cancel();
-    this.sendAll().then(
-      () => {
-        this.failures = 0;
-      },
-      (reason: unknown) => this.sendLater(reason),
-    );
+    // What is under way may have looked for the last time already.
+    Promise.resolve(this.sending)
+      .catch(() => undefined)
+      .then(() => this.sendAll())
+      .then(
+        () => {
+          this.failures = 0;
+        },
+        (reason: unknown) => this.sendLater(reason),
+      );
   }
 
   private sendLater(reason: unknown): void {

@@ -126,8 +126,32 @@ async function openTabs(count: number, blob: Blob) {
         ...syncing,
       }),
   );
-  return { tabs, written, arrive: () => arrivals.splice(0).forEach((each) => each()) };
+  return { tabs, store, written, arrive: () => arrivals.splice(0).forEach((each) => each()) };
 }
+
+test('a file that is noted while the sending of another ends is sent too', async () => {
+  const { tabs, store, written, arrive } = await openTabs(1, new Blob([new Uint8Array(5)]));
+  const [tab] = tabs as [Files];
+  const later = await putFile(new Blob(['later']), { store, sha256, nowMs });
+  const before = { ...store };
+  const looked = new Promise<void>((resolve) => {
+    store.records = async () => {
+      const found = await before.records();
+      if (found.every(({ unsent }) => unsent.length === 0)) {
+        store.records = () => before.records();
+        await noteHome(later, [1024, '2'], store);
+        tab.uploads.kick();
+        resolve();
+      }
+      return found;
+    };
+  });
+  tab.uploads.kick();
+  await expect.poll(() => written).toEqual(['0: 0']);
+  arrive();
+  await looked;
+  await expect.poll(() => tab.unsent()).toBe(0);
+});
 
 test('of a tab and the service worker one sends at a time, and no chunk twice', async () => {
   const { tabs, written, arrive } = await openTabs(2, new Blob([new Uint8Array(CHUNK + 5)]));
