@@ -39,7 +39,10 @@ export class Files {
   }
 
   async put(source: FileSource): Promise<Pick<FileData, 'file' | 'size'>> {
-    return { file: await putFile(source, this.options), size: source.size };
+    const file = await putFile(source, this.options);
+    // Documents may have been noted for it before, while it was damaged.
+    this.options.askToSend();
+    return { file, size: source.size };
   }
 
   /**
@@ -154,6 +157,7 @@ export class Files {
     await this.fetchNow({ file: name, home: homeOf(of) }, signal);
     const fetched = await this.recordOf(name);
     if (!fetched?.isWhole) throw new Refusal('storage_unavailable', 'The database was closed.');
+    if (isToSend(fetched)) this.options.askToSend();
     return fetched;
   }
 

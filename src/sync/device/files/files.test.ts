@@ -551,6 +551,13 @@ test('a file that is fetched under one document is still known to be at the hub 
   expect(await store.record(file)).toMatchObject({ unsent: [first], sent: [second], epoch: 'b' });
 });
 
+test('a document of a confirmed write is noted for a file of which only a part is here', async () => {
+  const file = await putFile(bytes(5), host(store));
+  await store.update(file, (before) => before && { ...before, isWhole: false });
+  expect(await noteFilesOf({ ts: 10, files: [[1024, '1', [file]]] }, store)).toBe(true);
+  expect(await store.record(file)).toMatchObject({ unsent: [[1024, '1']], linkedTs: 10 });
+});
+
 test('a reference that moves to a document that was read before keeps its file', async () => {
   const database = createMemoryStore();
   const file = await putFile(bytes(3), host(store));

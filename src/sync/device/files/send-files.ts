@@ -17,7 +17,7 @@ import type { FileTransport } from './file-transport.ts';
 /** Asking again would not help. */
 const FINAL: ReadonlySet<string> = new Set<SyncRefusalCode>(['file_not_found', 'file_too_large']);
 
-/** Notes under which documents the files of a confirmed write are to be sent. Those that are not here are of other devices. */
+/** Notes under which documents the files of a confirmed write are to be sent, once they are whole. Those that are not here are of other devices. */
 export async function noteFilesOf(
   { files = [], ts }: Pick<Verdict, 'files' | 'ts'>,
   store: FileStore,
@@ -30,7 +30,7 @@ export async function noteFilesOf(
   await Promise.all(
     [...homes].map(([file, wanted]) =>
       store.update(file, (before) => {
-        if (!before?.isWhole || before.linkedTs >= ts) return undefined;
+        if (!before || before.linkedTs >= ts) return undefined;
         isNew = true;
         return withHomes(before, wanted, ts);
       }),
