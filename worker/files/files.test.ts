@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { createMemoryFiles } from '../../src/sync/device/files/file-store.ts';
+import { createMemoryFiles, type FileStore } from '../../src/sync/device/files/file-store.ts';
 import { putFile } from '../../src/sync/device/files/put-file.ts';
 import { noteHome } from '../../src/sync/device/files/send-files.ts';
 import { FakeLocks } from '../testing/fake-locks.ts';
@@ -63,8 +63,67 @@ async function openBeside(blob: Blob) {
     },
     ...syncing,
   });
-  return { files, file, signals, asked: () => asked, arrive: () => arrive() };
+  return { files, file, store, signals, asked: () => asked, arrive: () => arrive() };
 }
+
+/** Loses a part that is there, until it is put again. */
+function losePart(store: FileStore, part: number): void {
+  const before = { ...store };
+  let isLost = true;
+  store.chunk = async (file, n) => (isLost && n === part ? undefined : before.chunk(file, n));
+  store.putChunk = async (file, n, bytes) => {
+    await before.putChunk(file, n, bytes);
+    if (n === part) isLost = false;
+  };
+}
+
+test('a part that a whole file has lost is fetched again', async () => {
+  const blob = new Blob([new Uint8Array(5).fill(7)]);
+  const { files, file, store, asked } = await openBeside(blob);
+  await files.fetch({ file, of });
+  losePart(store, 0);
+  const got = await files.get({ file, of });
+  expect(await got.text()).toBe('\x07'.repeat(5));
+  expect(asked()).toBe(2);
+  expect(await files.list()).toMatchObject([{ state: 'sent', error: undefined }]);
+});
+
+test('a file that has lost a part, and of which no document is named, says what to do until it is put again', async () => {
+  const blob = new Blob([new Uint8Array(5).fill(7)]);
+  const { files, file, store } = await openBeside(blob);
+  await files.put(blob);
+  losePart(store, 0);
+  for (let times = 0; times < 2; times++)
+    await expect(files.get({ file, of: undefined })).rejects.toMatchObject({
+      code: 'not found',
+      message: expect.stringMatching(/put it.*\{ of: ref \}/),
+    });
+  expect(await files.list()).toMatchObject([
+    { state: 'partial', error: expect.stringContaining('put it again') },
+  ]);
+  await files.put(blob);
+  expect((await files.get({ file, of: undefined })).size).toBe(5);
+});
+
+test('what is put again asks for it to be sent, if it was to be sent before a part of it was lost', async () => {
+  const blob = new Blob([new Uint8Array(5).fill(7)]);
+  const store = createMemoryFiles();
+  const file = await putFile(blob, { store, sha256, nowMs });
+  await noteHome(file, [1024, '1'], store);
+  let asked = 0;
+  const files = new Files({
+    ...syncing,
+    store: Object.assign(store, { isUsed: () => Promise.resolve(true), close: () => undefined }),
+    database: createMemoryStore(),
+    transport: () => undefined,
+    askToSend: () => (asked += 1),
+  });
+  losePart(store, 0);
+  await expect(files.get({ file, of: undefined })).rejects.toMatchObject({ code: 'not found' });
+  expect([asked, await files.unsent()]).toEqual([0, 0]);
+  await files.put(blob);
+  expect([asked, await files.unsent()]).toEqual([1, 1]);
+});
 
 test('fetching ends when its signal is aborted, what has come stays, and the next call goes on there', async () => {
   const blob = new Blob([new Uint8Array(CHUNK + 5).fill(7)]);

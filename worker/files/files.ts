@@ -7,7 +7,7 @@ import type { FileRecord } from '../../src/sync/device/files/file-store.ts';
 import { FileWaiters, RECHECK_MS } from '../../src/sync/device/files/file-waiters.ts';
 import { fetchFile } from '../../src/sync/device/files/fetch-file.ts';
 import { putFile, usedNow, type FileSource } from '../../src/sync/device/files/put-file.ts';
-import { isToSend, noteHome } from '../../src/sync/device/files/send-files.ts';
+import { damaged, isToSend, noteHome } from '../../src/sync/device/files/send-files.ts';
 import { sweepFiles } from '../../src/sync/device/files/sweep-files.ts';
 import { Signal } from '../../src/sync/device/syncer/signal.ts';
 import { RefusedByHub } from '../../src/sync/device/syncer/transport.ts';
@@ -47,16 +47,26 @@ export class Files {
 
   /**
    * @param signal ends fetching, and waiting; what has come stays
-   * @throws Refusal `not found`, `file_not_uploaded`, `connection_needed`, `quota_exceeded`
+   * @throws Refusal `not found`, `file_not_uploaded`, `connection_needed`, `quota_exceeded`, `local_data_loss`
    */
   async get(call: FileCall, signal?: AbortSignal): Promise<Blob> {
+    const file = (await this.read(call, signal)) ?? (await this.read(call, signal));
+    if (file) return file;
+    throw new Refusal('local_data_loss', NOT_HERE);
+  }
+
+  /** Undefined: a part of it is lost, and the next call fetches that, or says why it cannot. */
+  private async read(call: FileCall, signal: AbortSignal | undefined): Promise<Blob | undefined> {
     const { store } = this.options;
     const { file, manifest } = await this.fetched(call, signal);
     await store.update(file, (before) => before && usedNow(before, this.options));
     const parts: BlobPart[] = [];
     for (const n of manifest.chunks.keys()) {
       const bytes = await store.chunk(file, n);
-      if (!bytes) throw new Refusal('storage_unavailable', `A part of ${file} has gone.`);
+      if (!bytes) {
+        await store.update(file, (before) => before && damaged(before));
+        return undefined;
+      }
       parts.push(bytes as Uint8Array<ArrayBuffer>);
     }
     return new Blob(parts);
@@ -191,7 +201,7 @@ export class Files {
 }
 
 const NOT_HERE =
-  'The file is not on this device. Name a document that refers to it, and it is fetched from the hub: get(file, { of: ref }).';
+  'The file is not on this device: put it, or name a document that refers to it: get(file, { of: ref }).';
 const OUT_OF_REACH =
   'The file is not on this device, and the hub cannot be reached now. Received parts are kept.';
 

@@ -124,7 +124,7 @@ export function withSent(
   refusal: SyncRefusal | undefined,
   { epoch }: Pick<SendOptions, 'epoch'>,
 ): FileRecord {
-  if (refusal === DAMAGED) return { ...record, isWhole: false, failed: refusal.description };
+  if (refusal === DAMAGED) return damaged(record);
   const unsent = record.unsent.filter((each) => !isSameHome(each, home));
   if (refusal) return { ...record, unsent, failed: refusal.description };
   const sent = [...record.sent.filter((each) => !isSameHome(each, home)), home];
@@ -160,7 +160,13 @@ async function sendFile(
   return undefined;
 }
 
-/** Only another `put()` makes it complete. */
+/** It lacks a part. Another `put()` makes it whole, or what is fetched. */
+export const damaged = (record: FileRecord): FileRecord => ({
+  ...record,
+  isWhole: false,
+  failed: DAMAGED.description,
+});
+
 const DAMAGED: SyncRefusal = {
   code: 'file_not_found',
   description: 'A part of the file is lost or damaged on this device: put it again.',
