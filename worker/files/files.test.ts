@@ -4,6 +4,7 @@ import { createMemoryStore } from '../../src/store/memory.ts';
 import { createMemoryFiles, type FileStore } from '../../src/sync/device/files/file-store.ts';
 import { putFile } from '../../src/sync/device/files/put-file.ts';
 import { noteHome } from '../../src/sync/device/files/send-files.ts';
+import { fileRequests } from '../sync/file-requests.ts';
 import { FakeLocks } from '../testing/fake-locks.ts';
 import { Files } from './files.ts';
 
@@ -103,6 +104,22 @@ test('a file that has lost a part, and of which no document is named, says what 
   ]);
   await files.put(blob);
   expect((await files.get({ file, of: undefined })).size).toBe(5);
+});
+
+test('a hub whose answer is no manifest is one that cannot be reached', async () => {
+  const store = createMemoryFiles();
+  const file = await putFile(new Blob(['x']), { store: createMemoryFiles(), sha256, nowMs });
+  for (const text of ['<html>Please log in to the network.</html>', '{"size":"large"}', 'null']) {
+    const portal = () => Promise.resolve(new Response(text, { status: 200 }));
+    const files = new Files({
+      ...syncing,
+      store: Object.assign(store, { isUsed: () => Promise.resolve(true), close: () => undefined }),
+      database: createMemoryStore(),
+      transport: (signal) =>
+        fileRequests({ url: 'https://hub.example', token: 's', fetch: portal, signal }),
+    });
+    await expect(files.get({ file, of })).rejects.toMatchObject({ code: 'connection_needed' });
+  }
 });
 
 test('what is put again asks for it to be sent, if it was to be sent before a part of it was lost', async () => {
