@@ -7,7 +7,9 @@ import { adopt } from '../src/adopt/adopt.ts';
 import { q, type Database, type FileRef, type Ref, type Sync } from '../src/index.ts';
 import type { Network } from '../worker/browser/network.ts';
 import { openDatabase as openFolder } from './node.ts';
+import type { SwitchedNetwork } from './test-network.ts';
 import { createNetwork, openDatabase, openHub, type TestHub, type TestNetwork } from './testing.ts';
+import { stallParts } from './testing/stall-parts.ts';
 
 const CHUNK = 1024 * 1024;
 const notes = q.Collection<{ photo: FileRef }>('notes');
@@ -323,6 +325,24 @@ describe('with a hub', () => {
     expect(fetched).toEqual({ files: 2, notUploaded: [photos[0]?.file] });
     expect((await other.db.files.get(photos[1] as FileRef)).size).toBe(9);
   });
+
+  test.each(['close', 'destroy'] as const)(
+    '%s() does not wait for a file that is being fetched',
+    async (how) => {
+      const { db } = await device();
+      const photo = await db.files.put(photoOf(9));
+      const { ref: of } = await hub.client().query(q.Create(notes, { data: { photo } }));
+      await db.files.send(photo, { of });
+      await db.files.whenSent();
+      const slow = createNetwork();
+      const parts = stallParts(slow as SwitchedNetwork);
+      const other = await device({ network: slow });
+      const got = failure(other.db.files.get(photo, { of }));
+      await expect.poll(parts).toBe(1);
+      await other.db[how]();
+      expect(await got).toMatch(/storage_unavailable|database_closed/);
+    },
+  );
 
   describe('of a photo that its device has not sent yet', () => {
     /** A note whose photo is on a device that is offline, and one that keeps the notes. */

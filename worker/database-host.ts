@@ -203,6 +203,7 @@ export class DatabaseHost {
     await opened.streams.close();
     opened.runner.close();
     opened.database.sync.failWaits(refusal());
+    opened.database.sync.files.end();
     await Promise.all(this.inFlight);
     await before?.(opened);
     this.closing = opened.database.close();

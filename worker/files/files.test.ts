@@ -163,7 +163,7 @@ test('a database that is closed ends fetching', async () => {
   const got = files.get({ file, of }, new AbortController().signal);
   await expect.poll(asked).toBe(2);
   files.close();
-  await expect(got).rejects.toMatchObject({ code: 'connection_needed' });
+  await expect(got).rejects.toMatchObject({ code: 'storage_unavailable' });
   expect(signals[0]?.aborted).toBe(true);
 });
 

@@ -125,8 +125,13 @@ export class Files {
     await sweepFiles(nowMs() - SYNC_LIMITS.filesKeptMs, { store, database, nowMs, pause });
   }
 
-  close(): void {
+  /** Ends what is on its way: calls that wait for it are rejected. */
+  end(): void {
     this.ended.abort();
+  }
+
+  close(): void {
+    this.end();
     this.options.store.close();
   }
 
@@ -188,7 +193,7 @@ export class Files {
           emit({ file, way: 'fetching', done, size, error: undefined }),
       });
     } catch (reason) {
-      throw asRefusal(reason);
+      if (!this.ended.signal.aborted) throw asRefusal(reason);
     } finally {
       stop.abort();
     }
