@@ -103,7 +103,7 @@ export class FileJudge {
       const [, , , hash, part] = key.split('/');
       const content = this.deeds.contents.get(`file:${hash}`);
       const n = Number(part);
-      if (!content || part === 'manifest' || part === 'announced') continue;
+      if (!content || Number.isNaN(n)) continue;
       const expected = content.subarray(
         n * CHUNK,
         n * CHUNK + chunkBytesOf({ size: content.length }, n),
@@ -149,6 +149,7 @@ export class FileJudge {
     if (!isSame) this.run.problems.push(`F6: the hub has ${left.size} files, not ${wanted.size}`);
     const named = new Set([...wanted].map((each) => each.split(' ')[1]));
     for (const { store } of this.deeds.devices) {
+      const before = await store.records();
       const removed = await sweepFiles(this.run.clockwork.now - KEPT_MS, {
         database: documentsOf(this.hub.world.store),
         store,
@@ -158,6 +159,9 @@ export class FileJudge {
       if (removed > 0) this.run.count('device removes files');
       for (const { file } of await store.records())
         if (!named.has(file)) this.run.problems.push(`F6: a device still has ${file}`);
+      for (const { file } of before)
+        if (named.has(file) && !(await store.record(file)))
+          this.run.problems.push(`F6: a device has removed ${file}`);
     }
   }
 }
@@ -166,7 +170,14 @@ export class FileJudge {
 const documentsOf = (store: Store): Store => ({
   ...store,
   read: (body, options) =>
-    options?.spaces?.includes('sync')
-      ? body({ fetch: () => Promise.resolve({ rows: [], ranges: [] }) })
-      : store.read(body, options),
+    store.read(
+      (tx) =>
+        body({
+          fetch: (rows, ranges) =>
+            ranges.some(({ space }) => space === 'sync')
+              ? Promise.resolve({ rows: [], ranges: [] })
+              : tx.fetch(rows, ranges),
+        }),
+      options,
+    ),
 });
