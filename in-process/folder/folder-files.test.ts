@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { describeFileStore } from '../../src/sync/device/files/file-store.contract.ts';
+import { newRecord } from '../../src/sync/device/files/put-file.ts';
 import { folderFiles } from './folder-files.ts';
 
 const folders: string[] = [];
@@ -10,10 +11,23 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
 });
 
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'burrow-files-'));
+  folders.push(folder);
+  return folder;
+}
+
 describe('in a folder', () => {
-  describeFileStore(async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'burrow-files-'));
-    folders.push(folder);
-    return folderFiles(folder).openFiles('any');
-  });
+  describeFileStore(async () => folderFiles(await newFolder()).openFiles('any'));
+});
+
+test('what else is in the folder is no file', async () => {
+  const folder = await newFolder();
+  const store = folderFiles(folder).openFiles('any');
+  const record = newRecord(`file:${'a'.repeat(64)}`, { size: 0, chunks: [] });
+  await store.update(record.file, () => record);
+  // As file managers leave them.
+  await writeFile(join(folder, 'files', '.DS_Store'), '');
+  await mkdir(join(folder, 'files', 'copies'));
+  expect(await store.records()).toEqual([record]);
 });

@@ -29,7 +29,8 @@ export function folderFiles(folder: string): FileStorage {
         turns.run(async () => {
           const names = existsSync(root) ? await readdir(root) : [];
           const found = await Promise.all(
-            names.map((hash) => record(fileName(`file:${hash}`, 'folder'))),
+            // File managers leave files of their own.
+            names.filter(isHash).map((hash) => record(fileName(`file:${hash}`, 'folder'))),
           );
           return found.filter((each) => each !== undefined);
         }),
@@ -46,6 +47,8 @@ export function folderFiles(folder: string): FileStorage {
         turns.run(async () => {
           const before = await record(file);
           if (!before || !isStill(before)) return false;
+          // First: a process that is killed amid it leaves no record of a file that lacks parts.
+          await rm(at(file, RECORD), { force: true });
           await rm(join(root, hashIn(file)), { recursive: true, force: true });
           return true;
         }),
@@ -55,5 +58,7 @@ export function folderFiles(folder: string): FileStorage {
 }
 
 const NOTHING_FAILED: Pick<FileRecord, 'failed'> = { failed: undefined };
+
+const isHash = (name: string): boolean => /^[\da-f]{64}$/.test(name);
 
 const hashIn = (file: FileName): string => file.slice('file:'.length);
