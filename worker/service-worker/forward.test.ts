@@ -105,6 +105,23 @@ test('forward() answers 503 when the page that accepted does not answer, or brea
   expect(await response.text()).toContain('The worker is gone.');
 });
 
+test('forward() answers 503 as soon as the page that accepted was closed', async () => {
+  const open = vi
+    .fn<ForwardOptions['isOpen']>()
+    .mockResolvedValueOnce(true)
+    .mockResolvedValue(false);
+  const response = await forward(REQUEST, pageOf('own', []), none, {
+    ...OPTIONS,
+    answerMs: 600_000,
+    isOpen: open,
+  });
+  expect([response.status, await response.text()]).toEqual([
+    503,
+    expect.stringContaining('closed'),
+  ]);
+  expect(open.mock.calls).toEqual([['own'], ['own']]);
+});
+
 test('forward() asks for the parts of a streamed body as they are read', async () => {
   const own = pageOf('own', [
     answerOf(undefined),

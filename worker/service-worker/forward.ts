@@ -19,7 +19,7 @@ export interface ForwardOptions {
   readonly acceptMs: number;
   /** How long an accepted request may take to be answered. */
   readonly answerMs: number;
-  /** A streamed answer may be silent for as long as its page is open: how often that is looked at. */
+  /** An answer may be awaited for as long as its page is open: how often that is looked at. */
   readonly goneMs: number;
   readonly isOpen: (pageId: string) => Promise<boolean>;
 }
@@ -99,6 +99,7 @@ function ask(
   return new Promise((resolve) => {
     const end = (response: Response): void => {
       clearTimeout(late);
+      stopLooking();
       resolve(response);
     };
     const fail = (description: string): void => {
@@ -109,6 +110,9 @@ function ask(
     const late = setTimeout(
       () => fail('The page that handles the request did not respond in time.'),
       options.answerMs,
+    );
+    const stopLooking = whenGone(channel, options, () =>
+      fail('The page that handles the request was closed.'),
     );
     channel.onAnswer = (answer) => {
       if (answer.type === 'broken') return fail(answer.description);
@@ -155,24 +159,33 @@ function pulled(channel: PageChannel, options: ForwardOptions): ReadableStream<U
   return new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 });
 }
 
-/** A page that is gone says nothing: it is looked for while nothing comes. */
-function nextPart(
-  channel: PageChannel,
-  { goneMs, isOpen }: ForwardOptions,
-): Promise<ServiceAnswer> {
+function nextPart(channel: PageChannel, options: ForwardOptions): Promise<ServiceAnswer> {
   return new Promise((resolve) => {
-    const look = async (): Promise<void> => {
-      if (await isOpen(channel.pageId)) return;
-      clearInterval(timer);
-      resolve({ type: 'broken', description: 'The page that sent this response was closed.' });
-    };
-    const timer = setInterval(() => void look(), goneMs);
+    const stopLooking = whenGone(channel, options, () =>
+      resolve({ type: 'broken', description: 'The page that sent this response was closed.' }),
+    );
     channel.onAnswer = (answer) => {
-      clearInterval(timer);
+      stopLooking();
       resolve(answer);
     };
     send(channel, { type: 'pull' });
   });
+}
+
+/** A page that is gone says nothing: it is looked for while nothing comes. @returns how that ends */
+function whenGone(
+  { pageId }: PageChannel,
+  { goneMs, isOpen }: ForwardOptions,
+  onGone: () => void,
+): () => void {
+  const look = async (): Promise<void> => {
+    if (await isOpen(pageId)) return;
+    stop();
+    onGone();
+  };
+  const timer = setInterval(() => void look(), goneMs);
+  const stop = (): void => clearInterval(timer);
+  return stop;
 }
 
 /** In the shape that callers of the path expect. */
