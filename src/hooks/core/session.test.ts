@@ -87,6 +87,17 @@ test('logOut({ forget: true }) called twice begins anew once', async () => {
   expect(opened).toBe(2);
 });
 
+test('a session that is stopped while logOut({ forget: true }) deletes opens nothing anew', async () => {
+  let opened = 0;
+  const session = new Session({ database: async () => (opened++, (await openFake()).db) });
+  const stop = session.start();
+  await expect.poll(() => session.get().state).toBe('logged-in');
+  const out = session.logOut({ forget: true });
+  stop();
+  await out;
+  expect([session.get().state, opened]).toEqual(['opening', 1]);
+});
+
 test('a login that is none is refused', async () => {
   const { db } = await openFake();
   const session = new Session({ database: db, loginKey: 'key' });

@@ -113,7 +113,8 @@ export class Session extends Cell<SessionState> {
     if (!options.forget || database !== this.get().database) return;
     this.given = undefined;
     this.set(OPENING);
-    this.start();
+    // Its components may be gone meanwhile.
+    if (!this.listening.signal.aborted) this.start();
   };
 
   private async open(listening: AbortController): Promise<void> {
