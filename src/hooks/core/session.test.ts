@@ -98,6 +98,18 @@ test('a session that is stopped while logOut({ forget: true }) deletes opens not
   expect([session.get().state, opened]).toEqual(['opening', 1]);
 });
 
+test('an option that does not exist is refused: with a misspelt key everybody would be the admin', async () => {
+  const { db } = await openFake();
+  const wrong = { database: db, loginkey: 'key' };
+  expect(() => new Session(wrong)).toThrow(
+    'There is no option `loginkey`. There are: database, sync, loginKey.',
+  );
+  // As a component has them.
+  const props = { database: db, children: undefined, 'data-source': 'app.tsx:7' };
+  expect(new Session(props).get().state).toBe('opening');
+  await db.close();
+});
+
 test('a login that is none is refused', async () => {
   const { db } = await openFake();
   const session = new Session({ database: db, loginKey: 'key' });

@@ -48,6 +48,9 @@ export interface SessionState {
   readonly sync: Sync | undefined;
 }
 
+/** And props of components that are no options: tools of developers add some with a hyphen. */
+const OPTIONS = /^(?:database|sync|loginKey|children|ref|.*-.*)$/;
+
 export const OPENING: SessionState = {
   state: 'opening',
   error: undefined,
@@ -62,8 +65,12 @@ export class Session extends Cell<SessionState> {
   private given: Database | Promise<Database> | undefined = undefined;
   private listening = new AbortController();
 
+  /** @throws UsageError: with a misspelt `loginKey` everybody would be the admin */
   constructor(options: BurrowOptions) {
     super(OPENING);
+    const wrong = Object.keys(options).find((name) => !OPTIONS.test(name));
+    if (wrong)
+      throw new UsageError(`There is no option \`${wrong}\`. There are: database, sync, loginKey.`);
     this.options = options;
   }
 
