@@ -1,9 +1,17 @@
 /** On a server there is no window, no worker and no database. */
-import { createElement } from 'react';
-import { renderToString } from 'react-dom/server';
+import { createElement, Suspense } from 'react';
+import { renderToReadableStream, renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { q } from '../index.ts';
-import { BurrowProvider, useMutation, usePages, useQuery, useSession, useSync } from './react.ts';
+import {
+  BurrowProvider,
+  useMutation,
+  usePages,
+  useQuery,
+  useSession,
+  useSuspenseQuery,
+  useSync,
+} from './react.ts';
 
 test('hooks render on a server as if nothing was there yet', () => {
   const notes = q.Documents(q.Collection('notes'));
@@ -23,6 +31,21 @@ test('hooks render on a server as if nothing was there yet', () => {
     createElement(BurrowProvider, { database }, createElement(Everything)),
   );
   expect(html).toBe('<i>[true,false,true,&quot;idle&quot;,null,&quot;opening&quot;]</i>');
+});
+
+test('a server that streams ends its response, with what `<Suspense>` shows meanwhile', async () => {
+  const query = q.Count(q.Documents(q.Collection('notes')));
+  const Awaited = () => createElement('i', null, useSuspenseQuery(query).value);
+  const app = createElement(
+    BurrowProvider,
+    { database: () => Promise.reject(new Error('A server opens nothing.')) },
+    createElement(Suspense, { fallback: 'waiting' }, createElement(Awaited)),
+  );
+  const errors: unknown[] = [];
+  const stream = await renderToReadableStream(app, { onError: (error) => void errors.push(error) });
+  await stream.allReady;
+  expect(await new Response(stream).text()).toContain('waiting');
+  expect(errors).toMatchObject([{ code: 'invalid_usage' }]);
 });
 
 test('a hook without a provider says what to do', () => {

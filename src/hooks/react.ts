@@ -136,7 +136,10 @@ export function useSuspenseQuery<A extends Arg>(
 export function useSuspenseQuery(query: QueryArg, choices?: QueryDeps): QueryState<unknown> {
   const session = useBurrow();
   const [, shared] = useShared(query, choices);
-  const state = useCell(shared, LOADING);
+  const state = useCell(shared, LOADING, TAKEN_OVER);
+  // To wait there would be for ever: `<Suspense>` sends its fallback, and the page renders what is in it.
+  if (state === TAKEN_OVER && typeof document === 'undefined')
+    throw new UsageError('There is no value on a server.');
   if (state.error && state.value === undefined) throw state.error;
   // What `<Suspense>` catches. `use()` would have to be called also when there is nothing to wait for.
   // oxlint-disable-next-line typescript/only-throw-error
@@ -249,6 +252,8 @@ function useBurrow(): Session {
 const useQueries = () => queriesIn(useCell(useBurrow(), OPENING));
 
 const nothing = () => () => undefined;
+/** On a server, and while what it rendered is taken over. */
+const TAKEN_OVER: QueryState<never> = { ...LOADING };
 
 function useShared(query: QueryArg, choices: QueryDeps = {}) {
   const { deps, at } = 'length' in choices ? { deps: choices, at: undefined } : choices;
@@ -262,5 +267,5 @@ function useShared(query: QueryArg, choices: QueryDeps = {}) {
 }
 
 /** On a server, and while what it rendered is taken over, as if nothing was there yet. */
-const useCell = <T>(cell: Cell<T> | undefined, without: T): T =>
-  useSyncExternalStore(cell?.subscribe ?? nothing, cell?.get ?? (() => without), () => without);
+const useCell = <T>(cell: Cell<T> | undefined, without: T, onServer = without): T =>
+  useSyncExternalStore(cell?.subscribe ?? nothing, cell?.get ?? (() => without), () => onServer);
