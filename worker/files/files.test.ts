@@ -106,20 +106,23 @@ test('a file that has lost a part, and of which no document is named, says what 
   expect((await files.get({ file, of: undefined })).size).toBe(5);
 });
 
-test('a hub whose answer is no manifest is one that cannot be reached', async () => {
+test.each([
+  ['the login page of a network', 200, '<html>Please log in to the network.</html>'],
+  ['JSON of another shape', 200, '{"size":"large"}'],
+  ['null', 200, 'null'],
+  ['the page of a proxy whose hub is away', 502, '<html>Bad gateway</html>'],
+  ['that of one that lets nobody through', 403, '<html>Forbidden</html>'],
+])('a hub in whose place comes %s cannot be reached', async (_, status, text) => {
   const store = createMemoryFiles();
   const file = await putFile(new Blob(['x']), { store: createMemoryFiles(), sha256, nowMs });
-  for (const text of ['<html>Please log in to the network.</html>', '{"size":"large"}', 'null']) {
-    const portal = () => Promise.resolve(new Response(text, { status: 200 }));
-    const files = new Files({
-      ...syncing,
-      store: Object.assign(store, { isUsed: () => Promise.resolve(true), close: () => undefined }),
-      database: createMemoryStore(),
-      transport: (signal) =>
-        fileRequests({ url: 'https://hub.example', token: 's', fetch: portal, signal }),
-    });
-    await expect(files.get({ file, of })).rejects.toMatchObject({ code: 'connection_needed' });
-  }
+  const fetch = () => Promise.resolve(new Response(text, { status }));
+  const files = new Files({
+    ...syncing,
+    store: Object.assign(store, { isUsed: () => Promise.resolve(true), close: () => undefined }),
+    database: createMemoryStore(),
+    transport: (signal) => fileRequests({ url: 'https://hub.example', token: 's', fetch, signal }),
+  });
+  await expect(files.get({ file, of })).rejects.toMatchObject({ code: 'connection_needed' });
 });
 
 test('what is put again asks for it to be sent, if it was to be sent before a part of it was lost', async () => {
