@@ -1,4 +1,6 @@
 /** Who means ill: threats T13, T14, T17, T21, and V1 and V2 of the design. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { LIMITS } from '../../src/limits.ts';
@@ -15,13 +17,16 @@ function dawdle({ port, secret }: TestHub): void {
 }
 const leftOpen = (): number => sockets.filter(({ destroyed }) => !destroyed).length;
 
+async function countedBy({ url }: TestHub): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^burrow_sockets (\d+)/m.exec(metrics)?.[1]);
+}
+
 test('T13: connections that dawdle hold up no caller', async () => {
   const patient = { headerMs: 120_000, requestMs: 120_000 };
   const opened = await open({ settings: { ...patient, metrics: 'open' } });
   dawdle(opened);
-  const metrics = async () => (await fetch(`${opened.url}/metrics`)).text();
-  const counted = async () => Number(/^burrow_sockets (\d+)/m.exec(await metrics())?.[1]);
-  await expect.poll(counted).toBeGreaterThanOrEqual(DAWDLING);
+  await expect.poll(() => countedBy(opened)).toBeGreaterThanOrEqual(DAWDLING);
   for (let i = 0; i < 5; i++)
     expect((await opened.query({ add: [1, i] })).body.resource).toBe(1 + i);
   expect(leftOpen()).toBe(DAWDLING);
@@ -30,6 +35,20 @@ test('T13: connections that dawdle hold up no caller', async () => {
 test('T13: connections that dawdle are closed', async () => {
   dawdle(await open({ settings: { headerMs: 1500, requestMs: 2500 } }));
   await expect.poll(leftOpen).toBe(0);
+});
+
+test('T13: connections on which no WebSocket is opened are closed, whatever their clients do', async () => {
+  const opened = await open({ settings: { metrics: 'open' } });
+  const offer =
+    'GET /nowhere HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
+  const answered = Array.from({ length: 20 }, () => {
+    const socket = connect({ port: opened.port, host: '127.0.0.1', allowHalfOpen: true });
+    sockets.push(socket.resume());
+    socket.write(offer);
+    return once(socket, 'end');
+  });
+  await Promise.all(answered);
+  await expect.poll(() => countedBy(opened)).toBeLessThan(20);
 });
 
 test('T13: connections are counted, in all and by address', async () => {

@@ -171,6 +171,8 @@ export class RequestHandler {
 
   /** A WebSocket, or the HTTP response that refuses it. */
   async handleUpgrade(raw: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    // Node listens to it no more: a connection that is reset now would end the process.
+    socket.on('error', () => undefined);
     const response = new ServerResponse(raw);
     response.assignSocket(socket);
     const context = contextOf(raw, response, this.options, this.arrivalOf(raw));
@@ -184,7 +186,8 @@ export class RequestHandler {
         : this.refuse(context.request, 'not found', `There is no WebSocket at ${path}.`));
     if (refused || !route) {
       if (refused) await this.responder.send(context, 'line', refused);
-      socket.end();
+      // No server looks after it any more: one whose client does not end it would stay.
+      socket.destroySoon();
       return;
     }
     response.detachSocket(socket);
