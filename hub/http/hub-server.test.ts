@@ -1,8 +1,14 @@
 import { Agent, request as http1 } from 'node:http';
 import { connect as http2 } from 'node:http2';
 import { connect } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
-import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { Refusal } from '../../src/errors.ts';
+import {
+  memoryStorage,
+  openTestHub,
+  type TestHub,
+  type TestHubOptions,
+} from '../testing/test-hub.ts';
 import type { HubRequest } from './route.ts';
 
 let hub: TestHub | undefined;
@@ -153,6 +159,27 @@ test('health and metrics answer HEAD, and metrics a secret as the name of a user
     expect(metrics.status).toBe(200);
     expect(metrics.headers.get('content-type')).toContain('text/plain');
   }
+});
+
+test('metrics are refused with a status while the keys cannot be read', async () => {
+  // Without a lease each request looks at the store.
+  const {
+    url,
+    query,
+    hub: opened,
+  } = await open({
+    storage: { ...memoryStorage(), lease: undefined },
+  });
+  const made = await query({ create_key: { object: { role: 'admin' } } });
+  const { secret } = made.body.resource as { readonly secret: string };
+  const read = vi.spyOn(opened.store, 'read');
+  read.mockRejectedValue(new Refusal('storage_unavailable', 'The database cannot be reached.'));
+  const headers = { authorization: `Bearer ${secret}` };
+  const refused = await fetch(`${url}/metrics`, { headers });
+  expect(refused.status).toBe(503);
+  expect(await refused.json()).toMatchObject({ errors: [{ code: 'storage_unavailable' }] });
+  read.mockRestore();
+  expect((await fetch(`${url}/metrics`, { headers })).status).toBe(200);
 });
 
 test('a path that is nowhere is 404, a method that is not is 405', async () => {

@@ -219,7 +219,9 @@ export class RequestHandler {
     const refused =
       this.guard.checkCaller(context) ??
       this.guard.checkAdmission(context) ??
-      (await this.guard.checkAdmin(context));
+      (await this.guard
+        .checkAdmin(context)
+        .catch((reason: unknown) => this.refusal(context, reason)));
     if (refused) return this.responder.send(context, 'metrics', refused);
     const headers = { ...NO_STORE, 'content-type': this.metrics.contentType };
     const body = await this.metrics.text();
@@ -366,7 +368,9 @@ export class RequestHandler {
     }
   }
 
-  private refusal({ request }: RequestContext, reason: Refusal): HttpResponse {
+  /** @throws what is no refusal */
+  private refusal({ request }: RequestContext, reason: unknown): HttpResponse {
+    if (!(reason instanceof Refusal)) throw reason;
     return refusalResponse(request, reason, this.http);
   }
 
