@@ -34,7 +34,7 @@ export const HUB_LIMITS = {
   /** At least so much of a body arrives in so much time. */
   bodyWindowMs: 10_000,
   bodyWindowBytes: 1024,
-  /** Answers that are not read yet; only those that are written in parts are counted. */
+  /** Answers that are not read yet: those that are written in parts, and over HTTP/2 all that are not short. */
   answerBytesInMemory: 256 * 1024 * 1024,
   answerBytesPerCredential: 64 * 1024 * 1024,
   /** Requests of one credential that wait while as many run as may. */

@@ -231,6 +231,51 @@ test('an answer over HTTP/2 is let go when its client cancels it', async () => {
   session.destroy();
 });
 
+test('answers over HTTP/2 that nobody reads are counted and let go, though none of them is long', async () => {
+  const opened = await open({
+    settings: { slowReaderMs: 2000, metrics: 'open', answerBytesPerCredential: MIB },
+  });
+  const session = connectHttp2(opened.url, { settings: { initialWindowSize: 0 } });
+  session.on('error', () => undefined);
+  const statuses: unknown[] = [];
+  for (let n = 0; n < 40; n += 1) {
+    const authorization = `Bearer ${opened.secret}`;
+    const stream = session.request({ ':method': 'POST', ':path': '/', authorization });
+    stream.on('error', () => undefined).on('response', (head) => statuses.push(head[':status']));
+    stream.end(JSON.stringify('x'.repeat(60_000)));
+  }
+  await expect.poll(() => metric(opened, 'answer_bytes')).toBeGreaterThan(MIB / 2);
+  expect(await metric(opened, 'answer_bytes')).toBeLessThanOrEqual(MIB);
+  // The others are refused: who reads has 40 answers at once.
+  await expect.poll(() => new Set(statuses)).toEqual(new Set([200, 503]));
+  await expect.poll(() => metric(opened, 'answer_bytes')).toBe(0);
+  session.destroy();
+});
+
+test('of long parts of streams that nobody reads, those that are too much break off', async () => {
+  async function* body() {
+    yield 'x'.repeat(MIB);
+  }
+  const opened = await open({
+    settings: { slowReaderMs: 2000, metrics: 'open', answerBytesPerCredential: 2.5 * MIB },
+    routes: () => [
+      { prefix: '/parts/', handle: async () => ({ status: 200, headers: {}, body: body() }) },
+    ],
+  });
+  const session = connectHttp2(opened.url, { settings: { initialWindowSize: 0 } });
+  session.on('error', () => undefined);
+  let brokenOff = 0;
+  for (let n = 0; n < 6; n += 1) {
+    const authorization = `Bearer ${opened.secret}`;
+    const stream = session.request({ ':path': '/parts/', authorization });
+    stream.on('error', () => void (brokenOff += 1)).resume();
+  }
+  await expect.poll(() => metric(opened, 'answer_bytes')).toBe(2 * MIB);
+  await expect.poll(() => brokenOff).toBe(4);
+  await expect.poll(() => metric(opened, 'answer_bytes')).toBe(0);
+  session.destroy();
+});
+
 test('who does not read answers is given no more of them, and others are', async () => {
   const opened = await open({
     settings: { answerBytesPerCredential: 15 * MIB, metrics: 'open', ratePerAddress: 0 },

@@ -6,9 +6,10 @@ import type { AnswerMemory } from '../admission/answer-memory.ts';
 import { noteOf, type NotedResponse } from '../monitoring/response-note.ts';
 import type { Logger } from '../monitoring/logger.ts';
 import { discardBody } from './paced-reading.ts';
-import type { RequestContext } from './request-context.ts';
+import { isClosed, type RequestContext } from './request-context.ts';
 import type { HubRequest } from './route.ts';
 import {
+  breakOff,
   sendInParts,
   sendStream,
   sendText,
@@ -31,6 +32,8 @@ export interface ResponderOptions {
 
 /** Answers beyond it are written in parts, and counted until they are read. */
 const LONG_CHARS = 64 * 1024;
+/** What a client over HTTP/2 does not take of an answer stays in this process, and is counted too; of a connection over HTTP/1.1 the system has it. */
+const UNCOUNTED_CHARS = 4 * 1024;
 
 /** The query has run: only its answer is dropped, as when a connection breaks. */
 const NOT_HELD: TextResponse = {
@@ -66,6 +69,8 @@ export class Responder {
     const body =
       request.method === 'HEAD' || typeof response.body !== 'string' ? '' : response.body;
     if (body.length > LONG_CHARS) return this.sendLong(context, route, response, body);
+    if (body.length > UNCOUNTED_CHARS && !this.holdUntilRead(context, body))
+      return this.refuseUnread(context, route);
     const retry = needsRetryAfter(response) ? { 'retry-after': '1' } : {};
     const close = this.options.draining.aborted ? { connection: 'close' } : {};
     sendText(context.response, { ...response, body }, { ...retry, ...close });
@@ -83,13 +88,10 @@ export class Responder {
     response: NotedResponse,
     body: string | Uint8Array,
   ): Promise<void> {
-    const { answers, metrics, slowReaderMs, dress, report } = this.options;
+    const { answers, slowReaderMs, report } = this.options;
     const bytes = Buffer.byteLength(body);
     const release = answers.hold(context.credential.name, bytes);
-    if (!release) {
-      metrics.countRejection('memory');
-      return this.send(context, route, dress(NOT_HELD, context.request));
-    }
+    if (!release) return this.refuseUnread(context, route);
     this.record(context, route, response);
     try {
       await sendInParts(context.response, response, body, { bytes, slowReaderMs });
@@ -100,6 +102,26 @@ export class Responder {
     }
   }
 
+  /** Over HTTP/2, until its stream is closed. @returns false: it would be too much beside the others */
+  private holdUntilRead({ response, credential }: RequestContext, body: string): boolean {
+    if (!('stream' in response) || isClosed(response)) return true;
+    const { answers, slowReaderMs } = this.options;
+    const release = answers.hold(credential.name, Buffer.byteLength(body));
+    if (!release) return false;
+    const late = setTimeout(() => breakOff(response), slowReaderMs);
+    response.once('close', () => {
+      clearTimeout(late);
+      release();
+    });
+    return true;
+  }
+
+  private refuseUnread(context: RequestContext, route: string): Promise<void> {
+    const { metrics, dress } = this.options;
+    metrics.countRejection('memory');
+    return this.send(context, route, dress(NOT_HELD, context.request));
+  }
+
   /** Resolves when the stream has ended. */
   async stream(
     context: RequestContext,
@@ -107,10 +129,11 @@ export class Responder {
     response: StreamedResponse,
     signal: AbortSignal,
   ): Promise<void> {
-    const { slowReaderMs, report } = this.options;
+    const { answers, slowReaderMs, report } = this.options;
+    const hold = (bytes: number) => answers.hold(context.credential.name, bytes);
     this.record(context, route, response);
     try {
-      await sendStream(context.response, response, { signal, slowReaderMs });
+      await sendStream(context.response, response, { signal, slowReaderMs, hold });
     } catch (reason) {
       report(reason);
     }

@@ -47,6 +47,7 @@ test('after a long part of a stream others have a turn, after a short one they n
   await sendStream(sockets.socket(), response, {
     signal: new AbortController().signal,
     slowReaderMs: 1000,
+    hold: () => () => undefined,
   });
   expect(sockets.turns).toHaveLength(5);
   expect(new Set(sockets.turns).size).toBe(3);

@@ -1,4 +1,5 @@
 /** Writes responses to the wire. A stream goes as fast as the client reads; one that does not read is disconnected. */
+import { Refusal } from '../../src/errors.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
 import { nextTurn, TURN_BYTES } from '../event-loop/next-turn.ts';
 import type { AnyResponse } from './acceptor.ts';
@@ -33,7 +34,7 @@ export function sendText(
   to.end(response.body);
 }
 
-/** After a part of a stream that is larger, others have a turn. */
+/** After a part that is larger, others have a turn. */
 const SMALL_PART = 16 * 1024;
 
 /** A client that reads nothing for `slowReaderMs` is disconnected. Resolves when all was written, or nobody reads it any more. */
@@ -49,16 +50,23 @@ export async function sendInParts(
   for (const part of partsOf(body, TURN_BYTES)) {
     if (isClosed(to)) break;
     if (!write(to, part)) await drained(to, never, slowReaderMs);
-    await nextTurn();
+    if (part.length > SMALL_PART) await nextTurn();
   }
   to.end();
 }
 
-/** Resolves when the stream has ended, whichever side ended it. */
+export interface StreamOptions {
+  readonly signal: AbortSignal;
+  readonly slowReaderMs: number;
+  /** Counts a long part as not read yet, until the returned function is called. Undefined: it would be too much beside others. */
+  readonly hold: (bytes: number) => (() => void) | undefined;
+}
+
+/** Resolves when the stream has ended, whichever side ended it. @throws Refusal when too much is not read yet */
 export async function sendStream(
   to: AnyResponse,
   response: StreamedResponse,
-  { signal, slowReaderMs }: { readonly signal: AbortSignal; readonly slowReaderMs: number },
+  { signal, slowReaderMs, hold }: StreamOptions,
 ): Promise<void> {
   writeHead(to, response);
   // Over HTTP/2 the headers are sent already.
@@ -70,8 +78,15 @@ export async function sendStream(
     for (;;) {
       const part = await parts.next();
       if (part.done === true || signal.aborted) break;
-      if (!write(to, part.value)) await drained(to, signal, slowReaderMs);
-      if (part.value.length > SMALL_PART) await nextTurn();
+      const { length } = part.value;
+      const release = length > TURN_BYTES ? hold(length) : NOTHING;
+      if (!release) throw new Refusal('storage_blocked', UNREAD);
+      try {
+        if (!write(to, part.value)) await drained(to, signal, slowReaderMs);
+      } finally {
+        release();
+      }
+      if (length > SMALL_PART) await nextTurn();
     }
     to.end();
   } catch (reason) {
@@ -83,6 +98,9 @@ export async function sendStream(
     await parts.return?.();
   }
 }
+
+const NOTHING = (): void => undefined;
+const UNREAD = 'Too many answers are not read yet: the stream breaks off.';
 
 /** Over HTTP/2 a response that is destroyed without a reason looks to its client as if it had ended. */
 export function breakOff(to: AnyResponse): void {

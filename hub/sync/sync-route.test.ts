@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:http2';
 import { gunzipSync } from 'node:zlib';
 import { request as httpRequest } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
@@ -95,6 +97,32 @@ test('long responses are compressed for clients that accept gzip', async () => {
   const text = gunzipSync(received.bytes).toString();
   expect(JSON.parse(text)).toMatchObject({ lastSeq: 30 });
   expect(text.length / received.bytes.length).toBeGreaterThan(3);
+});
+
+test('a compressed response counts as unread until it is read', async () => {
+  const opened = await open({ metrics: 'open', slowReaderMs: 2000 });
+  await opened.post('hello', HELLO);
+  const text = randomBytes(300_000).toString('base64');
+  await opened.query(createThing({ text }));
+  const session = connect(opened.url, { settings: { initialWindowSize: 0 } });
+  session.on('error', () => undefined);
+  const pull = session.request({
+    ':method': 'POST',
+    ':path': '/sync/pull',
+    authorization: `Bearer ${opened.secret}`,
+    'accept-encoding': 'gzip',
+  });
+  pull.on('error', () => undefined);
+  const { epoch } = opened.hub;
+  const sets = [{ id: 'a', query: THINGS, loaded: 'nothing' }];
+  pull.end(JSON.stringify({ device: DEVICE, epoch, sets, refetch: [], settled: 0, maxBytes: 1e6 }));
+  const unread = async (): Promise<number> => {
+    const metrics = await (await fetch(`${opened.url}/metrics`)).text();
+    return Number(/^burrow_answer_bytes (\d+)/m.exec(metrics)?.[1]);
+  };
+  await expect.poll(unread).toBeGreaterThan(300_000);
+  await expect.poll(unread).toBe(0);
+  session.destroy();
 });
 
 async function* events({ url }: SyncTestHub, secret: string, signal?: AbortSignal) {

@@ -38,7 +38,7 @@ export interface HttpResponse {
   readonly headers: Headers;
   /** A stream ends when its consumer returns. Text is UTF-8. */
   readonly body: string | AsyncIterable<string | Uint8Array>;
-  /** In place of `body`, which is then empty: UTF-8. */
+  /** In place of `body`, which is then empty. */
   readonly bytes?: Uint8Array;
   /** For the log of the host. */
   readonly faults?: readonly Fault[];
