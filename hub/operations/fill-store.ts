@@ -1,5 +1,5 @@
 /** Fills an empty store with rows. If it is interrupted, it leaves a mark with which no hub opens the store. */
-import type { Store } from '../../src/store/port.ts';
+import type { RowAddress, Store } from '../../src/store/port.ts';
 import { HUB_ROWS, markLoading, put } from '../store/hub-rows.ts';
 import { OperationFault } from './operation-fault.ts';
 import { readAllRows, type StoredRow } from './stored-rows.ts';
@@ -58,12 +58,12 @@ async function requireEmpty(store: Store): Promise<void> {
 }
 
 async function removeAll(store: Store): Promise<void> {
-  const left: StoredRow[] = [];
-  await readAllRows(store, async (rows) => void left.push(...rows));
+  const left: RowAddress[] = [];
+  await readAllRows(store, async (rows) => {
+    for (const { space, row } of rows) left.push({ space, key: row.key });
+  });
   for (let at = 0; at < left.length; at += BATCH_ROWS) {
-    const deletes = left
-      .slice(at, at + BATCH_ROWS)
-      .map(({ space, row }) => ({ space, key: row.key }));
+    const deletes = left.slice(at, at + BATCH_ROWS);
     await store.write(async (tx) => tx.apply({ puts: [], deletes }), WRITE);
   }
 }

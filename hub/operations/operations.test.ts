@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { documentKey } from '../../src/codec/key.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/port.ts';
 import { HUB_ROWS } from '../store/hub-rows.ts';
@@ -12,6 +13,7 @@ import { dumpStore, loadStore } from './dump.ts';
 import { OperationFault } from './operation-fault.ts';
 import { importLines } from './import-lines.ts';
 import { moveStore } from './move.ts';
+import { readAllRows } from './stored-rows.ts';
 
 let folder = '';
 const hubs: TestHub[] = [];

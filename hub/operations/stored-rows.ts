@@ -13,6 +13,8 @@ export interface StoredRow {
 }
 
 const PAGE_ROWS = 256;
+/** About: documents may have 8 MiB each. */
+const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** They belong to one store, not to its data. */
 const OWN = new Set<string>(
@@ -32,6 +34,8 @@ export async function readAllRows(
     async (tx) => {
       if (hasStarted)
         throw new OperationFault('The connection to the database was lost: run it again.');
+      // The second fetch begins the snapshot. What others commit before it may have this run again, and nothing was passed yet.
+      for (const address of [HUB_ROWS.loading, HUB_ROWS.moved]) await tx.fetch([address], []);
       hasStarted = true;
       for (const space of SPACES) await readSpace(tx, space, take);
     },
@@ -45,11 +49,12 @@ async function readSpace(
   take: (rows: readonly StoredRow[]) => Promise<void>,
 ): Promise<void> {
   for (let range = scan(space, EVERY_KEY, { limit: PAGE_ROWS }); ;) {
-    const [entries = []] = (await tx.fetch([], [range])).ranges;
+    const { ranges, truncation } = await tx.fetch([], [range], PAGE_BYTES);
+    const [entries = []] = ranges;
     const rows = entries.flatMap(({ row }) => (row ? [{ space, row }] : []));
     await take(rows.filter((each) => !OWN.has(`${each.space} ${each.row.key}`)));
     const last = entries.at(-1);
-    if (!last || entries.length < PAGE_ROWS) return;
+    if (!last || (entries.length < PAGE_ROWS && !truncation)) return;
     range = rangeAfter(range, last);
   }
 }
