@@ -5,7 +5,8 @@ import { createMemoryBlobs } from '../../src/sync/hub/files/blob-store.ts';
 import { fileNameOf } from '../../src/sync/protocol/files.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import { sha256 } from '../../src/sync/testing/hub-world.ts';
-import { openTestHub, type TestHub } from '../testing/test-hub.ts';
+import { HUB_ROWS, put as rowOf } from '../store/hub-rows.ts';
+import { memoryStorage, openTestHub, type TestHub } from '../testing/test-hub.ts';
 import { createFilesRoute, type FilesRoute } from './files-route.ts';
 
 const DAY = 86_400_000;
@@ -90,6 +91,32 @@ test('what no document has referred to for a day is removed', async () => {
   await hub.query({ delete: { ref: { collection: 'notes' }, id: '7' } });
   expect(await route.sweep()).toBe(1);
 });
+
+test.each([
+  ['a day', 1, 0],
+  ['a week', 7.1, 1],
+])(
+  '%s after its data were restored, of what no document refers to so much is removed',
+  async (_, days, removed) => {
+    const storage = memoryStorage();
+    const restored = new Date(Date.now() - days * DAY).toISOString();
+    await storage.store.write(
+      async (tx) => tx.apply({ puts: [rowOf(HUB_ROWS.restored, restored)], deletes: [] }),
+      { durability: 'strict' },
+    );
+    // Of a document that was made after the backup: a device may bring it back.
+    const blobs = createMemoryBlobs(() => Date.now() - 30 * DAY);
+    await blobs.put(`0/1024/7/${digits}/manifest`, new Uint8Array(1));
+    let files: FilesRoute | undefined;
+    const opened = await openTestHub({
+      storage,
+      routes: (of) => [(files = createFilesRoute(of, blobs, { fileBytes: 1 }))],
+    });
+    expect(await files?.sweep()).toBe(removed);
+    files?.close();
+    await opened.close();
+  },
+);
 
 test.each([
   ['no secret', () => ask(`${digits}?collection=notes&id=7`, {}, ''), 401, 'needs_login'],

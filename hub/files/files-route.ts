@@ -9,23 +9,28 @@ import { answerFiles, FILES_PREFIX, isFilePath } from './answer-files.ts';
 
 /** Several hubs over one bucket may all do it: that costs requests and does no harm. */
 const SWEEP_MS = 6 * 3_600_000;
+/** So long devices may bring back documents that a hub has lost which was restored: they refer to files that it has. See `WRITES_KEPT`. */
+const KEPT_RESTORED_MS = 7 * 86_400_000;
 
 export interface FilesRoute extends HubRoute {
-  /** Removes what no document has referred to for a day. @returns how many files */
+  /** Removes what no document has referred to for a day; of a hub that was restored, nothing for a week. @returns how many files */
   sweep(): Promise<number>;
   close(): void;
 }
 
 export function createFilesRoute(
-  hub: Pick<OpenedHub, 'engine' | 'http' | 'authentication'>,
+  hub: Pick<OpenedHub, 'engine' | 'http' | 'authentication' | 'restoredMs'>,
   blobs: BlobStore | undefined,
   { fileBytes }: Pick<HubSettings, 'fileBytes'>,
 ): FilesRoute {
-  const { engine, authentication, http } = hub;
+  const { engine, authentication, http, restoredMs } = hub;
   const files =
     blobs && new FileHub({ ...authentication, engine, clock: http.clock, blobs, fileBytes });
-  const sweep = async (): Promise<number> =>
-    (await files?.sweep(http.clock() / 1000 - SYNC_LIMITS.filesKeptMs)) ?? 0;
+  const sweep = async (): Promise<number> => {
+    const nowMs = http.clock() / 1000;
+    if (!files || nowMs < restoredMs + KEPT_RESTORED_MS) return 0;
+    return files.sweep(nowMs - SYNC_LIMITS.filesKeptMs);
+  };
   const timer = setInterval(() => {
     sweep().catch((reason: unknown) => http.report?.(reason));
   }, SWEEP_MS).unref();

@@ -47,6 +47,8 @@ export interface OpenedHub {
   readonly http: HttpHost;
   /** 32 hex digits: new after each restore. */
   readonly epoch: string;
+  /** When its data were loaded from a dump, ms since 1970; 0 if they were not. */
+  readonly restoredMs: number;
   readonly authentication: HubEngine['authentication'];
   readonly onCommit: CommitFeed['listen'];
   /** Only if it was generated just now: the store keeps a hash, so it cannot be shown again. */
@@ -121,6 +123,7 @@ export async function openHub(
     store,
     engine,
     epoch: rows.epoch,
+    restoredMs: rows.restoredMs,
     authentication,
     onCommit: commits.listen,
     newRootSecret: root.generated(),

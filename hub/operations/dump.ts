@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { textLines } from '../../src/data/text-lines.ts';
 import type { Store } from '../../src/store/port.ts';
-import { newEpoch } from '../store/hub-rows.ts';
+import { HUB_ROWS, newEpoch, put, requireWhole } from '../store/hub-rows.ts';
 import { StoreFiller } from './fill-store.ts';
 import { OperationFault } from './operation-fault.ts';
 import { lineOf, readAllRows, rowIn, Tally, tallyOf, type Total } from './stored-rows.ts';
@@ -100,7 +100,7 @@ export async function loadStore(store: Store, file: string, onProgress: Progress
   const stored = await tallyOf(store);
   if (stored.sha256 !== end.sha256)
     throw new OperationFault('The stored rows differ from the dump: the store has lost some.');
-  await filler.end(newEpoch());
+  await filler.end(newEpoch(), [put(HUB_ROWS.restored, new Date().toISOString())]);
   return found.rows;
 }
 

@@ -41,11 +41,11 @@ export class StoreFiller {
     this.written += puts.length;
   }
 
-  /** All rows are stored: hubs may open the store. */
-  async end(epoch: string): Promise<void> {
+  /** All rows are stored: hubs may open the store. @param more rows of the hub */
+  async end(epoch: string, more: readonly StoredRow[] = []): Promise<void> {
     await this.flush();
     await this.store.write(async (tx) => {
-      tx.apply({ puts: [put(HUB_ROWS.epoch, epoch)], deletes: [HUB_ROWS.loading] });
+      tx.apply({ puts: [put(HUB_ROWS.epoch, epoch), ...more], deletes: [HUB_ROWS.loading] });
     }, WRITE);
   }
 }

@@ -77,6 +77,9 @@ test('a dump is loaded as it was, with history, under a new epoch and the same r
     (await of.read((tx) => tx.fetch([HUB_ROWS.idKey], []))).rows[0]?.value;
   expect(await idKeyIn(store)).toMatch(/^[0-9a-f]{64}$/);
   expect(await idKeyIn(target)).toBe(await idKeyIn(store));
+  // Its files are kept for a while, whatever they belong to.
+  expect(restored.hub.restoredMs).toBeGreaterThan(Date.now() - 60_000);
+  expect(hub.hub.restoredMs).toBe(0);
   // Ids go on where they were.
   expect(
     (await restored.query({ create: { collection: 'notes' }, params: { object: {} } })).status,

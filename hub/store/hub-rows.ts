@@ -18,6 +18,8 @@ export const HUB_ROWS = {
   loading: at('loading'),
   /** Where the data were moved: no hub serves them from here any more. */
   moved: at('moved'),
+  /** When the data were loaded from a dump, if they were. */
+  restored: at('restored'),
 } as const;
 
 const META = { spaces: ['meta'], durability: 'strict' } as const;
@@ -26,6 +28,8 @@ export interface HubRows {
   readonly epoch: string;
   readonly rootHash: string | undefined;
   readonly urlKey: string;
+  /** When the data were loaded from a dump, ms since 1970; 0 if they were not. */
+  readonly restoredMs: number;
 }
 
 export const newEpoch = (): string => randomBytes(16).toString('hex');
@@ -36,18 +40,15 @@ export async function prepareHubRows(
   rootHash: (stored: string | undefined) => string | undefined,
 ): Promise<HubRows> {
   return store.write(async (tx) => {
-    const { epoch, rootHash: root, urlKey, idKey, loading, moved } = await readRows(tx);
-    if (loading !== undefined)
-      throw new Refusal(
-        'storage_unavailable',
-        'A load or move into this store was interrupted, so its data are incomplete: run it again.',
-      );
+    const { epoch, rootHash: root, urlKey, idKey, loading, moved, restored } = await readRows(tx);
+    requireLoaded(loading);
     if (moved !== undefined)
       throw new Refusal('storage_unavailable', `The data of this store were moved to ${moved}.`);
     const rows = {
       epoch: epoch ?? newEpoch(),
       rootHash: rootHash(root),
       urlKey: urlKey ?? randomBytes(32).toString('base64url'),
+      restoredMs: restored === undefined ? 0 : Date.parse(restored),
     };
     const puts = [
       ...(epoch === undefined ? [put(HUB_ROWS.epoch, rows.epoch)] : []),
@@ -62,11 +63,27 @@ export async function prepareHubRows(
   }, META);
 }
 
+/** @throws Refusal when a load or move into the store is incomplete */
+export const requireWhole = async (store: Store): Promise<void> =>
+  requireLoaded((await store.read(readRows, META)).loading);
+
+/** Where the data were moved, if they were. */
+export const movedTo = async (store: Store): Promise<string | undefined> =>
+  (await store.read(readRows, META)).moved;
+
+function requireLoaded(loading: string | undefined): void {
+  if (loading !== undefined)
+    throw new Refusal(
+      'storage_unavailable',
+      'A load or move into this store was interrupted, so its data are incomplete: run it again.',
+    );
+}
+
 async function readRows(
   tx: ReadTx,
 ): Promise<Readonly<Record<keyof typeof HUB_ROWS, string | undefined>>> {
-  const { epoch, rootHash, urlKey, idKey, loading, moved } = HUB_ROWS;
-  const addresses = [epoch, rootHash, urlKey, idKey, loading, moved];
+  const { epoch, rootHash, urlKey, idKey, loading, moved, restored } = HUB_ROWS;
+  const addresses = [epoch, rootHash, urlKey, idKey, loading, moved, restored];
   const found = (await tx.fetch(addresses, [])).rows.map(textOf);
   return {
     epoch: found[0],
@@ -75,6 +92,7 @@ async function readRows(
     idKey: found[3],
     loading: found[4],
     moved: found[5],
+    restored: found[6],
   };
 }
 
