@@ -1,14 +1,19 @@
 /** `burrow dump`, `load` and `move`: all data of a hub that does not run. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { dumpStore, loadStore } from '../operations/dump.ts';
 import { moveStore } from '../operations/move.ts';
 import {
+  folder,
   postgresUrl,
   SettingsFault,
   TENANT_DEFAULT,
   tenantName,
 } from '../settings/option-values.ts';
 import { addSettings, parsed, readSettings } from '../settings/read-settings.ts';
+import { isMemory } from '../sql/pglite-database.ts';
+import { movedTo } from '../store/hub-rows.ts';
 import { openHubStore, storePlaceOf, type HubStore, type StorePlace } from '../store/open-store.ts';
 import { progress, requireFile, type Flags, type ProgramHost } from './command-parts.ts';
 
@@ -22,8 +27,11 @@ export function addDump(program: Command, host: ProgramHost): void {
       say: host.say,
     });
     await withStore(opening, async ({ store, describe }) => {
+      const moved = await movedTo(store);
       const rows = await dumpStore(store, file, () => new Date(), progress(host, 'dumped'));
       host.say(`Dumped ${rows} rows of ${describe} to ${file}.`);
+      if (moved !== undefined)
+        host.say(`These data were moved to ${moved}: what was written since is there.`);
     });
   });
 }
@@ -35,7 +43,8 @@ export function addLoad(program: Command, host: ProgramHost): void {
   addSettings(load, PLACE).action(async (file: string, flags: Flags) => {
     // Before a store is made for it.
     requireFile(file);
-    const opening = openHubStore({ at: placeIn(flags, host), say: host.say });
+    const at = requireKept(placeIn(flags, host));
+    const opening = openHubStore({ at, say: host.say });
     await withStore(opening, async ({ store, describe }) => {
       const rows = await loadStore(store, file, progress(host, 'loaded'));
       host.say(`Loaded ${rows} rows into ${describe}.`);
@@ -53,7 +62,7 @@ export function addMove(program: Command, host: ProgramHost): void {
     .option('--to-tenant <name>', 'tenant to make, in a PostgreSQL database', TENANT_DEFAULT)
     .action(async (flags: Flags) => {
       const from = placeOfMove(flags, 'from');
-      const to = placeOfMove(flags, 'to');
+      const to = requireKept(placeOfMove(flags, 'to'));
       const { say } = host;
       await withStore(openHubStore({ at: from, mustExist: true, say }), (source) =>
         withStore(openHubStore({ at: to, say }), async (target) => {
@@ -68,6 +77,9 @@ export function addMove(program: Command, host: ProgramHost): void {
             `Copied ${rows} rows from ${source.describe} to ${target.describe} and verified them.`,
           );
           say(`SHA-256 of both: ${sha256}`);
+          const files = 'data' in from ? join(from.data, 'files') : '';
+          if (existsSync(files) && readdirSync(files).length > 0)
+            say(`Files of documents are not copied: they are in ${files} still.`);
         }),
       );
     });
@@ -86,7 +98,14 @@ function placeOfMove(flags: Flags, end: 'from' | 'to'): StorePlace {
     throw new SettingsFault(
       `--${end}-tenant needs a postgres:// URL: a folder holds the data of one hub.`,
     );
-  return { data: where };
+  return { data: parsed(folder, where, `--${end}`) };
+}
+
+/** What is copied into the memory of this process ends with it. */
+function requireKept(at: StorePlace): StorePlace {
+  if ('data' in at && isMemory(at.data))
+    throw new SettingsFault(`${at.data} keeps nothing: name a folder or a postgres:// URL.`);
+  return at;
 }
 
 async function withStore(

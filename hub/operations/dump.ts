@@ -15,12 +15,16 @@ export const DUMP_VERSION = 1;
 
 type Progress = (rows: number) => void;
 
-export const dumpStore = (
+/** @throws Refusal when the store is not whole */
+export async function dumpStore(
   store: Store,
   file: string,
   now: () => Date,
   onProgress: Progress,
-): Promise<number> => wholeFile(file, (path) => writeDump(store, path, now, onProgress));
+): Promise<number> {
+  await requireWhole(store);
+  return wholeFile(file, (path) => writeDump(store, path, now, onProgress));
+}
 
 async function writeDump(
   store: Store,

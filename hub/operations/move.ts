@@ -1,6 +1,7 @@
 /** Copies the data of a hub to another store, and verifies the copy. */
 import type { Store } from '../../src/store/port.ts';
-import { HUB_ROWS, newEpoch, put } from '../store/hub-rows.ts';
+import { HEAD } from '../../src/engine/transactions.ts';
+import { HUB_ROWS, movedTo, newEpoch, put, requireWhole } from '../store/hub-rows.ts';
 import { StoreFiller } from './fill-store.ts';
 import { OperationFault } from './operation-fault.ts';
 import { lineOf, readAllRows, Tally, tallyOf } from './stored-rows.ts';
@@ -20,11 +21,12 @@ export async function moveStore(
   targetName: string,
   onProgress: (task: 'copied' | 'verified', rows: number) => void,
 ): Promise<Moved> {
-  const [epoch, moved] = (await source.read((tx) => tx.fetch([HUB_ROWS.epoch, HUB_ROWS.moved], [])))
-    .rows;
+  await requireWhole(source);
+  const moved = await movedTo(source);
   // The last write of a move may have failed: its target is not whole, and nobody else has the data.
-  if (moved && !(moved.value === targetName && (await isUnfinished(target))))
-    throw new OperationFault(`This store was moved to ${String(moved.value)} before.`);
+  if (moved !== undefined && !(moved === targetName && (await isUnfinished(target))))
+    throw new OperationFault(`This store was moved to ${moved} before.`);
+  const [epoch, head] = (await source.read((tx) => tx.fetch([HUB_ROWS.epoch, HEAD], []))).rows;
   const filler = new StoreFiller(target);
   await filler.begin();
   const tally = new Tally();
@@ -43,12 +45,19 @@ export async function moveStore(
       `The copy has ${stored.rows} of ${copied.rows} rows, or other contents: the target stays marked as incomplete.`,
     );
   await source.write(
-    async (tx) => tx.apply({ puts: [put(HUB_ROWS.moved, targetName)], deletes: [] }),
+    async (tx) => {
+      const [last] = (await tx.fetch([HEAD], [])).rows;
+      if (last?.value !== head?.value) throw new OperationFault(WRITTEN_MEANWHILE);
+      tx.apply({ puts: [put(HUB_ROWS.moved, targetName)], deletes: [] });
+    },
     { durability: 'strict' },
   );
   await filler.end(typeof epoch?.value === 'string' ? epoch.value : newEpoch());
   return copied;
 }
+
+const WRITTEN_MEANWHILE =
+  'A hub has written to the store while it was copied: stop all hubs of it, and run the move again. The target stays marked as incomplete.';
 
 async function isUnfinished(target: Store): Promise<boolean> {
   const [mark] = (await target.read((tx) => tx.fetch([HUB_ROWS.loading], []))).rows;

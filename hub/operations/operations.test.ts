@@ -1,4 +1,4 @@
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -174,6 +174,50 @@ test('a dump holds line separators of Unicode, and returns', async () => {
   expect((await (await open(target)).query(select)).body.resource).toBe(text);
 });
 
+test('a store whose load was interrupted is neither dumped nor moved', async () => {
+  const store = createMemoryStore();
+  await fill(await open(store), 3);
+  const file = join(folder, 'backup.gz');
+  await dumpStore(store, file, now, ignore);
+  const lines = gunzipSync(await readFile(file))
+    .toString()
+    .split('\n');
+  await writeFile(file, gzipSync(lines.slice(0, -2).join('\n')));
+  const target = createMemoryStore();
+  await expect(loadStore(target, file, ignore)).rejects.toThrow('incomplete');
+  const copy = join(folder, 'copy.gz');
+  await expect(dumpStore(target, copy, now, ignore)).rejects.toThrow('was interrupted');
+  await expect(access(copy)).rejects.toThrow('ENOENT');
+  const moving = moveStore(target, createMemoryStore(), 'elsewhere', ignore);
+  await expect(moving).rejects.toThrow('was interrupted');
+});
+
+test('a dump is for nobody else to read, whatever was there before', async () => {
+  const file = join(folder, 'backup.gz');
+  for (const name of [file, `${file}.partial`]) await writeFile(name, '', { mode: 0o644 });
+  await dumpStore(createMemoryStore(), file, now, ignore);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test('large rows are read and loaded a few at a time', async () => {
+  const store = createMemoryStore();
+  const text = 'x'.repeat(3 * 1024 * 1024);
+  const puts = Array.from({ length: 20 }, (_, n) => ({
+    space: 'documents' as const,
+    row: { key: documentKey(1, 2, BigInt(n)), entries: [], value: `${n} ${text}` },
+  }));
+  for (const each of puts)
+    await store.write(async (tx) => tx.apply({ puts: [each], deletes: [] }), {
+      durability: 'strict',
+    });
+  const values: string[] = [];
+  await readAllRows(store, async (rows) => {
+    expect(rows.length).toBeLessThan(4);
+    for (const { row } of rows) values.push(String(row.value).split(' ', 1)[0] ?? '');
+  });
+  expect(values.map(Number)).toEqual(puts.map((_, n) => n));
+});
+
 test('a store that holds data is not loaded into', async () => {
   const store = createMemoryStore();
   await fill(await open(store), 1);
@@ -200,6 +244,37 @@ test('a moved hub is the same one elsewhere, and is served from there only', asy
   );
   await hub.close();
 });
+
+test('a move beside a hub that goes on writing is refused, and the hub is served as before', async () => {
+  const store = createMemoryStore();
+  const hub = await open(store);
+  await fill(hub, 3);
+  const target = createMemoryStore();
+  let isWritten = false;
+  const written: Store = {
+    async read(body, options) {
+      // When it is copied, and before it is marked.
+      if (!isWritten && (await isCopied(target))) {
+        isWritten = true;
+        await hub.query({ create: { collection: 'notes' }, params: { object: {} } });
+      }
+      return target.read(body, options);
+    },
+    write: (body, options) => target.write(body, options),
+    close: () => target.close(),
+  };
+  await expect(moveStore(store, written, 'elsewhere', ignore)).rejects.toThrow(
+    'A hub has written to the store while it was copied',
+  );
+  expect(isWritten).toBe(true);
+  expect((await (await open(store)).query(1)).status).toBe(200);
+  await expect(openTestHub({ storage: { ...memoryStorage(), store: target } })).rejects.toThrow(
+    'interrupted',
+  );
+});
+
+const isCopied = async (store: Store): Promise<boolean> =>
+  (await store.read((tx) => tx.fetch([HUB_ROWS.urlKey], []))).rows[0] !== undefined;
 
 test('a move whose last write fails is finished when it is run again', async () => {
   const store = createMemoryStore();

@@ -1,0 +1,76 @@
+/** What a dump is loaded into, and what is moved, must be there when the command has ended. */
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { dumpStore } from '../operations/dump.ts';
+import { HUB_ROWS, put } from '../store/hub-rows.ts';
+import { openHubStore } from '../store/open-store.ts';
+import { prepareFolder } from '../testing/prepared-pglite.ts';
+import { createProgram } from './program.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'burrow-store-commands-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function burrow(...args: string[]): Promise<string[]> {
+  const said: string[] = [];
+  const program = createProgram({
+    say: (sentence) => void said.push(sentence),
+    environment: {},
+    onStop: () => undefined,
+  });
+  await program.parseAsync(args, { from: 'user' });
+  return said;
+}
+
+/** With one row, as if a hub had been there. */
+async function makeData(): Promise<string> {
+  const data = await prepareFolder(join(folder, 'data'));
+  const opened = await openHubStore({ at: { data } });
+  const puts = [put(HUB_ROWS.urlKey, 'a key')];
+  await opened.store.write(async (tx) => tx.apply({ puts, deletes: [] }), { durability: 'strict' });
+  await opened.close();
+  return data;
+}
+
+test.each(['memory:', 'memory'])('nothing is loaded into %s, or moved there', async (where) => {
+  const file = join(folder, 'backup.gz');
+  await dumpStore(
+    createMemoryStore(),
+    file,
+    () => new Date(0),
+    () => undefined,
+  );
+  await expect(burrow('load', file, '--data', where)).rejects.toThrow('keeps nothing');
+  const data = await makeData();
+  await expect(burrow('move', '--from', data, '--to', where)).rejects.toThrow('keeps nothing');
+  // A hub serves it from there still.
+  expect((await burrow('dump', file, '--data', data)).join()).not.toContain('were moved');
+});
+
+test('a move to nowhere is refused', async () => {
+  const data = await makeData();
+  await expect(burrow('move', '--from', data, '--to', ' ')).rejects.toThrow('Invalid --to');
+});
+
+test('who moves a folder is told of the files that stay there; who dumps it later, where its data went', async () => {
+  const data = await makeData();
+  await mkdir(join(data, 'files'));
+  const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+  for (const each of [first, second]) await prepareFolder(each);
+  await writeFile(join(data, 'files', 'one'), '');
+  const said = await burrow('move', '--from', data, '--to', first);
+  expect(said.at(-1)).toBe(
+    `Files of documents are not copied: they are in ${join(data, 'files')} still.`,
+  );
+  expect((await burrow('move', '--from', first, '--to', second)).at(-1)).toContain('SHA-256');
+  const dumped = await burrow('dump', join(folder, 'backup.gz'), '--data', data);
+  expect(dumped.at(-1)).toBe(
+    `These data were moved to PGlite in ${first}: what was written since is there.`,
+  );
+  expect(await readdir(folder)).toContain('backup.gz');
+});
