@@ -12,7 +12,7 @@ import { linesOf } from '../../src/data/lines.ts';
 import type { OnClash } from '../../src/data/write-batches.ts';
 import { OperationFault } from './operation-fault.ts';
 import { fetchHub } from './query-hub.ts';
-import { wholeFile } from './whole-file.ts';
+import { PRIVATE, wholeFile } from './whole-file.ts';
 
 export interface DataRequest {
   readonly url: string;
@@ -30,7 +30,7 @@ export async function exportToFile(
   await withFaults(() =>
     wholeFile(file, (path) => {
       const stream = exportDatabase(hubAt(url), options) as NodeStream<Uint8Array>;
-      return pipeline(Readable.fromWeb(stream), createWriteStream(path));
+      return pipeline(Readable.fromWeb(stream), createWriteStream(path, PRIVATE));
     }),
   );
 }

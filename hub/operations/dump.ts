@@ -9,7 +9,7 @@ import { HUB_ROWS, newEpoch, put, requireWhole } from '../store/hub-rows.ts';
 import { StoreFiller } from './fill-store.ts';
 import { OperationFault } from './operation-fault.ts';
 import { lineOf, readAllRows, rowIn, Tally, tallyOf, type Total } from './stored-rows.ts';
-import { wholeFile } from './whole-file.ts';
+import { PRIVATE, wholeFile } from './whole-file.ts';
 
 export const DUMP_VERSION = 1;
 
@@ -33,7 +33,7 @@ async function writeDump(
   onProgress: Progress,
 ): Promise<number> {
   const gzip = createGzip();
-  const ended = pipeline(gzip, createWriteStream(path));
+  const ended = pipeline(gzip, createWriteStream(path, PRIVATE));
   // A failed write rejects where it is awaited; this promise is awaited at the end.
   ended.catch((reason: unknown) => gzip.destroy(reason as Error));
   try {
