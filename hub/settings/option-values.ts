@@ -1,4 +1,5 @@
 /** Parsers of option values: the same for flags, environment variables and configuration files. */
+import { isIP } from 'node:net';
 
 /** What the operator gave is invalid: the message says what is expected. */
 export class SettingsFault extends Error {}
@@ -38,6 +39,12 @@ export const list: Parse<readonly string[]> = (text) =>
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '');
+
+/** As sockets have them: of a name, or a network, none would ever be known. */
+export const addresses: Parse<readonly string[]> = (text) =>
+  list(text).map((each) =>
+    isIP(each) > 0 ? each.toLowerCase() : refuse('addresses like 10.0.0.2', each),
+  );
 
 /** As browsers send it: no path, no slash at the end. */
 export const origins: Parse<readonly string[]> = (text) =>

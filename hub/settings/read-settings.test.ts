@@ -58,6 +58,8 @@ test.each([
   [{ BURROW_TENANT: 'Acme' }, 'expected at most 63 lower-case letters, digits, dashes and under'],
   [{ BURROW_TENANT: 'acme' }, '--tenant needs --postgres'],
   [{ BURROW_CONFIG: '/nowhere/hub.json' }, 'Cannot read the configuration file'],
+  [{ BURROW_TRUST_PROXY: '10.0.0.0/8' }, "expected addresses like 10.0.0.2, got '10.0.0.0/8'"],
+  [{ BURROW_TRUST_PROXY: '10.0.0.2,proxy' }, "expected addresses like 10.0.0.2, got 'proxy'"],
 ])('%j is refused in one sentence', (environment, sentence) => {
   expect(() => readSettings({}, environment)).toThrow(SettingsFault);
   expect(() => readSettings({}, environment)).toThrow(sentence);
@@ -67,9 +69,30 @@ test.each([
   ['[]', 'must hold a JSON object'],
   ['{"prot":1}', 'unknown settings: prot. Known settings: host'],
   ['{"port":"x"}', "'port' in"],
+  ['{"files":null}', "Invalid 'files' in"],
+  ['{"data":{"folder":"x"}}', "Invalid 'data' in"],
 ])('the file %s is refused in one sentence', (text, sentence) => {
   expect(() => readSettings({ config: file(text) }, {})).toThrow(sentence);
 });
+
+test('variables that are empty are as if they were not set', () => {
+  const environment = { BURROW_PORT: '', BURROW_CONFIG: '', BURROW_ROOT_SECRET: '' };
+  expect(readSettings({}, environment)).toMatchObject({ port: 8443, rootSecret: undefined });
+});
+
+test('addresses of proxies are read as sockets have them', () => {
+  const environment = { BURROW_TRUST_PROXY: '10.0.0.2, FD00::1' };
+  expect(readSettings({}, environment).trustedProxies).toEqual(['10.0.0.2', 'fd00::1']);
+});
+
+test.each(['{"rootSecret": canary-canary-canary-canary}', '{"rootSecret":"canary",}', 'canary'])(
+  'of a file that is no JSON nothing is quoted: %s',
+  (text) => {
+    expect(() => readSettings({ config: file(text) }, {})).toThrow(
+      /^(?![^]*canary)Cannot read the configuration file .* as JSON: /,
+    );
+  },
+);
 
 test('a secret that is refused is not quoted', () => {
   for (const name of ['BURROW_ROOT_SECRET', 'BURROW_POSTGRES'])

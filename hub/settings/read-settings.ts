@@ -31,7 +31,7 @@ export function addSettings(command: Command, names?: readonly SettingName[]): C
 
 /** @throws SettingsFault */
 export function readSettings(flags: Members, environment: Texts): HubSettings {
-  const path = textOf(flags['config']) ?? environment['BURROW_CONFIG'];
+  const path = textOf(flags['config']) ?? (environment['BURROW_CONFIG'] || undefined);
   const file = path === undefined ? {} : readFile(path);
   const values = settingValues((setting) => {
     const [member, variable] = [memberOf(setting), variableOf(setting)];
@@ -67,7 +67,9 @@ function readFile(path: string): Members {
     json = JSON.parse(readFileSync(path, 'utf8'));
   } catch (reason) {
     const why = reason instanceof Error ? reason.message : String(reason);
-    throw new SettingsFault(`Cannot read the configuration file ${path} as JSON: ${why}`);
+    throw new SettingsFault(
+      `Cannot read the configuration file ${path} as JSON: ${why.replace(QUOTED, '')}`,
+    );
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     throw new SettingsFault(`The configuration file ${path} must hold a JSON object.`);
@@ -77,8 +79,16 @@ function readFile(path: string): Members {
     throw new SettingsFault(
       `The configuration file ${path} has unknown settings: ${unknown.join(', ')}. Known settings: ${known.join(', ')}.`,
     );
+  for (const [name, value] of Object.entries(json))
+    if (typeof value === 'object' && !Array.isArray(value))
+      throw new SettingsFault(
+        `Invalid '${name}' in ${path}: expected text, a number, a truth value or a list.`,
+      );
   return { ...json };
 }
+
+/** What a parser shows of the file: it may be of a secret. */
+const QUOTED = /(?:^|, )(?:\.\.\.)?".*/s;
 
 /** What no setting can tell alone. */
 function checked(settings: HubSettings): HubSettings {

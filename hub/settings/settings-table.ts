@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { LIMITS, SYNC_LIMITS } from '../../src/limits.ts';
 import { LOG_DEFAULTS } from '../../src/logs/query-log.ts';
 import {
+  addresses,
   anyText,
   baseUrl,
   folder,
@@ -119,7 +120,7 @@ export const SETTINGS = {
   trustedProxies: required(
     '--trust-proxy <addresses>',
     'proxies whose X-Forwarded-For header is trusted, comma-separated',
-    list,
+    addresses,
     NO_TEXTS,
   ),
   publicUrl: optional(
