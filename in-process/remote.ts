@@ -40,7 +40,7 @@ export interface RemoteDatabase {
 }
 
 /**
- * The hub at a URL. Sends nothing yet: the first query tells whether the hub can be reached and knows the secret.
+ * The hub at a URL. Sends nothing yet: the first query shows whether the hub can be reached and knows the secret.
  * @throws UsageError when an option is invalid
  * @example
  * const remote = await connect({ url: listening.url, secret: listening.secret });

@@ -1,6 +1,6 @@
 /**
- * `burrowdb/adopt`: a database that lived alone is joined to a hub. Its documents go up as writes of a copy, one each, with a verdict like
- * any other write, so nothing is lost where it is cut off and nothing is made twice.
+ * `burrowdb/adopt`: copies a local database to a hub. Each document is one write of a copy, with a verdict like any other write, so nothing
+ * is lost when it is interrupted, and nothing is created twice.
  */
 import {
   BadRequest,
@@ -101,10 +101,10 @@ export async function planAdoption(
 }
 
 /**
- * Joins a database that lived alone to the hub of a copy: its documents are submitted to the copy, each as a write of its own. It works
- * with or without a network. Cut off anywhere, it is called again with the same arguments and goes on; a document that the hub has with
- * the same data is left as it is, with other data it is refused. When `failed` and `refused` are empty, nothing of the local database is
- * needed any more: `local.destroy()`.
+ * Copies a local database to the hub of a copy: its documents are submitted to the copy, each as a write of its own. It works with or
+ * without a network. After an interruption, call it again with the same arguments and it continues; a document that the hub has with the
+ * same data is left as it is, with other data it is refused. When `failed` and `refused` are empty, the local database is no longer needed:
+ * `local.destroy()`.
  * @throws AdoptRefused when the hub lacks a collection, the copy does not keep a set of it, or an option is wrong: nothing was written
  * @example
  * const alone = await openDatabase('alone');

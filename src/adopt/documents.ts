@@ -1,4 +1,4 @@
-/** What goes up: documents of the database that lived alone, each with the write that makes it at the hub. */
+/** The documents of the local database to be copied, each with the write that creates it at the hub. */
 import {
   q,
   queryText,

@@ -1,4 +1,4 @@
-/** What an app says of an adoption, and is told of it. */
+/** Options of an adoption, and its progress. */
 import type { Ref } from '../index.ts';
 
 /** A document of the database that is adopted. */
@@ -35,7 +35,7 @@ export interface AdoptProgress {
 }
 
 export interface AdoptOptions {
-  /** Names of those whose documents go up; all, when left out. */
+  /** Names of the collections whose documents are copied; all, when left out. */
   readonly collections?: readonly string[];
   readonly map?: (document: LocalDocument) => Adopted;
   /** What lists of writes show of a document; `notes 7` when left out. */

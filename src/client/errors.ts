@@ -365,10 +365,10 @@ const CLASSES = {
 
 /** A call failed: what a query was answered with, or why it got no answer. */
 export type QueryError = InstanceType<(typeof CLASSES)[keyof typeof CLASSES]>;
-/** Every error of the library. `code` tells them apart. */
+/** Every error of the library. `code` distinguishes them. */
 export type BurrowError = QueryError | UsageError | Unsupported | DatabaseClosed;
 
-/** What `instanceof` lets through is one of a union, so that a look at `code` tells which. */
+/** `instanceof` narrows to a union, of which `code` selects one. */
 type ErrorBase<E> = abstract new (...args: never) => E;
 /**
  * @example

@@ -27,8 +27,8 @@ const PAGE_OPTIONS = {
    */
   identity: optional(text),
   /**
-   * Told of progress while the database is being opened: stored data may have to be moved into another layout first. Later the event
-   * `progress` tells.
+   * Called with the progress of opening, which may move stored data into another layout. Once the database is open, the event `progress`
+   * reports it.
    */
   onProgress: optional(callable as OptionType<(progress: Progress) => void>),
   /** Unlocks a database whose user has signed out. */

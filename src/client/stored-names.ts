@@ -4,7 +4,7 @@ import { Unsupported, UsageError } from './errors.ts';
 /** A database on this device. */
 export interface StoredDatabase {
   readonly name: string;
-  /** Stands for the identity whose it is, which it does not tell; undefined: opened without one. */
+  /** A hash of the identity, which it does not reveal; undefined: opened without one. */
   readonly identityHash: string | undefined;
 }
 

@@ -5,7 +5,7 @@ type Listener<E extends Event> =
   | { readonly handleEvent: (event: E) => void }
   | null;
 
-/** An event target that tells these events and no others: `Events` is a type of event by its name. */
+/** An event target with these events and no others: `Events` is a type of event by its name. */
 export interface TypedEvents<Events extends EventTypes<Events>> extends EventTarget {
   addEventListener<K extends keyof Events & string>(
     type: K,

@@ -54,7 +54,7 @@ export interface HostApi<Port> {
   /** `synced`: a set, or all of them, show what the hub has now. `settled`: every write has its verdict. */
   syncWait(call: SyncWait): Promise<Reply<void>>;
   writes(states: readonly WriteState[] | undefined): Promise<Reply<readonly WriteData[]>>;
-  /** What became of a write; undefined: it has no verdict yet, and is told when it has. */
+  /** The verdict on a write; undefined: there is none yet, and a message follows when there is. */
   verdict(id: string): Promise<Reply<JudgedData | undefined>>;
   /** Resolves with what the write that takes its place was answered, if there is one. */
   resolveWrite(id: string, choice: WriteChoice): Promise<Reply<SubmitReply | undefined>>;
@@ -95,7 +95,7 @@ export type PageMessage =
   /** Asks for the next part of a stream. */
   | { readonly type: 'pull'; readonly stream: number }
   | { readonly type: 'cancel'; readonly stream: number }
-  /** The page has lost the network, or has it again: workers are not told everywhere. */
+  /** The page has lost the network, or has it again: not every browser informs workers. */
   | { readonly type: 'network'; readonly change: 'online' | 'offline' }
   /** Workers that ended while the browser went on, by the names of their locks. Sent once, after opening. */
   | { readonly type: 'ended'; readonly workers: readonly string[] }

@@ -1,20 +1,20 @@
-/** What the inspector is told of the worker: by HTTP, so that the page has no code for it. Only the root secret may ask. */
+/** What the worker reports to the inspector: by HTTP, so that the page has no code for it. Only the root secret may ask. */
 import type { QueryMetrics } from '../answers.ts';
 import type { SyncState } from '../states.ts';
 import type { SetError, WriteChoice, WriteData } from './sync.ts';
 
 export const DIAGNOSTICS_PATH = '/burrow/diagnostics';
 
-/** Queries with this tag are those of the inspector itself: they are not among what it is told. */
+/** Tag of the inspector's own queries: they are not reported to it. */
 export const INSPECTOR_TAG = 'burrow_inspector';
 
 /** Body of the request, as JSON. */
 export interface DiagnosticsCall {
   /** Queries up to this number are known. */
   readonly after?: number;
-  /** False: nobody looks any more, nothing is recorded. */
+  /** False: the inspector is closed, nothing is recorded. */
   readonly watch?: boolean;
-  /** Done before anything is told: what to do about a refused write. */
+  /** Done before the report is made: what to do about a refused write. */
   readonly resolve?: { readonly id: string; readonly choice: WriteChoice };
 }
 
@@ -43,7 +43,7 @@ export interface QueryRecord {
   /** As whom: `root`, `key 1234`. */
   readonly actor: string | undefined;
   readonly metrics: QueryMetrics;
-  /** Undefined: it was run before somebody looked, and is from the query log. */
+  /** Undefined: it ran before the inspector was opened, and is from the query log. */
   readonly reads: QueryReads | undefined;
 }
 

@@ -9,8 +9,8 @@ export const SETTINGS = {
   /** `strict`: a write that resolved survives a power failure; `relaxed`: it survives a killed browser. */
   durability: option(oneOf('strict', 'relaxed'), 'strict'),
   /**
-   * How the database is stored: packed in blocks, with a log, or in a row of IndexedDB for each document. Rows that are there are
-   * moved into blocks first; what is packed stays so. `rows` is for an app that may have to go back to a build that knows rows only.
+   * How the database is stored: packed in blocks, with a log, or in one row of IndexedDB for each document. A database stored as rows
+   * is moved into blocks; a packed one stays packed. `rows` is for an app that may have to go back to a build that knows rows only.
    */
   store: option(oneOf('packed', 'rows'), 'packed'),
   /** The query log, off by default. */
@@ -24,7 +24,7 @@ export const SETTINGS = {
   },
   /** bcrypt cost of new password hashes. */
   hashCost: option(integer(LIMITS.hashCostNewMin, LIMITS.hashCostMax), LIMITS.hashCostDefault),
-  /** Who may read the document of a token: the token itself, or only whom a role lets. */
+  /** Who may read the document of a token: the token itself, or only callers whom a role allows. */
   ownDocument: option(oneOf('readable', 'by role'), 'readable'),
   /**
    * The audience that tokens of identity providers (JWT) must name. With it, the database itself has access providers, not only its

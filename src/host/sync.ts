@@ -97,7 +97,7 @@ export interface SyncProgress {
     readonly error: SetError | undefined;
   }[];
   readonly bytes: number;
-  /** Until all sets are loaded, about; undefined: none is loading, or it cannot be told. */
+  /** Until all sets are loaded, about; undefined: none is loading, or the hub gives no total. */
   readonly remainingMs: number | undefined;
   /** Writes without a verdict. */
   readonly pending: number;

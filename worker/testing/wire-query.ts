@@ -1,4 +1,4 @@
 import { Expr } from '../../src/client/queries/values.ts';
 
-/** An expression of what is written as on the wire. */
+/** An expression made of wire JSON. */
 export const wireOf = <T>(wire: unknown): Expr<T> => new Expr<T>(wire);

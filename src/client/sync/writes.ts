@@ -24,7 +24,7 @@ export interface RefusedVerdict extends Judged {
   readonly error: QueryError;
 }
 
-/** What became of a write: `state` tells which. */
+/** The outcome of a write: `state` says which. */
 export type Verdict<T = unknown> = MadeVerdict<T> | RefusedVerdict;
 
 interface Made {
@@ -50,7 +50,7 @@ export interface PendingWrite extends Made {
 /** A write with its verdict. */
 export type JudgedWrite = Made & Verdict;
 
-/** A write of this device: `state` tells what else there is. */
+/** A write of this device: its other members depend on `state`. */
 export type Write = PendingWrite | JudgedWrite;
 
 /** A write in one of these states. */

@@ -1,4 +1,4 @@
-/** A value that changes, and who is told of it. What each framework makes its own of. */
+/** A value that changes, and its subscribers. Each framework wraps it in its own kind of value. */
 export class Cell<T> {
   private value: T;
   private readonly listeners = new Set<() => void>();

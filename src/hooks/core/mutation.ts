@@ -58,7 +58,7 @@ export class Mutation<T> extends Cell<MutationState<T>> {
   }
 
   /**
-   * Resolves when it is stored here, with what it did. Whoever does not wait for it is told by `error`: a run that fails is no unhandled
+   * Resolves when it is stored here, with what it did. For callers that do not await it there is `error`: a run that fails is no unhandled
    * rejection.
    * @throws BurrowError when it failed, or nobody has logged in
    */

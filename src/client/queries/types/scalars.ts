@@ -1,4 +1,4 @@
-/** Scalars: strings, numbers, times, and what tells and changes types. */
+/** Scalars: strings, numbers, times, type checks and conversions. */
 import type { Expr, FaunaTime } from '../values.ts';
 import type { TimeUnit } from '../../../values/time-units.ts';
 import type { Arg } from './arguments.ts';
