@@ -6,7 +6,10 @@ const noHiddenClock = {
     const check = (/** @type {any} */ node) => {
       if (node.callee.type !== 'Identifier' || node.callee.name !== 'Date') return;
       if (node.type === 'NewExpression' && node.arguments.length > 0) return;
-      context.report({ node, message: 'Time is an argument of the engine.' });
+      context.report({
+        node,
+        message: 'Pass the time in as an argument: the engine reads no clock.',
+      });
     };
     return { NewExpression: check, CallExpression: check };
   },

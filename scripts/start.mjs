@@ -33,7 +33,7 @@ await runMain(async () => {
   });
 });
 
-/** The rest of the demo needs no hub: a hub that does not start is told, and no more. */
+/** The rest of the demo needs no hub: a failed start is reported, and the demo goes on. */
 async function startHub() {
   say('Starting a hub for the page "Sync".');
   try {
@@ -80,7 +80,7 @@ function stopOnSignal(stop) {
   let isStopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.on(signal, () => {
-      // Told twice: at once.
+      // A second signal ends it at once.
       if (isStopping) process.exit(1);
       isStopping = true;
       stop().then(

@@ -25,7 +25,7 @@ const endToEndExists = () =>
   existsSync(join(root, 'e2e')) &&
   readdirSync(join(root, 'e2e')).some((name) => name.endsWith('.spec.ts'));
 
-/** Which browsers there are, before anything runs: a name that nobody knows is told at once. */
+/** Which browsers there are, before anything runs: an unknown name is reported at once. */
 function readyBrowsers() {
   if (chosen.browsers !== undefined) return ensureEngines(enginesNamed(chosen.browsers), true);
   if (all || chosen.browser) return ensureEngines(engines, false);
