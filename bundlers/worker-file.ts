@@ -10,6 +10,8 @@ const WORKER_URL = /new URL\((["'])\.\/worker\.js\1, import\.meta\.url\)/;
 /** The page's code with another expression, whose value is a `URL`, in place of the worker's URL. */
 export function withWorkerUrl(code: string, expression: string): string {
   if (!WORKER_URL.test(code))
-    throw new Error(`${pagePath} does not name its worker: it was changed before this plugin.`);
+    throw new Error(
+      `${pagePath} does not name its worker: another plugin has changed it. Put burrow() before that plugin.`,
+    );
   return code.replace(WORKER_URL, () => expression);
 }

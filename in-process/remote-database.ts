@@ -66,7 +66,10 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
     },
     // The answers of a hub name no files of this process.
     logFile: () => Promise.resolve(undefined),
-    verify: () => Promise.reject(new Refusal('bad request', 'A hub is verified where it runs.')),
+    verify: () =>
+      Promise.reject(
+        new Refusal('bad request', 'verify() is not available for a database at a hub.'),
+      ),
     subscribe: (id, secret, query, emit) =>
       live.subscribe(id, secret, query, (of, answer) =>
         emit({ type: 'answer', id: of, ...answer, isHubs: true }),

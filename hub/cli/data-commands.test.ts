@@ -37,7 +37,7 @@ test.each(['--dry-run', '--keep-ts'])('of a file, %s is refused', async (flag) =
   const file = join(folder, 'notes.jsonl');
   await writeFile(file, '{"n":1}\n');
   const rows = ['import', file, '--collection', 'notes'];
-  await expect(burrow(...rows, flag)).rejects.toThrow('--dry-run and --keep-ts are of a folder.');
+  await expect(burrow(...rows, flag)).rejects.toThrow('--dry-run and --keep-ts need a folder.');
   expect(await count()).toBe(0);
   expect((await burrow(...rows)).at(-1)).toBe('1 imported, 0 exist already.');
 });
@@ -50,7 +50,7 @@ test.each([
   const into = join(folder, 'export');
   await mkdir(into);
   await writeFile(join(into, 'notes.jsonl'), '{"ref":{"@ref":{"id":"1"}},"data":{"n":1}}\n');
-  await expect(burrow('import', into, flag, value)).rejects.toThrow('are of a file.');
+  await expect(burrow('import', into, flag, value)).rejects.toThrow('need a file.');
   expect(await count()).toBe(0);
   expect(await burrow('import', into)).toContain('1 imported, 0 exist already, 0 rejected.');
 });

@@ -69,7 +69,7 @@ export function addImport(program: Command, host: ProgramHost): void {
       if (statSync(path).isDirectory()) return importFolder(path, flags, host);
       // Who asks for a dry run must not get another.
       if (flags['dryRun'] === true || flags['keepTs'] === true)
-        throw new SettingsFault('--dry-run and --keep-ts are of a folder.');
+        throw new SettingsFault('--dry-run and --keep-ts need a folder.');
       return importOneFile(path, flags, host);
     });
 }
@@ -103,7 +103,7 @@ async function importOneFile(file: string, flags: Flags, host: ProgramHost): Pro
 
 async function importFolder(folder: string, flags: Flags, { say }: ProgramHost): Promise<void> {
   if (flags['collection'] ?? flags['id'] ?? flags['delimiter'] ?? flags['onClash'])
-    throw new SettingsFault('--collection, --id, --delimiter and --on-clash are of a file.');
+    throw new SettingsFault('--collection, --id, --delimiter and --on-clash need a file.');
   const { imported, existing, rejected } = await importLines({
     url: String(flags['url']),
     secret: String(flags['secret']),

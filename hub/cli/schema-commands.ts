@@ -26,7 +26,7 @@ export function addSchema(program: Command, host: ProgramHost): void {
     .addOption(secretOption())
     .action(async (file: string, flags: Flags) => {
       const changes = await withSchemaProgram((commands) => commands.diff(request(file, flags)));
-      if (changes > 0) throw new OperationFault(`${changes} to apply.`);
+      if (changes > 0) throw new OperationFault(`Changes to apply: ${changes}.`);
     });
   schema
     .command('apply <module>')

@@ -67,7 +67,10 @@ export class LiveQueries {
       throw new Refusal('unauthorized', 'Unauthorized');
     const text = request.body ?? '';
     if (text.length > settings.liveCharsPerCredential)
-      throw new Refusal('request too large', 'The live queries are too long.');
+      throw new Refusal(
+        'request too large',
+        `The live queries have more than ${settings.liveCharsPerCredential} characters.`,
+      );
     const queries = queriesIn(text);
     const release = this.hold(request, caller, queries.length, text.length);
     const traceparent = traceparentOf(request.headers['traceparent'], http.random);

@@ -3,7 +3,7 @@ import { parseJson, type Json } from '../codec/json.ts';
 import { DATA_LIMITS } from '../limits.ts';
 import { DataError } from './data-error.ts';
 import { queryErrorsIn, RefusedQuery, refusalOf, whyOf, type QueryError } from './refusals.ts';
-import { itemsOf } from './wire.ts';
+import { isObject, itemsOf } from './wire.ts';
 
 /** A database of the page, of `burrowdb/testing` or of `connect()`. */
 export interface DataDatabase {
@@ -64,26 +64,25 @@ export function askOf(
       });
       seen = Math.max(seen, Number(response.headers.get('x-txn-time')));
       const { ok, status } = response;
-      const answer = answerIn(await response.text());
-      if (ok && answer) return answer.get('resource') ?? null;
-      const errors = itemsOf(answer?.get('errors')).flatMap(queryErrorsIn);
+      const answer = memberIn(await response.text(), ok ? 'resource' : 'errors');
+      if (ok && answer !== undefined) return answer;
+      const errors = answer === undefined ? undefined : itemsOf(answer).flatMap(queryErrorsIn);
       const isUnknown =
         !isReading &&
-        (answer
+        (errors
           ? status === 503 && !errors.some(({ code }) => NOT_EXECUTED.includes(code))
           : ok || status > 499);
       if (isUnknown || !RETRIED.includes(status) || attempt === DATA_LIMITS.attempts)
-        throw failureOf(answer && errors, status, isUnknown);
+        throw failureOf(errors, status, isUnknown);
       await pause(waitMs(attempt, response.headers.get('retry-after')), signal);
     }
   };
 }
 
-/** Undefined: it is from a server on the way. */
-function answerIn(text: string): ReadonlyMap<string, Json> | undefined {
+/** Of an answer; undefined: it is from a server in between. */
+function memberIn(text: string, name: string): Json | undefined {
   const answer = /^\s*\{/.test(text) ? parseJson(text) : undefined;
-  const isOurs = answer instanceof Map && (answer.has('resource') || answer.has('errors'));
-  return isOurs ? answer : undefined;
+  return isObject(answer) ? answer.get(name) : undefined;
 }
 
 /** @param errors undefined: the answer is not from a database */
@@ -93,20 +92,20 @@ function failureOf(
   isUnknown: boolean,
 ): DataError {
   if (errors && !isUnknown) return new RefusedQuery(errors, status);
-  const refusals = (errors ?? []).map(refusalOf);
+  const refusals = errors?.map(refusalOf) ?? [];
   const why = errors
     ? whyOf(refusals, status)
-    : `The response, with status ${status}, is not from a database.`;
+    : `The answer, with status ${status}, is not from a database.`;
   return isUnknown
     ? new DataError('outcome_unknown', `The query may have run: ${why}`, { errors: refusals })
     : new DataError('refused', why);
 }
 
-/** What is told may be a date: then it is waited as without. */
+/** @param retryAfter a date counts as none */
 const waitMs = (attempt: number, retryAfter: string | null): number => {
-  const told = (Number(retryAfter) || 0) * 1000;
+  const hinted = (Number(retryAfter) || 0) * 1000;
   const own = DATA_LIMITS.retryMs * 2 ** (attempt - 1);
-  return Math.min(Math.max(told, own), DATA_LIMITS.retryMaxMs);
+  return Math.min(Math.max(hinted, own), DATA_LIMITS.retryMaxMs);
 };
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -70,7 +70,7 @@ class CsvScan {
   }
 
   end(): void {
-    if (this.state === 'quoted') this.fail('The quotes of this cell are not closed.', this.rowLine);
+    if (this.state === 'quoted') this.fail('This cell has no closing quote.', this.rowLine);
     const isRow = this.state !== 'start' || this.cells.length > 0 || this.hasReturn;
     if (isRow) this.endRow();
   }
@@ -106,11 +106,11 @@ class CsvScan {
     else if (this.state === 'quote') {
       this.add('"');
       this.state = 'quoted';
-    } else this.fail('A cell with a quote in it must be in quotes, and its quotes be doubled.');
+    } else this.fail('A cell with quotes must be quoted, and its quotes doubled.');
   }
 
   private addPlain(text: string): void {
-    if (this.state === 'quote') this.fail('There is text after the closing quote of this cell.');
+    if (this.state === 'quote') this.fail('Text follows the closing quote of this cell.');
     this.state = 'plain';
     this.add(text);
   }

@@ -200,7 +200,7 @@ async function* documentLines(
     size = nextSize(documents.length, chars);
   }
   if (expected !== undefined && done !== expected) {
-    const sentence = `Documents of '${collection}' are no longer kept as they were when the export began: export it again.`;
+    const sentence = `The history of '${collection}' no longer reaches back to the start of the export: export again.`;
     throw new DataError('history_gone', sentence);
   }
 }

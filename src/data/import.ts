@@ -204,7 +204,8 @@ class Import {
     this.omitted = omitted;
     this.total = totalOf(collections);
     if (hasHistory && this.onClash !== 'refuse') {
-      const sentence = `\`onClash\`: versions of the past cannot be mixed with those of other documents; export without history, or leave it out.`;
+      const sentence =
+        '`onClash`: history cannot be mixed with other documents; export without it, or leave it out.';
       throw new DataError('invalid_option', sentence);
     }
   }
@@ -355,7 +356,7 @@ class Import {
   /** What is read once cannot be compared before it is written. @throws DataError `invalid_option` */
   private async requireEmpty(collection: string): Promise<void> {
     if (this.targets.has(collection) || (await this.targetOf(collection)).isEmpty) return;
-    const sentence = `The collection '${collection}' holds documents: pass a Blob, or a function that opens the stream, so that it can be compared first.`;
+    const sentence = `The collection '${collection}' holds documents: pass a Blob, or a function that opens the stream, to compare it first.`;
     throw new DataError('invalid_option', sentence);
   }
 

@@ -90,7 +90,7 @@ async function streamOf(source: ReadSource): Promise<ReadableStream<Uint8Array>>
   const opened: unknown = typeof source === 'function' ? await source() : source;
   if ((opened as Partial<ReadableStream> | null | undefined)?.getReader)
     return opened as ReadableStream<Uint8Array>;
-  const sentence = `The source must be a Blob, a Uint8Array, a text, a stream or a function that opens one, but is ${String(opened)}.`;
+  const sentence = `The source must be a Blob, a Uint8Array, text, a stream or a function that opens one, not ${String(opened)}.`;
   throw new DataError('invalid_option', sentence);
 }
 

@@ -73,7 +73,7 @@ export function documentIn(json: JsonObject, line: number): DocumentItem {
   const ref = json.get('ref');
   const [collection, id, ts] = [collectionOfRef(ref), idOfRef(ref), tsTextIn(json.get('ts'))];
   if (collection === undefined || id === undefined)
-    throw new DataError('invalid_line', 'It has no ref of a document.', { line });
+    throw new DataError('invalid_line', 'It has no `ref` of a document.', { line });
   if (documentIdIn(id) === undefined)
     throw new DataError('invalid_line', `The id '${id.slice(0, 60)}' is not ${DOCUMENT_ID}.`, {
       line,
@@ -88,6 +88,6 @@ export function documentIn(json: JsonObject, line: number): DocumentItem {
 
 function versionIn(json: JsonObject, isEnd: boolean, line: number): VersionItem {
   const { collection, id, ts, params } = documentIn(json, line);
-  if (ts === undefined) throw new DataError('invalid_line', 'It has no time.', { line });
+  if (ts === undefined) throw new DataError('invalid_line', 'It has no `ts`.', { line });
   return { type: 'version', line, collection, id, ts, params, isEnd };
 }

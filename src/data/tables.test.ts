@@ -61,9 +61,9 @@ test('csvRows() reads plain cells, empty ones, and a last line without an end', 
 });
 
 test.each([
-  ['a\n"b', 2, 1, /not closed/],
-  ['a,b\nc,d"e', 2, 2, /in quotes/],
-  ['a,b\n"c"d,e', 2, 1, /after the closing quote/],
+  ['a\n"b', 2, 1, /no closing quote/],
+  ['a,b\nc,d"e', 2, 2, /must be quoted/],
+  ['a,b\n"c"d,e', 2, 1, /Text follows the closing quote/],
 ])('csvRows() names line and column of what is wrong in %j', async (text, line, column, why) => {
   await expect(rowsOf([text])).rejects.toMatchObject({
     code: 'invalid_line',

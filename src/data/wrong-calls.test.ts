@@ -48,7 +48,7 @@ test.each<[string, unknown]>([
   ['[object Object]', () => ({})],
 ])('importDatabase() refuses %s as its source', async (shown, source) => {
   const refused = importDatabase(db, source as DataSource, options);
-  await expect(refused).rejects.toMatchObject(refusal(`but is ${shown}`));
+  await expect(refused).rejects.toMatchObject(refusal(`opens one, not ${shown}.`));
   expect(await count()).toBe(0);
 });
 

@@ -73,13 +73,13 @@ export async function planMigration(
 
 /** @throws UsageError */
 function checkSchema(schema: Partial<DefinedSchema> | undefined): void {
-  if (!schema?.objects) throw new UsageError('The schema must be what defineSchema() gave.');
+  if (!schema?.objects) throw new UsageError('The schema must be what defineSchema() returned.');
 }
 
 /** @throws UsageError */
 function clientOf(target: Partial<SchemaTarget> | undefined): SchemaClient {
   if (target?.client) return target.client();
-  throw new UsageError('The database must be what openDatabase() or connect() gave.');
+  throw new UsageError('The database must be what openDatabase() or connect() returned.');
 }
 
 function refuse(

@@ -224,17 +224,21 @@ function dataOf({ file, manifest, isWhole, unsent, sent, failed }: FileRecord): 
 }
 
 const nameIn = (file: unknown): FileName =>
-  readOr(() => readRequest(fileName, file, 'file'), 'is no file: it must be what put() gave');
+  readOr(() => readRequest(fileName, file, 'file'), 'The file must be what put() returned.');
 
 const homeOf = (of: FileHomeData | undefined): FileHome | undefined =>
-  of && readOr(() => readRequest(fileHome, [of.collection, of.id], 'of'), 'is no document');
+  of &&
+  readOr(
+    () => readRequest(fileHome, [of.collection, of.id], 'of'),
+    '`of` must be the ref of a document.',
+  );
 
 /** @throws Refusal `bad request` */
-function readOr<T>(read: () => T, what: string): T {
+function readOr<T>(read: () => T, otherwise: string): T {
   try {
     return read();
   } catch (reason) {
-    if (reason instanceof SyncRefused) throw new Refusal('bad request', `What was given ${what}.`);
+    if (reason instanceof SyncRefused) throw new Refusal('bad request', otherwise);
     throw reason;
   }
 }

@@ -219,6 +219,6 @@ function callOf(
   readOptions(table, options);
   const { of, wait } = options;
   const name: unknown = typeof file === 'string' ? file : (file as Partial<FileRef> | null)?.file;
-  if (typeof name !== 'string') throw new UsageError('A file is named by what put() gave.');
+  if (typeof name !== 'string') throw new UsageError('A file must be what put() returned.');
   return { file: name, of: of && { collection: of.collection?.id ?? '', id: of.id }, wait };
 }

@@ -31,7 +31,7 @@ export interface QueryOptions {
    * - `complete`: from the copy, if it holds all that the query reads; otherwise the query fails with `copy_incomplete`. Reads only.
    * - `hub`: from the hub, which does not know writes that were not sent yet. When it does not answer, a read fails with `hub_unreachable`,
    *   a write with `connection_needed`.
-   * - `hub-or-copy`: from the hub, or from the copy when the hub does not answer within 5 s: `from` of `queryWithMetrics()` tells which.
+   * - `hub-or-copy`: from the hub, or from the copy when the hub does not answer within 5 s: `from` of `queryWithMetrics()` says which.
    *   Reads only.
    */
   readonly at?: AnswerPlace;
@@ -70,7 +70,7 @@ export interface SubscribeOptions {
   /**
    * Of `sync.client`: where values come from. Left out: from the copy, whatever it holds.
    * - `complete`: from the copy while it holds all that the query reads; otherwise the query fails with `copy_incomplete`.
-   * - `hub-or-copy`: from the hub while it can be reached, from the copy until then and otherwise: `from` of the scope tells which.
+   * - `hub-or-copy`: from the hub while it can be reached, from the copy until then and otherwise: `from` of the scope says which.
    */
   readonly at?: LivePlace;
   /** Stops it, as the returned function does. */
@@ -191,7 +191,7 @@ class QueryClient {
     const { at, signal } = options;
     const { next, error = next, closed = next } = Object(observer) as Partial<typeof observer>;
     if (![next, error, closed].every(callable.accepts))
-      throw new UsageError('subscribe() takes { next, error, closed }: functions.');
+      throw new UsageError('subscribe() takes { next, error, closed }, which must be functions.');
     if (signal?.aborted) return () => undefined;
     // A signal may outlive many subscriptions.
     const onEnd = (): void => signal?.removeEventListener('abort', stop);

@@ -127,7 +127,7 @@ export class SetRef<T = unknown> extends Value<SetRef<T>, unknown> {
 function isoText(value: string | Date): string {
   if (typeof value === 'string') return value;
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
-  throw new UsageError(`Neither ISO 8601 text nor a valid Date: ${String(value)}`);
+  throw new UsageError(`Expected ISO 8601 text or a valid Date, but got: ${String(value)}`);
 }
 
 /**
@@ -226,8 +226,7 @@ export class Uuid extends Value<Uuid, string> {
  */
 export class Double extends Value<number, number> {
   constructor(value: number) {
-    if (!Number.isFinite(value))
-      throw new UsageError('A Double must be made of a number that is finite.');
+    if (!Number.isFinite(value)) throw new UsageError('A Double must be a finite number.');
     super(value);
   }
 

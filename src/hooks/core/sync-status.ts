@@ -34,7 +34,8 @@ export const NO_SYNC: SyncStatus = {
   lostWrites: 0,
 };
 
-export const notSynced = (): Promise<never> => Promise.reject(new UsageError('There is no sync.'));
+export const notSynced = (): Promise<never> =>
+  Promise.reject(new UsageError('The database does not sync.'));
 
 export class SyncWatch extends Cell<SyncStatus> {
   private readonly sync: Sync;

@@ -79,7 +79,7 @@ async function manifestOf(source: FileSource, sha256: Sha256): Promise<Manifest>
   if (size > SYNC_LIMITS.fileBytes)
     throw new Refusal(
       'request too large',
-      `The file has ${size} bytes, and a file may have ${SYNC_LIMITS.fileBytes}.`,
+      `The file has ${size} bytes; the limit is ${SYNC_LIMITS.fileBytes}.`,
     );
   const count = Math.ceil(size / SYNC_LIMITS.fileChunkBytes);
   const chunks: string[] = [];
