@@ -20,12 +20,17 @@ export interface LoggedChange {
   readonly key: Key;
   /** In indexes of users: those it had before the commit, and those it has since. */
   readonly entries: readonly Key[];
+  /** It was written as it was: what belongs to it is elsewhere, and has changed. */
+  readonly isSame: boolean;
 }
 
 export const changeKey = (database: DatabaseId, ts: Micros): Key =>
   syncKey('changes', database, ts);
 
 type Put = WriteSet['puts'][number];
+
+/** Ends the line of a document that was written as it was: to builds before it an entry that is in no index. */
+const SAME = ' ';
 
 export function changeRows(
   writes: WriteSet,
@@ -35,10 +40,11 @@ export function changeRows(
   const lines = new Map<DatabaseId, string[]>();
   const note = ({ space, key }: RowAddress, row: Row | undefined): void => {
     if (space !== 'documents') return;
-    const had = before({ space, key })?.entries ?? [];
-    const touched = new Set([...had, ...(row?.entries ?? [])]);
+    const previous = before({ space, key });
+    const touched = new Set([...(previous?.entries ?? []), ...(row?.entries ?? [])]);
     const entries = [...touched].filter((entry) => !isNativeEntry(entry));
-    const line = [key, ...entries].map((each) => hexOfKey(withoutDatabase(each))).join(' ');
+    const keys = [key, ...entries].map((each) => hexOfKey(withoutDatabase(each))).join(' ');
+    const line = row && row === previous ? keys + SAME : keys;
     const database = databaseOf(key);
     const known = lines.get(database);
     if (known) known.push(line);
@@ -56,8 +62,9 @@ export function changeRows(
 export function readChanges(database: DatabaseId, row: Row): readonly LoggedChange[] {
   const lines = String(row.value).split('\n');
   return lines.map((line) => {
-    const [key, ...entries] = line.split(' ').map((hex) => withDatabase(database, keyOfHex(hex)));
+    const hexes = line.trimEnd().split(' ');
+    const [key, ...entries] = hexes.map((hex) => withDatabase(database, keyOfHex(hex)));
     if (key === undefined) throw new Error('A row of the change log is empty.');
-    return { key, entries };
+    return { key, entries, isSame: line.endsWith(SAME) };
   });
 }

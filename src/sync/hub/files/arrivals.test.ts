@@ -149,6 +149,8 @@ test('a device that may not read the document is told nothing of it', async () =
   await upload(heron, '1');
   const answer = await device.pullOnce();
   expect([answer.puts, answer.leaves]).toEqual([[], []]);
+  // Nor has it to compare all that it keeps.
+  expect(answer.check).toBe(false);
   await upload(owl, '2');
   expect(await pulled(device)).toEqual([owl.file]);
   expect([...device.heardOf].map((name) => name.split('/')[1])).toEqual(['2']);

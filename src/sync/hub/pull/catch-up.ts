@@ -23,14 +23,17 @@ export interface CaughtUp extends ChangesFound {
 export function catchUp(context: PullContext): CaughtUp {
   const { message, input, reader, database, sets, scope, recent } = context;
   const since = validCursor(context);
-  if (since === undefined)
-    return { rows: new Map(), until: input.head, bytes: 0, since, mayAffectRights: false };
+  if (since === undefined) {
+    const nothing = { rows: new Map<never, never>(), changed: new Set<never>(), bytes: 0 };
+    return { ...nothing, until: input.head, since, mayAffectRights: false };
+  }
   const matcher = new ScopeMatcher(scope ?? NO_SCOPE);
   const parts = sets.flatMap((set) => set.parts);
   let mayAffectRights = false;
   const concerns = (change: LoggedChange): boolean => {
     mayAffectRights ||=
-      RIGHTS_COLLECTIONS.has(collectionOfChange(change)) || matcher.matches(change);
+      !change.isSame &&
+      (RIGHTS_COLLECTIONS.has(collectionOfChange(change)) || matcher.matches(change));
     return parts.some((part) => isLoadedOn(part, change));
   };
   const { head } = input;

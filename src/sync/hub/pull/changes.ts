@@ -26,6 +26,8 @@ export interface ChangesQuery {
 export interface ChangesFound {
   /** Documents that changed, each once, as they are now. */
   readonly rows: ReadonlyMap<Key, Row | undefined>;
+  /** Those of them that were not only written as they were. */
+  readonly changed: ReadonlySet<Key>;
   /** All changes up to here. */
   readonly until: Micros;
   readonly bytes: number;
@@ -40,6 +42,7 @@ const CHUNK = 256;
 export function changesSince(reader: Reader, query: ChangesQuery): ChangesFound {
   const { database, since, head, concerns } = query;
   const rows = new Map<Key, Row | undefined>();
+  const changed = new Set<Key>();
   const known = query.recent?.between(database, since, head)?.map((row) => ({ key: row.key, row }));
   let bytes = 0;
   let commits = 0;
@@ -48,24 +51,23 @@ export function changesSince(reader: Reader, query: ChangesQuery): ChangesFound 
   let until = since;
   for (let lower = changeKey(database, since + 1), limit = CHUNK; ; limit = CHUNK * 8) {
     const found = known ?? reader.range(scan('sync', { lower, upper }, { limit }));
-    const changed = found.map(({ row }) =>
-      row ? readChanges(database, row).filter(concerns) : [],
-    );
-    const current = currentRows(reader, changed.flat(), rows);
-    for (const [i, changes] of changed.entries()) {
+    const logged = found.map(({ row }) => (row ? readChanges(database, row).filter(concerns) : []));
+    const current = currentRows(reader, logged.flat(), rows);
+    for (const [i, changes] of logged.entries()) {
       const own = new Map<Key, Row | undefined>();
       for (const { key } of changes) if (!rows.has(key)) own.set(key, current.get(key));
       const more = sizeOf(own);
       const isFull = bytes + more > query.bytes || rows.size + own.size > SYNC_LIMITS.pullChanges;
-      if (rows.size > 0 && own.size > 0 && isFull) return { rows, until, bytes };
+      if (rows.size > 0 && own.size > 0 && isFull) return { rows, changed, until, bytes };
       for (const [key, row] of own) rows.set(key, row);
+      for (const { key, isSame } of changes) if (!isSame) changed.add(key);
       bytes += more;
       until = commitTimeOf(found[i]?.key ?? lower);
     }
     commits += found.length;
     const last = found.at(-1);
-    if (known || !last || found.length < limit) return { rows, until: head, bytes };
-    if (commits >= SYNC_LIMITS.pullCommits) return { rows, until, bytes };
+    if (known || !last || found.length < limit) return { rows, changed, until: head, bytes };
+    if (commits >= SYNC_LIMITS.pullCommits) return { rows, changed, until, bytes };
     lower = keyAfter(last.key);
   }
 }

@@ -26,14 +26,14 @@ const PAGE_SHARE = 0.25;
 /** @throws Suspended */
 export function documentsFor(
   context: PullContext,
-  { rows, since, until, bytes }: CaughtUp,
+  { rows, changed, since, until, bytes }: CaughtUp,
   isOverdue: () => boolean,
 ): PulledDocuments {
   const { message, input, reader, caller, rights, sets } = context;
   const refetched = refetchedRows(context);
   const candidates = new Map([...rows, ...refetched]);
   const { visible, hidden } = byVisibility(context, candidates);
-  const unnamed = new Map([...hidden].filter(([key]) => !refetched.has(key)));
+  const unnamed = new Map([...hidden].filter(([key]) => !refetched.has(key) && changed.has(key)));
   const known = readableSince(reader, caller, rights, unnamed, since ?? input.head);
   const room = Math.max(message.maxBytes - bytes, message.maxBytes * PAGE_SHARE);
   const budget = { bytes: room, rows: SYNC_LIMITS.pullRows, isOverdue };

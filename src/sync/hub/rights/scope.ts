@@ -74,7 +74,7 @@ export class ScopeMatcher {
     }));
   }
 
-  matches(change: LoggedChange): boolean {
+  matches(change: Pick<LoggedChange, 'key' | 'entries'>): boolean {
     return this.rows.has(change.key) || this.ranges.some((range) => isRowInRange(change, range));
   }
 }
