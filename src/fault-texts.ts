@@ -26,6 +26,8 @@ export const notFound = (kind: string): FaultText => worded((name) => `${name} n
 export const alreadyExists = (kind: string): FaultText =>
   worded((name) => `${name} already exists.`, kind);
 
+export const LOGIN_FAILED = 'The document was not found or provided password was incorrect.';
+
 export const NOT_UNIQUE = worded((name) => `${name} is not unique.`, 'document');
 
 export const DATA_NOT_VALID = worded((name) => `${name} data is not valid.`, 'document');

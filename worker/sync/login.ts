@@ -1,8 +1,10 @@
 /** The person whose copy this is: logins at the hub and, offline, on this device; the token; the first contact. */
 import { hexOfBytes } from '../../src/codec/hex.ts';
-import { Refusal } from '../../src/errors.ts';
+import { fault, Refusal } from '../../src/errors.ts';
+import { LOGIN_FAILED } from '../../src/fault-texts.ts';
 import type { SyncCall, SyncReply } from '../../src/host/sync.ts';
 import { isSameText } from '../../src/engine/access.ts';
+import { errorBody } from '../../src/engine/session.ts';
 import { isSameIdentity } from '../../src/sync/device/view/impersonation.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
@@ -183,13 +185,12 @@ const OF_DEVICE: ReadonlySet<string> = new Set([
 const NOBODY =
   'No user has logged in on this device yet. Pass `secret` or `login: { user, password, key }`.';
 const FIRST_TIME = 'The first sync on a device needs its answer: try again.';
-const NOT_MET =
-  'This token has not been used on this device before, so only the hub knows its user: try again.';
+const NOT_MET = 'Only the hub knows whose token this is: try again.';
 const needed = (why: string, what: string, cause?: unknown): Refusal =>
   new Refusal('connection_needed', `${why} ${what}`, { cause });
 const ANOTHER =
   'This database is the copy of another user. Open a database with another name or `identity`.';
 const WRONG = {
   status: 400,
-  body: '{"errors":[{"position":[],"code":"authentication failed","description":"The document was not found or provided password was incorrect."}]}',
+  body: errorBody([fault('authentication failed', [], LOGIN_FAILED)]),
 };

@@ -36,17 +36,17 @@ export class SecondCopy {
     return missing;
   }
 
-  /** @param kept what files of closed tabs hold: they go when what is unsent of it is in the file of this tab. Files of open tabs stay. */
+  /** @param kept what files of closed tabs hold: they go when it is in the file of this tab. Files of open tabs stay. */
   private async open(
     device: DeviceId,
     kept: readonly KeptWrite[],
   ): Promise<OutboxFile | undefined> {
-    const { name, replica } = this.options;
+    const { name } = this.options;
     const file = await OutboxFile.open(name, hexOfBytes(random(8)));
-    const { settledSeq = 0 } = (await replica.state()) ?? {};
-    for (const write of kept) if (write.item.seq > settledSeq) file?.keep(write);
-    await file?.flushed();
-    if (file) await forgetKept(name, device);
+    if (!file) return undefined;
+    for (const write of kept) file.keep(write);
+    await file.flushed();
+    await forgetKept(name, device);
     return file;
   }
 

@@ -1,7 +1,7 @@
 /** Functions of identity: login, logout, passwords, the document of a secret. Spec: auth 2.2, functions 1.6. */
 import { refOfKey } from '../../codec/key.ts';
 import { described, fail, type Step } from '../../errors.ts';
-import { invalidType } from '../../fault-texts.ts';
+import { invalidType, LOGIN_FAILED } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { Logins, ReadTime } from '../../query/session.ts';
 import { entriesIn } from '../../store/scan.ts';
@@ -174,11 +174,7 @@ function loginParams(
 }
 
 const failLogin = (position: readonly Step[]): never =>
-  fail(
-    'authentication failed',
-    position,
-    'The document was not found or provided password was incorrect.',
-  );
+  fail('authentication failed', position, LOGIN_FAILED);
 
 const TOKENS_AT_ONCE = 256;
 

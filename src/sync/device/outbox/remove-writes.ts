@@ -14,11 +14,7 @@ export function discard(transaction: ReplicaTransaction, id: string): StateChang
   const { writer } = input;
   const number = numberOf(writer, id);
   const row = number && writer.row(outboxAddress(number.era, number.seq));
-  if (!row)
-    throw new Refusal(
-      'not found',
-      `There is no write ${id}: it is already resolved or never existed.`,
-    );
+  if (!row) throw new Refusal('not found', `There is no write ${id}: it is already resolved.`);
   const { era, seq } = number;
   const record = readOutboxRow(row);
   if (!record.verdict) throw new Refusal('bad request', `The write ${id} has no verdict yet.`);

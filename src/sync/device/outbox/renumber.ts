@@ -25,9 +25,9 @@ export function moveToDevice(
 ): StateChange<readonly WriteRecord[]> {
   const { input, state } = transaction;
   const all = outboxRecords(input.writer, outboxRange(state.era, 1));
-  const moving = all.filter(({ verdict, item }) => !verdict && isSendable(item));
-  const moves = new Set(moving);
-  const staying = all.filter((record) => !moves.has(record));
+  const moves = ({ verdict, item }: OutboxRecord) => !verdict && isSendable(item);
+  const moving = all.filter(moves);
+  const staying = all.filter((record) => !moves(record));
   const refused = staying
     .filter(({ verdict }) => !verdict)
     .map((record) => refusedHere(record, input.head));
@@ -38,11 +38,11 @@ export function moveToDevice(
   };
 }
 
-const refusedHere = (record: OutboxRecord, ts: Micros): OutboxRecord => {
+function refusedHere(record: OutboxRecord, ts: Micros): OutboxRecord {
   const { seq, hash } = record.item;
   const verdict = { seq, hash, state: 'refused', ts, body: refusalBody(...NOT_SENDABLE) } as const;
-  return { ...record, ...NOTHING_DONE, verdict, state: verdict.state, predicted: undefined };
-};
+  return { ...record, ...NOTHING_DONE, verdict, state: 'refused', predicted: undefined };
+}
 
 /** All writes that are kept move, except refused ones: the hub has lost its history, and is offered them again. @throws Suspended */
 export function resubmitAll(

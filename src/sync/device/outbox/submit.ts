@@ -105,7 +105,7 @@ function requireRoom({ lastSeq, settledSeq, outboxSize }: ReplicaState): void {
   if (lastSeq - settledSeq < LIMITS.outboxWrites && outboxSize < LIMITS.outboxBytes) return;
   throw new Refusal(
     'outbox_full',
-    `${lastSeq - settledSeq} writes wait for the hub, and the outbox is full. Connect to the hub before writing more.`,
+    `The outbox is full: ${lastSeq - settledSeq} writes wait for the hub. Connect to it before writing more.`,
   );
 }
 

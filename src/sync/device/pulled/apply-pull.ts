@@ -34,8 +34,6 @@ export interface ApplyHost extends RebaseHost {
 
 export interface Applied {
   readonly state: ReplicaState;
-  /** Documents stored or removed. */
-  readonly documents: number;
   /** Characters of stored documents that came. */
   readonly bytes: number;
   /** Writes whose verdicts came with it and were new. */
@@ -50,7 +48,7 @@ export interface Applied {
 export class StaleAnswer extends Error {
   constructor(cursor: Micros, present: Micros | undefined) {
     super(
-      `The response of ${cursor} is older than the copy, ${present}: a server on the way has cached it.`,
+      `The response of ${cursor} is older than the copy, ${present}: something in between cached it.`,
     );
   }
 }
@@ -96,7 +94,6 @@ const textOf = (sets: AskedFrom['sets']): string =>
 
 const unchanged = (state: ReplicaState): Applied => ({
   state,
-  documents: 0,
   bytes: 0,
   settled: [],
   files: [],
@@ -111,9 +108,8 @@ function stage(
 ): BodyResult<Applied> {
   const next = stagePart(input.writer, state, pulled);
   input.writer.put('sync', stateRow(next));
-  const documents = pulled.puts.length + pulled.leaves.length;
   const { commitTs } = host.contextOf(input);
-  return { value: { ...unchanged(next), documents }, ts: commitTs };
+  return { value: unchanged(next), ts: commitTs };
 }
 
 function applyAll(
@@ -133,7 +129,6 @@ function applyAll(
   const sets = setsAfterPull(state, pulled);
   const before = [...partsOf(state.sets), ...(state.givenUp ?? [])];
   const someStay = dropParts(writer, before, partsOf(sets), changed);
-  const documents = changed.rows.size;
   const outbox = outboxAfterPull({ input, state, host }, pulled, changed);
   const next: ReplicaState = {
     ...state,
@@ -155,7 +150,6 @@ function applyAll(
   return {
     value: {
       ...unchanged(next),
-      documents,
       bytes,
       settled: outbox.settled.map(publicRecord),
       files: filesOf(state.sets.every(isLoaded) ? pulled.puts : here),

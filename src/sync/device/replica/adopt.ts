@@ -47,7 +47,7 @@ function requireSame(known: ReplicaState, { hub, actor }: Origin): ReplicaState 
   if (known.hub === hub && known.actor && isSameIdentity(known.actor, actor)) return known;
   throw new Refusal(
     'forbidden',
-    `This database is a copy from ${known.hub} for another user or database. Open a database with another name.`,
+    `This database is a copy of another one at ${known.hub}, or for another user. Open a database with another name.`,
   );
 }
 
@@ -67,6 +67,6 @@ function requireEmpty({ writer }: BodyInput): void {
   if (found.every((entries) => entries.length === 0)) return;
   throw new Refusal(
     'forbidden',
-    'This database already contains data that did not come from a hub. Open a database with another name for the copy, and import the data into the hub with `burrow import`.',
+    'This database has data that did not come from a hub. Open a database with another name for the copy: `adopt()` takes the data there.',
   );
 }

@@ -10,7 +10,7 @@ import { TurnOver } from '../../../query/turn-over.ts';
 import { submit, type SubmitOutcome } from '../outbox/submit.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { planFor } from '../view/local-execution.ts';
-import type { ReplicaView } from '../view/replica-view.ts';
+import { requireUnlocked, type ReplicaView } from '../view/replica-view.ts';
 import { asTheHubDenies } from '../view/as-the-hub-denies.ts';
 import { missingSets } from '../view/missing-sets.ts';
 import type { TrackedReads } from '../view/tracked-reads.ts';
@@ -54,7 +54,7 @@ export class LocalQueries {
     if (submitted.answer) return submitted.answer;
     throw new Refusal(
       'connection_needed',
-      'The function has its own role, so only the hub can run it. The write is stored in the outbox. Use `submit()` and wait for `settled` to get the answer.',
+      'Only the hub can run a function with a role of its own. The write is stored: use `submit()`, and wait for `settled` to get the answer.',
     );
   }
 
@@ -123,8 +123,7 @@ export class LocalQueries {
     const started = Math.max(clock() + skew, lastNow + 1);
     const body: TransactionBody<SubmitOutcome> = (input) => {
       const state = requireState(input);
-      if (state.isLocked)
-        throw new Refusal('locked', 'The data on this device is locked. Log in again.');
+      requireUnlocked(state);
       const now = Math.max(started, state.lastNow + 1);
       return submit({ plan: { ...plan, now }, now, idKey, replaces, note }, state, input, host);
     };

@@ -110,14 +110,14 @@ export class SyncRounds {
           // After failures less is sent at a time, and this write alone is more than that.
           throw new Refusal(
             'request too large',
-            `The oldest unsent write, of ${chars} characters, and those behind it do not reach the hub. Servers on the way must take 8 MiB. ${String(reason)}`,
+            `The oldest unsent write, of ${chars} characters, does not reach the hub: servers on the way must take 8 MiB. ${String(reason)}`,
             { cause: reason },
           );
         });
       // While the hub works: that they wait is known here.
       const [pushed] = await Promise.all([request, reporter.report(state)]);
       pulled = await this.applyVerdicts(pushed);
-      if (pushed.verdicts.length === 0) return { isDone: false, pulled };
+      if (pushed.verdicts.length === 0) break;
     }
     return { isDone: false, pulled };
   }

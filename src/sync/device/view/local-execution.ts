@@ -38,7 +38,7 @@ export function planFor(
 function refuseSecrets(): never {
   throw new Refusal(
     'connection_needed',
-    'Queries with passwords, logins, logouts, keys or tokens run only at the hub; this query needs a connection to it.',
+    'A query with passwords, logins, logouts, keys or tokens needs a connection to the hub.',
   );
 }
 

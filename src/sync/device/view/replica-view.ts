@@ -93,7 +93,8 @@ function skip(pending: PendingEffects, seq: number): void {
   pending.lastRow = undefined;
 }
 
-function requireUnlocked({ isLocked }: ReplicaState): void {
+/** @throws Refusal `locked` */
+export function requireUnlocked({ isLocked }: ReplicaState): void {
   if (isLocked) throw new Refusal('locked', LOCKED);
 }
 
