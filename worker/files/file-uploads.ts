@@ -5,7 +5,7 @@ import type { FileProgress } from '../../src/host/files.ts';
 import type { FileTransport } from '../../src/sync/device/files/file-transport.ts';
 import { noteFilesOf, sendFiles } from '../../src/sync/device/files/send-files.ts';
 import type { WriteRecord } from '../../src/sync/device/state/outbox-record.ts';
-import type { Sha256 } from '../../src/sync/protocol/files.ts';
+import type { FileName, Sha256 } from '../../src/sync/protocol/files.ts';
 import type { Epoch } from '../../src/sync/protocol/identifiers.ts';
 import { whileHeld } from '../tabs/web-locks.ts';
 import type { OpenedFiles } from './idb-files.ts';
@@ -37,6 +37,7 @@ export class FileUploads {
   /** Whoever else sends, perhaps a tab that is frozen, does so no longer. */
   private takesOver = false;
   private failures = 0;
+  private readonly last = new Set<FileName>();
   private cancel: () => void = () => undefined;
 
   /** @param ended aborted when the database is closed */
@@ -115,6 +116,7 @@ export class FileUploads {
       sha256,
       epoch: await epoch(),
       isStopped: () => signal.aborted || !isSyncing(),
+      last: this.last,
       onSent: ({ file, manifest }, done, error) =>
         emit({ file, way: 'sending', done, size: manifest.size, error }),
     });

@@ -69,7 +69,13 @@ const transportOf = (secret: string): FileTransport => ({
 });
 
 const ADMIN = ROOT;
-const quiet = { sha256, epoch: 'a', onSent: () => undefined, isStopped: () => false };
+const quiet = {
+  sha256,
+  epoch: 'a',
+  onSent: () => undefined,
+  isStopped: () => false,
+  last: new Set<FileName>(),
+};
 
 async function note(id: string, file: string): Promise<FileHome> {
   await world.ask(create({ ref: coll('notes'), id }, { photo: obj({ file }) }));
@@ -638,4 +644,27 @@ test('a hub that stopped while it removed a file keeps it from being brought for
   world.now += 600_000_000;
   await send();
   expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
+});
+
+test('files that do not get through go last, and hold up no others', async () => {
+  const files: FileName[] = [];
+  for (const seed of [1, 2, 3, 4]) {
+    const file = await putFile(bytes(5, seed), host(store));
+    await noteHome(file, await note(String(seed), file), store);
+    files.push(file);
+  }
+  const [first, second, ...others] = files;
+  const working = transportOf(ADMIN);
+  const proxy: FileTransport = {
+    ...working,
+    write: (place, n, part) =>
+      place.file === first || place.file === second
+        ? Promise.reject(new Error('The hub responded with status 413.'))
+        : working.write(place, n, part),
+  };
+  const send = () => sendFiles(store, proxy, { ...quiet, last });
+  const last = new Set<FileName>();
+  for (let times = 0; times < 3; times++) await expect(send()).rejects.toThrow('413');
+  for (const file of others) expect(await store.record(file)).toMatchObject({ unsent: [] });
+  expect([...last]).toEqual([first, second]);
 });

@@ -79,6 +79,8 @@ export interface SendOptions {
     failed: string | undefined,
   ) => void;
   readonly isStopped: () => boolean;
+  /** Those that did not get through before, which are sent after all others: what a proxy does not let through holds up no others. */
+  readonly last: Set<FileName>;
 }
 
 /**
@@ -92,10 +94,16 @@ export async function sendFiles(
 ): Promise<void> {
   await noteEpoch(store, options.epoch);
   for (;;) {
-    const next = (await store.records()).find(isToSend);
+    const waiting = (await store.records()).filter(isToSend);
+    const next = waiting.find(({ file }) => !options.last.has(file)) ?? waiting[0];
     const home = next?.unsent[0];
     if (!next || !home || options.isStopped()) return;
-    const refusal = await sendFile(next, home, { store, transport, options });
+    const refusal = await sendFile(next, home, { store, transport, options }).catch(
+      (reason: unknown) => {
+        options.last.add(next.file);
+        throw reason;
+      },
+    );
     if (options.isStopped()) return;
     await store.update(next.file, (before) =>
       // What has changed since may be another answer.

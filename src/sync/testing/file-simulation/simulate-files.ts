@@ -257,6 +257,7 @@ class FileWorld implements Deeds {
     if (device.isSending) return;
     device.isSending = true;
     const { process } = device;
+    const last = new Set<FileName>();
     for (let isDone = false; !isDone;) {
       await process.pass();
       try {
@@ -266,6 +267,7 @@ class FileWorld implements Deeds {
           onSent: (_, __, failed) =>
             this.run.count(failed === undefined ? 'part sent' : 'not sent'),
           isStopped: () => !process.isAlive,
+          last,
         });
         isDone = true;
       } catch (reason) {
