@@ -10,6 +10,8 @@ export interface FileRecord {
   readonly isWhole: boolean;
   /** When it was put, received, asked for or found to be referred to last, ms since 1970. */
   readonly usedMs: number;
+  /** Nothing referred to it at that time. */
+  readonly isMissed?: boolean;
   /** Documents at the hub that refer to it, under which it is not there yet. */
   readonly unsent: readonly FileHome[];
   /** How often documents were noted in `unsent`: one that was noted while it was being sent is sent once more. */

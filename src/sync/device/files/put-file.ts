@@ -72,6 +72,7 @@ export const newRecord = (file: FileName, manifest: Manifest): FileRecord => ({
 export const usedNow = (record: FileRecord, { nowMs }: Pick<FilesHost, 'nowMs'>): FileRecord => ({
   ...record,
   usedMs: Math.max(record.usedMs, nowMs()),
+  isMissed: false,
 });
 
 async function manifestOf(source: FileSource, sha256: Sha256): Promise<Manifest> {

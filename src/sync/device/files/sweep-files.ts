@@ -1,7 +1,7 @@
 /** Removes files that nothing on this device refers to. */
 import { filesIn } from '../../../codec/file-names.ts';
 import { EVERY_KEY } from '../../../codec/ranges.ts';
-import type { Found, Range, Store } from '../../../store/port.ts';
+import type { Entry, Range, Store } from '../../../store/port.ts';
 import { rangeAfter, scan } from '../../../store/scan.ts';
 import type { FileName } from '../../protocol/files.ts';
 import type { FileRecord, FileStore } from './file-store.ts';
@@ -22,7 +22,8 @@ export interface SweepHost {
 
 /**
  * @param before files put, received or asked for since then are kept, ms since 1970
- * @returns how many were removed. Those that are referred to are not looked for again before they are old once more.
+ * @returns how many were removed: those to which nothing referred twice. All others are not looked for again before they are old once
+ * more. A reference may move while it is looked for, and whoever has deleted a document may want it back.
  */
 export async function sweepFiles(
   before: number,
@@ -37,30 +38,32 @@ export async function sweepFiles(
   const note = (file: FileName): void => {
     if (candidates.delete(file)) referred.add(file);
   };
-  const lookThrough = async (fetch: (range: Range) => Promise<Found>): Promise<void> => {
-    for (const space of REFERRING.spaces) {
-      let range: Range | undefined = scan(space, EVERY_KEY, { limit: PAGE_ROWS });
-      while (range && candidates.size > 0) {
-        const [entries = []]: Found['ranges'] = (await fetch(range)).ranges;
-        for (const { row } of entries)
-          if (typeof row?.value === 'string') filesIn(row.value).forEach(note);
-        const last = entries.at(-1);
-        range = last && entries.length === PAGE_ROWS ? rangeAfter(range, last) : undefined;
-      }
+  for (const space of ['sync', 'documents'] as const) {
+    let range: Range | undefined = scan(space, EVERY_KEY, { limit: PAGE_ROWS });
+    while (range && candidates.size > 0) {
+      const entries: readonly Entry[] = await readPage(database, range);
+      for (const { row } of entries)
+        if (typeof row?.value === 'string') filesIn(row.value).forEach(note);
+      const last = entries.at(-1);
+      range = last && entries.length === PAGE_ROWS ? rangeAfter(range, last) : undefined;
+      await pause();
     }
-  };
-  await lookThrough(async (range) => {
-    await pause();
-    return database.read((tx) => tx.fetch([], [range]), REFERRING);
-  });
-  // A reference may have moved meanwhile, to a row that was read before: what is left is looked for at one time.
-  await database.read((tx) => lookThrough((range) => tx.fetch([], [range])), REFERRING);
+  }
   for (const file of referred)
     await store.update(file, (before) => before && usedNow(before, { nowMs }));
   let removed = 0;
-  for (const file of candidates) if (await store.remove(file, isOld)) removed += 1;
+  for (const file of candidates)
+    if (await store.remove(file, (record) => isOld(record) && record.isMissed === true))
+      removed += 1;
+    else
+      await store.update(
+        file,
+        (found) => found && { ...usedNow(found, { nowMs }), isMissed: true },
+      );
   return removed;
 }
 
-/** Where files are referred to: writes that wait, and documents. */
-const REFERRING = { spaces: ['sync', 'documents'] } as const;
+const readPage = (database: Store, range: Range): Promise<readonly Entry[]> =>
+  database.read(async (tx) => (await tx.fetch([], [range])).ranges[0] ?? [], {
+    spaces: [range.space],
+  });
