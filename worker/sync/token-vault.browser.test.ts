@@ -1,0 +1,21 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { rawOpen } from '../testing/raw-database.ts';
+import { freshName } from '../testing/store-kit.ts';
+import { browserVault, vaultName } from './token-vault.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+test('forget() says storage_blocked when a tab that does not give way holds the token', async () => {
+  const name = freshName();
+  await browserVault.keep(name, 'a token');
+  const holder = await rawOpen(vaultName(name));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const ends: unknown[] = [];
+  browserVault.forget(name).then(
+    () => ends.push('forgotten'),
+    (reason: unknown) => ends.push(reason),
+  );
+  await vi.advanceTimersByTimeAsync(31_000);
+  expect(ends).toMatchObject([{ code: 'storage_blocked' }]);
+  holder.close();
+});
