@@ -36,7 +36,7 @@ export type SyncTabMessage =
   | { readonly type: 'sync-told'; readonly message: SyncMessage };
 
 export class Tabs {
-  private readonly channel: BroadcastChannel | undefined;
+  private channel: BroadcastChannel | undefined;
 
   /** @param isShared false: there are no other tabs */
   constructor(name: string, onMessage: (message: TabMessage) => void, isShared = true) {
@@ -53,5 +53,6 @@ export class Tabs {
 
   close(): void {
     this.channel?.close();
+    this.channel = undefined;
   }
 }
