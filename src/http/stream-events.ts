@@ -72,9 +72,9 @@ export function deletionEvent(before: JsonObject, ts: Micros): JsonObject {
 export const removedVersionEvent = (ref: string, ts: Micros, action: string): JsonObject =>
   event({ action, document: event({ ref: parseJson(ref), ts }) });
 
-/** A query for entries added and removed from `after` on, one page at a time. */
+/** A query for entries added and removed from the cursor `after` on, one page at a time. */
 export const entriesQuery = (set: string, after: string): string =>
-  `{"paginate":{"events":${set}},"after":${after},"size":${ENTRIES_AT_ONCE}}`;
+  `{"paginate":{"events":${set}},"after":{"quote":${after}},"size":${ENTRIES_AT_ONCE}}`;
 
 const ENTRIES_AT_ONCE = 256;
 

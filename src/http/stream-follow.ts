@@ -233,7 +233,7 @@ export class Follower {
     const { query, fields } = this.followed;
     let after: Json | undefined = this.seen + 1;
     while (after !== undefined) {
-      const answer = await this.ask(entriesQuery(query, cursorText(after)));
+      const answer = await this.ask(entriesQuery(query, stringifyJson(after)));
       if (!answer) return;
       const { events, next } = entryEvents(answer.body, last, target);
       for (const { ts, event } of events) yield frame('set', ts, onlyFields(event, fields));
@@ -275,9 +275,4 @@ export class Follower {
       throw new StreamFault(refusal, INTERNAL.message);
     return answer.status < 300 ? answer : undefined;
   }
-}
-
-/** A cursor as an expression: an integer, or an event whose objects are wrapped. */
-function cursorText(cursor: Json): string {
-  return cursor instanceof Map ? `{"object":${stringifyJson(cursor)}}` : stringifyJson(cursor);
 }

@@ -55,6 +55,11 @@ test('fields default to action and document; a document value opens a stream as 
   await query(host, { update: NOTE, params: data({ a: 2 }) });
   expect(Object.keys((await stream.next()).event)).toEqual(['action', 'document']);
   await stream.end();
+  const set = await openStream(host, { documents: { collection: 'notes' } });
+  await set.next();
+  await query(host, { create: { collection: 'notes' } });
+  expect(Object.keys((await set.next()).event)).toEqual(['action', 'document']);
+  await set.end();
 });
 
 test('a set stream tells what came and went, removes first', async () => {
@@ -91,6 +96,19 @@ test('a set stream tells what came and went, removes first', async () => {
       index: { ...index, values: [2] },
     },
   });
+  await stream.end();
+});
+
+test('a set stream tells of all that one query has added, whatever the values are', async () => {
+  const host = await withNotes();
+  const values = [{ object: { field: ['data', 'at'], mva: false } }];
+  const index = { name: 'places', source: { collection: 'notes' }, values };
+  await query(host, { create_index: { object: index } });
+  const stream = await openStream(host, { match: { index: 'places' } });
+  await stream.next();
+  const created = { create: { collection: 'notes' }, params: data({ at: { object: { x: 1 } } }) };
+  await query(host, { do: Array.from({ length: 300 }, () => created) });
+  for (let n = 0; n < 300; n += 1) expect((await stream.next()).type).toBe('set');
   await stream.end();
 });
 

@@ -101,7 +101,7 @@ const withError = (opening: QueryAnswer, code: string, description: string): Que
 });
 
 function readFields(text: string | null): ReadonlySet<StreamField> | undefined {
-  if (text === null) return new Set(['action', 'document', 'index']);
+  if (text === null) return new Set(['action', 'document']);
   const names = text.split(',').map((name) => name.trim());
   const fields = STREAM_FIELDS.filter((field) => names.includes(field));
   return names.every((name) => STREAM_FIELDS.some((field) => field === name))
