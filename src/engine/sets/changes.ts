@@ -1,12 +1,11 @@
 /** Additions and removals of tuples; those of a combined set are computed from those of its members. Spec: sets 6. */
 import { refBytes } from '../../codec/key.ts';
-import { bytesOf } from '../../codec/ordered-bytes.ts';
 import { encodeNumberTypes } from '../../codec/number-types.ts';
-import { compareRefs, compareValues } from '../../values/compare.ts';
-import { Bytes, isKind } from '../../values/value.ts';
+import { compareValues } from '../../values/compare.ts';
+import { isKind } from '../../values/value.ts';
 import type { ActionName, Micros, ObjectValue, Value } from '../../values/value.ts';
 import { joinSources } from './runs.ts';
-import { compareTuples, withSources, type Tuple } from './tuple.ts';
+import { compareTuples, restOf, withSources, type Tuple } from './tuple.ts';
 
 export interface Change {
   readonly ts: Micros;
@@ -17,34 +16,35 @@ export interface Change {
   readonly data: ObjectValue | null | undefined;
 }
 
-export const isEnd = ({ action }: Pick<Change, 'action'>): boolean =>
+const isEnd = ({ action }: Pick<Change, 'action'>): boolean =>
   action === 'remove' || action === 'delete';
 
-export const coveredBy = ({ values }: Pick<Tuple, 'values'>): readonly Value[] => values ?? [];
-
-/** What tells 1 from 1.0 among covered values. */
-export const typesOf = (tuple: Pick<Tuple, 'values'>): Bytes =>
-  new Bytes(bytesOf(encodeNumberTypes(coveredBy(tuple))));
+/** Within one commit removals come before additions. */
+export const rankOf = (action: ActionName): number => Number(!isEnd({ action }));
 
 /**
- * By time; within one commit removals before additions, then by ref, a document's own before those of sets, then by
- * values.
+ * Where a change stands among others, as values to compare: by time, then removals, by ref, a document's own before those of sets, by
+ * values, 1 before 1.0. A cursor holds the first of them.
  */
+export const placeOf = ({ ts, action, data, tuple }: Change): readonly Value[] => [
+  ts,
+  rankOf(action),
+  tuple.ref,
+  Number(data === undefined),
+  tuple.values ?? [],
+  restOf(tuple),
+];
+
 export const compareChanges = (a: Change, b: Change): number =>
-  a.ts - b.ts ||
-  Number(isEnd(b)) - Number(isEnd(a)) ||
-  compareRefs(a.tuple.ref, b.tuple.ref) ||
-  Number(b.data !== undefined) - Number(a.data !== undefined) ||
-  compareValues(coveredBy(a.tuple), coveredBy(b.tuple)) ||
-  compareValues(typesOf(a.tuple), typesOf(b.tuple));
+  a.ts - b.ts || compareValues(placeOf(a), placeOf(b));
 
 /** Changes of all members. A change that several members have is listed once, with the sources of all. */
 export function unitedChanges(members: readonly (readonly Change[])[]): readonly Change[] {
   const byName = new Map<string, Change>();
   for (const change of members.flat()) {
     const { ts, action, tuple } = change;
-    const types = encodeNumberTypes(coveredBy(tuple));
-    const name = `${ts} ${action} ${refBytes(tuple.ref)}${tuple.group}${types}`;
+    const { ref, group, values = [] } = tuple;
+    const name = `${ts} ${action} ${refBytes(ref)}${group}${encodeNumberTypes(values)}`;
     const known = byName.get(name);
     const sources = known ? joinSources([...known.tuple.sources, ...tuple.sources]) : tuple.sources;
     byName.set(name, known ? { ...known, tuple: withSources(known.tuple, sources) } : change);

@@ -1,7 +1,8 @@
 /** Cursors of pages of events. Spec: sets 5.4. */
+import { rawOf } from '../../codec/ordered-bytes.ts';
 import { fail, type Step } from '../../errors.ts';
 import { typeExpected } from '../../fault-texts.ts';
-import { compareRefs, compareValues } from '../../values/compare.ts';
+import { compareValues } from '../../values/compare.ts';
 import { clamp, INT64_MAX, INT64_MIN } from '../../values/number.ts';
 import { typeName } from '../../values/type-name.ts';
 import {
@@ -18,15 +19,13 @@ import {
 } from '../../values/value.ts';
 import type { ActionName, Event, ObjectValue, Value } from '../../values/value.ts';
 import { refuseUnresolved } from './cursors.ts';
-import { coveredBy, isEnd, typesOf, type Change } from './changes.ts';
-import type { Tuple } from './tuple.ts';
+import { isSameRef } from '../catalog/refs.ts';
+import { placeOf, rankOf, type Change } from './changes.ts';
 
 /** A position between events: before all events that match the given members. */
 export interface EventBound {
-  readonly ts: bigint;
-  readonly action?: ActionName;
-  readonly document?: Ref;
-  readonly values?: readonly Value[];
+  /** The first parts of a place: see `placeOf`. */
+  readonly place: readonly Value[];
   /** The cursor as the page returns it. */
   readonly echo: Event;
 }
@@ -59,7 +58,7 @@ const floorMicros = (nanos: bigint): bigint =>
 /** Before all events at a time. Times reach further than the Integers that events and cursors have. */
 function startOf(micros: bigint): EventBound {
   const ts = clamp(micros, INT64_MIN, INT64_MAX);
-  return { ts, echo: echoOf(ts, 'add') };
+  return { place: [integer(ts)], echo: echoOf(ts, 'add') };
 }
 
 const echoOf = (
@@ -102,15 +101,24 @@ function boundOfMembers(members: ObjectValue, position: readonly Step[]): EventB
   const ts = BigInt(given);
   if (!members.has('action')) return startOf(ts);
   const action = actionOf(members.get('action') ?? null, [...position, 'action']);
+  const place: Value[] = [given, rankOf(action)];
   const ref = members.get('document') ?? members.get('instance') ?? members.get('resource');
-  if (ref === undefined) return { ts, action, echo: echoOf(ts, action) };
+  if (ref === undefined) return { place, echo: echoOf(ts, action) };
   const values = members.get('data') ?? members.get('values');
   refuseUnresolved([ref], position);
   if (!(ref instanceof Ref)) return wrongMember('Ref', ref, position);
-  const bound = { ts, action, document: ref };
-  if (values === undefined) return { ...bound, echo: echoOf(ts, action, ref) };
+  // A document's own event has an object, or null, as its data.
+  const isOfSet =
+    action === 'add' || action === 'remove' || (values !== undefined && isArray(values));
+  place.push(ref, isOfSet ? 1 : 0);
+  if (values === undefined) return { place, echo: echoOf(ts, action, ref) };
   const list = isArray(values) ? values : [values];
-  return { ...bound, values: list, echo: echoOf(ts, action, ref, list) };
+  const [repeated, rest] = list.slice(-2);
+  // As `eventCursorOf` makes them where values alone do not tell two events apart.
+  const isExact = rest instanceof Bytes && repeated instanceof Ref && isSameRef(repeated, ref);
+  if (isExact) place.push(list.slice(0, -2), rawOf(rest.bytes));
+  else place.push(list);
+  return { place, echo: echoOf(ts, action, ref, list) };
 }
 
 function actionOf(given: Value, position: readonly Step[]): ActionName {
@@ -123,29 +131,11 @@ function actionOf(given: Value, position: readonly Step[]): ActionName {
 const wrongMember = (expected: string, given: Value, position: readonly Step[]): never =>
   fail('invalid argument', position, typeExpected(expected, typeName(given)));
 
-/** Whether a change is before the bound: in the order of `compareChanges`. */
-export function isBeforeEventBound(change: Change, bound: EventBound): boolean {
-  const ts = BigInt(change.ts);
-  if (ts !== bound.ts) return ts < bound.ts;
-  const { action, document, values } = bound;
-  if (action === undefined) return false;
-  const isOwn = change.data !== undefined;
-  const order = document ? compareRefs(change.tuple.ref, document) : 0;
-  // The history of one document has one position at each time.
-  if (isOwn && order === 0 && !(document && SET_ACTIONS.has(action))) return false;
-  const rank = Number(isEnd({ action })) - Number(isEnd(change));
-  if (rank !== 0 || !document) return rank < 0;
-  if (order !== 0) return order < 0;
-  return isOwn || (values !== undefined && isBeforeValues(change.tuple, values));
+export function isBeforeEventBound(change: Change, { place: bound }: EventBound): boolean {
+  const place = placeOf(change);
+  const isSame = (at: number): boolean =>
+    compareValues(place[at] ?? null, bound[at] ?? place[at] ?? null) === 0;
+  // The history of one document has one place at each time.
+  const isOwn = change.data !== undefined && !bound[3] && isSame(0) && isSame(2);
+  return !isOwn && compareValues(place, bound) < 0;
 }
-
-/** @param given ends in the types of the values if the cursor had to tell two events apart */
-function isBeforeValues(tuple: Tuple, given: readonly Value[]): boolean {
-  const own = coveredBy(tuple);
-  const types = given.at(-1);
-  return types instanceof Bytes && given.length === own.length + 1
-    ? compareValues([own, typesOf(tuple)], [given.slice(0, -1), types]) < 0
-    : compareValues(own, given) < 0;
-}
-
-const SET_ACTIONS: ReadonlySet<ActionName> = new Set(['add', 'remove']);

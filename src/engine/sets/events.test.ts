@@ -145,6 +145,15 @@ test('cursors of events may be times, dates, null, or objects of certain members
   expect(await actionsAfter(one - 1)).toHaveLength(5);
 });
 
+test('an event of a document, as it was read, is a cursor', async () => {
+  const w = await world();
+  await w.ask(create(ref, { a: 1 }));
+  await w.ask(update({ a: 2 }));
+  const { data: all } = await pageOf(w, ref);
+  const after = { quote: all[1] };
+  expect((await pageOf(w, ref, { after })).data).toEqual(all.slice(1));
+});
+
 test('pages of events show the cursor given, as an event, and the next one with what it takes', async () => {
   const w = await world();
   const made = await w.answer(create(ref, { tag: 'x', n: 1 }));

@@ -3,11 +3,11 @@ import { fail, type Step } from '../../errors.ts';
 import { positionOf } from '../../query/query-path.ts';
 import type { Event, Micros, Ref, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { isSameRef } from '../catalog/refs.ts';
 import { minimumValidTime } from '../documents/documents.ts';
-import { asHistory, compareChanges, coveredBy, typesOf, type Change } from './changes.ts';
+import { asHistory, compareChanges, type Change } from './changes.ts';
 import type { ChangesRequest, Sets } from './operation.ts';
 import type { SetTarget } from './set-cursor.ts';
+import { cursorOf } from './tuple.ts';
 
 export interface HistoryRequest extends Omit<ChangesRequest, 'asMember'> {
   /** Later events are left out; undefined: none is. */
@@ -65,19 +65,15 @@ export function eventOf({ ts, action, tuple, data }: Change): Event {
 
 /**
  * The cursor of an event: covered values instead of changed members. If its neighbour on the other side of the cursor looks the
- * same (1 and 1.0 of one document are two), what distinguishes them follows.
+ * same (1 and 1.0 of one document are two), the cursor of the entry, which distinguishes them.
  */
 export function eventCursorOf(change: Change, neighbour?: Change): Event {
   const { tuple, ts, action } = change;
-  const isTwin =
-    neighbour?.ts === ts &&
-    neighbour.action === action &&
-    isSameRef(neighbour.tuple.ref, tuple.ref) &&
-    neighbour.tuple.group === tuple.group;
-  return {
-    ...eventOf(change),
-    data: isTwin ? [...coveredBy(tuple), typesOf(tuple)] : tuple.values,
-  };
+  const { values } = tuple;
+  const isSameTime = neighbour?.ts === ts && neighbour.action === action;
+  const exact = cursorOf(tuple, isSameTime ? neighbour.tuple : undefined);
+  const isTwin = values && exact.length > values.length + 1;
+  return { ...eventOf(change), data: isTwin ? exact : values };
 }
 
 /** The sources of a change: the histories of the sets it comes from. */

@@ -36,8 +36,12 @@ export function cursorOf(tuple: Tuple, neighbour?: Tuple): readonly Value[] {
   const isSameButForTypes = neighbour?.group === tuple.group && isSameRef(neighbour.ref, ref);
   if (!isSameButForTypes) return [...values, ref];
   const tiebreaker = reversed ? encodeReversed(tuple.tiebreaker) : tuple.tiebreaker;
-  return [...values, ref, new Bytes(bytesOf(tiebreaker.slice(refBytes(ref).length)))];
+  return [...values, ref, new Bytes(bytesOf(restOf({ ref, tiebreaker })))];
 }
+
+/** The bytes that distinguish 1 from 1.0: what of a tiebreaker follows the ref. */
+export const restOf = ({ ref, tiebreaker }: Pick<Tuple, 'ref' | 'tiebreaker'>): string =>
+  tiebreaker.slice(refBytes(ref).length);
 
 /**
  * A bound between the tuples of a set, in the order of the set. Without `ref`: next to all tuples that start with `values`;
