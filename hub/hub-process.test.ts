@@ -1,7 +1,10 @@
 /** The hub as a process: start, stop, kill, overload. Faults F20, F21, F30; threats T14; promises V2, V3. */
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
 import faunadb from 'faunadb';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import {
@@ -121,11 +124,68 @@ test('SIGTERM over HTTP/2: all that a program of the original waits for is settl
   await driver.close();
 });
 
+/** A hub that has begun to make its folder. */
+async function opening(data: string): Promise<Awaited<ReturnType<typeof runBurrow>>> {
+  const running = await runBurrow({ args: ['hub', '--port', '0', '--data', data] });
+  await expect.poll(() => existsSync(join(data, 'burrow.lock')), { interval: 2 }).toBe(true);
+  return running;
+}
+
+test('SIGTERM before it listens: it ends in order, and the next start has a folder', async () => {
+  const data = join(await folder(), 'data');
+  const { child, exited } = await opening(data);
+  child.kill('SIGTERM');
+  expect(await exited).toEqual({ code: 0, signal: null });
+  const again = await open({ args: ['--data', data] });
+  expect((await again.query(notes)).status).toBe(201);
+});
+
+test('a second signal before it listens ends it at once, and the next start makes the folder', async () => {
+  const data = join(await folder(), 'data');
+  const { child, exited } = await opening(data);
+  child.kill('SIGINT');
+  child.kill('SIGTERM');
+  expect(await exited).toEqual({ code: 1, signal: null });
+  const again = await open({ args: ['--data', data] });
+  expect((await again.query(notes)).status).toBe(201);
+});
+
+test('SIGTERM while it waits for a server that does not answer: it ends in order', async () => {
+  const proxy = await silentProxy(0);
+  proxy.silence();
+  const url = `postgres://burrow@127.0.0.1:${proxy.port}/postgres`;
+  const { child, exited } = await runBurrow({ args: ['hub', '--postgres', url] });
+  await proxy.called;
+  child.kill('SIGTERM');
+  expect(await exited).toEqual({ code: 0, signal: null });
+  proxy.close();
+});
+
+test('who resets a connection on which no WebSocket is opened does no harm', async () => {
+  const { url, child } = await open({ args: ['--data', 'memory:'] });
+  const { port, host } = new URL(url);
+  const head = `GET /nowhere HTTP/1.1\r\nhost: ${host}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`;
+  for (let n = 0; n < 20; n += 1) {
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+    await new Promise<void>((sent) => socket.write(head, () => sent()));
+    // With the answer on its way, or before it.
+    if (n % 2 === 0) await once(socket, 'data');
+    const closed = once(socket, 'close');
+    socket.resetAndDestroy();
+    await closed;
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+  }
+  expect(child.exitCode).toBeNull();
+});
+
 /** Between a hub and its database: from `silence()` on nothing comes through, and whoever connects hears nothing. */
 async function silentProxy(port: number) {
   let isSilent = false;
   const sockets: Socket[] = [];
+  let noteCall = (): void => undefined;
+  const called = new Promise<void>((resolve) => (noteCall = resolve));
   const server = createServer((socket) => {
+    noteCall();
     sockets.push(socket.on('error', () => undefined));
     if (isSilent) return;
     const there = connect(port, '127.0.0.1').on('error', () => undefined);

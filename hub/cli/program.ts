@@ -6,7 +6,7 @@ import type { Flags, ProgramHost } from './command-parts.ts';
 import { addExport, addImport } from './data-commands.ts';
 import { addKey } from './key-commands.ts';
 import { addSchema, addTypes } from './schema-commands.ts';
-import { serve } from './serve.ts';
+import { inTime, serve, STOP_MS } from './serve.ts';
 import { addDump, addLoad, addMove } from './store-commands.ts';
 
 export function createProgram(host: ProgramHost): Command {
@@ -28,8 +28,30 @@ export function createProgram(host: ProgramHost): Command {
 function addHub(program: Command, host: ProgramHost): void {
   addSettings(program.command('hub').description('serve databases over HTTP')).action(
     async (flags: Flags) => {
-      const running = await serve(readSettings(flags, host.environment), host.say);
-      host.onStop(() => running.stop(), running.lost);
+      const settings = readSettings(flags, host.environment);
+      const opening = serve(settings, host.say);
+      let isOpen = false;
+      const stop = async (): Promise<void> => {
+        if (isOpen) return (await opening).stop();
+        // What was begun on a server ends with its connection.
+        if (settings.postgres !== undefined) return;
+        // A folder is not left half made, if there is time.
+        const closed = opening.then(
+          (running) => running.stop(),
+          () => undefined,
+        );
+        await inTime(closed, STOP_MS);
+      };
+      const never = new Promise<never>(() => undefined);
+      host.onStop(
+        stop,
+        opening.then(
+          ({ lost }) => lost,
+          () => never,
+        ),
+      );
+      const running = await opening;
+      isOpen = true;
       host.say(`burrow hub listening on ${running.url}`);
     },
   );

@@ -29,7 +29,7 @@ export interface RunningHub {
 }
 
 /** Of a stop, for all of it: a process that takes longer is ended. */
-const STOP_MS = 9500;
+export const STOP_MS = 9500;
 
 /** @param say prints a line for the operator @throws SettingsFault, Refusal */
 export async function serve(
@@ -89,7 +89,7 @@ const UNANSWERED =
   'The database does not answer: stopped without it. What it had acknowledged is there; records of the query log that were in memory are lost.';
 
 /** @returns false: it has not ended after so many ms */
-async function inTime(work: Promise<void>, ms: number): Promise<boolean> {
+export async function inTime(work: Promise<void>, ms: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), Math.max(0, ms));

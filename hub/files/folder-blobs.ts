@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { BlobStore, StoredBlob } from '../../src/sync/hub/files/blob-store.ts';
 import { SyncRefused } from '../../src/sync/protocol/refusals.ts';
 import { freeBytesAt, hasDiskRoom } from '../store/disk-room.ts';
+import { syncFolder } from '../store/new-folder.ts';
 
 /** Far more than the database needs: files that fill the disk must not stop its writes, if it is the same disk. */
 const KEPT_FREE_BYTES = 512 * 1024 * 1024;
@@ -63,15 +64,6 @@ async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
       // Whoever removes files has just removed the folder, which was empty.
       if (codeOf(reason) !== 'ENOENT' || isSecond) throw reason;
     }
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 

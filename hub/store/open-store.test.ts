@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -60,6 +60,21 @@ describe('openHubStore() of a folder', () => {
     expect(again.lease?.term()).toBe(1);
     await again.close();
     expect(again.lease?.term()).toBeUndefined();
+  });
+
+  test('is made anew where making it was cut off, and nothing is left of that', async () => {
+    const data = join(folder, 'cut off');
+    await mkdir(join(data, 'pglite'), { recursive: true });
+    await writeFile(join(data, 'pglite', 'PG_VERSION'), '17\n');
+    await writeFile(join(data, 'pglite.unfinished'), '');
+    await expect(openHubStore({ at: { data }, mustExist: true })).rejects.toThrow('holds no data');
+    const made = await openHubStore({ at: { data } });
+    expect(await readdir(data)).toEqual(['burrow.lock', 'pglite']);
+    await increment(made.store);
+    await made.close();
+    const again = await openHubStore({ at: { data } });
+    expect(await counterOf(again.store)).toBe(1);
+    await again.close();
   });
 });
 

@@ -1,5 +1,4 @@
 /** Opens the store of a hub: a folder with PGlite, or a server that speaks the PostgreSQL protocol. */
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { CommitNotice, Lease } from '../../src/engine/host.ts';
@@ -13,6 +12,7 @@ import { LentDatabase } from '../sql/lent-database.ts';
 import type { SqlConnection } from '../sql/sql-client.ts';
 import { rollback } from '../sql/statements.ts';
 import { dataIn, takeFolder } from './folder-lock.ts';
+import { beginFolder, isMade } from './new-folder.ts';
 import { OtherCommits } from './other-commits.ts';
 import { isMemory, openPglite } from '../sql/pglite-database.ts';
 import { PgDatabase } from '../sql/pg-database.ts';
@@ -117,7 +117,9 @@ async function openFolder(
     isSure = true;
   };
   try {
+    const made = folder && (await beginFolder(folder.data));
     const store = await openTables(database, tenant, { report });
+    await made?.();
     return {
       store: folder ? withDiskRoom(store, folder.data) : store,
       describe: folder
@@ -150,7 +152,7 @@ async function openFolder(
 }
 
 function requireData(folder: string): void {
-  if (!existsSync(dataIn(folder)))
+  if (!isMade(dataIn(folder)))
     throw new Refusal('storage_unavailable', `${resolve(folder)} holds no data of a hub.`);
 }
 
