@@ -195,6 +195,7 @@ async function silentProxy(port: number) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
+    called,
     silence() {
       isSilent = true;
       for (const each of sockets.splice(0)) each.destroy();
@@ -278,6 +279,12 @@ test('invalid options are reported in one line', async () => {
     [['hub', '--cors', 'app.example'], /expected origins like/],
     [['hub', '--tls-cert', 'a.pem'], /--tls-cert and --tls-key/],
     [['hub', '--config', '/nowhere.json'], /configuration file/],
+    [
+      ['hub', '--data', 'memory:', '--tls-cert', 'package.json', '--tls-key', 'package.json'],
+      /^burrow: Cannot use package\.json with package\.json: /m,
+    ],
+    [['key', 'create', '--role', 'admin', '--url', 'http://localhost:2'], /ECONNREFUSED/],
+    [['hub', '--postgres', 'postgres://localhost:2/x'], /Cannot open the database: .*ECONNREFUSED/],
   ] as const;
   for (const [args, sentence] of wrongs) {
     const { exited, said } = await runBurrow({ args: [...args] });

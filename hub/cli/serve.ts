@@ -1,6 +1,7 @@
 /** `burrow hub`: opens the store, listens, and shuts down in order. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { createSecureContext } from 'node:tls';
 import { Refusal } from '../../src/errors.ts';
 import { createHubServer, type HubServer } from '../http/create-hub-server.ts';
 import type { TlsFiles } from '../http/server-options.ts';
@@ -145,7 +146,13 @@ function readTls({ tlsCert, tlsKey }: HubSettings): TlsFiles | undefined {
       throw new SettingsFault(`Cannot read ${file}: ${String(reason)}`);
     }
   };
-  return { cert: read(tlsCert), key: read(tlsKey) };
+  const files = { cert: read(tlsCert), key: read(tlsKey) };
+  try {
+    createSecureContext(files);
+  } catch (reason) {
+    throw new SettingsFault(`Cannot use ${tlsCert} with ${tlsKey}: ${String(reason)}`);
+  }
+  return files;
 }
 
 /** A refusal was sent to a caller; anything else is an error of the hub. */

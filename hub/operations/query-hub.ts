@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseJson } from '../../src/codec/json.ts';
 import { queryErrorsIn, type QueryError } from '../../src/data/refusals.ts';
 import { isObject, itemsOf } from '../../src/data/wire.ts';
+import { messageOf } from '../monitoring/message-of.ts';
 import { OperationFault } from './operation-fault.ts';
 
 /** The hub refused a query: the first of its errors. */
@@ -62,8 +63,7 @@ export async function fetchHub(url: string, init: RequestInit): Promise<Response
   try {
     return await fetch(url, init);
   } catch (reason) {
-    const cause =
-      reason instanceof Error && reason.cause instanceof Error ? reason.cause.message : '';
-    throw new OperationFault(`No hub responds at ${url}: ${cause}`);
+    const cause = reason instanceof Error ? reason.cause : undefined;
+    throw new OperationFault(`No hub responds at ${url}: ${messageOf(cause ?? reason)}`);
   }
 }

@@ -17,6 +17,7 @@ import {
   type Statement,
 } from './sql-client.ts';
 import { TURN_BYTES } from '../event-loop/next-turn.ts';
+import { messageOf } from '../monitoring/message-of.ts';
 
 export interface PgDatabaseOptions {
   readonly pool: PoolConfig;
@@ -287,8 +288,7 @@ const AS_TEXT = { getTypeParser: () => (column: string) => column };
 
 function failureOf(reason: unknown, at: number): SqlFailure {
   if (reason instanceof SqlFailure) return reason;
-  const { message } = reason instanceof Error ? reason : new Error(String(reason));
   // Errors of sockets have codes too, such as EPIPE.
   const state = reason instanceof DatabaseError ? reason.code : undefined;
-  return new SqlFailure(message, state, at, { cause: reason });
+  return new SqlFailure(messageOf(reason), state, at, { cause: reason });
 }

@@ -1,0 +1,7 @@
+/** What an error says. Of a connection that was tried at several addresses, Node says it in the parts alone. */
+export function messageOf(reason: unknown): string {
+  if (!(reason instanceof Error)) return String(reason);
+  return reason instanceof AggregateError && reason.message === ''
+    ? reason.errors.map(messageOf).join(', ')
+    : reason.message;
+}
