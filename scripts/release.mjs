@@ -2,10 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { root, runMain, say, SetupError } from './setup.mjs';
+import { commandOptions, root, runMain, say, SetupError } from './setup.mjs';
 
-const { values } = parseArgs({ options: { publish: { type: 'boolean' } } });
+const values = commandOptions({ publish: { type: 'boolean' } });
 
 /** @param {string} command @param {string[]} args */
 function succeed(command, args) {

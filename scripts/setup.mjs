@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import * as util from 'node:util';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -260,6 +261,32 @@ export async function runMain(/** @type {() => Promise<void>} */ main) {
     console.error(error instanceof SetupError ? `[burrow] ${error.message}` : error);
     process.exitCode = 1;
   }
+}
+
+/**
+ * The options of the command line. Wrong ones end the process, with a sentence.
+ * @template {NonNullable<import('node:util').ParseArgsConfig['options']>} T
+ * @param {T} options
+ */
+export function commandOptions(options) {
+  try {
+    // Before what older versions of Node lack.
+    ensureNode();
+    return util.parseArgs({ options }).values;
+  } catch (error) {
+    if (error instanceof SetupError) return endWith(error.message);
+    const [why] = (error instanceof Error ? error.message : String(error)).split('. ');
+    const known = Object.entries(options).map(
+      ([name, { type }]) => `--${name}${type === 'string' ? ' <text>' : ''}`,
+    );
+    return endWith(`${why}. Known options: ${known.join(', ')}.`);
+  }
+}
+
+/** @param {string} sentence @returns {never} */
+function endWith(sentence) {
+  console.error(`[burrow] ${sentence}`);
+  process.exit(1);
 }
 
 export { say, SetupError };

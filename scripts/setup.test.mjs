@@ -56,3 +56,12 @@ test('`npm run build` without packages says what is missing', () => {
   expect(stderr).toMatch(/^\[burrow\] node_modules is a symbolic link to .*Run npm ci/);
   expect(readdirSync(checkout)).not.toContain('dist');
 });
+
+test.each(['start', 'test', 'site'])('npm run %s names the options that it knows', (name) => {
+  const script = join(root, 'scripts', `${name}.mjs`);
+  const { status, stderr } = spawnSync(process.execPath, [script, '--prot', '5'], {
+    encoding: 'utf8',
+  });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^\[burrow\] Unknown option '--prot'\. Known options: --\w.*\.\n$/);
+});

@@ -1,15 +1,12 @@
 // `npm run site`: builds the site of the documentation into site/dist; a link that leads nowhere fails. `-- --dev` serves it with live
 // reload, `-- --preview` serves what was built.
-import { parseArgs } from 'node:util';
 import { join } from 'node:path';
-import { ensureNode, ensurePackages, root, runMain, say } from './setup.mjs';
+import { commandOptions, ensureNode, ensurePackages, root, runMain, say } from './setup.mjs';
 
-const { values: options } = parseArgs({
-  options: {
-    dev: { type: 'boolean', default: false },
-    preview: { type: 'boolean', default: false },
-    port: { type: 'string', default: '4180' },
-  },
+const options = commandOptions({
+  dev: { type: 'boolean', default: false },
+  preview: { type: 'boolean', default: false },
+  port: { type: 'string', default: '4180' },
 });
 
 await runMain(async () => {

@@ -2,19 +2,24 @@
 // live reload; `--app-only` leaves the hub out.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { ensureNode, ensurePackages, root, runMain, say, SetupError } from './setup.mjs';
+import {
+  commandOptions,
+  ensureNode,
+  ensurePackages,
+  root,
+  runMain,
+  say,
+  SetupError,
+} from './setup.mjs';
 
-const { values: options } = parseArgs({
-  options: {
-    port: { type: 'string', default: '4173' },
-    host: { type: 'string', default: '127.0.0.1' },
-    strictPort: { type: 'boolean', default: false },
-    dev: { type: 'boolean', default: false },
-    'hub-port': { type: 'string', default: '8444' },
-    'hub-data': { type: 'string', default: join(root, 'burrow-demo') },
-    'app-only': { type: 'boolean', default: false },
-  },
+const options = commandOptions({
+  port: { type: 'string', default: '4173' },
+  host: { type: 'string', default: '127.0.0.1' },
+  strictPort: { type: 'boolean', default: false },
+  dev: { type: 'boolean', default: false },
+  'hub-port': { type: 'string', default: '8444' },
+  'hub-data': { type: 'string', default: join(root, 'burrow-demo') },
+  'app-only': { type: 'boolean', default: false },
 });
 
 await runMain(async () => {

@@ -3,21 +3,26 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { engines, enginesNamed, ensureEngines } from './browsers/engines.mjs';
 import { runStage, settle, totalOf } from './run-stages.mjs';
-import { ensureNode, ensurePackages, ensurePostgres, root, runMain, say } from './setup.mjs';
+import {
+  commandOptions,
+  ensureNode,
+  ensurePackages,
+  ensurePostgres,
+  root,
+  runMain,
+  say,
+} from './setup.mjs';
 import { inLanes } from './side-by-side.mjs';
 import { endToEndStage, examplesStage, vitestStage } from './test-stages.mjs';
 
-const { values: chosen } = parseArgs({
-  options: {
-    node: { type: 'boolean' },
-    browser: { type: 'boolean' },
-    e2e: { type: 'boolean' },
-    examples: { type: 'boolean' },
-    browsers: { type: 'string' },
-  },
+const chosen = commandOptions({
+  node: { type: 'boolean' },
+  browser: { type: 'boolean' },
+  e2e: { type: 'boolean' },
+  examples: { type: 'boolean' },
+  browsers: { type: 'string' },
 });
 const all = !chosen.node && !chosen.browser && !chosen.e2e && !chosen.examples;
 
