@@ -36,3 +36,9 @@ test('completionsAt() completes names of the database, with the quote that is mi
   expect(at('Concat("no')).toEqual([]);
   expect(at('Concat("a", Tim')[0]?.label).toBe('Time');
 });
+
+test('completionsAt() passes over comments', () => {
+  const [first] = at("// it doesn't end a string\nPag");
+  expect(first?.insert).toBe('Paginate(');
+  expect(at('Index(/* "a */')).toEqual([]);
+});

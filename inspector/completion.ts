@@ -1,5 +1,5 @@
 /** What may follow the word at the caret: functions of the language, and names of the database. */
-import { callAt } from './fql/caret.ts';
+import { callAt, endOfText } from './fql/caret.ts';
 import { builderNames } from './fql/build.ts';
 import type { SchemaInfo } from './schema.ts';
 
@@ -45,14 +45,12 @@ export function completionsAt(
 
 /** Where the string begins that is not ended. */
 function openString(text: string): number | undefined {
-  let start: number | undefined;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text.charAt(at);
-    if (character === '\\') at += 1;
-    else if (start === undefined && (character === '"' || character === "'")) start = at;
-    else if (start !== undefined && character === text.charAt(start)) start = undefined;
+  for (let at = 0; at < text.length;) {
+    const end = endOfText(text, at);
+    if (end > text.length) return at;
+    at = Math.max(end, at + 1);
   }
-  return start;
+  return undefined;
 }
 
 const starting = (names: readonly string[], start: string): readonly string[] =>

@@ -20,3 +20,9 @@ test('callAt() sees no calls in strings, not even in one that does not end', () 
   expect(at("Length('Get(|")).toBe('Length');
   expect(at('"Get(|')).toBeUndefined();
 });
+
+test('callAt() passes over comments', () => {
+  expect(at("// it doesn't end a string\nGet(|")).toBe('Get');
+  expect(at('Map(/* Get(" */ |')).toBe('Map');
+  expect(at('Map([], // Get(|')).toBe('Map');
+});

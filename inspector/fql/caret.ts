@@ -1,6 +1,7 @@
 /** What is being written where the caret stands, in a text that is not finished yet. */
 
 const NAME = /[\p{ID_Start}$_][\p{ID_Continue}$]*/uy;
+const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y;
 
 /** The call around the caret, or the name it stands at: `Map` in `Map(Paginate(…), x => |`. */
 export function callAt(text: string, caret: number): string | undefined {
@@ -16,8 +17,9 @@ export function callAt(text: string, caret: number): string | undefined {
       continue;
     }
     const character = text.charAt(at);
-    if (character === '"' || character === "'") {
-      at = endOfString(text, at);
+    const end = endOfText(text, at);
+    if (end > at) {
+      at = end;
       continue;
     }
     if ('([{'.includes(character)) open.push(character === '(' ? name : undefined);
@@ -28,7 +30,15 @@ export function callAt(text: string, caret: number): string | undefined {
   return name ?? open.findLast((each) => each !== undefined);
 }
 
-/** After the quote that ends it; the end of the text when none does. */
+/** After the string or comment that begins there, beyond the end of the text if a string is open; the same place if neither begins. */
+export function endOfText(text: string, start: number): number {
+  const character = text.charAt(start);
+  if (character === '"' || character === "'") return endOfString(text, start);
+  COMMENT.lastIndex = start;
+  return start + (COMMENT.exec(text)?.[0].length ?? 0);
+}
+
+/** After the quote that ends it; beyond the end of the text when none does. */
 function endOfString(text: string, start: number): number {
   const quote = text.charAt(start);
   let at = start + 1;
