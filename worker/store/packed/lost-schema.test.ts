@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { decodeDocumentKey } from '../../../src/codec/key.ts';
+import { decodeDocumentKey, documentKey, keyOfBytes } from '../../../src/codec/key.ts';
 import { EVERY_KEY } from '../../../src/codec/ranges.ts';
+import { SEQUENCES } from '../../../src/engine/documents.ts';
 import { coll, create, doc, EngineWorld, obj } from '../../../src/engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../src/store/memory.ts';
 import type { Row } from '../../../src/store/port.ts';
@@ -96,4 +97,19 @@ test('a child database that has lost its name is one of the root database, with 
     create_key: obj({ role: 'admin', database: { database: name } }),
   });
   expect(await world.ask(count('jars'), key)).toBe(1);
+});
+
+test('a row that cannot be read keeps nobody from what the others tell', async () => {
+  const { memory } = await filled();
+  const lost = new LostSchema();
+  const unreadable = [
+    { key: keyOfBytes('no key of a document'), entries: [], value: '' },
+    { key: documentKey(0, SEQUENCES, 1n), entries: [], value: 'no version' },
+  ];
+  for (const space of ['documents', 'history'] as const) {
+    const all = memory.version[space].keys.within(everything).flatMap(({ row }) => row ?? []);
+    const rows = space === 'documents' ? all.filter((row) => !isOfSchema(row)) : all;
+    lost.add({ space, rows: [...unreadable, ...rows] });
+  }
+  expect(lost.withNewNames().names).toEqual(['salvaged_1024', 'salvaged_1025']);
 });

@@ -33,11 +33,13 @@ export class LostSchema {
   private readonly highest = new Map<string, number>();
 
   add({ space, rows }: SalvagedRows): void {
-    if (space === 'documents') for (const row of rows) this.addDocument(row);
-    if (space === 'history')
-      for (const { key, value } of rows)
-        if (unpackVersion(String(value)).action === 'delete')
-          this.addDefined(decodeHistoryKey(key));
+    for (const row of rows)
+      try {
+        if (space === 'documents') this.addDocument(row);
+        if (space === 'history') this.addPast(row);
+      } catch {
+        // It cannot be read, which `verify()` tells, and names nothing.
+      }
   }
 
   /** Definitions of what has none, with their names, and counters beyond all numbers that may have been given. */
@@ -58,6 +60,10 @@ export class LostSchema {
       rows: [...named.map(({ row }) => row), ...this.counters()],
       names: named.map(({ name }) => name),
     };
+  }
+
+  private addPast({ key, value }: Row): void {
+    if (unpackVersion(String(value)).action === 'delete') this.addDefined(decodeHistoryKey(key));
   }
 
   private addDocument({ key, entries, value }: Row): void {
