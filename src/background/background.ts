@@ -37,7 +37,7 @@ const HOUR_MS = 3_600_000;
 /**
  * Has the service worker of the app go on with the sync of a database when its pages are closed: it must import the engine, see
  * docs/sync.md. Firefox and Safari have no Background Sync: `sends` is false there, and writes wait for the next visit.
- * @throws UsageError when the page has no service worker
+ * @throws UsageError when an option is wrong, or the page has no service worker
  * @example
  * await navigator.serviceWorker.register('service-worker.js?engine=worker.js');
  * const { sends } = await syncInBackground(db, sync, { fetchEveryHours: 12 });
@@ -46,8 +46,13 @@ const HOUR_MS = 3_600_000;
 export async function syncInBackground(
   db: Database,
   sync: Sync,
-  { fetchEveryHours }: BackgroundOptions = {},
+  options: BackgroundOptions = {},
 ): Promise<BackgroundSync> {
+  if (typeof options !== 'object' || !options)
+    throw new UsageError(`Options must be an object, but are ${String(options)}.`);
+  const { fetchEveryHours, ...others } = options;
+  for (const name of Object.keys(others))
+    throw new UsageError(`There is no option \`${name}\`. There is: fetchEveryHours.`);
   const isNumber = typeof fetchEveryHours === 'number' && fetchEveryHours > 0;
   if (fetchEveryHours !== undefined && !isNumber)
     throw new UsageError('The option `fetchEveryHours` must be a number above 0.');
