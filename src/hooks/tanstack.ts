@@ -2,6 +2,7 @@
 import type { CollectionConfig, PendingMutation } from '@tanstack/db';
 import {
   q,
+  UsageError,
   type Client,
   type CollectionRef,
   type Expr,
@@ -42,6 +43,7 @@ const PAGE_SIZE = 100_000;
 /**
  * Options for `createCollection` of `@tanstack/db`. The items are those of a live query; inserts, updates and deletes are written to the
  * database, those of one transaction in one query.
+ * @throws UsageError when an option does not exist
  * @example
  * const collection = createCollection(
  *   burrowCollectionOptions<{ title: string }>({ client, collection: notes }),
@@ -54,7 +56,12 @@ export function burrowCollectionOptions<T extends object>({
   query = allOf(collection),
   label,
   data,
+  ...others
 }: BurrowCollectionOptions<T>): BurrowCollectionConfig<T> {
+  for (const name of Object.keys(others))
+    throw new UsageError(
+      `There is no option \`${name}\`. There are: client, collection, query, label, data.`,
+    );
   const rows = new LiveRows<T>(client, query);
   const save = async (mutations: readonly Mutation<T>[]): Promise<void> => {
     const changes = mutations.map(({ type, modified }) => ({ type, item: modified }));
