@@ -65,9 +65,9 @@ export class Session extends Cell<SessionState> {
   private given: Database | Promise<Database> | undefined = undefined;
   private listening = new AbortController();
 
-  /** @throws UsageError: with a misspelt `loginKey` everybody would be the admin */
   constructor(options: BurrowOptions) {
     super(OPENING);
+    // With a misspelt `loginKey` everybody would be the admin.
     const wrong = Object.keys(options).find((name) => !OPTIONS.test(name));
     if (wrong)
       throw new UsageError(`There is no option \`${wrong}\`. There are: database, sync, loginKey.`);
