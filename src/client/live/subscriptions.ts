@@ -69,21 +69,19 @@ export class Subscriptions {
   async #receive(message: Extract<WorkerMessage, { type: 'answer' }>): Promise<void> {
     const { id, status, body, missing, isHubs } = message;
     const subscription = this.#byId.get(id);
-    const answer = missing || isHubs ? body + JSON.stringify([missing, isHubs]) : body;
-    if (!subscription || subscription.last === answer) return;
-    subscription.last = answer;
+    if (!subscription) return;
+    const { observer } = subscription;
+    const answer = body + JSON.stringify([missing, isHubs]);
     const number = ++subscription.newest;
-    const isNewest = (): boolean => this.#byId.has(id) && subscription.newest === number;
-    let value: unknown;
-    try {
-      value = await valueOf({ status, body });
-    } catch (error) {
-      if (isNewest()) notify(() => onError(subscription.observer, asCallerError(error)));
-      return;
-    }
     const from = isHubs ? 'hub' : 'device';
-    if (isNewest())
-      notify(() => subscription.observer.next(value, { partial: missing ?? [], from }));
+    const call = await valueOf({ status, body }).then(
+      (value) => () => observer.next(value, { partial: missing ?? [], from }),
+      (error: unknown) => () => onError(observer, asCallerError(error)),
+    );
+    if (!this.#byId.has(id) || subscription.newest !== number || subscription.last === answer)
+      return;
+    subscription.last = answer;
+    notify(call);
   }
 
   /** The worker is gone: another takes over, unless the database was closed or workers die one after the other. */
