@@ -54,8 +54,10 @@ export async function openStream(
   };
 }
 
-export async function withNotes(): Promise<MemoryHost> {
-  const host = await openMemoryHost();
+export async function withNotes(
+  options?: Parameters<typeof openMemoryHost>[0],
+): Promise<MemoryHost> {
+  const host = await openMemoryHost(options);
   await query(host, { create_collection: { object: { name: 'notes' } } });
   const index = {
     name: 'by_tag',
