@@ -27,6 +27,20 @@ test('refresh() keeps the files of a version, and answer() gives them', async ()
   await expect(cache.answer(new Request(`${base}other`))).rejects.toThrow('no network');
 });
 
+test('answer() gives a file that was redirected as if it had not been: browsers refuse it for a page', async () => {
+  const cache = new AppCache(base);
+  publish({ version: '1', files: [FILE] });
+  await cache.refresh();
+  const direct = await cache.answer(new Request(FILE));
+  const redirected = vi.spyOn(Response.prototype, 'redirected', 'get').mockReturnValue(true);
+  const answer = await cache.answer(new Request(FILE));
+  redirected.mockRestore();
+  // One that is made here was fetched from nowhere.
+  expect([direct.url, answer.url]).toEqual([FILE, '']);
+  expect([...answer.headers]).toEqual([...direct.headers]);
+  expect(await answer.text()).toBe(await direct.text());
+});
+
 test('refresh() keeps the newest two versions', async () => {
   const cache = new AppCache(base);
   for (const version of ['1', '2', '2', '3']) {

@@ -53,7 +53,8 @@ export class AppCache {
       // A page asks for its scripts with other headers than were sent for them here, and servers say `Vary: Origin`.
       const kept = await caches.open(name);
       const hit = await kept.match(request, { ignoreSearch, ignoreVary: true });
-      if (hit) return hit;
+      // For a navigation browsers refuse what was redirected when it was fetched.
+      if (hit) return hit.redirected ? new Response(hit.body, hit) : hit;
     }
     return undefined;
   }
