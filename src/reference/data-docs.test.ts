@@ -58,7 +58,7 @@ test('docs/data.md: an export, and the import of the file', () =>
       const chosen = function File() {
         return out.declared['file'];
       };
-      const { logged } = await run('const given = ', { db: to, File: chosen });
+      const { logged } = await run('const chosen = ', { db: to, File: chosen });
       expect(logged.at(-1)).toBe('3 imported, 0 were there');
       expect(logged.at(-2)).toBe('importing: 3, 0 to go');
       expect(await dataOf(other, 3)).toEqual({ n: 3 });
