@@ -87,7 +87,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     area: 'Documents under an id used before',
-    here: 'A document that is created under the id of a deleted or expired one has none of its tokens, and not its password.',
+    here: 'A document that is created, or inserted, under the id of a deleted or expired one has none of its tokens, and not its password.',
     original: 'Tokens and password of the earlier document were valid again.',
     why: 'Whoever may create a document with an id would log in the person who had the id before, with the permissions of the new one.',
   },

@@ -410,6 +410,28 @@ test('a document that is made anew in the query that deletes it has none of its 
   await expectRefused(w, token.secret);
 });
 
+test('a document that is there again by an inserted version has none of its tokens, and not its password', async () => {
+  const w = await world();
+  const { secret } = await w.document(login());
+  const insert = (ts: Query): Query => ({
+    insert: user,
+    ts,
+    action: 'create',
+    params: obj({ data: obj({ email: 'eve@example.org' }) }),
+  });
+  const before = { time: '2020-01-01T00:00:00Z' };
+  // Of one that is there only the past changes.
+  await w.ask(insert(before));
+  expect(await w.ask({ identity: null }, { secret })).toMatchObject({
+    '@ref': { id: '1' },
+  });
+  await w.ask({ delete: user });
+  await w.ask(insert({ now: null }));
+  expect(await w.ask({ exists: user })).toBe(true);
+  await expectRefused(w, secret);
+  expect(await w.ask(identify('one'))).toBe(false);
+});
+
 /** Users who log in through a public index, and a client key. */
 async function publicLogin(w: EngineWorld): Promise<{ readonly secret: string }> {
   await w.ask({

@@ -8,9 +8,10 @@ import { NATIVE, isNative } from '../../values/native-kinds.ts';
 import { objectWithoutNulls } from '../../values/object-changes.ts';
 import type { EngineContext } from '../context/context.ts';
 import { versionsOf } from '../documents/document-events.ts';
-import { fieldsOf } from '../documents/documents.ts';
+import { fieldsOf, liveVersion } from '../documents/documents.ts';
 import { removeVersion, rewriteHistory } from '../documents/history-rewrite.ts';
 import { plainObject } from '../documents/stored-values.ts';
+import { endCredentialsOf } from './end-credentials.ts';
 import { requireReadableRefs } from './params.ts';
 import { checkedFields } from './save.ts';
 import {
@@ -47,7 +48,10 @@ export function insertVersion(
   }
   const change = { mode: 'insert', ref, params: plain, previous: undefined } as const;
   const fields = checkedFields(context, change, form);
+  const wasLive = liveVersion(context, ref, 'present');
   rewriteHistory(context, ref, { ts: at, fields });
+  // A document that is there again by it inherits no more than one that is created.
+  if (!wasLive && liveVersion(context, ref, 'present')) endCredentialsOf(context, ref);
   const shown = fields.get('data');
   const isShown = shown !== undefined && isObject(shown);
   return { kind: 'event', ts: at, action: 'create', document: ref, data: isShown ? shown : null };
