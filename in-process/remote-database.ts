@@ -31,6 +31,10 @@ type Sent = Pick<RequestInit, 'method' | 'body'> & {
   readonly headers: Readonly<Record<string, string>>;
 };
 
+/** Not of a server in between, with a page or a text: a hub answers with JSON, to a ping with a text, and to HEAD with nothing. */
+const isOfHub = ({ ok }: Response, text: string): boolean =>
+  /^\s*\{/.test(text) || (ok && !/^\s*</.test(text));
+
 /** What a response may take beyond its query, ms. */
 const NETWORK_MS = 10_000;
 
@@ -61,7 +65,7 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       const sent = { method, headers: known, ...(body !== undefined && { body }) };
       const reads = method === 'GET' || (path === '/' && isRead(body ?? ''));
       const { response, text } = await send(remote, path, sent, { reads, ms: NETWORK_MS + ms });
-      if (!/^\s*\{/.test(text)) throw unanswered(reads, foreign(response));
+      if (!isOfHub(response, text)) throw unanswered(reads, foreign(response));
       return { status: response.status, headers: Object.fromEntries(response.headers), body: text };
     },
     // The answers of a hub name no files of this process.

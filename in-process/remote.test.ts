@@ -106,6 +106,12 @@ test('the query log of the hub is exported', async () => {
   expect(gunzipSync(await file.arrayBuffer()).toString()).toContain('for ');
 });
 
+test('fetch() gives answers that are no JSON, and such without a body', async () => {
+  const ping = await remote.fetch('/ping?scope=node');
+  expect([ping.status, await ping.text()]).toEqual([200, expect.stringContaining('OK')]);
+  expect((await remote.fetch('/ping', { method: 'HEAD' })).status).toBe(200);
+});
+
 test('a hub that is not there, and what is no hub, are told apart from failures', async () => {
   const proxy = createServer((_, response) => response.writeHead(502).end('<html>no</html>'));
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
