@@ -1,14 +1,14 @@
 /** Which stored documents a commit of the copy changes: pending writes that read any of them run again. */
 import type { Key } from '../../../codec/key.ts';
-import { isInRange } from '../../../codec/ranges.ts';
 import type { Row, WriteSet } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { Reads } from '../state/outbox-record.ts';
+import { SortedKeys } from './sorted-keys.ts';
 
 /** Keys of changed documents, and of the index entries they had and have. */
 export class ChangedKeys {
-  readonly rows = new Set<Key>();
-  private readonly entries = new Set<Key>();
+  readonly rows = new SortedKeys();
+  private readonly entries = new SortedKeys();
 
   add(key: Key, ...versions: readonly (Pick<Row, 'entries'> | undefined)[]): void {
     this.rows.add(key);
@@ -33,10 +33,8 @@ export class ChangedKeys {
     if (effects.deletes.some(({ key }) => this.rows.has(key))) return true;
     if (reads === 'all') return true;
     if (reads.rows.some(({ key }) => this.rows.has(key))) return true;
-    return reads.ranges.some((range) => {
-      for (const key of range.by === 'entry' ? this.entries : this.rows)
-        if (isInRange(key, range)) return true;
-      return false;
-    });
+    return reads.ranges.some((range) =>
+      (range.by === 'entry' ? this.entries : this.rows).hasIn(range),
+    );
   }
 }
