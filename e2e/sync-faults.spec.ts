@@ -314,10 +314,10 @@ const holdStore = (page: Page, name: string): Promise<void> =>
     name,
   );
 
-/** What a stopped tab has begun in the store holds the others up, and they are told; the browser ends it after a minute. */
+/** What a stopped tab has begun in the store holds the others up, and they are told; the browser ends it after a minute or two. */
 async function submitUnlessBlocked(page: Page, text: string): Promise<void> {
   const blocked = 'storage_blocked';
-  await expect.poll(() => failureToSubmit(page, text), { timeout: 90_000 }).not.toBe(blocked);
+  await expect.poll(() => failureToSubmit(page, text), { timeout: 150_000 }).not.toBe(blocked);
 }
 
 test('F5, F33: a leader that is stopped is replaced by another tab; when it wakes it does no harm', async ({
