@@ -46,7 +46,7 @@ export class SharedPulls {
       const settled = own.catch(() => undefined);
       evaluated.set(name, settled, 0);
       const { pulled } = (await own).outcome;
-      evaluated.set(name, settled, JSON.stringify(pulled).length);
+      evaluated.set(name, settled, charsOf(pulled));
       return pulled;
     }
     const found = await first;
@@ -74,4 +74,14 @@ export class SharedPulls {
     if (!isAlike || token === undefined) return undefined;
     return { ...pulled, token, after: next.token, lastSeq, verdicts: [], actor };
   }
+}
+
+/** What a document, or the name of one that is gone, takes besides its text. */
+const NAME_CHARS = 99;
+
+/** About what it takes in memory. As JSON it is written for the response alone: that of megabytes holds up all others. */
+function charsOf({ puts, leaves, schema }: Pulled): number {
+  const documents = [...puts, ...(schema?.documents ?? [])];
+  const names = (documents.length + leaves.length) * NAME_CHARS;
+  return documents.reduce((sum, [, , text]) => sum + text.length, names);
 }
