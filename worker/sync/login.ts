@@ -106,7 +106,7 @@ export class CopyLogin {
     }
     const { why } = answer;
     if (!known) throw await unreached(needed(why, FIRST_TIME), { url, network });
-    if (!(await offlineLogin.check(user, login.password, why))) return WRONG;
+    if (!(await offlineLogin.check(user, login.password, why))) return wrongPassword();
     this.token = await vault.kept(name);
     return undefined;
   }
@@ -190,7 +190,8 @@ const needed = (why: string, what: string, cause?: unknown): Refusal =>
   new Refusal('connection_needed', `${why} ${what}`, { cause });
 const ANOTHER =
   'This database is the copy of another user. Open a database with another name or `identity`.';
-const WRONG = {
+/** As the hub answers it. */
+const wrongPassword = () => ({
   status: 400,
   body: errorBody([fault('authentication failed', [], LOGIN_FAILED)]),
-};
+});
