@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';
-import { createProgram } from './program.ts';
+import { runCommand } from '../testing/run-command.ts';
 
 let folder = '';
 let hub: TestHub;
@@ -18,17 +18,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function burrow(...args: string[]): Promise<string[]> {
-  const said: string[] = [];
-  const program = createProgram({
-    say: (sentence) => void said.push(sentence),
-    environment: {},
-    onStop: () => undefined,
-  });
-  const to = ['--url', hub.url, '--secret', hub.secret];
-  await program.parseAsync([...args, ...to], { from: 'user' });
-  return said;
-}
+const burrow = (...args: string[]): Promise<string[]> =>
+  runCommand(...args, '--url', hub.url, '--secret', hub.secret);
 
 const count = async (): Promise<unknown> =>
   (await hub.query({ count: { documents: { collection: 'notes' } } })).body.resource;

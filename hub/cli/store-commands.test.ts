@@ -8,24 +8,13 @@ import { dumpStore } from '../operations/dump.ts';
 import { HUB_ROWS, put } from '../store/hub-rows.ts';
 import { openHubStore } from '../store/open-store.ts';
 import { prepareFolder } from '../testing/prepared-pglite.ts';
-import { createProgram } from './program.ts';
+import { runCommand as burrow } from '../testing/run-command.ts';
 
 let folder = '';
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'burrow-store-commands-'));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
-
-async function burrow(...args: string[]): Promise<string[]> {
-  const said: string[] = [];
-  const program = createProgram({
-    say: (sentence) => void said.push(sentence),
-    environment: {},
-    onStop: () => undefined,
-  });
-  await program.parseAsync(args, { from: 'user' });
-  return said;
-}
 
 /** With one row, as if a hub had been there. */
 async function makeData(): Promise<string> {

@@ -54,6 +54,11 @@ async function fill({ query }: TestHub, count = 40): Promise<void> {
   await query({ delete: { ref: { collection: 'notes' }, id: '2' } });
 }
 
+const linesOf = async (dump: string): Promise<string[]> =>
+  gunzipSync(await readFile(dump))
+    .toString()
+    .split('\n');
+
 const countOf = async ({ query }: TestHub): Promise<unknown> =>
   (await query({ count: { match: { index: 'by_n' }, terms: 1 } })).body.resource;
 
@@ -145,9 +150,7 @@ test.each([
   await fill(await open(store), 3);
   const file = join(folder, 'backup.gz');
   await dumpStore(store, file, now, ignore);
-  const lines = gunzipSync(await readFile(file))
-    .toString()
-    .split('\n');
+  const lines = await linesOf(file);
   await writeFile(file, gzipSync([...lines.slice(0, 3), line, ''].join('\n')));
   const loading = loadStore(createMemoryStore(), file, ignore);
   await expect(loading).rejects.toBeInstanceOf(OperationFault);
@@ -179,9 +182,7 @@ test('a store whose load was interrupted is neither dumped nor moved', async () 
   await fill(await open(store), 3);
   const file = join(folder, 'backup.gz');
   await dumpStore(store, file, now, ignore);
-  const lines = gunzipSync(await readFile(file))
-    .toString()
-    .split('\n');
+  const lines = await linesOf(file);
   await writeFile(file, gzipSync(lines.slice(0, -2).join('\n')));
   const target = createMemoryStore();
   await expect(loadStore(target, file, ignore)).rejects.toThrow('incomplete');
