@@ -1,5 +1,5 @@
 import type { App } from '../shell/app.ts';
-import { field, fill, h } from '../shell/dom.ts';
+import { field, fill, h, submitting } from '../shell/dom.ts';
 import { explain, isTaken } from '../shell/explain.ts';
 import { signUp } from './accounts.ts';
 
@@ -32,10 +32,10 @@ export function signInForm(app: App, onDone: () => void): HTMLElement {
       class: 'card sign-in',
       'data-testid': 'sign-in',
       on: {
-        submit: (event) => {
-          event.preventDefault();
-          void submit((event.submitter as HTMLButtonElement | null)?.value === 'sign-up');
-        },
+        submit: submitting(
+          (event) =>
+            void submit((event.submitter as HTMLButtonElement | null)?.value === 'sign-up'),
+        ),
       },
     },
     field('E-mail address', email, 'Any address will do: it never leaves this browser.'),

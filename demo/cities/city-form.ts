@@ -1,5 +1,5 @@
 import type { App } from '../shell/app.ts';
-import { field, fill, h } from '../shell/dom.ts';
+import { field, fill, h, submitting } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { isChangedMeanwhile, updateCity, type CityDocument } from './city-queries.ts';
 
@@ -38,10 +38,7 @@ export function cityForm(
       class: 'card',
       'data-testid': 'city-form',
       on: {
-        submit: (event) => {
-          event.preventDefault();
-          void submit();
-        },
+        submit: submitting(() => void submit()),
         keydown: (event) => {
           if (event.key === 'Escape') edit(false);
         },

@@ -1,7 +1,7 @@
 /** The query log: asks for a time range as a file, and lists what was asked for before. */
 import type { LogRequestRecord, LogState } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
-import { field, fill, h, type Child } from '../shell/dom.ts';
+import { field, fill, h, submitting, type Child } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatTime } from '../shell/format.ts';
 
@@ -55,10 +55,7 @@ export function logView(app: App): View {
     {
       class: 'card inline',
       on: {
-        submit: (event) => {
-          event.preventDefault();
-          void submit();
-        },
+        submit: submitting(() => void submit()),
       },
     },
     field('Time range', range),

@@ -50,3 +50,11 @@ export function field(
     hint !== undefined && h('span', { class: 'hint' }, hint),
   );
 }
+
+/** For a form that the page handles by itself: the browser sends nothing. */
+export const submitting =
+  (handle: (event: SubmitEvent) => void) =>
+  (event: SubmitEvent): void => {
+    event.preventDefault();
+    handle(event);
+  };

@@ -1,4 +1,4 @@
-import { field, fill, h } from '../shell/dom.ts';
+import { field, fill, h, submitting } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import type { HubNotes, Person } from './hub-place.ts';
 import { logIn, type NoteCopy } from './note-copy.ts';
@@ -44,10 +44,7 @@ export function logInForm(
       class: 'card sign-in',
       'aria-label': 'Log in',
       on: {
-        submit: (event) => {
-          event.preventDefault();
-          void submit();
-        },
+        submit: submitting(() => void submit()),
       },
     },
     h(

@@ -1,6 +1,6 @@
 /** The notes as this copy shows them: its own writes included, at once. */
 import { type StoredDocument, type Expr } from '../../src/index.ts';
-import { fill, h } from '../shell/dom.ts';
+import { fill, h, submitting } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatNumber } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
@@ -125,10 +125,7 @@ function newNoteForm(write: Write): HTMLElement {
     {
       class: 'new-note',
       on: {
-        submit: (event) => {
-          event.preventDefault();
-          void submit();
-        },
+        submit: submitting(() => void submit()),
       },
     },
     title,
@@ -204,10 +201,7 @@ function titleForm(title: string, write: Write, id: string, onDone: () => void):
     {
       class: 'title-form grow',
       on: {
-        submit: (event) => {
-          event.preventDefault();
-          void save();
-        },
+        submit: submitting(() => void save()),
       },
     },
     input,

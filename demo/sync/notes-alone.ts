@@ -6,7 +6,7 @@ import {
   type AdoptionPlan,
   type AdoptOptions,
 } from '../../src/adopt/adopt.ts';
-import { fill, h } from '../shell/dom.ts';
+import { fill, h, submitting } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatNumber } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
@@ -153,10 +153,7 @@ function titleForm(onTitle: (title: string) => Promise<boolean>): HTMLElement {
     {
       class: 'new-note',
       on: {
-        submit: (event) => {
-          event.preventDefault();
-          void submit();
-        },
+        submit: submitting(() => void submit()),
       },
     },
     title,

@@ -1,6 +1,6 @@
 /** What became of each write, and what can be done about one that was refused. */
 import type { Expr, QueryError, Write } from '../../src/index.ts';
-import { fill, h } from '../shell/dom.ts';
+import { fill, h, submitting } from '../shell/dom.ts';
 import { explain, isTaken } from '../shell/explain.ts';
 import { formatTime } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
@@ -189,10 +189,7 @@ function titleForm(
     {
       class: 'title-form',
       on: {
-        submit: (event) => {
-          event.preventDefault();
-          resolve(id, { edit: make(input.value.trim()) });
-        },
+        submit: submitting(() => resolve(id, { edit: make(input.value.trim()) })),
       },
     },
     input,
