@@ -9,8 +9,8 @@ interface Caller {
   /** Evaluated here lately: what was a second ago counts for a third. */
   ms: number;
   at: number;
-  /** Queries that wait for their turn, and the turn of the last of them. */
-  waiting: number;
+  /** Turns of its queries that are not over yet, and the end of the last of them. */
+  turns: number;
   last: Promise<void>;
 }
 
@@ -36,19 +36,19 @@ export class BusyCallers {
       caller.at = at;
       return;
     }
-    const one = { ms, at, waiting: 0, last: Promise.resolve() };
+    const one = { ms, at, turns: 0, last: Promise.resolve() };
     remember(this.callers, secret, one, CALLERS_MAX);
   }
 
-  /** Undefined: a query of the caller may begin now. */
+  /** Undefined: a query of the caller may begin now. Whoever waits for each answer never waits for a turn. */
   whenFree(secret = ''): Promise<void> | undefined {
     const caller = this.callers.get(secret);
-    if (!caller || (caller.waiting === 0 && faded(caller, this.clock()) < SHARE_MS))
-      return undefined;
-    caller.waiting += 1;
+    if (!caller || (caller.turns === 0 && faded(caller, this.clock()) < SHARE_MS)) return undefined;
+    const before = caller.turns > 0 ? caller.last : undefined;
+    caller.turns += 1;
     caller.last = caller.last.then(pause);
-    void caller.last.then(() => (caller.waiting -= 1));
-    return caller.last;
+    void caller.last.then(() => (caller.turns -= 1));
+    return before;
   }
 
   /** The caller is busy, and was not alone in the last second. */
