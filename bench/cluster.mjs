@@ -4,10 +4,9 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Agent, request } from 'node:http';
 import { Cluster } from '../ops/cluster/cluster.mjs';
-import { ensureNode, runMain, say } from '../scripts/setup.mjs';
+import { commandOptions, ensureNode, runMain, say } from '../scripts/setup.mjs';
 import { medianOf } from './host/results.mjs';
 
 const CLIENTS = 32;
@@ -16,12 +15,10 @@ const DATABASE_COUNTS = [1, 10, 100];
 const READ_SHARE = 0.9;
 const CLOCK_TICKS_PER_S = 100;
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '8' },
-    rounds: { type: 'string', default: '3' },
-    folder: { type: 'string', default: join(tmpdir(), 'burrow-cluster-bench') },
-  },
+const values = commandOptions({
+  seconds: { type: 'string', default: '8' },
+  rounds: { type: 'string', default: '3' },
+  folder: { type: 'string', default: join(tmpdir(), 'burrow-cluster-bench') },
 });
 
 const agent = new Agent({ keepAlive: true });

@@ -5,20 +5,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
+import { commandOptions } from '../scripts/setup.mjs';
 import { medianOf } from './host/results.mjs';
 
-const { values: options } = parseArgs({
-  options: {
-    before: { type: 'string' },
-    modes: { type: 'string', default: 'interpreted,compiled,fresh' },
-    rounds: { type: 'string', default: '3' },
-    /** Workloads, with `|` between. */
-    only: { type: 'string' },
-    /** A folder to keep programs and data in. */
-    out: { type: 'string' },
-  },
+const options = commandOptions({
+  before: { type: 'string' },
+  modes: { type: 'string', default: 'interpreted,compiled,fresh' },
+  rounds: { type: 'string', default: '3' },
+  /** Workloads, with `|` between. */
+  only: { type: 'string' },
+  /** A folder to keep programs and data in. */
+  out: { type: 'string' },
 });
 
 /** What V8 is told, and what is measured then. @type {Readonly<Record<string, { flags: readonly string[], task: string }>>} */

@@ -2,7 +2,7 @@
 // with a look at what is left in each. `--control`: each contender again without the marks by which Burrow notices a kill.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandOptions } from '../scripts/setup.mjs';
 import { benchRoot, buildPage } from './host/build.mjs';
 import { live } from './host/crash-life.mjs';
 import { describeMachine } from './host/machine.mjs';
@@ -11,15 +11,13 @@ import { serve } from './host/server.mjs';
 /** Kills of one database before the next begins, so that looking through it stays quick. */
 const KILLS_OF_A_LIFE = 8;
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '24' },
-    only: { type: 'string', default: 'burrow-strict,burrow,raw-idb-worker,raw-idb-worker-strict' },
-    sizes: { type: 'string', default: '1,100,1000' },
-    pause: { type: 'string', default: '0' },
-    control: { type: 'boolean', default: false },
-    out: { type: 'string', default: 'crash' },
-  },
+const values = commandOptions({
+  kills: { type: 'string', default: '24' },
+  only: { type: 'string', default: 'burrow-strict,burrow,raw-idb-worker,raw-idb-worker-strict' },
+  sizes: { type: 'string', default: '1,100,1000' },
+  pause: { type: 'string', default: '0' },
+  control: { type: 'boolean', default: false },
+  out: { type: 'string', default: 'crash' },
 });
 const contenders = values.only.split(',');
 const sizes = values.sizes.split(',').map(Number);

@@ -6,21 +6,25 @@ import { join } from 'node:path';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
-import { ensureNode, ensurePackages, root, runMain, say } from '../scripts/setup.mjs';
+import {
+  commandOptions,
+  ensureNode,
+  ensurePackages,
+  root,
+  runMain,
+  say,
+} from '../scripts/setup.mjs';
 
 const ROOT_SECRET = 'burrow-root-of-the-crowd-which-is-known';
 const PING_MS = 20;
 const PATIENCE_MS = 60_000;
 
-const { values } = parseArgs({
-  options: {
-    devices: { type: 'string', default: '500,1000,2000' },
-    seconds: { type: 'string', default: '60' },
-    commits: { type: 'string', default: '50' },
-    rooms: { type: 'string', default: '20' },
-    postgres: { type: 'string' },
-  },
+const values = commandOptions({
+  devices: { type: 'string', default: '500,1000,2000' },
+  seconds: { type: 'string', default: '60' },
+  commits: { type: 'string', default: '50' },
+  rooms: { type: 'string', default: '20' },
+  postgres: { type: 'string' },
 });
 
 /** In bytes and ms: of what it holds after a collection of garbage, and since the last time it was asked. @typedef {{ held: number; rss: number; cpuMs: number; blockedMs: number; longestRanMs: number }} Usage */

@@ -4,18 +4,16 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
+import { commandOptions } from '../scripts/setup.mjs';
 import { launch } from '../scripts/browsers/launch.mjs';
 import { benchRoot, buildPage } from './host/build.mjs';
 import { serve } from './host/server.mjs';
 
-const { values } = parseArgs({
-  options: {
-    browsers: { type: 'string', default: 'chromium,firefox,webkit-storage' },
-    rounds: { type: 'string', default: '3' },
-    n: { type: 'string', default: '5000' },
-    before: { type: 'string' },
-  },
+const values = commandOptions({
+  browsers: { type: 'string', default: 'chromium,firefox,webkit-storage' },
+  rounds: { type: 'string', default: '3' },
+  n: { type: 'string', default: '5000' },
+  before: { type: 'string' },
 });
 const documents = Number(values.n);
 const kinds = /** @type {import('../scripts/browsers/kinds.mjs').Kind[]} */ (

@@ -2,7 +2,7 @@
 // doing so, and that Burrow does that. See docs/decisions/0004-crash.md.
 import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandOptions } from '../scripts/setup.mjs';
 import { killBrowser, openBrowser } from './host/browser.mjs';
 import { buildPage } from './host/build.mjs';
 import { serve } from './host/server.mjs';
@@ -13,7 +13,7 @@ const DOCUMENTS = 1000;
 const TORN_RECORD = Buffer.from([0x11, 0x22, 0x33, 0x44, 0x12, 0x02, 0x01]);
 const PIECE_KB = 60;
 
-const { values } = parseArgs({ options: { times: { type: 'string', default: '3' } } });
+const values = commandOptions({ times: { type: 'string', default: '3' } });
 const contender = 'raw-idb-worker';
 const web = await serve(await buildPage([contender, 'burrow']));
 

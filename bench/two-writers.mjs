@@ -1,11 +1,11 @@
 // `node bench/two-writers.mjs [--times 5]`: a browser is killed while one transaction of a database writes, and while two do, of object
 // stores that they do not share. See docs/decisions/0004-crash.md.
-import { parseArgs } from 'node:util';
+import { commandOptions } from '../scripts/setup.mjs';
 import { killBrowser, openBrowser } from './host/browser.mjs';
 
 const ROWS = 100;
 
-const { values } = parseArgs({ options: { times: { type: 'string', default: '5' } } });
+const values = commandOptions({ times: { type: 'string', default: '5' } });
 
 /** A page that may use IndexedDB; nothing is served. @param {import('playwright').BrowserContext} context */
 async function openPage(context) {

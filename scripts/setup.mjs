@@ -267,12 +267,13 @@ export async function runMain(/** @type {() => Promise<void>} */ main) {
  * The options of the command line. Wrong ones end the process, with a sentence.
  * @template {NonNullable<import('node:util').ParseArgsConfig['options']>} T
  * @param {T} options
+ * @param {{ allowNegative?: boolean }} [more]
  */
-export function commandOptions(options) {
+export function commandOptions(options, more = {}) {
   try {
     // Before what older versions of Node lack.
     ensureNode();
-    return util.parseArgs({ options }).values;
+    return util.parseArgs({ options, ...more }).values;
   } catch (error) {
     if (error instanceof SetupError) return endWith(error.message);
     const [why] = (error instanceof Error ? error.message : String(error)).split('. ');

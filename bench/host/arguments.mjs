@@ -1,5 +1,5 @@
 // What the command line asks for.
-import { parseArgs } from 'node:util';
+import { commandOptions } from '../../scripts/setup.mjs';
 
 /** What a run measures when nothing is said. */
 export const usual = [
@@ -20,8 +20,8 @@ const MILLION = 1_000_000;
 const OF_LARGE = ['W7', 'W14', 'W16', 'disk', 'fillBig'];
 
 export function readArguments() {
-  const { values } = parseArgs({
-    options: {
+  const values = commandOptions(
+    {
       only: { type: 'string' },
       workloads: { type: 'string' },
       all: { type: 'boolean', default: false },
@@ -33,8 +33,8 @@ export function readArguments() {
       extras: { type: 'boolean', default: true },
       out: { type: 'string', default: 'results' },
     },
-    allowNegative: true,
-  });
+    { allowNegative: true },
+  );
   const { only, workloads, all, quick, grow, extras, out } = values;
   const named = workloads?.split(',');
   const needsBig = !quick && (named?.some((name) => OF_LARGE.includes(name)) ?? true);

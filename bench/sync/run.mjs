@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandOptions } from '../../scripts/setup.mjs';
 import { describeMachine } from '../host/machine.mjs';
 import { serve } from '../host/server.mjs';
 import { openBrowsers } from './browsers.mjs';
@@ -20,8 +20,8 @@ const ALL = ['burrow', 'burrow-strict', 'pouchdb', 'rxdb'];
 const SHOWN_MAX = 64;
 
 export function readArguments() {
-  const { values } = parseArgs({
-    options: {
+  const values = commandOptions(
+    {
       rounds: { type: 'string' },
       writes: { type: 'string' },
       only: { type: 'string' },
@@ -31,8 +31,8 @@ export function readArguments() {
       first: { type: 'string' },
       out: { type: 'string', default: 'results' },
     },
-    allowNegative: true,
-  });
+    { allowNegative: true },
+  );
   const { quick } = values;
   const warm = quick ? 3 : 10;
   const writes = Number(values.writes ?? (quick ? 10 : 25));
