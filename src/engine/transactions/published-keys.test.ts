@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { EVERY_KEY } from '../../codec/ranges.ts';
+import { Refusal } from '../../errors.ts';
 import { createMemoryStore } from '../../store/memory.ts';
+import type { Store } from '../../store/port.ts';
 import { scan } from '../../store/scan.ts';
 import { PublishedKeys } from './published-keys.ts';
 
@@ -51,4 +53,30 @@ test('keys that are too old to be used are removed when others are fetched', asy
   now += 1_000_000;
   expect(await keys.haveSigned('token', 'https://example.org/100')).toBe(true);
   expect(await stored()).toBe(2);
+});
+
+test('keys that cannot be stored are used all the same', async () => {
+  const full: Store = {
+    ...createMemoryStore(),
+    write: () => Promise.reject(new Refusal('quota_exceeded', 'The disk is full.')),
+  };
+  const accessTokens = { fetchKeys: async () => '{"keys":[]}', isSigned: async () => true };
+  const keys = new PublishedKeys({ store: full, clock: () => 1, accessTokens });
+  expect(await keys.haveSigned('token', 'https://example.org')).toBe(true);
+});
+
+test('keys that were fetched while the clock ran ahead are fetched anew', async () => {
+  const store = createMemoryStore();
+  let now = 4_000_000_000 * 1_000_000;
+  let published = 'old';
+  const accessTokens = {
+    fetchKeys: async () => `{"keys":["${published}"]}`,
+    isSigned: async (_token: string, text: string) => text.includes('new'),
+  };
+  const isSigned = (): Promise<boolean> =>
+    new PublishedKeys({ store, clock: () => now, accessTokens }).haveSigned('token', 'uri');
+  expect(await isSigned()).toBe(false);
+  published = 'new';
+  now /= 2;
+  expect(await isSigned()).toBe(true);
 });
