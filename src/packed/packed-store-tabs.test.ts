@@ -42,6 +42,15 @@ test('flush() cuts the log, and open() finds all in tables', async () => {
   expect(await store.verify()).toEqual([]);
 });
 
+test('open() refuses blocks without a log, rather than to begin anew and sweep them', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data);
+  await put(store, 'documents', rows(50));
+  await store.flush();
+  data.log = [];
+  await expect(openPacked(data)).rejects.toMatchObject({ code: 'local_data_loss' });
+});
+
 test('what was appended under another number than its own counts for nobody, and is passed over', async () => {
   const data = new MediumData();
   // Both believe to hold the lease, as one does that was frozen.

@@ -8,6 +8,7 @@ import {
   type WriteOptions,
 } from '../store/port.ts';
 import { Committer, type WriteBody } from './commit.ts';
+import { damaged } from './damage.ts';
 import { PACKED_LIMITS, type PackedLimits } from './limits.ts';
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts';
 import type { Manifest } from './manifest.ts';
@@ -81,9 +82,10 @@ export class PackedStore implements Store {
     });
   }
 
-  /** @throws Refusal `local_data_loss` when the log is damaged */
+  /** @throws Refusal `local_data_loss` when the log is damaged, or gone */
   async open(): Promise<void> {
     await this.tree.refresh();
+    if (this.tree.version.number === 0) await this.requireNew();
     await this.tree.loadIndexes();
   }
 
@@ -199,6 +201,13 @@ export class PackedStore implements Store {
     await this.queue.whenIdle();
     await this.maintenance.stop();
     await this.tree.medium.close();
+  }
+
+  /** A claim comes before the blocks of its writer, and the last record is never cut. */
+  private async requireNew(): Promise<void> {
+    const any = { first: 1, last: Number.MAX_SAFE_INTEGER, limit: 1 };
+    const { blocks } = await this.tree.medium.read(undefined, [any]);
+    if (blocks[0]?.length) throw damaged('log record 1', 'it is missing');
   }
 
   private requireOpen(): void {

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { RandomSource, seedOf } from '../engine/testing/random-source.ts';
+import type { Refusal } from '../errors.ts';
 import type { Row } from '../store/port.ts';
 import { at, everything, fixed, put, row, sequence, write } from '../store/testing/store-rows.ts';
 import { PART_BYTES_MAX } from './codec/log-parts.ts';
@@ -38,6 +40,49 @@ test(`salvage() brings out what the store has, from seed ${SEED}`, async () => {
   }
 });
 
+const EMPTY = new Uint8Array();
+
+const DAMAGES = {
+  'a bit of a block': ({ blocks }, id) => {
+    const bytes = (blocks.get(id) ?? EMPTY).slice();
+    const at = bytes.length >> 1;
+    bytes[at] = (bytes[at] ?? 0) ^ 4;
+    blocks.set(id, bytes);
+  },
+  'the end of a block': ({ blocks }, id) => blocks.set(id, (blocks.get(id) ?? EMPTY).slice(0, 9)),
+  'all of a block': ({ blocks }, id) => blocks.set(id, EMPTY),
+  'a block that is gone': ({ blocks }, id) => blocks.delete(id),
+  'a log whose beginning is gone': ({ log }) => log.shift(),
+  'a part of the log': ({ log }) => (log[0] = { number: log[0]?.number ?? 1, bytes: EMPTY }),
+  'a log that is gone': (data) => (data.log = []),
+} satisfies Record<string, (data: MediumData, id: number) => unknown>;
+
+test.each(Object.entries(DAMAGES))(
+  `salvage(), open() and verify() tell of damage to %s, unless all is there, from seed ${SEED}`,
+  async (_, damage) => {
+    for (let seed = SEED; seed < SEED + 8; seed += 1) {
+      const { store, data } = await changedOften(seed);
+      await store.flush();
+      await put(store, 'documents', rows(3, 'in the log '));
+      const before = await everything(store);
+      damage(data, new RandomSource(seed).pick([...data.blocks.keys()]));
+      // Blocks that are gone are noticed.
+      data.putBlocks([]);
+      const saved = await salvaged(data);
+      const brought = { documents: saved.rows('documents'), history: saved.rows('history') };
+      const { documents, history } = before;
+      if (!isDeepStrictEqual(brought, { documents, history }))
+        expect(saved.damaged, `seed ${seed}`).not.toEqual([]);
+      const found = await openPacked(data, SMALL).then(
+        async (again) =>
+          (await again.verify()).length > 0 || isDeepStrictEqual(await everything(again), before),
+        ({ code }: Refusal) => code === 'local_data_loss',
+      );
+      expect(found, `seed ${seed}`).toBe(true);
+    }
+  },
+);
+
 test(`salvage() without a manifest brings out each row once, from seed ${SEED}`, async () => {
   for (let seed = SEED; seed < SEED + 8; seed += 1) {
     const { store, data } = await changedOften(seed);
@@ -46,7 +91,7 @@ test(`salvage() without a manifest brings out each row once, from seed ${SEED}`,
     data.log = [];
     const saved = await salvaged(data);
     const found = saved.rows('documents').map(({ key }) => key);
-    expect(saved.damaged, `seed ${seed}`).toEqual([]);
+    expect(saved.damaged, `seed ${seed}`).toEqual(['log record 1']);
     expect(found, `seed ${seed}`).toEqual([...new Set(found)].sort());
     expect(found, `seed ${seed}`).toEqual(expect.arrayContaining(keys));
   }
@@ -130,6 +175,30 @@ test('salvage() names what is missing between the tables and the log', async () 
   const saved = await salvaged(data);
   expect(saved.damaged).toEqual([`log record ${missing}`]);
   expect(saved.rows('documents')).toHaveLength(9);
+});
+
+test('salvage() names blocks that are not there any more', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data, { ...SMALL, partBytes: 1000 });
+  await put(store, 'documents', rows(50, 'v'));
+  await store.flush();
+  const [first = 0] = [...data.blocks.keys()].sort((a, b) => a - b);
+  data.blocks.delete(first);
+  const saved = await salvaged(data);
+  expect(saved.damaged).toEqual([`block ${first}`]);
+  expect(saved.rows('documents').length).toBeLessThan(50);
+});
+
+test('salvage() names a block of which nothing is left, and does not join it to the next', async () => {
+  const data = new MediumData();
+  const store = await openPacked(data, { ...SMALL, partBytes: 1000 });
+  await put(store, 'documents', rows(50, 'v'));
+  await store.flush();
+  const [first = 0] = [...data.blocks.keys()].sort((a, b) => a - b);
+  data.blocks.set(first, new Uint8Array());
+  const saved = await salvaged(data);
+  expect(saved.damaged).toEqual([`block ${first}`]);
+  expect(saved.rows('documents').length).toBeLessThan(50);
 });
 
 test('salvage() leaves out what a later record or block deletes', async () => {

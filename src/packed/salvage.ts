@@ -35,10 +35,15 @@ export async function* salvage(
     if (!reported.has(what)) damaged(what);
     reported.add(what);
   };
-  const log = readLog((await medium.read(0, [])).log, report);
+  const parts = (await medium.read(0, [])).log;
+  const log = readLog(parts, report);
   const ranks = log.manifest && ranksOf(log.manifest);
+  const lost = new Set(ranks?.keys());
   const places = new Map<Family, Place[]>();
   for await (const { ids, block } of storedBlocks(medium, report)) {
+    // A claim comes before them, and the last record is never cut.
+    if (parts.length === 0) report('log record 1');
+    for (let id = ids.first; id <= ids.last; id += 1) lost.delete(id);
     const order = orderOf(ids, block, ranks);
     if (order === undefined) continue;
     const place = { ...ids, low: block.read(0).keys[0] ?? '', order };
@@ -46,6 +51,7 @@ export async function* salvage(
     if (known) known.push(place);
     else places.set(block.family, [place]);
   }
+  for (const id of lost) report(`block ${id}`);
   for (const space of SPACES) {
     const ofSpace = places.get(rowFamily(space)) ?? [];
     const walk = new SpaceWalk(medium, ofSpace, log.rows.get(space) ?? new Map(), report);

@@ -49,6 +49,11 @@ class BlockParts {
     const before = this.waiting.at(-1);
     if (before && (part.id !== before.id + 1 || this.waiting.length >= WAITING_MAX)) this.end();
     this.waiting.push(part);
+    // Nothing would be missing of a block that it is put together with.
+    if (part.bytes.length === 0) {
+      this.end();
+      return [];
+    }
     for (const from of this.starts()) {
       const whole = read(this.waiting.slice(from));
       if (!whole) continue;
