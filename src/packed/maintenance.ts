@@ -116,13 +116,13 @@ export class Maintenance {
   /** Returns false when nothing was left to do. */
   private async step(): Promise<boolean> {
     const { options } = this;
-    const hasFlushed = this.mustFlush || this.isFull(1);
-    if (hasFlushed) await this.flushNow();
-    if (this.mustSweep) {
+    if (this.mustSweep || this.isUnswept()) {
       this.mustSweep = false;
       await sweep(options);
       return true;
     }
+    const hasFlushed = this.mustFlush || this.isFull(1);
+    if (hasFlushed) await this.flushNow();
     // After each flush, or runs would pile up under who writes without a rest.
     const hasMerged = await mergeOnce({ ...options, pause: () => this.pauseOfMerge() });
     return hasFlushed || hasMerged;
@@ -153,6 +153,11 @@ export class Maintenance {
 
   private isDue(): boolean {
     return this.mustFlush || this.mustSweep || this.isFull(1);
+  }
+
+  private isUnswept(): boolean {
+    const { tree, limits } = this.options;
+    return tree.version.number - tree.version.manifest.swept > limits.unsweptMax;
   }
 
   private isFull(times: number): boolean {

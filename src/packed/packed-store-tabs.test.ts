@@ -20,6 +20,7 @@ import {
 import { PACKED_LIMITS } from './limits.ts';
 import { claimOf, IDS_PER_CLAIM, tablesOf, type IdRange } from './manifest.ts';
 import { CountingMedium } from './testing/counting-medium.ts';
+import { PackedStore } from './packed-store.ts';
 import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
 import { openPacked, SMALL } from './testing/packed-kit.ts';
 import { salvaged } from './testing/salvaged.ts';
@@ -574,4 +575,27 @@ test('fetch() of several ranges ends at a bound of bytes with all rows of what i
     }
     await cold.close();
   }
+});
+
+test('what a flush that was cut off has left goes, even if no session is long enough for a sweep of its own', async () => {
+  const data = new MediumData();
+  const lost = new PackedStore({
+    medium: { ...createMemoryMedium(data), trim: () => Promise.reject(new Error('killed')) },
+    limits: SMALL,
+    pause: async () => {
+      if (data.blocks.size > 0) throw new Error('killed');
+    },
+    onFailure: () => undefined,
+  });
+  await put(lost, 'documents', rows(50));
+  await lost.flush();
+  const left = [...data.blocks.keys()];
+  expect(left).not.toEqual([]);
+  for (let session = 0; session < 4; session += 1) {
+    const store = await openPacked(data, { ...SMALL, unsweptMax: 10 });
+    for (let n = 0; n < 4; n += 1) await increment(store);
+    await store.close();
+  }
+  expect(left.filter((id) => data.blocks.has(id))).toEqual([]);
+  expect(await (await openPacked(data)).verify()).toEqual([]);
 });
