@@ -52,11 +52,15 @@ export function rerunAffected(
 ): Rerun {
   const { writer } = transaction.input;
   const view = new Overlay(writer);
+  /** Of writes before the present one, which the view lacks: mostly none runs again, and none is needed. */
+  let unseen: WriteSet[] = [];
   const effects: WriteSet[] = [];
   let size = 0;
   for (const before of pending) {
     let record = before;
     if (changed.affects(before.effects, before.reads)) {
+      for (const each of unseen) view.absorb(each);
+      unseen = [];
       record = rerun(before, view, transaction);
       for (const each of [before, record]) {
         changed.addEffects(each.effects, writer);
@@ -68,7 +72,7 @@ export function rerunAffected(
     } else {
       size += record.size;
     }
-    if (record.effects) view.absorb(record.effects);
+    if (record.effects) unseen.push(record.effects);
   }
   return { effects, size };
 }

@@ -57,8 +57,17 @@ const packReads = ({ rows, ranges }: Reads): Exclude<PackedRecord['reads'], 'all
 
 const packAddress = ({ space, key }: RowAddress): PackedAddress => [space, hexOfKey(key)];
 
-/** Only `outboxRow` makes such rows, so what is parsed is a packed record. */
+/** By the rows that they were parsed from, which never change: while thousands of writes wait, each pull needs all of them. */
+const parsed = new WeakMap<Row, OutboxRecord>();
+
 export function readOutboxRow(row: Row): OutboxRecord {
+  const record = parsed.get(row) ?? parseOutboxRow(row);
+  parsed.set(row, record);
+  return record;
+}
+
+/** Only `outboxRow` makes such rows, so what is parsed is a packed record. */
+function parseOutboxRow(row: Row): OutboxRecord {
   const text = String(row.value);
   const { effects, reads, ...rest } = JSON.parse(text) as PackedRecord;
   return {

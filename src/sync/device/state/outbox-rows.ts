@@ -3,7 +3,7 @@ import { syncKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { eachElement } from '../../../query/collect-needs.ts';
 import type { Range, Row } from '../../../store/port.ts';
-import type { Reader } from '../../../store/reader.ts';
+import { Suspended, type Reader } from '../../../store/reader.ts';
 import { scan } from '../../../store/scan.ts';
 import type { OutboxRecord } from './outbox-record.ts';
 import { outboxAddress, readOutboxRow } from './outbox-row.ts';
@@ -19,16 +19,20 @@ export function outboxRange(era?: number, first = 0): Range {
 export const outboxRecords = (reader: Reader, range: Range): OutboxRecord[] =>
   reader.range(range).flatMap(({ row }) => (row ? [readOutboxRow(row)] : []));
 
-/** Up to so many writes are read by their keys: recent ones are cached by key. */
-const FEW = 32;
-
-/** Rows of writes under one device id, from one number to another. @throws Suspended */
+/**
+ * Rows of writes under one device id, from one number to another. By their keys: a row stays cached when others change, and a range does
+ * not. Where most are not cached, they are read as a range, which caches each by its key.
+ * @throws Suspended
+ */
 export function outboxRows(reader: Reader, era: number, first: number, last: number): Row[] {
-  if (last < first) return [];
-  if (last - first >= FEW)
-    return reader.range(outboxRange(era, first)).flatMap(({ row }) => row ?? []);
-  const addresses = Array.from({ length: last - first + 1 }, (_, i) =>
+  const addresses = Array.from({ length: Math.max(0, last - first + 1) }, (_, i) =>
     outboxAddress(era, first + i),
   );
-  return eachElement(addresses, (address) => reader.row(address)).flatMap((row) => row ?? []);
+  try {
+    return eachElement(addresses, (address) => reader.row(address)).flatMap((row) => row ?? []);
+  } catch (thrown) {
+    const isMost = thrown instanceof Suspended && thrown.needs.length * 2 > addresses.length;
+    if (!isMost) throw thrown;
+    return reader.range(outboxRange(era, first)).flatMap(({ row }) => row ?? []);
+  }
 }

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { everything, verdictOn } from '../../testing/device-world.ts';
+import { createNote, notes, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
+import { outboxParsesIn } from '../../testing/outbox-parses.ts';
+
+const WRITES = 200;
+const JUDGED = 10;
+
+/** A device with many writes, and pulls that bring the verdicts on the next of them. */
+async function manyWrites() {
+  const { hub, device, fence } = await noteWorlds();
+  const { replica } = device;
+  for (let n = 2; n < WRITES + 2; n++) await device.submit(createNote(n));
+  const pull = async (): Promise<void> => {
+    const items = await replica.outgoing({ count: JUDGED, chars: 1e9 });
+    const verdicts = items.map((item) => verdictOn(item, 'refused', 1));
+    const lastSeq = items.at(-1)?.seq ?? 0;
+    await replica.apply(fence, await everything(hub.store, { verdicts, lastSeq }));
+  };
+  return { device, pull };
+}
+
+test('a pull, and a look at the copy after it, parse the writes that they change, however many wait', async () => {
+  const { device, pull } = await manyWrites();
+  await pull();
+  await device.see(notesPage);
+  const parses = await outboxParsesIn(async () => {
+    await pull();
+    await device.see(notesPage);
+  });
+  expect(parses).toBeLessThan(4 * JUDGED);
+  expect(await device.see({ count: { documents: notes } })).toBe(1 + WRITES - 2 * JUDGED);
+});
+
+test('a write that runs again sees those before it that do not', async () => {
+  const { device, pull } = await manyWrites();
+  const n = { add: [1000, { count: { documents: notes } }] };
+  await device.submit({ create: notes, params: { object: { data: { object: { n } } } } });
+  const countOf = (number: number) =>
+    device.see({ count: { match: { index: 'by_n' }, terms: number } });
+  expect(await countOf(1000 + 1 + WRITES)).toBe(1);
+  await pull();
+  expect(await countOf(1000 + 1 + WRITES - JUDGED)).toBe(1);
+});
