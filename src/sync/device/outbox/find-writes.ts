@@ -2,7 +2,7 @@
 import { eachElement } from '../../../query/collect-needs.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { PushItem } from '../../protocol/writes.ts';
-import { publicRecord, type WriteRecord } from '../state/outbox-record.ts';
+import type { OutboxRecord } from '../state/outbox-record.ts';
 import { outboxAddress, readOutboxRow } from '../state/outbox-row.ts';
 import { outboxRange, outboxRecords } from '../state/outbox-rows.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
@@ -14,23 +14,21 @@ export interface WriteNumber {
   readonly seq: number;
 }
 
-/** Under its first number, or under another one since the device took a new id. @throws Suspended */
-export function numberOf(reader: Reader, id: string): WriteNumber | undefined {
-  const found = /^(\d+)\.(\d+)$/.exec(id);
-  if (!found) return undefined;
-  const first = { era: Number(found[1]), seq: Number(found[2]) };
-  const row = reader.row(outboxAddress(first.era, first.seq));
-  if (row && readOutboxRow(row).id === id) return first;
-  const moved = outboxRecords(reader, outboxRange()).find((record) => record.id === id);
-  return moved && { era: moved.era, seq: moved.item.seq };
-}
-
-/** Those of the ids that are in the outbox. @throws Suspended */
-export function writesById(reader: Reader, ids: readonly string[]): readonly WriteRecord[] {
-  const numbers = eachElement(ids, (id) => numberOf(reader, id));
-  const addresses = numbers.flatMap((each) => (each ? [outboxAddress(each.era, each.seq)] : []));
-  const rows = eachElement(addresses, (address) => reader.row(address));
-  return rows.flatMap((row) => (row ? [publicRecord(readOutboxRow(row))] : []));
+/**
+ * Those of the ids that are in the outbox: under the number that the id is made of, or another one since the device took a new id. For
+ * those, all writes are looked through, once.
+ * @throws Suspended
+ */
+export function writesById(reader: Reader, ids: readonly string[]): readonly OutboxRecord[] {
+  const rows = eachElement(ids, (id) => {
+    const [, era, seq] = /^(\d+)\.(\d+)$/.exec(id) ?? [];
+    return seq ? reader.row(outboxAddress(Number(era), Number(seq))) : undefined;
+  });
+  const found = new Map<string, OutboxRecord>();
+  const note = (record: OutboxRecord): unknown => found.set(record.id, record);
+  for (const row of rows) if (row) note(readOutboxRow(row));
+  if (ids.some((id) => !found.has(id))) outboxRecords(reader, outboxRange()).forEach(note);
+  return ids.flatMap((id) => found.get(id) ?? []);
 }
 
 export interface PushBounds {

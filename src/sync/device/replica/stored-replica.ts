@@ -78,7 +78,7 @@ class StoredReplica implements Replica {
   }
 
   writesById(ids: readonly string[]) {
-    return this.store.read(({ writer }) => writesById(writer, ids));
+    return this.store.read(({ writer }) => writesById(writer, ids).map(publicRecord));
   }
 
   settle(fence: number, verdicts: readonly Verdict[]) {
