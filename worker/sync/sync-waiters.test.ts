@@ -179,3 +179,35 @@ test('a store that cannot be read is reported, and looked at again', async () =>
   await waits.check();
   expect(await stateOf(settled)).toBe('done');
 });
+
+test('writes without a verdict are looked for when there are new ones, not at each commit', async () => {
+  const { world, waits, received, judge } = await open();
+  const looked = vi.spyOn(world.replica, 'writesById');
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++) {
+    const id = await world.submit({ create_collection: { object: { name: `c${n}` } } });
+    ids.push(id);
+    waits.expect(id);
+    await waits.check();
+  }
+  expect(looked.mock.calls).toEqual(ids.map((id) => [[id]]));
+  await judge();
+  await waits.check();
+  expect(received.map(({ id }) => id)).toEqual(ids);
+});
+
+test('writes with other numbers are looked for once more', async () => {
+  const { world, waits, received } = await open();
+  const id = await world.submit(CREATE);
+  waits.expect(id);
+  await waits.check();
+  const fence = await world.replica.takeFence();
+  await world.replica.moveToNewDevice(fence);
+  const items = await world.replica.outgoing({ count: 100, chars: 1e6 });
+  await world.replica.settle(
+    fence,
+    items.map((item) => verdictOn(item, 'refused', 1)),
+  );
+  await waits.check();
+  expect(received).toMatchObject([{ id, state: 'refused' }]);
+});

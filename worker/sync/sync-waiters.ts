@@ -30,7 +30,8 @@ const EMITTED_MAX = 1000;
 
 export class SyncWaiters {
   private readonly options: SyncWaitersOptions;
-  private readonly expected = new Set<string>();
+  /** By the id of the write: how far there were verdicts when it was looked for. */
+  private readonly expected = new Map<string, string>();
   /** The latest: a verdict comes by several ways at once. */
   private readonly emitted = new Map<string, undefined>();
   private readonly schema = new Set<Waiter>();
@@ -44,7 +45,7 @@ export class SyncWaiters {
   }
 
   expect(id: string): void {
-    this.expected.add(id);
+    this.expected.set(id, '');
   }
 
   forget(id: string): void {
@@ -124,11 +125,16 @@ export class SyncWaiters {
     if (!state) return;
     if (state.schema !== undefined) release(this.schema);
     if (state.settledSeq >= state.lastSeq) release(this.settled);
-    const gone = new Set(this.expected);
+    // Thousands may wait, and each commit asks: their verdicts come in order, or they have other numbers.
+    const judgedTo = `${state.era} ${state.settledSeq}`;
+    const gone = new Set<string>();
+    for (const [id, seen] of this.expected) if (seen !== judgedTo) gone.add(id);
+    if (gone.size === 0) return;
     for (const record of await replica.writesById([...gone])) {
       gone.delete(record.id);
       const judged = judgedData(record);
       if (judged) this.onVerdict(judged);
+      else if (this.expected.has(record.id)) this.expected.set(record.id, judgedTo);
     }
     // Resolved before their verdicts were seen here: none comes any more.
     for (const id of gone) this.forget(id);
