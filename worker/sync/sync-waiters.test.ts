@@ -211,3 +211,15 @@ test('writes with other numbers are looked for once more', async () => {
   await waits.check();
   expect(received).toMatchObject([{ id, state: 'refused' }]);
 });
+
+test('forSynced() of a set that is given up meanwhile fails, and waits for nothing', async () => {
+  const { world, waits, kicks } = await open();
+  await world.replica.setSets([{ id: 'mine', query: 'mine' }]);
+  const synced = waits.forSynced('mine');
+  await vi.waitFor(() => expect(kicks()).toBe(1));
+  await world.replica.setSets([{ id: 'other', query: 'other' }]);
+  waits.onRound(Date.now() + 1, [], false);
+  expect(await stateOf(synced)).toBe('waiting');
+  waits.onRound(Date.now() + 1, ['other'], true);
+  await expect(synced).rejects.toMatchObject({ code: 'not found' });
+});

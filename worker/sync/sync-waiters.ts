@@ -60,15 +60,14 @@ export class SyncWaiters {
     return this.until(this.settled);
   }
 
-  /** @throws Refusal when the set is not one of this copy, or the hub refuses it */
+  /** @throws Refusal when the set is not one of this copy, now or when it would be synced, or the hub refuses it */
   async forSynced(set: string | undefined): Promise<void> {
-    if (set !== undefined && !(await this.find(set)))
-      throw new Refusal('not found', 'This set is not synced. Pass it to `sync()` first.');
+    await this.errorOf(set);
     await new Promise<void>((resolve, reject) => {
       this.synced.add({ set, from: Date.now(), resolve, reject });
       this.options.kick();
     });
-    const error = set === undefined ? undefined : (await this.find(set))?.error;
+    const error = await this.errorOf(set);
     if (!error) return;
     const code = error.code === 'permission denied' ? 'forbidden' : 'bad request';
     throw new Refusal(code, `The hub refuses this set: ${error.description}`);
@@ -84,7 +83,8 @@ export class SyncWaiters {
         continue;
       }
       if (wait.from > since) continue;
-      if (wait.set === undefined ? !isWhole : !loaded.includes(wait.set)) continue;
+      // When all sets are here, one that is not among them is kept no more.
+      if (!isWhole && !(wait.set !== undefined && loaded.includes(wait.set))) continue;
       this.synced.delete(wait);
       wait.resolve();
     }
@@ -140,9 +140,13 @@ export class SyncWaiters {
     for (const id of gone) this.forget(id);
   }
 
-  private async find(set: string): Promise<KeptSet | undefined> {
+  /** Why the hub does not give it. @throws Refusal `not found` */
+  private async errorOf(set: string | undefined): Promise<KeptSet['error']> {
+    if (set === undefined) return undefined;
     const state = await this.options.replica.state();
-    return state?.sets.find(({ id }) => id === set);
+    const kept = state?.sets.find(({ id }) => id === set);
+    if (kept) return kept.error;
+    throw new Refusal('not found', 'This set is not synced. Pass it to `sync()` first.');
   }
 
   private until(waiting: Set<Waiter>): Promise<void> {
