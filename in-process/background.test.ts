@@ -55,9 +55,8 @@ const openPage = (): Promise<Database> =>
 
 async function inPage<T>(work: (sync: Sync) => Promise<T>): Promise<T> {
   const db = await openPage();
-  const sync = await db.sync({ url: hub.url, secret, sets: [q.Documents(notes)] });
   try {
-    return await work(sync);
+    return await work(await db.sync({ url: hub.url, secret, sets: [q.Documents(notes)] }));
   } finally {
     await db.close();
   }
@@ -138,6 +137,23 @@ test('a file that is not sent in time is to be tried again', async () => {
   network.online();
   await expect(syncWithoutPage(2000)).rejects.toMatchObject({ code: 'connection_needed' });
   expect(sent()).toBe(1);
+});
+
+test('a verdict that is asked for after a reload is not told once more', async () => {
+  const { id } = await inPage(async (sync) => {
+    const write = await sync.client.submit(q.Create(notes, { data: { text: 'a' } }));
+    await write.settled;
+    return write;
+  });
+  await inPage(async (sync) => {
+    const told: string[] = [];
+    sync.addEventListener('verdict', ({ detail }) => told.push(detail.id));
+    expect(await sync.writes.settled(id)).toMatchObject({ id, state: 'confirmed' });
+    const next = await sync.client.submit(q.Create(notes, { data: { text: 'b' } }));
+    await next.settled;
+    await sync.whenSettled();
+    expect(told).toEqual([next.id]);
+  });
 });
 
 test('a database that is no copy is left alone', async () => {

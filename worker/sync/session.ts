@@ -154,9 +154,10 @@ export class SyncSession {
     // Before it is read: a verdict that comes meanwhile is emitted.
     this.waiters.expect(id);
     const [record] = await this.options.replica.writesById([id]);
-    if (record) return judgedData(record);
-    this.waiters.forget(id);
-    throw noWrite(id);
+    const judged = record && judgedData(record);
+    if (judged || !record) this.waiters.forget(id);
+    if (!record) throw noWrite(id);
+    return judged;
   }
 
   async resolveWrite(id: string, choice: WriteChoice): Promise<SubmitReply | undefined> {

@@ -212,6 +212,22 @@ test('writes with other numbers are looked for once more', async () => {
   expect(received).toMatchObject([{ id, state: 'refused' }]);
 });
 
+test('another verdict on a write, of a hub that was restored, is emitted too', async () => {
+  const { waits, received } = await open();
+  const verdict: JudgedData = {
+    id: '1.1',
+    state: 'confirmed',
+    madeMicros: 0,
+    query: '1',
+    tsMicros: 1,
+    body: undefined,
+    replaces: undefined,
+  };
+  for (const each of [verdict, { ...verdict, state: 'refused', tsMicros: 2 } as const])
+    for (const again of [each, each]) waits.onVerdict(again);
+  expect(received.map(({ state }) => state)).toEqual(['confirmed', 'refused']);
+});
+
 test('forSynced() of a set that is given up meanwhile fails, and waits for nothing', async () => {
   const { world, waits, kicks } = await open();
   await world.replica.setSets([{ id: 'mine', query: 'mine' }]);

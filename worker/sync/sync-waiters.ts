@@ -92,8 +92,10 @@ export class SyncWaiters {
 
   onVerdict(write: JudgedData): void {
     this.expected.delete(write.id);
-    if (this.emitted.has(write.id)) return;
-    remember(this.emitted, write.id, undefined, EMITTED_MAX);
+    // A hub that was restored judges it again.
+    const name = `${write.id} ${write.tsMicros}`;
+    if (this.emitted.has(name)) return;
+    remember(this.emitted, name, undefined, EMITTED_MAX);
     this.options.emit(write);
   }
 
