@@ -139,6 +139,28 @@ test('a file that is not sent in time is to be tried again', async () => {
   expect(sent()).toBe(1);
 });
 
+test('a first sync that ends before the schema has come fails, as does the next without a network', async () => {
+  let isCutOff = true;
+  const until = network.until.bind(network);
+  network.until = (ended) => {
+    const inner = until(ended);
+    const fetch: typeof inner.fetch = (input, init) => {
+      const url = input instanceof Request ? input.url : input.toString();
+      if (isCutOff && url.endsWith('/sync/pull')) network.offline();
+      return inner.fetch(input, init);
+    };
+    return { ...inner, fetch };
+  };
+  const nothing = async (): Promise<void> => undefined;
+  const failure = { code: 'connection_needed' };
+  await expect(inPage(nothing)).rejects.toMatchObject(failure);
+  expect(network.isOnline).toBe(false);
+  await expect(inPage(nothing)).rejects.toMatchObject(failure);
+  isCutOff = false;
+  network.online();
+  await inPage((sync) => sync.whenSynced());
+});
+
 test('a verdict that is asked for after a reload is not told once more', async () => {
   const { id } = await inPage(async (sync) => {
     const write = await sync.client.submit(q.Create(notes, { data: { text: 'a' } }));

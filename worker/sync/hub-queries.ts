@@ -116,13 +116,13 @@ const UNKNOWN = 'It is unknown whether the query took effect: look before you se
 export const isUnreached = (reason: unknown): boolean =>
   reason instanceof Refusal && REFUSALS[reason.code].class === 'ConnectionNeeded';
 
+export const NOT_REACHED = 'The hub could not be reached, or its response was lost.';
+
 /** Why a request has no answer. @param lateMs set: it was waited for so long */
 export const notAnswered = (cause: unknown, lateMs: number | undefined): Refusal =>
   new Refusal(
     'connection_needed',
-    lateMs === undefined
-      ? 'The hub could not be reached, or its response was lost.'
-      : `The hub has not answered within ${lateMs / 1000} s.`,
+    lateMs === undefined ? NOT_REACHED : `The hub has not answered within ${lateMs / 1000} s.`,
     { cause },
   );
 

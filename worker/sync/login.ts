@@ -83,10 +83,13 @@ export class CopyLogin {
     });
   }
 
-  /** Makes the empty database a copy, after the first login. */
-  async adopt(url: string): Promise<ReplicaState> {
-    const { welcome, device } =
-      this.introduced ?? (await this.introduce(url, this.token, undefined));
+  /**
+   * Makes the empty database a copy, after the first login.
+   * @param known a copy that was made so, and nothing has come since
+   */
+  async adopt(url: string, known: ReplicaState | undefined): Promise<ReplicaState> {
+    const { welcome, device } = this.introduced ?? (await this.introduce(url, this.token, known));
+    this.introduced = undefined;
     return this.options.replica.adopt(url, welcome, device);
   }
 

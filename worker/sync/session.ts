@@ -99,7 +99,8 @@ export class SyncSession {
     this.url = url;
     const failed = await this.login.logIn(url, call, known);
     if (failed) return { secret: '', state: 'needs-login', failed, missing: 0 };
-    const state = known ?? (await this.login.adopt(url));
+    // One that was adopted and has no schema yet cannot be used either: only the hub has it.
+    const state = known?.schema === undefined ? await this.login.adopt(url, known) : known;
     const missing = await this.secondCopy.recover(state);
     await replica.setSets(call.sets.map((query) => ({ id: query, query })));
     if (call.secret !== undefined || call.login !== undefined) this.shared.onLogin();
