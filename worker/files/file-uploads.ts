@@ -21,8 +21,8 @@ export interface FileUploadsOptions {
   readonly epoch: () => Promise<Epoch | undefined>;
   /** Nobody has stopped it. */
   readonly isSyncing: () => boolean;
-  /** Writes with a verdict that are kept. */
-  readonly judged: () => Promise<readonly WriteRecord[]>;
+  /** Writes that are kept, with their verdicts as far as they have any. */
+  readonly writes: () => Promise<readonly WriteRecord[]>;
   /** To the page, and to the other tabs. */
   readonly emit: (progress: FileProgress) => void;
   /** Has the tab that syncs send what is to be sent. */
@@ -57,8 +57,8 @@ export class FileUploads {
   async takeOver(): Promise<void> {
     this.takesOver = true;
     if (!(await this.options.store.isUsed())) return;
-    const judged = await this.options.judged();
-    const byTime = judged.toSorted((a, b) => (a.verdict?.ts ?? 0) - (b.verdict?.ts ?? 0));
+    const writes = await this.options.writes();
+    const byTime = writes.toSorted((a, b) => (a.verdict?.ts ?? 0) - (b.verdict?.ts ?? 0));
     for (const record of byTime) await this.onVerdict(record);
     this.kick();
   }

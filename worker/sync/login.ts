@@ -15,7 +15,7 @@ import { random } from '../browser/random.ts';
 import { inTurn } from '../tabs/web-locks.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { loginAtHub, notAnswered, unreached } from './hub-queries.ts';
-import { readKept } from './outbox-file.ts';
+import { lastKept } from './outbox-file.ts';
 import type { TokenVault } from './token-vault.ts';
 import type { OfflineLogin } from './verifier.ts';
 
@@ -165,7 +165,7 @@ export class CopyLogin {
       return { device, exchange };
     };
     const fresh = hexOfBytes(random(16));
-    const kept = known ? undefined : (await readKept(name)).at(-1);
+    const kept = known ? undefined : await lastKept(name);
     const device = known?.device ?? kept?.device ?? fresh;
     let said = await hello(device, known?.lastSeq ?? kept?.item.seq ?? 0);
     // Only the identity is asked for here; the syncer deals with a hub of another history.

@@ -1,7 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import { openStorage } from '../testing/private-files.ts';
-import { forgetKept, OutboxFile, readKept, type KeptWrite } from './outbox-file.ts';
+import { forgetKept, lastKept, OutboxFile, readKept } from './outbox-file.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -146,4 +147,26 @@ test('a file that another tab deletes before it is open is made again; one that 
   expect(seqs(await readKept('notes'))).toEqual([1]);
   await forgetKept('notes', 'one');
   expect([...folder.files.keys()]).toEqual([]);
+});
+
+test('lastKept() is under the id of the latest write, whatever a killed tab has kept under a former one', async () => {
+  await openStorage();
+  expect(await lastKept('notes')).toBeUndefined();
+  const at = (seq: number, device: string, now: number): KeptWrite => {
+    const kept = write(seq, device);
+    return { ...kept, item: { ...kept.item, now } };
+  };
+  const former = await opened('former');
+  for (const seq of [7, 8, 9]) former.keep(at(seq, 'former', seq));
+  former.close();
+  const present = await opened('present');
+  // The second was made by a clock that has been set back.
+  for (const [seq, now] of [
+    [1, 8],
+    [2, 11],
+    [3, 10],
+  ] as const)
+    present.keep(at(seq, 'present', now));
+  present.close();
+  expect(await lastKept('notes')).toMatchObject({ device: 'present', item: { seq: 3 } });
 });

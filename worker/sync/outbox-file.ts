@@ -2,14 +2,10 @@
  * A second copy of unsent writes outside IndexedDB, in files of the origin: a browser that loses its database keeps them. One line for
  * each write. See docs/decisions/0004-crash.md.
  */
-import type { SavedWrite } from '../../src/sync/device/state/outbox-record.ts';
+import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import { pause } from '../browser/pause.ts';
-
-export interface KeptWrite extends SavedWrite {
-  readonly device: DeviceId;
-}
 
 export interface SyncAccess {
   getSize(): number;
@@ -45,6 +41,8 @@ export class OutboxFile {
   private readonly pause: () => Promise<void>;
   private flushing: Promise<void> | undefined = undefined;
   private device: DeviceId | undefined = undefined;
+  /** Lines that say of former ids of the device that none of their writes is unsent. */
+  private moved = '';
 
   /** @param pause a turn of the event loop: a write is sent to the hub before the disk is waited for */
   constructor(one: SyncAccess, other: SyncAccess, pause: () => Promise<void>) {
@@ -100,7 +98,7 @@ export class OutboxFile {
       if (beside.last === 0) beside.access.truncate(0);
       try {
         // Files of other tabs may still have some of the writes up to there: the others are not missing.
-        append(beside.access, `${settledSeq} ${device}`);
+        append(beside.access, `${this.moved}${settledSeq} ${device}`);
       } catch {
         // Truncating makes room.
       }
@@ -115,7 +113,8 @@ export class OutboxFile {
    */
   move(before: DeviceId, device: DeviceId, writes: readonly KeptWrite[]): void {
     const { segments } = this;
-    const lines = [...writes.map((write) => JSON.stringify(write)), `${ALL} ${before}`].join('\n');
+    this.moved += `${ALL} ${before}\n`;
+    const lines = writes.map((write) => `${JSON.stringify(write)}\n`).join('') + this.moved;
     const [one, other] = segments;
     // At no time is neither there.
     for (const [to, from] of [
@@ -172,6 +171,16 @@ export async function readKept(database: string): Promise<readonly KeptWrite[]> 
   const unsettled = (await filesIn(folder)).flatMap(({ unsettled }) => unsettled);
   const writes = new Map(unsettled.map((write) => [`${write.device}/${write.item.seq}`, write]));
   return [...writes.values()].sort((a, b) => a.item.seq - b.item.seq);
+}
+
+/**
+ * The last write under the id of the device that the latest write has: the device may have had other ids before, and what a tab kept under
+ * one of those, and was killed, has other numbers now.
+ */
+export async function lastKept(database: string): Promise<KeptWrite | undefined> {
+  const kept = await readKept(database);
+  const [latest] = kept.toSorted((a, b) => b.item.now - a.item.now);
+  return kept.findLast(({ device }) => device === latest?.device);
 }
 
 interface KeptFile {

@@ -1,26 +1,25 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import { openStorage } from '../testing/private-files.ts';
-import { readKept, type KeptWrite } from './outbox-file.ts';
+import { readKept } from './outbox-file.ts';
 import { SecondCopy, type SecondCopyOptions } from './second-copy.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
-type Numbers = Pick<ReplicaState, 'device' | 'era' | 'lastSeq' | 'settledSeq'>;
+type Numbers = Pick<ReplicaState, 'device' | 'lastSeq' | 'settledSeq'>;
 
 /** Tabs of one copy, and its state as the store has it. */
 async function openCopy() {
   const { folder } = await openStorage();
-  let state: Numbers = { device: 'aa', era: 1, lastSeq: 0, settledSeq: 0 };
+  let state: Numbers = { device: 'aa', lastSeq: 0, settledSeq: 0 };
   const replica = {
     state: () => Promise.resolve(state),
     recover: () => Promise.resolve(0),
-    writes: () => {
-      const { device, era, lastSeq, settledSeq } = state;
-      const { item } = write(1, device, 10);
-      return Promise.resolve(
-        numbers(settledSeq + 1, lastSeq).map((seq) => ({ era, item: { ...item, seq } })),
-      );
+    unsent: () => {
+      const { device, lastSeq, settledSeq } = state;
+      const seqs = numbers(settledSeq + 1, lastSeq);
+      return Promise.resolve(seqs.map((seq) => write(seq, device, 10)));
     },
   } as unknown as SecondCopyOptions['replica'];
   const openTab = async () => {
@@ -41,8 +40,8 @@ async function openCopy() {
   };
   /** The writes without a verdict are numbered anew. */
   const move = (device: string): void => {
-    const { era, lastSeq, settledSeq } = state;
-    state = { device, era: era + 1, lastSeq: lastSeq - settledSeq, settledSeq: 0 };
+    const { lastSeq, settledSeq } = state;
+    state = { device, lastSeq: lastSeq - settledSeq, settledSeq: 0 };
   };
   const bytes = (): number =>
     [...folder.files.values()].reduce((sum, file) => sum + file.bytes.length, 0);
@@ -260,4 +259,31 @@ test('where there is no room for what files of closed tabs hold, they stay', asy
   await tab.reconcile();
   expect(reasons).toHaveLength(1);
   expect(await found(folder)).toEqual([1]);
+});
+
+test('what was written while a tab had no file is in its next one', async () => {
+  const { folder, openTab, submit } = await openCopy();
+  const tab = await openTab();
+  await submit(tab);
+  // Sync is stopped, and begins again.
+  await tab.close();
+  await submit(tab);
+  const next = await openTab();
+  await submit(next);
+  expect(await found(folder)).toEqual([1, 2, 3]);
+});
+
+test('of writes with other numbers none is found under the former ones, however often files are truncated', async () => {
+  const { folder, openTab, submit, settle, move } = await openCopy();
+  const [one, killed] = [await openTab(), await openTab()];
+  await submit(killed);
+  await killed.close();
+  move('bb');
+  // It moves them, but cannot delete what the other has kept.
+  const remove = vi.spyOn(folder, 'removeEntry').mockRejectedValue(new Error('open'));
+  await settle(0, [one]);
+  remove.mockRestore();
+  await submit(one);
+  await settle(2, [one]);
+  expect((await foundWrites(folder)).map(({ device }) => device)).toEqual([]);
 });

@@ -1,10 +1,11 @@
 /** The second copy of unsent writes, as a session uses it: what earlier tabs left is recovered, and the writes of this tab are kept. */
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
+import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import { random } from '../browser/random.ts';
-import { forgetKept, OutboxFile, readKept, type KeptWrite } from './outbox-file.ts';
+import { forgetKept, OutboxFile, readKept } from './outbox-file.ts';
 
 export interface SecondCopyOptions {
   readonly name: string;
@@ -29,22 +30,19 @@ export class SecondCopy {
     const kept = (await readKept(name)).filter((write) => write.device === device);
     const missing = await replica.recover(device, kept);
     this.device = device;
-    this.file = this.open(device, kept).catch((reason: unknown) => {
+    this.file = this.open(device).catch((reason: unknown) => {
       report(reason);
       return undefined;
     });
     return missing;
   }
 
-  /** @param kept what files of closed tabs hold: they go when it is in the file of this tab. Files of open tabs stay. */
-  private async open(
-    device: DeviceId,
-    kept: readonly KeptWrite[],
-  ): Promise<OutboxFile | undefined> {
-    const { name } = this.options;
+  /** With all that is unsent, some of which no file may have. Files of closed tabs go when that is in this one; those of open tabs stay. */
+  private async open(device: DeviceId): Promise<OutboxFile | undefined> {
+    const { name, replica } = this.options;
     const file = await OutboxFile.open(name, hexOfBytes(random(8)));
     if (!file) return undefined;
-    for (const write of kept) file.keep(write);
+    for (const write of await replica.unsent()) file.keep(write);
     await file.flushed();
     await forgetKept(name, device);
     return file;
@@ -70,16 +68,13 @@ export class SecondCopy {
     const { name, replica } = this.options;
     const state = await replica.state();
     if (!state) return;
-    const { device, era } = state;
+    const { device } = state;
     const before = this.device;
     if (before !== undefined && device !== before) {
-      const waiting = (await replica.writes(['local', 'parked'])).filter(
-        (record) => record.era === era,
-      );
+      const unsent = await replica.unsent();
       // Another call was first, or a write was kept meanwhile.
       if (this.device !== before || file.kept !== kept) return this.reconcile();
-      const moved = waiting.map(({ item, note }) => ({ device, item, note }));
-      file.move(before, device, moved);
+      file.move(before, device, unsent);
       this.device = device;
       await forgetKept(name, before);
     }

@@ -16,6 +16,7 @@ import type {
 } from '../../src/host/sync.ts';
 import type { SyncState, WriteState } from '../../src/states.ts';
 import type { Replica, SubmitRequest } from '../../src/sync/device/replica/replica.ts';
+import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import type { Network } from '../browser/network.ts';
 import { fileRequests } from './file-requests.ts';
@@ -27,7 +28,7 @@ import type { Tabs } from '../tabs/tabs.ts';
 import { judgedData, writeData } from './session-data.ts';
 import { askHub, openLive, type Hub, type TimedQuery } from './hub-queries.ts';
 import { CopyLogin } from './login.ts';
-import { readKept, type KeptWrite } from './outbox-file.ts';
+import { readKept } from './outbox-file.ts';
 import { SecondCopy } from './second-copy.ts';
 import { SharedSync } from './shared-sync.ts';
 import type { TokenVault } from './token-vault.ts';
@@ -54,7 +55,7 @@ export interface SyncSessionOptions {
 /** What files need of the sync of their database. */
 export type SessionOfFiles = Pick<
   FilesOptions,
-  'transport' | 'epoch' | 'isSyncing' | 'isInContact' | 'judged' | 'emit' | 'askToSend'
+  'transport' | 'epoch' | 'isSyncing' | 'isInContact' | 'writes' | 'emit' | 'askToSend'
 >;
 
 const API_VERSION = '4';
@@ -267,7 +268,7 @@ export class SyncSession {
       epoch: async () => (await replica.state())?.epoch,
       isSyncing: () => this.shared.isJoined,
       isInContact: () => this.isInContact,
-      judged: () => replica.writes(['confirmed', 'amended']),
+      writes: () => replica.writes(),
       emit: (progress) => this.shared.publish({ type: 'sync-file', progress }),
       askToSend: () => this.shared.kickFiles(),
     };

@@ -5,6 +5,7 @@ import { LIMITS, SYNC_LIMITS } from '../../../limits.ts';
 import type { PushItem } from '../../protocol/writes.ts';
 import { everything, verdictOn } from '../../testing/device-world.ts';
 import { addToFirst, createNote, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
+import { outboxParsesIn } from '../../testing/outbox-parses.ts';
 import { ReplicaView } from '../view/replica-view.ts';
 
 const ALL = { count: 9, chars: 1e9 };
@@ -273,4 +274,53 @@ test('a verdict that leaves writes behind it does not have the effects of all re
   await device.replica.settle(fence, [verdictOn(third!, 'confirmed', 1)]);
   expect(await device.see(notesPage)).toEqual(shown);
   rebuilds.mockRestore();
+});
+
+test('writes that have other numbers are found by their ids, and all are looked through once', async () => {
+  const { device, fence } = await noteWorlds();
+  const { replica } = device;
+  for (let n = 0; n < 40; n++) await device.submit(createNote(n + 2));
+  await replica.moveToNewDevice(fence);
+  const ids = (await replica.writes()).map(({ id }) => id);
+  let found: readonly string[] = [];
+  const parses = await outboxParsesIn(async () => {
+    found = (await replica.writesById([...ids, '1.99', 'x'])).map(({ id }) => id);
+  });
+  expect(found).toEqual(ids);
+  expect(parses).toBeLessThanOrEqual(40);
+});
+
+test('unsent() has all that waits, each under the id of the device', async () => {
+  const { device, fence } = await noteWorlds();
+  const { replica } = device;
+  for (let n = 0; n < 40; n++) await device.submit(createNote(n + 2));
+  const [first] = await replica.outgoing(ALL);
+  await replica.settle(fence, [verdictOn(first!, 'confirmed', 1)]);
+  await replica.moveToNewDevice(fence);
+  const unsent = await replica.unsent();
+  const { device: id } = (await replica.state())!;
+  expect(unsent.map(({ item, ...rest }) => [rest.device, item.seq])).toEqual(
+    Array.from({ length: 39 }, (_, i) => [id, i + 1]),
+  );
+});
+
+test('park() parses no write that is parked already, however many wait', async () => {
+  const { device, fence } = await noteWorlds();
+  const { replica } = device;
+  for (let n = 0; n < 100; n++) await device.submit(createNote(n + 2));
+  await replica.park(fence, true);
+  await replica.park(fence, true);
+  await device.submit(createNote(1000));
+  expect(await outboxParsesIn(() => replica.park(fence, true))).toBeLessThan(5);
+  const states = (await replica.writes()).map(({ state }) => state);
+  expect(new Set(states)).toEqual(new Set(['parked']));
+  await replica.park(fence, false);
+  const after = (await replica.writes()).map(({ state }) => state);
+  expect(new Set(after)).toEqual(new Set(['local']));
+});
+
+test('prune() looks at no write that waits', async () => {
+  const { device } = await noteWorlds();
+  for (let n = 0; n < 20; n++) await device.submit(createNote(n + 2));
+  expect(await outboxParsesIn(() => device.replica.prune(0))).toBe(0);
 });

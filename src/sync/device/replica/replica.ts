@@ -12,7 +12,7 @@ import type { Pulled, Welcome } from '../../protocol/messages.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import type { PushBounds } from '../outbox/find-writes.ts';
 import type { Applied, AskedFrom } from '../pulled/apply-pull.ts';
-import type { SavedWrite, WriteRecord } from '../state/outbox-record.ts';
+import type { KeptWrite, SavedWrite, WriteRecord } from '../state/outbox-record.ts';
 import type { KeptSet, ReplicaState } from '../state/replica-state.ts';
 
 export interface Replica {
@@ -33,8 +33,9 @@ export interface Replica {
 
   /** Writes without a verdict, oldest first, within bounds. */
   outgoing(bounds: PushBounds): Promise<readonly PushItem[]>;
-  /** Those in one of these states; all when none are given. */
-  writes(states?: readonly string[]): Promise<readonly WriteRecord[]>;
+  /** All of them, each with the id of the device, for a second copy. */
+  unsent(): Promise<readonly KeptWrite[]>;
+  writes(): Promise<readonly WriteRecord[]>;
   /** Those of the ids that are in the outbox. */
   writesById(ids: readonly string[]): Promise<readonly WriteRecord[]>;
   /** Stores the verdicts that a push brought; those known already change nothing. Returns the writes whose verdicts are new. */

@@ -16,12 +16,13 @@ import { applyPull, type Applied, type AskedFrom } from '../pulled/apply-pull.ts
 import { setKeptSets } from '../pulled/kept-sets.ts';
 import { documentsInBuckets, fingerprintOfSet } from '../pulled/set-contents.ts';
 import { publicRecord, type SavedWrite } from '../state/outbox-record.ts';
-import { outboxRange, outboxRecords } from '../state/outbox-rows.ts';
+import { readOutboxRow } from '../state/outbox-row.ts';
+import { outboxRange, outboxRecords, outboxRows } from '../state/outbox-rows.ts';
 import type { KeptSet } from '../state/replica-state.ts';
 import { readState, STATE } from '../state/state-row.ts';
 import { adopt } from './adopt.ts';
 import { LocalQueries, type LocalQueryOptions } from './local-queries.ts';
-import { ReplicaStore, type ReplicaStoreOptions } from './replica-store.ts';
+import { ReplicaStore, requireState, type ReplicaStoreOptions } from './replica-store.ts';
 import type { Introduction, Replica, SubmitRequest } from './replica.ts';
 
 export type ReplicaOptions = ReplicaStoreOptions & LocalQueryOptions;
@@ -70,11 +71,18 @@ class StoredReplica implements Replica {
     });
   }
 
-  writes(states?: readonly string[]) {
-    return this.store.read(({ writer }) => {
-      const records = outboxRecords(writer, outboxRange()).map(publicRecord);
-      return states ? records.filter(({ state }) => states.includes(state)) : records;
+  unsent() {
+    return this.store.read((input) => {
+      const { device, era, settledSeq, lastSeq } = requireState(input);
+      return outboxRows(input.writer, era, settledSeq + 1, lastSeq).map((row) => {
+        const { item, note } = readOutboxRow(row);
+        return { device, item, note };
+      });
     });
+  }
+
+  writes() {
+    return this.store.read(({ writer }) => outboxRecords(writer, outboxRange()).map(publicRecord));
   }
 
   writesById(ids: readonly string[]) {

@@ -3,6 +3,7 @@ import type { Range, RowAddress, WriteSet } from '../../../store/port.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { WriteNote } from '../../../answers.ts';
 import type { WriteState } from '../../../states.ts';
+import type { DeviceId } from '../../protocol/identifiers.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 
 export interface OutboxRecord {
@@ -38,6 +39,10 @@ export interface Reads {
 
 /** A write without what it did here, for a second copy of it. */
 export type SavedWrite = Pick<OutboxRecord, 'item' | 'note'>;
+
+export interface KeptWrite extends SavedWrite {
+  readonly device: DeviceId;
+}
 
 /** A write as the app is told of it: without what it does to the copy. */
 export type WriteRecord = Omit<OutboxRecord, 'effects' | 'reads' | 'size'>;
