@@ -6,12 +6,14 @@ import { watchUnsent } from './unsent.ts';
 function openFake() {
   const sync = new EventTarget();
   const files = new EventTarget();
+  let lists = 0;
   let answerWrites: (pending: number) => void = () => undefined;
   let answerFiles: (unsent: number) => void = () => undefined;
   Object.assign(sync, {
     writes: {
       list: () =>
         new Promise((resolve) => {
+          lists += 1;
           answerWrites = (pending) => resolve(Array.from({ length: pending }));
         }),
     },
@@ -26,6 +28,7 @@ function openFake() {
   return {
     sync: sync as unknown as Sync,
     files: files as unknown as Database['files'],
+    lists: () => lists,
     answer: (pending: number, unsent: number) => (answerWrites(pending), answerFiles(unsent)),
     progress: (pending: number) =>
       sync.dispatchEvent(new CustomEvent('progress', { detail: { pending } })),
@@ -60,4 +63,18 @@ test('watchUnsent() tells nothing of before: what it heard while it looked is ne
   // As it was before the last write had its verdict.
   answer(1, 0);
   await expect.poll(() => counts).toEqual([0, 0]);
+});
+
+test('watchUnsent() looks once more after all verdicts that come while it looks', async () => {
+  const { sync, files, answer, verdict, lists } = openFake();
+  const counts: number[] = [];
+  watchUnsent(sync, files, (count) => counts.push(count));
+  for (let n = 0; n < 100; n++) verdict();
+  expect(lists()).toBe(1);
+  answer(100, 0);
+  await expect.poll(lists).toBe(2);
+  answer(0, 1);
+  await expect.poll(() => counts).toEqual([100, 1]);
+  verdict();
+  await expect.poll(lists).toBe(3);
 });

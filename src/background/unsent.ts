@@ -27,8 +27,21 @@ export function watchUnsent(
     kept = stored.filter(({ state }) => state === 'unsent').length;
     if (!signal.aborted) onCount(writes + kept);
   };
-  /** Locked or closed: the last count stays valid. */
-  const lookAgain = (): void => void look().catch(() => undefined);
+  let isDue = false;
+  let looking: Promise<void> | undefined;
+  const lookWhileDue = async (): Promise<void> => {
+    while (isDue) {
+      isDue = false;
+      // Locked or closed: the last count stays valid.
+      await look().catch(() => undefined);
+    }
+    looking = undefined;
+  };
+  /** Once for all that come meanwhile: thousands of writes may wait, and each has a verdict. */
+  const lookAgain = (): void => {
+    isDue = true;
+    looking ??= lookWhileDue();
+  };
   const onProgress = ({ detail }: { readonly detail: { readonly pending: number } }): void => {
     events += 1;
     writes = detail.pending;
