@@ -44,15 +44,6 @@ export interface Applied {
   readonly isIgnored: boolean;
 }
 
-/** The copy is further than the answer. */
-export class StaleAnswer extends Error {
-  constructor(cursor: Micros, present: Micros | undefined) {
-    super(
-      `The response of ${cursor} is older than the copy, ${present}: something in between cached it.`,
-    );
-  }
-}
-
 /** The state that a request was made from. */
 export interface AskedFrom {
   /** Its changes are those after this. */
@@ -81,8 +72,6 @@ export function applyPull(
   const { asked } = request;
   if (!isAnswerTo(pulled, state) || (asked && !isFrom(asked, state)))
     return { value: { ...unchanged(state), isIgnored: true } };
-  if (pulled.epoch === state.epoch && pulled.cursor < (state.cursor ?? 0))
-    throw new StaleAnswer(pulled.cursor, state.cursor);
   return pulled.more ? stage(state, pulled, input, host) : applyAll(state, pulled, input, host);
 }
 

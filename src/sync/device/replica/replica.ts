@@ -67,7 +67,7 @@ export interface Replica {
   takeFence(): Promise<number>;
   /** Stores what the hub said at hello. @param arrived when, by the clock here */
   applyWelcome(fence: number, welcome: Welcome, arrived: Micros): Promise<ReplicaState>;
-  /** Applies what a pull brought, and runs pending writes again where it affects them. @throws Fenced, StaleAnswer */
+  /** Applies what a pull brought, and runs pending writes again where it affects them. @throws Fenced */
   apply(fence: number, pulled: Pulled, asked?: AskedFrom): Promise<Applied>;
   /** Sets to keep from now on, in order of priority. Documents of other sets are removed at once. */
   setSets(sets: readonly Pick<KeptSet, 'id' | 'query'>[]): Promise<ReplicaState>;

@@ -11,7 +11,14 @@ import type { FenceHolder } from './fence-holder.ts';
 import type { ProgressReporter } from './progress-reporter.ts';
 import { compareSets } from './set-comparison.ts';
 import type { SyncerOptions } from './syncer-options.ts';
-import { requireAnswer, type HubAnswer } from './transport.ts';
+import { RefusedByHub, requireAnswer, type HubAnswer } from './transport.ts';
+
+/** It has the epoch of before. */
+const LOST_COMMITS = {
+  code: 'epoch_changed',
+  description:
+    'The hub has lost commits that this copy has. It is offered the latest writes again.',
+} as const;
 
 /** Documents that one pull asks for by name. */
 const REFETCH_MAX = 500;
@@ -44,12 +51,17 @@ export class Puller {
     this.size = size;
   }
 
-  /** @param refetch documents to be sent whether they changed or not */
+  /** @param refetch documents to be sent whether they changed or not @throws RefusedByHub; what the exchange rejects with */
   async pull(refetch: readonly DocumentName[] = []): Promise<PullOutcome> {
     const before = await this.holder.state();
     const since = pulledUntil(before);
     const message = messageFrom(before, refetch, this.size.of(SYNC_LIMITS.pullBytes));
     const pulled = await this.size.answerOf(this.answerTo(message));
+    if (hasLost(before, pulled)) {
+      this.reporter.setState('offline', LOST_COMMITS);
+      await this.options.replica.resubmitAll(this.holder.fence, pulled.epoch);
+      throw new RefusedByHub(LOST_COMMITS);
+    }
     if (!isLast(pulled)) this.askAhead(nextPull(message, pulled));
     const { state, isIgnored } = await this.apply(pulled, { since, sets: before.sets });
     return { state, isIgnored, isWhole: !isIgnored && !pulled.more && state.sets.every(isLoaded) };
@@ -120,6 +132,11 @@ export class Puller {
     return applied;
   }
 }
+
+/** An answer to the state as it is, and the hub has less of it. */
+const hasLost = (state: ReplicaState, pulled: Pulled): boolean =>
+  isAnswerTo(pulled, state) &&
+  (pulled.lastSeq < state.settledSeq || pulled.cursor < (state.cursor ?? 0));
 
 const messageFrom = (
   state: ReplicaState,

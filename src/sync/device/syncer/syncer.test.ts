@@ -82,14 +82,15 @@ class FakeHub implements Transport {
     this.lastSeqs.set(device, lastSeq);
     return { ok: true, value: { lastSeq, verdicts } } as const;
   }
-  async pull({ token, refetch, sets: asked }: Parameters<Transport['pull']>[0]) {
+  async pull({ device, token, refetch, sets: asked }: Parameters<Transport['pull']>[0]) {
     this.refetched.push(refetch.length);
     this.pulledSets.push(asked.length);
     await this.meet('pull');
     const { sets, isUnsure: check } = this;
     const isTold = check || token !== undefined;
     const tokens = isTold && { after: token, token: `t${this.cursor}` };
-    return { ok: true, value: { ...this.pulled(), ...tokens, sets, check } } as const;
+    const lastSeq = this.lastSeqs.get(device) ?? 0;
+    return { ok: true, value: { ...this.pulled(), lastSeq, ...tokens, sets, check } } as const;
   }
   async check() {
     await this.meet('check');

@@ -3,6 +3,7 @@
  * happens. One at a time per copy: a syncer that takes the fence later stops the one before. Everything is stored before it is reported.
  */
 import { Refusal } from '../../../errors.ts';
+import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
 import { Fenced } from '../state/fence.ts';
 import { FenceHolder } from './fence-holder.ts';
@@ -156,7 +157,7 @@ export class Syncer {
         break;
       case 'device_expired':
         reporter.setState('offline', refusal);
-        await this.rounds.takeNewDevice();
+        await this.startAnew();
         break;
       case 'client_forked':
       case 'device_taken':
@@ -187,6 +188,15 @@ export class Syncer {
         if (retryAfterMs !== undefined) return scheduler.waitAsAsked(retryAfterMs);
     }
     await scheduler.backOff();
+  }
+
+  /** A hub that has met the device lately has not forgotten it for its age: it has lost the commits since, the writes of the device too. */
+  private async startAnew(): Promise<void> {
+    const { replica, clock } = this.options;
+    const { cursor = 0, skew, epoch } = await this.holder.state();
+    const isRecent = clock() + skew - cursor < SYNC_LIMITS.devicesKeptMicros / 2;
+    if (isRecent && epoch) await replica.resubmitAll(this.holder.fence, epoch);
+    else await this.rounds.takeNewDevice();
   }
 
   /** What the hub has done is unknown: hello finds out. */

@@ -13,7 +13,7 @@ import { changesSince, type ChangesFound } from './changes.ts';
 import type { PullContext } from './pull-context.ts';
 
 export interface CaughtUp extends ChangesFound {
-  /** The cursor of the device; undefined: unknown, or too old for the log, and what concerns it has changed since. */
+  /** The cursor of the device; undefined: unknown, of a commit that is lost, or too old for the log, and what concerns it has changed since. */
   readonly since: Micros | undefined;
   /** Rights may have changed: the schema did, or something else they depend on. */
   readonly mayAffectRights: boolean;
@@ -42,9 +42,10 @@ export function catchUp(context: PullContext): CaughtUp {
 }
 
 function validCursor(context: PullContext): Micros | undefined {
-  const { message, input, reader, database } = context;
+  const { message, input, reader, database, recent } = context;
   const { cursor } = message;
-  if (cursor === undefined || cursor > input.head) return undefined;
+  if (cursor === undefined || cursor > input.head || recent?.isOfLostCommit(cursor) === true)
+    return undefined;
   const isInLog = cursor >= horizonIn(reader, database);
   return isInLog || isUntouchedSince(reader, database, concernOf(context), cursor)
     ? cursor

@@ -20,8 +20,11 @@ export class RecentChanges {
   /** All commits after this are known. */
   private from: Micros = 0;
   private head: Micros = -1;
+  /** The first commit that was met here, and the one before it. */
+  private first: Pick<CommitNotice, 'previous' | 'ts'> | undefined = undefined;
 
   onCommit({ previous, ts, logged }: CommitNotice): void {
+    this.first ??= { previous, ts };
     if (previous !== this.head || !logged) {
       this.commits.length = 0;
       this.chars = 0;
@@ -43,6 +46,11 @@ export class RecentChanges {
       const key = changeKey(database, ts);
       return rows.filter((row) => row.key === key);
     });
+  }
+
+  /** No commit of this history has the time: the store was replaced by an older state of it before this process began. */
+  isOfLostCommit(cursor: Micros): boolean {
+    return this.first !== undefined && cursor > this.first.previous && cursor < this.first.ts;
   }
 
   private forgetFirst(): void {

@@ -24,7 +24,6 @@ import type { Mutant } from './mutants.ts';
 import { Process, processStore, StoreTrouble } from './processes.ts';
 import { hexOf, sha256, START_MICROS } from './sim-hub.ts';
 import { Lost, transportOver, type Link, type NetworkOptions } from './sim-network.ts';
-import { StaleAnswer } from '../../device/pulled/apply-pull.ts';
 
 export interface SimDeviceOptions extends NetworkOptions {
   readonly name: string;
@@ -242,11 +241,7 @@ export class SimDevice implements Link {
 
   private blame(reason: unknown): void {
     const isExpected =
-      reason instanceof Lost ||
-      reason instanceof StoreTrouble ||
-      isRefusal(reason) ||
-      // A late answer, rejected as it should be.
-      reason instanceof StaleAnswer;
+      reason instanceof Lost || reason instanceof StoreTrouble || isRefusal(reason);
     if (!isExpected) this.options.onFault(reason);
   }
 

@@ -1,0 +1,164 @@
+/** A hub that loses its latest commits without a new epoch, as by a disk from before: a device that has met them notices, and converges. */
+import { expect, onTestFinished, test } from 'vitest';
+import { ROOT } from '../engine/testing/engine-world.ts';
+import { createMemoryStore, SharedMemory } from '../store/memory.ts';
+import type { SyncState } from '../states.ts';
+import type { Signal } from './device/syncer/signal.ts';
+import { Syncer } from './device/syncer/syncer.ts';
+import { requestsBy, requireAnswer, type Transport } from './device/syncer/transport.ts';
+import { ANSWERS, SYNC_PROTOCOL } from './protocol/messages.ts';
+import { isSyncRefusal } from './protocol/refusals.ts';
+import { DeviceWorld } from './testing/device-world.ts';
+import { HubWorld, wire } from './testing/hub-world.ts';
+import { createNote, notes, notesPage } from './testing/note-worlds.ts';
+
+const DEVICE = 'd'.repeat(32);
+
+/** Pauses end at once, polls when something happens. */
+const wait = (ms: number, signal: Signal): Promise<void> =>
+  new Promise((resolve) => {
+    if (ms < 10_000) resolve();
+    else signal.onRaised(resolve);
+  });
+
+const sorted = (page: unknown) => (page as { data: number[] }).data.toSorted((a, b) => a - b);
+
+async function openWorlds() {
+  const memory = new SharedMemory();
+  let hub = await HubWorld.open(createMemoryStore(memory));
+  await hub.ask({ create_collection: { object: { name: 'notes' } } });
+  const { version: unmet } = memory;
+  const transport: Transport = {
+    ...requestsBy(async (name, message) => {
+      const answer = await hub.sync[name](ROOT, wire(message));
+      return isSyncRefusal(answer)
+        ? { ok: false, refusal: answer }
+        : { ok: true, value: ANSWERS[name](wire(answer), name) };
+    }),
+    listen: () => () => undefined,
+  };
+  const device = new DeviceWorld();
+  const { replica } = device;
+  const greeting = { protocol: SYNC_PROTOCOL, device: DEVICE, epoch: undefined, lastSeq: 0 };
+  await replica.adopt('hub', requireAnswer(await transport.hello(greeting)), DEVICE);
+  await replica.setSets([{ id: 'notes', query: JSON.stringify({ documents: notes }) }]);
+  const states: [SyncState, string | undefined][] = [];
+  let rounds = 0;
+  const syncer = new Syncer({
+    replica,
+    transport,
+    clock: () => device.now,
+    wallClock: () => Date.now(),
+    random: () => 0.5,
+    wait,
+    events: {
+      onState: (state, reason) => states.push([state, reason?.description]),
+      onVerdict: () => undefined,
+      onFiles: () => undefined,
+      onProgress: () => undefined,
+      onRound: (_, __, isWhole) => {
+        if (isWhole) rounds += 1;
+      },
+      onSuperseded: () => undefined,
+      onFault: () => undefined,
+    },
+  });
+  syncer.start();
+  onTestFinished(() => syncer.stop());
+  const synced = async (): Promise<void> => {
+    const before = rounds;
+    syncer.kick();
+    await expect.poll(() => rounds > before && syncer.state === 'live').toBe(true);
+  };
+  /** The hub stops, and starts over this state of its store. */
+  const goBackTo = async (version: SharedMemory['version']): Promise<void> => {
+    const { now } = hub;
+    memory.version = version;
+    hub = await HubWorld.open(createMemoryStore(memory));
+    hub.now = now;
+  };
+  return {
+    memory,
+    unmet,
+    device,
+    states,
+    synced,
+    goBackTo,
+    atHub: (query: unknown) => hub.ask(query),
+    /** Of all notes on the device, and at the hub. */
+    numbers: async () => [await device.see(notesPage), await hub.ask(notesPage)].map(sorted),
+  };
+}
+
+test('what the hub has lost leaves the copy, what the device wrote is there once, and the reason is told', async () => {
+  const { memory, device, states, synced, goBackTo, atHub, numbers } = await openWorlds();
+  await synced();
+  await device.submit(createNote(1));
+  await synced();
+  const { version } = memory;
+  await atHub(createNote(2));
+  await synced();
+  await goBackTo(version);
+  await synced();
+  expect(await numbers()).toEqual([[1], [1]]);
+  expect(states).toContainEqual(['offline', expect.stringContaining('The hub has lost commits')]);
+});
+
+test('what a device wrote and the hub has lost is made again, once', async () => {
+  const { memory, device, synced, goBackTo, atHub, numbers } = await openWorlds();
+  await atHub(createNote(1));
+  await synced();
+  const { version } = memory;
+  await device.submit(createNote(2));
+  await atHub(createNote(3));
+  await synced();
+  await goBackTo(version);
+  await synced();
+  expect(await numbers()).toEqual([
+    [1, 2],
+    [1, 2],
+  ]);
+  expect((await device.replica.writes()).map(({ state }) => state)).toEqual(['confirmed']);
+});
+
+test('lost commits are noticed too when others have written since, and the device has not said hello', async () => {
+  const { memory, synced, goBackTo, atHub, numbers } = await openWorlds();
+  await atHub(createNote(1));
+  await synced();
+  const { version } = memory;
+  await atHub(createNote(2));
+  await synced();
+  await goBackTo(version);
+  await atHub(createNote(3));
+  await synced();
+  expect(await numbers()).toEqual([
+    [1, 3],
+    [1, 3],
+  ]);
+});
+
+test('writes that were lost are offered again when others have written since', async () => {
+  const { memory, device, synced, goBackTo, atHub, numbers } = await openWorlds();
+  await atHub(createNote(1));
+  await synced();
+  const { version } = memory;
+  await device.submit(createNote(2));
+  await synced();
+  await goBackTo(version);
+  await atHub(createNote(3));
+  await synced();
+  expect(await numbers()).toEqual([
+    [1, 2, 3],
+    [1, 2, 3],
+  ]);
+});
+
+test('a device that a restored hub has never met offers its writes again', async () => {
+  const { unmet, device, synced, goBackTo, numbers } = await openWorlds();
+  await synced();
+  await device.submit(createNote(1));
+  await synced();
+  await goBackTo(unmet);
+  await synced();
+  expect(await numbers()).toEqual([[1], [1]]);
+});
