@@ -13,6 +13,12 @@ test('storedName() is the name itself without an identity, and hides the one it 
   expect(await storedName('notes', 'Zoë')).toBe(await storedName('notes', 'Zoë'));
 });
 
+test('checkName() refuses what is no name', () => {
+  for (const name of [undefined, 7, '', '\ud83d', 'a\udca7b'])
+    expect(() => checkName(name)).toThrow(UsageError);
+  expect(() => checkName('caf\u00e9 \ud83d\udca7')).not.toThrow();
+});
+
 test('checkName() refuses names that look like those of identities', async () => {
   const stored = await storedName('notes', 'alice@example.org');
   expect(() => checkName(stored)).toThrow(UsageError);

@@ -8,17 +8,16 @@ export interface StoredDatabase {
   readonly identityHash: string | undefined;
 }
 
-const STORED_NAME = /^(.*) #([\w-]{43})$/su;
+/** Or what is no name: half of a character has no UTF-8, which names of files are made of. */
+const STORED_NAME = /^(.*) #([\w-]{43})$|\p{Surrogate}/su;
 /** Whoever sees the hash can only guess identities; each guess takes a while. */
 const ROUNDS = 100_000;
 
 export function checkName(name: unknown): asserts name is string {
-  if (typeof name !== 'string' || name === '') {
-    throw new UsageError('The name of a database must be a string that is not empty.');
-  }
-  if (STORED_NAME.test(name)) {
-    throw new UsageError('The name of a database must not end with " #" and a hash.');
-  }
+  if (typeof name !== 'string' || !name || STORED_NAME.test(name))
+    throw new UsageError(
+      'The name of a database must be a well-formed string that is not empty and does not end with " #" and a hash.',
+    );
 }
 
 export async function storedName(name: string, identity: string | undefined): Promise<string> {
