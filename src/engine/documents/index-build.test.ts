@@ -102,6 +102,7 @@ test('buildStep() makes the index active at its end, and changes nothing when do
   expect(world.commit(world.now + 1, (context) => buildStep(context, index, undefined))).toEqual({
     next: undefined,
     documents: 0,
+    bytes: 0,
   });
   expect([entriesOf(world, 'documents'), entriesOf(world, 'history')]).toEqual(entries);
 });

@@ -14,6 +14,7 @@ import {
 import { packVersion, unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { LIMITS } from '../../limits.ts';
 import type { EntrySpace, Row } from '../../store/port.ts';
+import type { Writer } from '../../store/reader.ts';
 import { scan } from '../../store/scan.ts';
 import type { Ref } from '../../values/value.ts';
 import type { CollectionId, Micros, Value } from '../../values/value.ts';
@@ -65,11 +66,11 @@ function hasFewVersions(
     const prefix = collectionPrefix(ref.database, collection);
     for (const space of ['documents', 'history'] as const) {
       for (let lower = prefix, isLast = false; !isLast;) {
-        // Large ones are left to the job before they are all read.
+        // Large ones are left to the job before they are all read: they are written again, with their entries.
         const rows = rowsFrom(context, space, lower, after(prefix), FEW_ROWS);
         versions += rows.length;
         for (const { value } of rows) bytes += value.length;
-        if (versions > LIMITS.synchronousBuildDocuments || bytes > LIMITS.transactionBytes)
+        if (versions > LIMITS.synchronousBuildDocuments || bytes > LIMITS.transactionBytes / 2)
           return false;
         isLast = rows.length < FEW_ROWS;
         lower = after(rows.at(-1)?.key ?? prefix);
@@ -86,28 +87,45 @@ export interface BuildStep {
   readonly next: Key | undefined;
   /** Documents seen. */
   readonly documents: number;
+  /** Size of those that are there. */
+  readonly bytes: number;
 }
 
 /**
- * One step: a bounded number of documents from `from` on, in the order of their keys; from the first when undefined. The last
- * step makes the index active. Nothing is left to do for an index that is gone, or active.
+ * One step: a bounded number of documents from `from` on, in the order of their keys; from the first when undefined. It ends
+ * earlier when it has written much. The last step makes the index active. Nothing is left to do for an index that is gone, or
+ * active.
+ * @param size documents that are read
  */
-export function buildStep(context: EngineContext, ref: Ref, from: Key | undefined): BuildStep {
+export function buildStep(
+  context: EngineContext,
+  ref: Ref,
+  from: Key | undefined,
+  size = LIMITS.sweepStepRows,
+): BuildStep {
   const index = context.schema(ref.database).index(ref);
-  if (!index?.isBuilding) return { next: undefined, documents: 0 };
+  if (!index?.isBuilding) return { next: undefined, documents: 0, bytes: 0 };
+  const writer = writerOf(context);
+  const read = { documents: size, history: 8 * size };
   for (const collection of collectionsOf(context, index)) {
     const prefix = collectionPrefix(ref.database, collection);
     const lower = from !== undefined && from > prefix ? from : prefix;
     if (lower >= after(prefix)) continue;
-    const documents = documentsFrom(context, prefix, lower, STEP);
-    const [first] = documents;
-    if (!first) continue;
-    for (const document of documents) buildDocument(context, index, document);
-    const last = documents.at(-1) ?? first;
-    return { next: after(last.key), documents: documents.length };
+    const documents = documentsFrom(context, prefix, lower, read);
+    let next: Key | undefined;
+    let built = 0;
+    let bytes = 0;
+    for (const document of documents) {
+      if (writer.bytes > LIMITS.sweepStepBytes) break;
+      buildDocument(context, index, document);
+      next = after(document.key);
+      built += 1;
+      bytes += document.current?.value.length ?? 0;
+    }
+    if (next !== undefined) return { next, documents: built, bytes };
   }
   activate(context, index);
-  return { next: undefined, documents: 0 };
+  return { next: undefined, documents: 0, bytes: 0 };
 }
 
 interface StepSize {
@@ -115,7 +133,6 @@ interface StepSize {
   /** Superseded versions. */
   readonly history: number;
 }
-const STEP: StepSize = { documents: 256, history: 2048 };
 
 /** In the order of their keys. */
 function collectionsOf(context: EngineContext, { ref, sources }: IndexDefinition): CollectionId[] {
@@ -178,7 +195,7 @@ function rowsFrom(
   return reader.range(range).flatMap(({ row }) => row ?? []);
 }
 
-/** Gives every version of a document its entries in the index. */
+/** Gives every version of a document its entries in the index: together, so all that they take is written at once. */
 function buildDocument(
   context: EngineContext,
   index: IndexDefinition,
@@ -201,7 +218,7 @@ function buildDocument(
     const step = timeline[i];
     if (!version || !step) return;
     if (row === current) {
-      putCurrentEntries(context, index, row, version, step.held);
+      putCurrentEntries(context, writer, index, row, version, step.held);
       return;
     }
     const all = [...entriesOfOthers(index, row), ...step.ended];
@@ -211,6 +228,7 @@ function buildDocument(
 
 function putCurrentEntries(
   context: EngineContext,
+  writer: Writer,
   index: IndexDefinition,
   row: Row,
   version: StoredVersion,
@@ -228,7 +246,7 @@ function putCurrentEntries(
   const entries = [...added.keys()];
   const rebuilt = { ...version, added: [...added.values()] };
   if (packVersion(rebuilt) === row.value && isSameList(entries, row.entries)) return;
-  putCurrent(context, writerOf(context), { key: row.key, entries, version, added: rebuilt.added });
+  putCurrent(context, writer, { key: row.key, entries, version, added: rebuilt.added });
 }
 
 const entriesOf = (

@@ -6,6 +6,7 @@ import type { IndexDefinition } from '../catalog/definitions.ts';
 import { buildStep } from '../documents/index-build.ts';
 import { systemContext } from '../session/internal-session.ts';
 import type { Transactor } from '../transactions/transactor.ts';
+import { FIRST_ROWS, sizeAfter } from './step-size.ts';
 
 export interface BuildProgress {
   /** Name of the index. */
@@ -17,17 +18,20 @@ export interface BuildProgress {
 
 type JobHost = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
 
-/** Resolves when no index waits to be built. */
+/** Resolves when no index waits to be built. @throws what kept one from it; the others are built all the same */
 export async function buildIndexes(
   transactor: Transactor,
   host: JobHost,
   onProgress: (progress: BuildProgress) => void = () => undefined,
 ): Promise<void> {
+  const failures: unknown[] = [];
   for (;;) {
-    const [next] = await waitingIndexes(transactor, host);
-    if (!next) return;
-    await buildIndex(transactor, host, next, onProgress);
+    // Those that failed still wait, ahead of the others.
+    const next = (await waitingIndexes(transactor, host))[failures.length];
+    if (!next) break;
+    await buildIndex(transactor, host, next, onProgress).catch((reason) => failures.push(reason));
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function buildIndex(
@@ -37,14 +41,16 @@ async function buildIndex(
   onProgress: (progress: BuildProgress) => void,
 ): Promise<void> {
   let from: Key | undefined;
+  let size = FIRST_ROWS;
   let done = 0;
   do {
-    const start = from;
+    const [start, documents] = [from, size];
     const { value: step } = await transactor.write((input) => {
       const context = systemContext(input, ref.database, host);
-      return { value: buildStep(context, ref, start), ts: context.commitTs };
+      return { value: buildStep(context, ref, start, documents), ts: context.commitTs };
     });
     from = step.next;
+    size = sizeAfter(step.bytes, size);
     done += step.documents;
     onProgress({ index: name, done, isComplete: from === undefined });
     await host.pause();

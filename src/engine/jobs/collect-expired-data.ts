@@ -1,12 +1,12 @@
 /** Removes expired data in the background: many small commits, each complete in itself, so that it may stop anywhere and start again. */
 import { type Key, LOWEST_KEY } from '../../codec/key.ts';
 import { Refusal } from '../../errors.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import type { TransactionBody, BodyInput } from '../transactions/execution.ts';
 import { NOTHING_EXPIRED, SWEEPS, type Sweep, type SweepStep } from './expired-data.ts';
 import { schemasOver } from '../catalog/stored-lambdas.ts';
+import { FIRST_ROWS, sizeAfter } from './step-size.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
 export interface SweepProgress {
@@ -14,9 +14,6 @@ export interface SweepProgress {
   readonly removed: number;
   readonly isComplete: boolean;
 }
-
-const FIRST_ROWS = 32;
-const LEAST_ROWS = 4;
 
 export class ExpiredDataCollector {
   private readonly transactor: Transactor;
@@ -39,7 +36,7 @@ export class ExpiredDataCollector {
       for (let size = FIRST_ROWS; from !== undefined;) {
         const step: SweepStep = await this.step(sweep, from, size);
         from = step.next;
-        size = sizeAfter(step, size);
+        size = sizeAfter(step.bytes, size);
         removed += step.removed;
         if (step.removed > 0) onProgress({ removed, isComplete: false });
         await this.host.pause();
@@ -75,11 +72,4 @@ export class ExpiredDataCollector {
   private async head(): Promise<Micros> {
     return (await this.transactor.read(({ head }) => ({ value: head }))).value;
   }
-}
-
-/** Rows may be large. */
-function sizeAfter({ bytes }: SweepStep, size: number): number {
-  if (bytes > LIMITS.sweepStepBytes) return Math.max(LEAST_ROWS, size >> 2);
-  if (bytes > LIMITS.sweepStepBytes / 4) return size;
-  return Math.min(LIMITS.sweepStepRows, size * 2);
 }
