@@ -170,10 +170,34 @@ test('verify() reads histories that are longer than what it reads at once', asyn
     await w.ask({ delete: doc('dial', id) });
   }
   expect(await w.engine.verify()).toEqual([]);
-  for (const at of [0, 499, 500, 998, 1_100]) {
+  for (const at of [0, 31, 32, 94, 475, 476, 975, 1_100]) {
     const problems = await problemsAfter(w, 'history', at, (row) => ({ ...row, entries: [] }));
     expect(problems.join('\n')).toMatch(/is missing the ended index entry/);
   }
+});
+
+test('verify() reads few documents at once where they are large', async () => {
+  const w = await world();
+  const text = 'x'.repeat(100_000);
+  for (let id = 2; id < 200; id += 1) await w.ask(create(doc('dial', id), { text }));
+  const together: number[] = [];
+  const store: Store = {
+    ...w.store,
+    read: (body, options) =>
+      w.store.read(
+        (tx) =>
+          body({
+            async fetch(...request) {
+              const found = await tx.fetch(...request);
+              together.push(...found.ranges.map((range) => range.length));
+              return found;
+            },
+          }),
+        options,
+      ),
+  };
+  expect(await new EngineWorld(store).engine.verify()).toEqual([]);
+  expect(Math.max(...together)).toBe(32);
 });
 
 test('verify() does not ask for entries of an index that is being built, though it was made active by hand', async () => {
@@ -228,7 +252,6 @@ test('a document with more entries than a transaction may write is whole: builds
   const empty = { create: coll('notes'), params: obj({}) };
   const numbers = Array.from({ length: 200 }, (_, n) => n);
   await w.ask({ foreach: { lambda: '_', expr: empty }, collection: numbers });
-  // The last of its collection: a build looks at the size before each document.
   const tags = numbers.map((n) => `${n}${'x'.repeat(25_000)}`);
   await w.ask(create(doc('notes', '999999999999999999'), { tags }));
   for (const name of ['a', 'b', 'c', 'd']) {

@@ -13,7 +13,7 @@ import {
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { QueryFailure } from '../../errors.ts';
 import { eachElement } from '../../query/collect-needs.ts';
-import type { EntrySpace, Row, Store } from '../../store/port.ts';
+import type { Range, Row, Store } from '../../store/port.ts';
 import { Suspended } from '../../store/reader.ts';
 import { scan } from '../../store/scan.ts';
 import { Ref } from '../../values/value.ts';
@@ -27,16 +27,18 @@ import { Transactor } from '../transactions/transactor.ts';
 import { expectedEntries, isOfBuiltIndex } from './verify-entries.ts';
 import { historyProblems } from './verify-history.ts';
 import { isNative } from '../../values/native-kinds.ts';
+import { bytesOf, FIRST_ROWS, sizeAfter } from './step-size.ts';
 
 type JobHost = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
 
 type VerifyOptions = JobHost & ConstructorParameters<typeof Transactor>[0];
 
-const CHUNK_ROWS = 500;
+const CHUNK_ROWS_MAX = 500;
 
 interface Checked {
   readonly problems: readonly string[];
   readonly rows: number;
+  readonly bytes: number;
   readonly ofLastCommit: number;
   readonly next: Key | undefined;
 }
@@ -58,16 +60,17 @@ export async function verifyStore(
   let ofLastCommit = 0;
   for (const space of ['documents', 'history'] as const) {
     let from: Key | undefined = LOWEST_KEY;
-    while (from !== undefined) {
-      const lower: Key = from;
+    for (let size = FIRST_ROWS; from !== undefined;) {
+      const range = scan(space, { lower: from, upper: HIGHEST_KEY }, { limit: size });
       const { value: chunk } = await transactor.read((input) => ({
-        value: checkChunk(input, { host: options, last: before }, space, lower),
+        value: checkChunk(input, { host: options, last: before }, range),
       }));
       problems.push(...chunk.problems);
       checked += chunk.rows;
       ofLastCommit += chunk.ofLastCommit;
       onProgress(checked);
       from = chunk.next;
+      size = sizeAfter(chunk.bytes, size, CHUNK_ROWS_MAX);
       await options.pause();
     }
   }
@@ -89,22 +92,18 @@ interface ChunkOptions {
   readonly last: Head;
 }
 
-function checkChunk(
-  input: BodyInput,
-  { host, last: head }: ChunkOptions,
-  space: EntrySpace,
-  lower: Key,
-): Checked {
-  const rows = input.writer
-    .range(scan(space, { lower, upper: HIGHEST_KEY }, { limit: CHUNK_ROWS }))
-    .flatMap(({ row }) => row ?? []);
+function checkChunk(input: BodyInput, { host, last: head }: ChunkOptions, range: Range): Checked {
+  const found = input.writer.range(range);
+  const rows = found.flatMap(({ row }) => row ?? []);
+  const bytes = bytesOf(found);
+  const { space } = range;
   const contexts = new Map<number, EngineContext>();
   const contextOf = (database: number): EngineContext => {
     const context = contexts.get(database) ?? systemContext(input, database, host);
     contexts.set(database, context);
     return context;
   };
-  const last = rows.length === CHUNK_ROWS ? rows.at(-1) : undefined;
+  const last = rows.length === range.limit ? rows.at(-1) : undefined;
   const next = last && (space === 'documents' ? keyAfter(last.key) : last.key);
   // In `history` the next chunk begins with the last version again: only there is what follows it.
   const counted = last && space === 'history' ? rows.slice(0, -1) : rows;
@@ -112,13 +111,13 @@ function checkChunk(
   const ofLastCommit = counted.filter((row) => isOfCommit(row, previous, ts)).length;
   if (space === 'documents') {
     const problems = rows.flatMap((row) => problemsOf(row, input, contextOf));
-    return { problems, rows: counted.length, ofLastCommit, next };
+    return { problems, rows: counted.length, bytes, ofLastCommit, next };
   }
   const problems = eachElement(byDocument(rows), ([key, past]) => {
     const isCut = past.at(-1) === last;
     return pastProblemsOf({ key, past, isCut }, input, contextOf);
   });
-  return { problems: problems.flat(), rows: counted.length, ofLastCommit, next };
+  return { problems: problems.flat(), rows: counted.length, bytes, ofLastCommit, next };
 }
 
 function byDocument(rows: readonly Row[]): ReadonlyMap<Key, readonly Row[]> {
