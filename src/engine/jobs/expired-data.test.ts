@@ -331,6 +331,37 @@ test('collectExpiredData() works in commits of bounded size, and does nothing un
   expect([first > 2, reads - first]).toEqual([true, 1]);
 });
 
+test('collectExpiredData() reads of the pasts of expired documents not much more than it removes', async () => {
+  const w = new EngineWorld();
+  await notes(w, 0);
+  const ids = Array.from({ length: 128 }, (_, id) => id + 1);
+  const each = (expr: unknown) => ({ foreach: { lambda: 'id', expr }, collection: ids });
+  const ttl = { epoch: Math.floor(w.now / 1e6) + 600, unit: 'second' };
+  const one = { ref: { collection: 'notes' }, id: { var: 'id' } };
+  await w.ask(each(create(one, { n: 0 }, { ttl })));
+  for (let n = 1; n <= 24; n += 1)
+    await w.ask(each({ update: one, params: obj({ data: obj({ n }) }) }));
+  await later(w, DAY);
+  let read = 0;
+  const asked = w.store.read.bind(w.store);
+  w.store.read = (body, options) =>
+    asked(
+      (tx) =>
+        body({
+          async fetch(...request) {
+            const found = await tx.fetch(...request);
+            request[1].forEach(({ space }, i) => {
+              if (space === 'history') read += found.ranges[i]?.length ?? 0;
+            });
+            return found;
+          },
+        }),
+      options,
+    );
+  expect(await collect(w)).toBe(128 * 25);
+  expect(read).toBeLessThan(3 * 128 * 24);
+});
+
 test('collectExpiredData() of two tabs at once, with writes between, loses nothing', async () => {
   const store = new EngineWorld().store;
   const [one, two] = [new EngineWorld(store), new EngineWorld(store)];

@@ -30,6 +30,7 @@ import { NATIVE_INDEX } from '../catalog/native-indexes.ts';
 import { isGoneBefore } from '../documents/retained.ts';
 import type { Schema } from '../catalog/schema.ts';
 import { FIRST_USER_COLLECTION, FIRST_USER_INDEX } from '../../values/native-kinds.ts';
+import { bytesOf } from './step-size.ts';
 
 export interface SweepContext {
   readonly writer: Writer;
@@ -157,6 +158,9 @@ function livingDatabases<T>(
 
 // --- documents whose ttl has passed -------------------------------------------------------------
 
+/** Documents whose versions are read together, at first: those of all that were found could be far more than a step removes. */
+const PASTS_AT_FIRST = 8;
+
 const expired: Sweep = (context, from, size) => {
   const { writer, now } = context;
   const prefix = termsPrefix(ROOT_DATABASE, NATIVE_INDEX.expiring, []);
@@ -165,23 +169,27 @@ const expired: Sweep = (context, from, size) => {
   if (lower >= end) return NOTHING_EXPIRED;
   const range = scan('documents', { by: 'entry', lower, upper: end }, { limit: size });
   const found = writer.range(range);
-  const pasts = eachElement(found, ({ row }) =>
-    row && isExpiredDocument(context, row) ? pastOf(writer, row.key, size) : undefined,
-  );
+  const bytes = bytesOf(found);
   let removed = 0;
-  for (const [i, { entry, key }] of found.entries()) {
-    const past = pasts[i];
-    if (!past) continue;
-    if (removed >= size) return { next: entry, removed, bytes: bytesOf(found) };
-    for (const each of past) writer.delete('history', each.key);
-    removed += past.length;
-    // Without it, what stood before it would be seen again: it goes last.
-    if (past.length === size) return { next: entry, removed, bytes: bytesOf(found) };
-    writer.delete('documents', key);
-    removed += 1;
+  for (let at = 0, count = PASTS_AT_FIRST; at < found.length; at += count, count *= 2) {
+    const some = found.slice(at, at + count);
+    const pasts = eachElement(some, ({ row }) =>
+      row && isExpiredDocument(context, row) ? pastOf(writer, row.key, size) : undefined,
+    );
+    for (const [i, { entry, key }] of some.entries()) {
+      const past = pasts[i];
+      if (!past) continue;
+      if (removed >= size) return { next: entry, removed, bytes };
+      for (const each of past) writer.delete('history', each.key);
+      removed += past.length;
+      // Without it, what stood before it would be seen again: it goes last.
+      if (past.length === size) return { next: entry, removed, bytes };
+      writer.delete('documents', key);
+      removed += 1;
+    }
   }
   const next = nextOf(found, size, { lower, upper: end });
-  return { next: next < end ? next : undefined, removed, bytes: bytesOf(found) };
+  return { next: next < end ? next : undefined, removed, bytes };
 };
 
 function isExpiredDocument(context: SweepContext, { key, value }: Row): boolean {
@@ -275,9 +283,6 @@ function obsoleteOf(
 }
 
 const versionOf = (entry: Entry | undefined) => unpackVersion(String(entry?.row?.value));
-
-const bytesOf = (found: readonly Entry[]): number =>
-  found.reduce((sum, { row }) => sum + (row?.value.length ?? 0), 0);
 
 /** In this order: what is deleted as a whole is not visited piece by piece. */
 export const SWEEPS: readonly Sweep[] = [
