@@ -294,8 +294,12 @@ test('the older surface makes, reads, changes, lists and deletes', async () => {
     200,
     { resource: { data: { text: 'hm' } } },
   ]);
+  // What looks like an escape or a form is data too.
+  const odd = { tagged: { '@obj': { '@ts': 'plain' } }, sum: { add: [1, 2] } };
+  expect(await call('PUT', path, { data: odd })).toMatchObject([200, { resource: { data: odd } }]);
+  const updates = [{ action: 'update' }, { action: 'update' }, { action: 'update' }];
   expect((await call('GET', `${path}/events`))[1]).toMatchObject({
-    resource: { data: [{ action: 'create' }, { action: 'update' }, { action: 'update' }] },
+    resource: { data: [{ action: 'create' }, ...updates] },
   });
   expect((await call('DELETE', path))[0]).toBe(200);
   expect((await call('GET', path))[0]).toBe(404);

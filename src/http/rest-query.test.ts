@@ -16,7 +16,7 @@ const self = (collection: unknown) => ({ '@ref': { id: 'self', collection } });
 test.each([
   ['GET', '/collections', ['read', { paginate: { collections: null } }]],
   ['GET', '/classes?size=2', ['read', { paginate: { classes: null }, size: 2 }]],
-  ['GET', '/indexes?after=12', ['read', { paginate: { indexes: null }, after: 12 }]],
+  ['GET', '/indexes?after=12', ['read', { paginate: { indexes: null }, after: { quote: 12 } }]],
   [
     'GET',
     '/keys?before=keys/12',
@@ -25,7 +25,7 @@ test.each([
   [
     'GET',
     '/keys?before={"a":[1,{"@ts":"x"}]}',
-    ['read', { paginate: { keys: null }, before: { object: { a: [1, { '@ts': 'x' }] } } }],
+    ['read', { paginate: { keys: null }, before: { quote: { a: [1, { '@ts': 'x' }] } } }],
   ],
   ['GET', '/collections/users', ['read', { get: { collection: 'users' } }]],
   ['GET', '/classes/users/1', ['read', { get: USERS }]],
@@ -57,27 +57,19 @@ test.each([
   expect(queryOf(method, url)).toEqual(expected);
 });
 
-test('restQuery() wraps data as an expression: objects, not escapes', () => {
-  const body = JSON.stringify({
-    data: { at: { '@ts': 't' }, odd: { '@obj': { '@x': 1 } }, list: [{ a: null }] },
-  });
-  const object = (members: unknown) => ({ object: members });
-  expect(queryOf('POST', '/collections/users', body)).toEqual([
+test('restQuery() takes a body as data, whatever its members are called', () => {
+  const body = { data: { at: { '@ts': 't' }, odd: { '@obj': { '@ts': 1 } }, add: [{ '@x': 1 }] } };
+  expect(queryOf('POST', '/collections/users', JSON.stringify(body))).toEqual([
     'write',
-    {
-      create: { collection: 'users' },
-      params: object({
-        data: object({ at: { '@ts': 't' }, odd: object({ '@x': 1 }), list: [object({ a: null })] }),
-      }),
-    },
+    { create: { collection: 'users' }, params: { quote: body } },
   ]);
   expect(queryOf('PUT', '/collections/users/1', '{}')).toEqual([
     'write',
-    { replace: USERS, params: object({}) },
+    { replace: USERS, params: { quote: {} } },
   ]);
   expect(queryOf('PATCH', '/collections/users/1')).toEqual([
     'write',
-    { update: USERS, params: object({}) },
+    { update: USERS, params: { quote: {} } },
   ]);
 });
 

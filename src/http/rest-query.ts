@@ -120,14 +120,14 @@ function pageOptions(parameters: URLSearchParams): string | undefined {
 /** JSON of a value, a bare timestamp, or the path of a ref. */
 function cursorText(cursor: string): string {
   const json = tryJson(cursor);
-  return json === undefined ? `{"@ref":${quote(cursor)}}` : stringifyJson(asExpression(json));
+  return json === undefined ? `{"@ref":${quote(cursor)}}` : dataText(json);
 }
 
-/** Data as an expression; undefined if the body is not an object. A missing body is an empty object. */
+/** Undefined if the body is not an object. A missing body is an empty object. */
 function paramsText(body: string | undefined): string | undefined {
-  if (body === undefined || body.trim() === '') return '{"object":{}}';
+  if (body === undefined || body.trim() === '') return dataText(new Map());
   const json = tryJson(body);
-  return json instanceof Map ? stringifyJson(asExpression(json)) : undefined;
+  return json instanceof Map ? dataText(json) : undefined;
 }
 
 function tryJson(text: string): Json | undefined {
@@ -139,15 +139,5 @@ function tryJson(text: string): Json | undefined {
   }
 }
 
-/** Objects are wrapped; escapes (`@ref`, `@ts`…) are expressions already. */
-function asExpression(json: Json): Json {
-  if (Array.isArray(json)) return json.map(asExpression);
-  if (!(json instanceof Map)) return json;
-  const [[name, value] = ['', null], ...others] = json as ReadonlyMap<string, Json>;
-  if (name.startsWith('@') && others.length === 0)
-    return name === '@obj' && value instanceof Map ? wrapped(value) : json;
-  return wrapped(json as ReadonlyMap<string, Json>);
-}
-
-const wrapped = (members: ReadonlyMap<string, Json>): Json =>
-  new Map([['object', new Map([...members].map(([name, value]) => [name, asExpression(value)]))]]);
+/** No expression is evaluated in it; escapes (`@ref`, `@ts`…) are read. */
+const dataText = (json: Json): string => `{"quote":${stringifyJson(json)}}`;
