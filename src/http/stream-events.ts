@@ -113,14 +113,18 @@ export function entryEvents(
         ts,
         event: event({
           action: each.get('action') ?? null,
-          document: event({ ref: each.get('document') ?? null, ts }),
-          index: event({ ref: index, terms, values: each.get('data') ?? [] }),
+          document: event({ ref: memberOf(each, 'document', 'instance', 'resource') ?? null, ts }),
+          index: event({ ref: index, terms, values: memberOf(each, 'data', 'values') ?? [] }),
         }),
       };
     });
   const after = page instanceof Map ? page.get('after') : undefined;
   return { events, next: events.length === found.length ? after : undefined };
 }
+
+/** The first that is there: older versions have names of their own. */
+const memberOf = (json: JsonObject, ...names: readonly string[]): Json | undefined =>
+  json.get(names.find((name) => json.has(name)) ?? '');
 
 const resourceOf = (body: string): Json | undefined => {
   const json = parseJson(body);

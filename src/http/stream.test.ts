@@ -99,6 +99,25 @@ test('a set stream tells what came and went, removes first', async () => {
   await stream.end();
 });
 
+test.each([
+  ['2.0', { '@ref': 'classes/notes/1' }],
+  [
+    '2.1',
+    {
+      '@ref': { id: '1', class: { '@ref': { id: 'notes', class: { '@ref': { id: 'classes' } } } } },
+    },
+  ],
+])('a set stream of version %s names the document and its values', async (apiVersion, ref) => {
+  const host = await withNotes();
+  const set = { match: { index: 'by_tag' }, terms: 'x' };
+  const path = '/stream?fields=document,index';
+  const stream = await openStream(host, set, { path, apiVersion });
+  await stream.next();
+  await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
+  expect((await stream.next()).event).toMatchObject({ document: { ref }, index: { values: [1] } });
+  await stream.end();
+});
+
 test('a set stream tells of all that one query has added, whatever the values are', async () => {
   const host = await withNotes();
   const values = [{ object: { field: ['data', 'at'], mva: false } }];

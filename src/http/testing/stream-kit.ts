@@ -10,9 +10,9 @@ interface Frame {
   readonly event: Record<string, unknown>;
 }
 
-export const headersOf = (secret: string) => ({
+export const headersOf = (secret: string, apiVersion = '4') => ({
   authorization: `Bearer ${secret}`,
-  'x-faunadb-api-version': '4',
+  'x-faunadb-api-version': apiVersion,
 });
 
 export async function query(
@@ -30,15 +30,17 @@ export async function query(
 interface Opening {
   readonly path?: string;
   readonly secret?: string;
+  readonly apiVersion?: string;
   readonly http?: HttpHost;
 }
 
 export async function openStream(
   host: MemoryHost,
   wire: unknown,
-  { path = '/stream', secret = host.admin, http = host.http }: Opening = {},
+  { path = '/stream', secret = host.admin, apiVersion, http = host.http }: Opening = {},
 ) {
-  const request = { method: 'POST', path, headers: headersOf(secret), body: JSON.stringify(wire) };
+  const headers = headersOf(secret, apiVersion);
+  const request = { method: 'POST', path, headers, body: JSON.stringify(wire) };
   const answer = await handleRequest(request, http);
   expect(typeof answer.body).toBe('object');
   const frames = (answer.body as AsyncIterable<string>)[Symbol.asyncIterator]();
