@@ -4,17 +4,17 @@ import { QueryFailure } from '../errors.ts';
 import { parseQuery } from './parse.ts';
 import { shown } from './testing/pure-session.ts';
 
-const faultsOf = (text: string): readonly string[] => {
+const failureOf = (text: string): QueryFailure['faults'] => {
   try {
     parseQuery(text, '4');
     return [];
   } catch (failure) {
     if (!(failure instanceof QueryFailure)) throw failure;
-    return failure.faults.map(
-      ({ position, description }) => `${JSON.stringify(position)} ${description}`,
-    );
+    return failure.faults;
   }
 };
+const faultsOf = (text: string): readonly string[] =>
+  failureOf(text).map(({ position, description }) => `${JSON.stringify(position)} ${description}`);
 const faults = (query: unknown): readonly string[] => faultsOf(JSON.stringify(query));
 
 test('parseQuery() refuses an empty body and what is no JSON', () => {
@@ -24,8 +24,12 @@ test('parseQuery() refuses an empty body and what is no JSON', () => {
 
 test('parseQuery() says which integer is beyond 64 bits', () => {
   for (const number of ['9223372036854775808', '-9223372036854775809', '1' + '0'.repeat(400)]) {
-    expect(faultsOf(`{"add":[1,${number}]}`)).toEqual([
-      '[] Request body is not valid JSON: the integer at 10 is beyond 64 bits.',
+    expect(failureOf(`{"add":[1,${number}]}`)).toMatchObject([
+      {
+        position: [],
+        description: 'Request body is not valid JSON.',
+        detail: 'The integer at 10 is beyond 64 bits.',
+      },
     ]);
   }
   expect(faultsOf('{"add":[1,9223372036854775807,9223372036854775808.0]}')).toEqual([]);

@@ -113,9 +113,9 @@ function jsonOf<T>(read: () => T): T {
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     if (error.reason === 'depth') return refuseNesting();
-    const more =
-      error.reason === 'syntax' ? '' : `: the integer at ${error.offset} is beyond 64 bits`;
-    return fail('invalid expression', [], `Request body is not valid JSON${more}.`);
+    const isSyntax = error.reason === 'syntax';
+    const detail = isSyntax ? undefined : `The integer at ${error.offset} is beyond 64 bits.`;
+    return fail('invalid expression', [], 'Request body is not valid JSON.', { detail });
   }
 }
 
