@@ -1,6 +1,7 @@
 /** What callers make the hub hold: bodies that do not arrive, answers that nobody reads, requests in great number. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners, once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { connect as connectHttp2, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -97,6 +98,43 @@ test.each(['a valid secret', 'a wrong secret'])(
     expect(most).toBeLessThanOrEqual(MIB / 2);
   },
 );
+
+/** The most chunks of a body that are read in one turn of the event loop, and how many in all, while `work` goes on. */
+async function chunksRead(work: () => Promise<unknown>) {
+  const seen = { inTurn: 0, most: 0, all: 0 };
+  const watch = (message: unknown): void => {
+    const { request } = message as { readonly request: IncomingMessage };
+    const emit = request.emit.bind(request);
+    request.emit = (name: string, ...given: unknown[]) => {
+      if (name === 'data') {
+        if (seen.inTurn === 0) setImmediate(() => (seen.inTurn = 0));
+        seen.most = Math.max(seen.most, (seen.inTurn += 1));
+        seen.all += 1;
+      }
+      return emit(name, ...given);
+    };
+  };
+  subscribe('http.server.request.start', watch);
+  await work();
+  unsubscribe('http.server.request.start', watch);
+  return seen;
+}
+
+test('of a body in chunks of one byte, few are read in each turn of the event loop', async () => {
+  const { port, secret } = await open();
+  const text = JSON.stringify('x'.repeat(60_000));
+  const head = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`;
+  const chunks = text.replaceAll(/[^]/g, (char) => `1\r\n${char}\r\n`);
+  let received = '';
+  const { most, all } = await chunksRead(async () => {
+    const dialled = dial(port, `${head}${chunks}0\r\n\r\n`);
+    await once(dialled.socket, 'close');
+    received = dialled.received();
+  });
+  expect(received).toContain(`{"resource":${text}}`);
+  expect(all).toBe(text.length);
+  expect(most).toBeLessThan(5_000);
+});
 
 test('bodies of one address fill its share of the memory, not that of the others', async () => {
   const opened = await open({

@@ -4,6 +4,12 @@ import type { AnyRequest } from './acceptor.ts';
 /** Two chunks of a socket. */
 export const TURN_BYTES = 128 * 1024;
 
+/** Each costs at least as much as so many bytes: of a body in chunks of one byte, a hundred thousand would be read in a turn. */
+const CHUNK_COST = 64;
+
+/** Of a chunk, in bytes. */
+export const turnCost = ({ length }: Uint8Array): number => Math.max(length, CHUNK_COST);
+
 /** Goes on in the next turn. */
 export function pauseForTurn(request: AnyRequest): void {
   request.pause();

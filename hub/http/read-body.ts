@@ -6,10 +6,10 @@ import { createGunzip, type Gunzip } from 'node:zlib';
 import { Refusal } from '../../src/errors.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import type { AnyRequest } from './acceptor.ts';
-import { LIMITS } from '../../src/limits.ts';
 import { isLong, ownBytes, type TextParts } from '../evaluators/text-parts.ts';
 import type { BodyShare } from './body-memory.ts';
-import { pauseForTurn, TURN_BYTES } from './paced-reading.ts';
+import { BodyParts } from './body-parts.ts';
+import { pauseForTurn, TURN_BYTES, turnCost } from './paced-reading.ts';
 
 export interface RequestBody {
   /** None: it is empty, or there is none. */
@@ -54,10 +54,6 @@ export async function readBody(
     throw new ClientGone('The request ended before its body.', { cause: reason });
   }
 }
-
-/** What makes a body long is copied as it comes, if it must be, and not all in one turn. @param bytes so far */
-const kept = (chunk: Uint8Array<ArrayBuffer>, bytes: number): Uint8Array<ArrayBuffer> =>
-  bytes > LIMITS.sliceChars ? ownBytes(chunk) : chunk;
 
 class BodyReading {
   private readonly request: AnyRequest;
@@ -137,7 +133,7 @@ class BodyReading {
   private readPlain(): Promise<TextParts> {
     const { request } = this;
     return new Promise((resolve, reject) => {
-      const parts: Uint8Array<ArrayBuffer>[] = [];
+      const parts = new BodyParts();
       let turnBytes = 0;
       const stop = (): void => {
         request.off('data', onData);
@@ -153,8 +149,8 @@ class BodyReading {
         try {
           this.count(chunk.length);
           this.reserve(chunk.length);
-          parts.push(kept(chunk, this.received));
-          turnBytes += chunk.length;
+          parts.add(chunk);
+          turnBytes += turnCost(chunk);
           if (this.needsAdmission(this.received)) {
             request.pause();
             this.admit().then(() => request.resume(), fail);
@@ -171,7 +167,7 @@ class BodyReading {
       request.on('close', onClose);
       request.once('end', () => {
         stop();
-        resolve(parts);
+        resolve(parts.whole());
       });
       if (request.destroyed) onClose();
     });
@@ -187,16 +183,14 @@ class BodyReading {
     const feeding = this.feed(gunzip);
     // Whichever side fails first ends both: the other's failure follows from it.
     feeding.catch((reason: unknown) => gunzip.destroy(reason as Error));
-    const parts: Uint8Array<ArrayBuffer>[] = [];
-    let bytes = 0;
+    const parts = new BodyParts();
     try {
       for await (const part of gunzip) {
         const chunk = part as Buffer<ArrayBuffer>;
-        bytes += chunk.length;
-        this.checkInflated(bytes);
+        this.checkInflated(parts.bytes + chunk.length);
         this.reserve(chunk.length);
-        parts.push(kept(chunk, bytes));
-        if (this.needsAdmission(bytes)) await this.admit();
+        parts.add(chunk);
+        if (this.needsAdmission(parts.bytes)) await this.admit();
       }
     } catch (reason) {
       gunzip.destroy();
@@ -206,7 +200,7 @@ class BodyReading {
       });
     }
     await feeding;
-    return parts;
+    return parts.whole();
   }
 
   private checkInflated(bytes: number): void {

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { LIMITS } from '../../src/limits.ts';
+import { joined } from '../evaluators/text-parts.ts';
+import { BodyParts } from './body-parts.ts';
+
+const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text));
+
+test('a body of one part is that part', () => {
+  const [part, parts] = [bytesOf('{"add":[1,2]}'), new BodyParts()];
+  parts.add(part);
+  expect(parts.whole()[0]).toBe(part);
+});
+
+test('a body of many small parts is few, and the same bytes', () => {
+  const parts = new BodyParts();
+  let text = '';
+  for (let n = 0; n < 200_000; n += 1) {
+    const part = n % 5000 === 0 ? 'long'.repeat(1000) : String(n % 10);
+    parts.add(bytesOf(part));
+    text += part;
+  }
+  expect(parts.bytes).toBe(text.length);
+  const whole = parts.whole();
+  expect(joined(whole)?.toString() === text).toBe(true);
+  expect(whole.length).toBeLessThan(200);
+});
+
+test('what makes a body long is nobody else’s memory', () => {
+  const parts = new BodyParts();
+  const memory = new Uint8Array(2 * LIMITS.sliceChars + 2);
+  for (const [from, to] of [
+    [0, LIMITS.sliceChars],
+    [LIMITS.sliceChars, memory.length],
+  ])
+    parts.add(memory.subarray(from, to));
+  const [first, second] = parts.whole();
+  expect([first?.buffer === memory.buffer, second?.buffer === memory.buffer]).toEqual([
+    true,
+    false,
+  ]);
+});
