@@ -20,11 +20,20 @@ export class AnswerMemory {
     return this.used < this.max && this.bytes.of(name) < this.maxPerCredential;
   }
 
+  /** Whether an answer would be no more than is allowed beside the others. */
+  fits(name: string, bytes: number): boolean {
+    const ofName = this.bytes.of(name);
+    if (this.used > 0 && this.used + bytes > this.max) return false;
+    return ofName === 0 || ofName + bytes <= this.maxPerCredential;
+  }
+
   /** Counts an answer until the returned function is called. Undefined: it would be too much beside the others. */
   hold(name: string, bytes: number): (() => void) | undefined {
-    const ofName = this.bytes.of(name);
-    if (this.used > 0 && this.used + bytes > this.max) return undefined;
-    if (ofName > 0 && ofName + bytes > this.maxPerCredential) return undefined;
+    return this.fits(name, bytes) ? this.add(name, bytes) : undefined;
+  }
+
+  /** Counts an answer that is sent anyway, until the returned function is called. */
+  add(name: string, bytes: number): () => void {
     return this.bytes.hold(name, bytes);
   }
 }

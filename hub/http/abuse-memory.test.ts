@@ -269,17 +269,42 @@ test('an answer over HTTP/2 is let go when its client cancels it', async () => {
   session.destroy();
 });
 
-test('an answer over HTTP/2 that nobody reads is let go, though it is not long', async () => {
-  const opened = await open({ settings: { slowReaderMs: 100, metrics: 'open' } });
-  const session = connectHttp2(opened.url, { settings: { initialWindowSize: 0 } });
-  session.on('error', () => undefined);
-  const authorization = `Bearer ${opened.secret}`;
-  const stream = session.request({ ':method': 'POST', ':path': '/', authorization });
-  const broken = new Promise((resolve) => stream.once('error', resolve));
-  stream.end(JSON.stringify('x'.repeat(60_000)));
-  expect(String(await broken)).toContain('closed with error code');
+test.each([100, 60_000])(
+  'an answer of %i characters over HTTP/2 that nobody reads is let go',
+  async (chars) => {
+    const opened = await open({ settings: { slowReaderMs: 100, metrics: 'open' } });
+    const session = connectHttp2(opened.url, { settings: { initialWindowSize: 0 } });
+    session.on('error', () => undefined);
+    const authorization = `Bearer ${opened.secret}`;
+    const stream = session.request({ ':method': 'POST', ':path': '/', authorization });
+    const broken = new Promise((resolve) => stream.once('error', resolve));
+    stream.end(JSON.stringify('x'.repeat(chars)));
+    expect(String(await broken)).toContain('closed with error code');
+    await expect.poll(() => metric(opened, 'answer_bytes')).toBe(0);
+    session.destroy();
+  },
+);
+
+test('answers over HTTP/1.1 that nobody reads are counted when the system takes no more, and let go', async () => {
+  const opened = await open({ settings: { slowReaderMs: 1000, metrics: 'open' } });
+  const query = JSON.stringify({
+    map: { lambda: 'i', expr: 'x'.repeat(60) },
+    collection: Array.from({ length: 900 }, () => 0),
+  });
+  const ask = post(query.length, `authorization: Bearer ${opened.secret}`) + query;
+  const { socket } = dial(opened.port);
+  socket.pause();
+  let asked = 0;
+  const askMore = async (): Promise<number> => {
+    const answered = await metric(opened, 'http_requests_total\\{route="query",status="200"\\}');
+    if (asked === 0 || answered === asked) {
+      socket.write(ask);
+      asked += 1;
+    }
+    return metric(opened, 'answer_bytes');
+  };
+  await expect.poll(askMore, { interval: 2 }).toBeGreaterThan(0);
   await expect.poll(() => metric(opened, 'answer_bytes')).toBe(0);
-  session.destroy();
 });
 
 test('answers over HTTP/2 that nobody reads are counted, though none of them is long', async () => {

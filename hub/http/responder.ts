@@ -6,10 +6,11 @@ import type { AnswerMemory } from '../admission/answer-memory.ts';
 import { noteOf, type NotedResponse } from '../monitoring/response-note.ts';
 import type { Logger } from '../monitoring/logger.ts';
 import { discardBody } from './paced-reading.ts';
-import { isClosed, type RequestContext } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 import type { HubRequest } from './route.ts';
 import {
   breakOff,
+  ifUnread,
   sendInParts,
   sendStream,
   sendText,
@@ -32,8 +33,8 @@ export interface ResponderOptions {
 
 /** Answers beyond it are written in parts, and counted until they are read. */
 const LONG_CHARS = 64 * 1024;
-/** What a client over HTTP/2 does not take of an answer stays in this process, and is counted too; of a connection over HTTP/1.1 the system has it. */
-const UNCOUNTED_CHARS = 4 * 1024;
+/** Over HTTP/2, what a client does not take of an answer stays in this process: beyond it, one for which there is no room is not sent. */
+const SHORT_CHARS = 4 * 1024;
 
 /** The query has run: only its answer is dropped, as when a connection breaks. */
 const NOT_HELD: TextResponse = {
@@ -69,11 +70,11 @@ export class Responder {
     const body =
       request.method === 'HEAD' || typeof response.body !== 'string' ? '' : response.body;
     if (body.length > LONG_CHARS) return this.sendLong(context, route, response, body);
-    if (body.length > UNCOUNTED_CHARS && !this.holdUntilRead(context, body))
-      return this.refuseUnread(context, route);
+    if (!this.hasRoomFor(context, body)) return this.refuseUnread(context, route);
     const retry = needsRetryAfter(response) ? { 'retry-after': '1' } : {};
     const close = this.options.draining.aborted ? { connection: 'close' } : {};
     sendText(context.response, { ...response, body }, { ...retry, ...close });
+    ifUnread(context.response, () => this.countUntilRead(context, body));
     this.record(context, route, response);
     if (raw.complete) return;
     discardBody(raw);
@@ -102,18 +103,20 @@ export class Responder {
     }
   }
 
-  /** Over HTTP/2, until its stream is closed. @returns false: it would be too much beside the others */
-  private holdUntilRead({ response, credential }: RequestContext, body: string): boolean {
-    if (!('stream' in response) || isClosed(response)) return true;
+  private hasRoomFor({ response, credential }: RequestContext, body: string): boolean {
+    if (body.length <= SHORT_CHARS || !('stream' in response)) return true;
+    return this.options.answers.fits(credential.name, Buffer.byteLength(body));
+  }
+
+  /** A client that has not taken it by then is disconnected. */
+  private countUntilRead({ response, credential }: RequestContext, body: string): void {
     const { answers, slowReaderMs } = this.options;
-    const release = answers.hold(credential.name, Buffer.byteLength(body));
-    if (!release) return false;
+    const release = answers.add(credential.name, Buffer.byteLength(body));
     const late = setTimeout(() => breakOff(response), slowReaderMs);
     response.once('close', () => {
       clearTimeout(late);
       release();
     });
-    return true;
   }
 
   private refuseUnread(context: RequestContext, route: string): Promise<void> {
@@ -148,7 +151,7 @@ export class Responder {
     const { status } = response;
     const ms = performance.now() - startedMs;
     metrics.countResponse(route, status, ms / 1000);
-    const note = noteOf(request, response);
+    const note = logger.isLevelEnabled('warn') ? noteOf(request, response) : undefined;
     const isOdd = SUSPICIOUS.has(status) || note !== undefined;
     const level = status >= 500 ? 'error' : isOdd ? 'warn' : 'debug';
     if (!logger.isLevelEnabled(level)) return;

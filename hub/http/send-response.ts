@@ -34,6 +34,15 @@ export function sendText(
   to.end(response.body);
 }
 
+/** Calls `onUnread` if something of a response that was sent is still in this process, because its client has not taken it. */
+export function ifUnread(to: AnyResponse, onUnread: () => void): void {
+  if (isClosed(to)) return;
+  // Over HTTP/2 clients say how much they take.
+  if ('stream' in to || (to.socket !== null && to.writableLength > 0)) onUnread();
+  // It waits for the responses before it.
+  else if (to.socket === null) to.once('socket', () => setImmediate(() => ifUnread(to, onUnread)));
+}
+
 /** After a part that is larger, others have a turn. */
 const SMALL_PART = 16 * 1024;
 
