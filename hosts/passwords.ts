@@ -10,17 +10,17 @@ export type PasswordJob =
 /** The hash, or whether the password is right. */
 export type PasswordAnswer = string | boolean;
 
-/** What the engine asks of a host. @param hashCost of new hashes */
+/** What the engine asks of a host. @param hashCost of new hashes @param run `address`: of who tries a password, if it is known */
 export const passwordChecks = (
   hashCost: number,
-  run: (job: PasswordJob) => Promise<PasswordAnswer>,
+  run: (job: PasswordJob, address?: string) => Promise<PasswordAnswer>,
 ): EngineOptions['passwords'] => ({
   hash: async (password, cost) => String(await run({ task: 'hash', password, cost })),
-  verify: async (password, known) => {
+  verify: async (password, known, address) => {
     // bcrypt reads 72 bytes and stops at a NUL: a password that differs after them is wrong all the same, and takes as long.
     const isComparable = !truncates(password) && !password.includes('\0');
     const hash = known ?? dummyHash(hashCost);
-    const isEqual = await run({ task: 'verify', password, hash });
+    const isEqual = await run({ task: 'verify', password, hash }, address);
     return isEqual === true && isComparable && known !== undefined;
   },
 });

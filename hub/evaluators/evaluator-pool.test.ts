@@ -211,6 +211,23 @@ test('more than may wait are refused, and who has gone gives way', async () => {
   ]);
 });
 
+test('whoever fills the queue keeps nobody else out', async () => {
+  open({ waitingMax: 4 });
+  const running = execute('wait');
+  const many = ['1', '2', '3', '4'].map((query) => execute(query, { secret: 'many' }));
+  const few = execute('few', { secret: 'few' });
+  expect(await many[3]).toBe('too many requests');
+  expect(await execute('5', { secret: 'many' })).toBe('too many requests');
+  pool?.onCommit(commit);
+  expect(await Promise.all([running, few, ...many.slice(0, 3)])).toEqual([
+    'wait',
+    'few',
+    '1',
+    '2',
+    '3',
+  ]);
+});
+
 test('a credential with long queries under way has shorter turns, others do not', async () => {
   const turnOf = (secret: string) => open1.turnMs({ secret });
   const open1 = open();

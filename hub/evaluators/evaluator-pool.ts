@@ -166,14 +166,20 @@ export class EvaluatorPool implements LongQueries {
     const { name, group } = this.lineOf(credential);
     if (this.isClosed) throw shuttingDown();
     if (this.queue.size >= this.options.waitingMax) this.dropAbandoned();
-    if (this.queue.size >= this.options.waitingMax)
-      throw new Refusal('too many requests', 'Too many long queries wait: try later.');
+    if (this.queue.size >= this.options.waitingMax) this.displaceFor(name, group);
     return new Promise((resolve, reject) => {
       const task: Task = { name, request, asked, resolve, reject, timer: undefined };
       this.queue.add(name, task, group);
       task.timer = setTimeout(() => this.refuseWaiting(task), Math.max(0, this.msLeft(task)));
       this.assign();
     });
+  }
+
+  /** @throws Refusal where nobody has more that waits */
+  private displaceFor(name: string, group: string): void {
+    const displaced = this.queue.displace(name, group);
+    if (!displaced) throw tooManyWait();
+    this.settle(displaced).reject(tooManyWait());
   }
 
   /** Keeps the caches of threads right while they execute something. */
@@ -353,6 +359,8 @@ const NAME_CHARS_MAX = 128;
 const timeoutMsOf = ({ request }: Task): number =>
   request.timeoutMs ?? LIMITS.queryTimeoutDefaultMs;
 
+const tooManyWait = (): Refusal =>
+  new Refusal('too many requests', 'Too many long queries wait: try later.');
 const shuttingDown = (): Refusal => new Refusal('storage_unavailable', 'The hub is shutting down.');
 const noRoom = (cause: unknown): Refusal =>
   new Refusal(

@@ -128,3 +128,22 @@ test('FairQueue remembers the last turns of a bounded number of groups', () => {
   queue.add('first', 'first');
   expect([queue.isNextGroup('1999'), queue.isNextGroup('0')]).toEqual([false, true]);
 });
+
+test('FairQueue: where no more may wait, the last of the group of which most waits makes room', () => {
+  const queue = new FairQueue<string>();
+  for (const n of [1, 2, 3]) queue.add('a1', `a1 ${n}`, 'a');
+  queue.add('a2', 'a2 1', 'a');
+  queue.add('b1', 'b1 1', 'b');
+  expect(queue.displace('c1', 'c')).toBe('a1 3');
+  queue.add('c1', 'c1 1', 'c');
+  // Within its own group a newcomer is compared with the lines of that.
+  expect([queue.displace('a1', 'a'), queue.displace('a2', 'a')]).toEqual([undefined, undefined]);
+  expect(queue.displace('a3', 'a')).toBe('a1 2');
+  queue.add('a3', 'a3 1', 'a');
+  expect(queue.displace('b2', 'b')).toBe('a1 1');
+  queue.add('b2', 'b2 1', 'b');
+  // The others have no more than it would have.
+  expect(queue.displace('b3', 'b')).toBeUndefined();
+  expect(queue.size).toBe(5);
+  expect(queue.waiting().toSorted()).toEqual(['a2 1', 'a3 1', 'b1 1', 'b2 1', 'c1 1']);
+});

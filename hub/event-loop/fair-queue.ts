@@ -15,8 +15,13 @@ export class FairQueue<T> {
 
   /** @param group of the name, as of when its line began; one of its own if not given */
   add(name: string, item: T, group = name): void {
-    const line = this.lines.get(name) ?? this.addLine(name, group);
-    line.waiting.push(item);
+    this.lineOf(name, group).waiting.push(item);
+    this.size += 1;
+  }
+
+  /** As the first of its line. */
+  addFirst(name: string, item: T, group = name): void {
+    this.lineOf(name, group).waiting.unshift(item);
     this.size += 1;
   }
 
@@ -62,6 +67,26 @@ export class FairQueue<T> {
     return true;
   }
 
+  /**
+   * Where no more may wait: the last of those of whom most wait makes room, so that nobody keeps the others out.
+   * @returns undefined if the newcomer is one of them
+   */
+  displace(name: string, groupName = name): T | undefined {
+    const group = most(this.groups.values(), waitingOfGroup);
+    const line = group && most(group.lines, waitingOf);
+    if (!group || !line) return undefined;
+    const isOwn = group.name === groupName;
+    const theirs = isOwn ? waitingOf(line) : waitingOfGroup(group);
+    const own = isOwn
+      ? waitingOf(this.lines.get(name))
+      : waitingOfGroup(this.groups.get(groupName));
+    if (theirs < own + 2) return undefined;
+    const last = line.waiting.pop();
+    this.size -= 1;
+    this.dropIfEmpty(line.name, line);
+    return last;
+  }
+
   /** A turn that was not taken from here. */
   recordTurn(name: string, group = name): void {
     const turn = (this.turns += 1);
@@ -95,12 +120,16 @@ export class FairQueue<T> {
     return [...this.lines.values()].flatMap(({ waiting }) => waiting);
   }
 
+  private lineOf(name: string, group: string): Line<T> {
+    return this.lines.get(name) ?? this.addLine(name, group);
+  }
+
   /** Whose last turn is not known begins behind those that wait already, before those that have just had a turn. */
   private addLine(name: string, groupName: string): Line<T> {
     const unknown = this.turns - 0.5;
     const group = this.groups.get(groupName) ?? this.addGroup(groupName, unknown);
     const lastTurn = this.pastLines.get(name) ?? unknown;
-    const line = { waiting: [], running: 0, lastTurn, group };
+    const line = { name, waiting: [], running: 0, lastTurn, group };
     group.lines.add(line);
     this.lines.set(name, line);
     return line;
@@ -135,6 +164,7 @@ interface Group<T> extends TakesTurns {
 }
 
 interface Line<T> extends TakesTurns {
+  readonly name: string;
   readonly waiting: T[];
   readonly group: Group<T>;
   running: number;
@@ -144,6 +174,21 @@ interface Line<T> extends TakesTurns {
 type LastTurns = Map<string, number>;
 
 const NAMES_REMEMBERED = 1000;
+
+const waitingOf = <T>(line: Line<T> | undefined): number => line?.waiting.length ?? 0;
+
+function waitingOfGroup<T>(group: Group<T> | undefined): number {
+  let count = 0;
+  for (const line of group?.lines ?? []) count += line.waiting.length;
+  return count;
+}
+
+/** Undefined: there is none. */
+function most<X>(all: Iterable<X>, countOf: (each: X) => number): X | undefined {
+  let found: X | undefined;
+  for (const each of all) if (!found || countOf(each) > countOf(found)) found = each;
+  return found;
+}
 
 function recordLast(
   turn: number,

@@ -1,4 +1,4 @@
-/** The pool on a system that has no room for threads. */
+/** The pool on a system that has no room for threads, and under floods of logins. */
 import type { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import { PasswordPool, startHashingThread } from './password-pool.ts';
@@ -65,4 +65,32 @@ test('when the only thread has ended and there is no room for another, whoever w
   await worker?.terminate();
   system.room = 1;
   expect(await passwords.hash('late', 4)).toMatch(HASH);
+});
+
+test('logins of one address, however many, keep those of others waiting for one at a time', async () => {
+  const { passwords, system } = open({ threads: 1, waitingMax: 100 });
+  system.room = 1;
+  const hash = await passwords.hash('secret', 4);
+  const ends: string[] = [];
+  const login = (address: string) =>
+    passwords.verify('secret', hash, address).then(() => ends.push(address));
+  const flood = Array.from({ length: 20 }, () => login('10.0.0.1'));
+  const others = ['10.0.0.2', '10.0.0.3'].map(login);
+  await Promise.all([...flood, ...others]);
+  expect(ends.slice(0, 4).toSorted()).toEqual(['10.0.0.1', '10.0.0.1', '10.0.0.2', '10.0.0.3']);
+});
+
+test('an address that fills the queue keeps nobody out', async () => {
+  const { passwords, system } = open({ threads: 1, waitingMax: 3 });
+  system.room = 1;
+  const hash = await passwords.hash('secret', 4);
+  const login = (address: string): Promise<unknown> =>
+    passwords
+      .verify('secret', hash, address)
+      .catch((reason: unknown) => (reason as { readonly code: string }).code);
+  const flood = Array.from({ length: 6 }, () => login('10.0.0.1'));
+  const other = login('10.0.0.2');
+  expect(await other).toBe(true);
+  const refused = 'too many requests';
+  expect(await Promise.all(flood)).toEqual([true, true, true, refused, refused, refused]);
 });

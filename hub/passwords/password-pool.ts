@@ -1,8 +1,9 @@
-/** bcrypt in a few threads, with a bounded queue: a flood of logins delays nothing but logins. */
+/** bcrypt in a few threads, with a bounded queue, in which addresses take turns: a flood of logins delays nothing but its own. */
 import { Worker } from 'node:worker_threads';
 import { passwordChecks, type PasswordAnswer, type PasswordJob } from '../../hosts/passwords.ts';
 import type { EngineOptions } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
+import { FairQueue } from '../event-loop/fair-queue.ts';
 
 export interface PasswordPoolOptions {
   readonly hashCost: number;
@@ -16,6 +17,8 @@ export interface PasswordPoolOptions {
 }
 
 interface Pending {
+  /** Of who tries it; empty of what is hashed, for that is of those who are logged in already. */
+  readonly address: string;
   readonly job: PasswordJob;
   readonly resolve: (answer: PasswordAnswer) => void;
   readonly reject: (reason: unknown) => void;
@@ -26,6 +29,8 @@ interface Thread {
   busy: Pending | undefined;
 }
 
+const tooManyWait = (): Refusal =>
+  new Refusal('too many requests', 'Too many passwords wait to be checked: try later.');
 const shuttingDown = (): Refusal => new Refusal('storage_unavailable', 'The hub is shutting down.');
 const noRoom = (cause: unknown): Refusal =>
   new Refusal(
@@ -37,49 +42,58 @@ const noRoom = (cause: unknown): Refusal =>
 export class PasswordPool {
   readonly passwords: EngineOptions['passwords'];
   private readonly options: PasswordPoolOptions;
-  private readonly waiting: Pending[] = [];
+  private readonly waiting = new FairQueue<Pending>();
   private readonly threads = new Set<Thread>();
   private isClosed = false;
 
   constructor(options: PasswordPoolOptions) {
     this.options = options;
-    this.passwords = passwordChecks(options.hashCost, (job) => this.run(job));
+    this.passwords = passwordChecks(options.hashCost, (job, address) => this.run(job, address));
   }
 
   get waitingCount(): number {
-    return this.waiting.length;
+    return this.waiting.size;
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const { reject } of this.waiting.splice(0)) reject(shuttingDown());
+    this.rejectWaiting(shuttingDown());
     const threads = [...this.threads];
     this.threads.clear();
     for (const { busy } of threads) busy?.reject(shuttingDown());
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 
-  private async run(job: PasswordJob): Promise<PasswordAnswer> {
+  private async run(job: PasswordJob, address = ''): Promise<PasswordAnswer> {
     if (this.isClosed) throw shuttingDown();
-    if (this.waiting.length >= this.options.waitingMax)
-      throw new Refusal('too many requests', 'Too many passwords wait to be checked: try later.');
+    if (this.waiting.size >= this.options.waitingMax) {
+      const displaced = this.waiting.displace(address);
+      if (!displaced) throw tooManyWait();
+      displaced.reject(tooManyWait());
+    }
     return new Promise((resolve, reject) => {
-      this.waiting.push({ job, resolve, reject });
+      this.waiting.add(address, { address, job, resolve, reject });
       this.assign();
     });
   }
 
+  private rejectWaiting(reason: Refusal): void {
+    for (const pending of this.waiting.waiting()) {
+      this.waiting.remove(pending.address, pending);
+      pending.reject(reason);
+    }
+  }
+
   private assign(): void {
     for (const thread of this.threads) if (!thread.busy) this.give(thread);
-    if (this.waiting.length === 0 || this.threads.size >= this.options.threads) return;
+    if (this.waiting.size === 0 || this.threads.size >= this.options.threads) return;
     try {
       this.addThread();
     } catch (reason) {
       const refusal = noRoom(reason);
       this.options.report?.(refusal);
       // The threads that there are do what waits.
-      if (this.threads.size > 0) return;
-      for (const { reject } of this.waiting.splice(0)) reject(refusal);
+      if (this.threads.size === 0) this.rejectWaiting(refusal);
     }
   }
 
@@ -98,7 +112,8 @@ export class PasswordPool {
 
   /** An idle thread does not keep the process alive. */
   private give(thread: Thread): void {
-    thread.busy = this.waiting.shift();
+    if (thread.busy) this.waiting.end(thread.busy.address);
+    thread.busy = this.waiting.take(Infinity);
     if (thread.busy) {
       thread.worker.ref();
       thread.worker.postMessage(thread.busy.job);
@@ -107,7 +122,9 @@ export class PasswordPool {
 
   private remove(thread: Thread, reason: unknown): void {
     this.threads.delete(thread);
-    thread.busy?.reject(reason);
+    const { busy } = thread;
+    if (busy) this.waiting.end(busy.address);
+    busy?.reject(reason);
     if (!this.isClosed) this.assign();
   }
 }

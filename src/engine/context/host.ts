@@ -25,10 +25,13 @@ export interface EngineOptions {
   /** Fresh random bytes: ids, salts of secrets. */
   readonly random: (bytes: number) => Uint8Array;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
-  /** bcrypt, run outside every transaction. `hash` undefined: no such account; do the same work and answer false. */
+  /**
+   * bcrypt, run outside every transaction. `hash` undefined: no such account; do the same work and answer false. `address`: whence the
+   * password came, if it is known.
+   */
   readonly passwords: {
     hash(password: string, cost: number): Promise<string>;
-    verify(password: string, hash: string | undefined): Promise<boolean>;
+    verify(password: string, hash: string | undefined, address?: string): Promise<boolean>;
   };
   readonly hashCost: number;
   /** Who may read the document of a token: the token itself (unless given), or only whom a role lets. */

@@ -39,7 +39,8 @@ export class HostWork {
     hash: string | undefined,
     attempt: PasswordAttempt,
   ): Promise<VerifyResult> {
-    return this.gate.pass(attempt, () => this.options.passwords.verify(password, hash));
+    const { passwords } = this.options;
+    return this.gate.pass(attempt, () => passwords.verify(password, hash, attempt.address));
   }
 
   async isSigned(token: string, jwksUri: string): Promise<boolean> {
