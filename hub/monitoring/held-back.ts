@@ -38,6 +38,8 @@ export class HeldBack {
   }
 
   private least(): HeldBackCount | undefined {
-    return this.most(NAMES_MAX).at(-1);
+    let found: HeldBackCount | undefined;
+    for (const each of this.counts.values()) if (!found || each.count < found.count) found = each;
+    return found;
   }
 }

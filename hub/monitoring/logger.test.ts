@@ -1,9 +1,11 @@
-/** A log whose disk is full. */
+/** A log whose disk is full, and one that a flood of refusals would fill. */
 import fs, { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createLogger, linesTo } from './logger.ts';
+
+afterEach(() => vi.useRealTimers());
 
 test('a line for which the disk has no room is lost, and those after it are written', () => {
   const folder = mkdtempSync(join(tmpdir(), 'burrow-log-'));
@@ -28,4 +30,49 @@ test('a line for which the disk has no room is lost, and those after it are writ
     closeSync(fd);
     rmSync(folder, { recursive: true });
   }
+});
+
+interface Line {
+  readonly msg: string;
+  readonly status?: number;
+  readonly address?: string;
+  readonly leftOut?: number;
+}
+
+/** A log in memory, at a level. */
+function openLog(level: 'info' | 'debug') {
+  const lines: Line[] = [];
+  const logger = createLogger(level, { write: (line) => lines.push(JSON.parse(line) as Line) });
+  const refuse = (address: string, status = 429): void =>
+    logger.warn({ status, address }, 'answered');
+  return { logger, lines, refuse };
+}
+
+test('a flood of refusals writes few lines, which others are among, and says how many it left out', () => {
+  vi.useFakeTimers();
+  const { logger, lines, refuse } = openLog('info');
+  for (let i = 0; i < 10_000; i += 1) refuse('10.0.0.1');
+  refuse('10.0.0.2');
+  refuse('10.0.0.1', 403);
+  expect(lines.filter(({ address }) => address === '10.0.0.1').length).toBeLessThan(50);
+  expect(lines.slice(-2)).toMatchObject([{ address: '10.0.0.2' }, { status: 403 }]);
+  for (let i = 0; i < 10_000; i += 1) refuse(`10.1.${i >> 8}.${i & 255}`);
+  expect(lines.length).toBeLessThan(200);
+  for (let i = 0; i < 10_000; i += 1) logger.error({ err: new Error('no') }, 'failed');
+  expect(lines.length).toBeLessThan(300);
+  const written = lines.length;
+  vi.advanceTimersByTime(60_000);
+  expect(lines.slice(written)).toMatchObject([
+    { msg: 'lines were left out', leftOut: 30_002 - written },
+  ]);
+  refuse('10.0.0.1');
+  expect(lines.at(-1)).toMatchObject({ address: '10.0.0.1' });
+  vi.advanceTimersByTime(60_000);
+  expect(lines).toHaveLength(written + 2);
+});
+
+test('whoever has each request logged has each refusal logged', () => {
+  const { lines, refuse } = openLog('debug');
+  for (let i = 0; i < 1000; i += 1) refuse('10.0.0.1');
+  expect(lines).toHaveLength(1000);
 });

@@ -1,22 +1,49 @@
 /** Structured logs. Contents of requests are never logged: neither headers, nor bodies, nor query strings. */
-import { pino, type DestinationStream, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 import { hideSecretTexts } from '../../src/engine/access.ts';
 import type { LogLevel } from '../settings/settings-table.ts';
+import { LineLimits } from './line-limits.ts';
 
 export type { Logger } from 'pino';
 
 /** One JSON object per line: text of callers is escaped, so it can neither end a line nor send control codes to a terminal. */
 export function createLogger(level: LogLevel, destination: DestinationStream = linesTo(2)): Logger {
-  return pino(
+  let limits: LineLimits | undefined;
+  const logger: Logger = pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: errorOf },
       redact: { paths: REDACTED, censor: '***' },
+      hooks: { logMethod: boundedBy(() => limits) },
     },
     destination,
   );
+  // Who wants a line for each request gets those of refused ones, too.
+  if (!logger.isLevelEnabled('debug'))
+    limits = new LineLimits((leftOut) => logger.warn({ leftOut }, 'lines were left out'));
+  return logger;
+}
+
+type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
+
+/** As pino numbers it. */
+const WARN = 40;
+
+/** Lines of one kind have the same text, and the same status. */
+const boundedBy = (limitsOf: () => LineLimits | undefined): LogMethod =>
+  function log(given, write, level) {
+    const [first] = given as readonly unknown[];
+    const { status, address }: About = typeof first === 'object' && first !== null ? first : {};
+    const limits = level >= WARN ? limitsOf() : undefined;
+    const kind = `${String(given.at(-1))} ${status ?? ''}`;
+    if (!limits || limits.takes(kind, address)) write.apply(this, given);
+  };
+
+interface About {
+  readonly status?: number;
+  readonly address?: string;
 }
 
 /** A second guard: no code logs these. */
