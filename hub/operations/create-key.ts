@@ -28,8 +28,10 @@ export async function createKey(request: KeyRequest): Promise<string> {
       );
   }
   const data = request.name === undefined ? {} : { data: { object: { name: request.name } } };
-  const key = await queryHub(request.url, secretFor(request.rootSecret, names), {
-    create_key: { object: { role: request.role, ...data } },
+  const query = { create_key: { object: { role: request.role, ...data } } };
+  // A second key would be there for ever, and nobody would have its secret.
+  const key = await queryHub(request.url, secretFor(request.rootSecret, names), query, {
+    once: true,
   });
   return String((key as { readonly secret?: unknown }).secret);
 }

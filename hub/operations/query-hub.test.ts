@@ -2,14 +2,21 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { createKey } from './create-key.ts';
 import { OperationFault } from './operation-fault.ts';
 import { queryHub } from './query-hub.ts';
 
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-async function answering(status: number, text: string): Promise<string> {
-  const made = createServer((_, response) => response.writeHead(status).end(text));
+/** As the last of them, from then on. */
+async function answering(...answers: readonly (readonly [number, string])[]): Promise<string> {
+  let count = 0;
+  const made = createServer((_, response) => {
+    const [status, text] = answers[Math.min(count, answers.length - 1)] ?? [500, ''];
+    count += 1;
+    response.writeHead(status, { 'retry-after': '0' }).end(text);
+  });
   server = made;
   await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(made.address() as AddressInfo).port}`;
@@ -21,7 +28,38 @@ test.each<[number, string]>([
   [404, 'Not Found'],
   [502, 'null'],
 ])('queryHub() says that status %i with %j is no answer of a hub', async (status, text) => {
-  const asked = queryHub(await answering(status, text), 'secret', { now: null });
+  const asked = queryHub(await answering([status, text]), 'secret', { now: null });
   await expect(asked).rejects.toThrow(OperationFault);
   await expect(asked).rejects.toThrow(`status ${status}`);
+});
+
+const refusal = (code: string): string => JSON.stringify({ errors: [{ code, description: code }] });
+const made: readonly [number, string] = [201, '{"resource":{"secret":"fnAmade"}}'];
+
+const keyAt = (url: string): Promise<string> =>
+  createKey({
+    url,
+    rootSecret: 'secret',
+    database: '',
+    role: 'server',
+    name: undefined,
+    makeDatabases: false,
+  });
+
+test.each([
+  [503, 'time out'],
+  [503, 'storage_blocked'],
+  [429, 'too many requests'],
+])('createKey() asks again after %i %s, which made no key', async (status, code) => {
+  expect(await keyAt(await answering([status, refusal(code)], made))).toBe('fnAmade');
+});
+
+test('createKey() does not ask again where a key may have been made', async () => {
+  const refused = keyAt(await answering([503, refusal('storage_unavailable')], made));
+  await expect(refused).rejects.toThrow('storage_unavailable');
+});
+
+test('queryHub() asks again where that changes nothing', async () => {
+  const url = await answering([503, refusal('storage_unavailable')], [200, '{"resource":true}']);
+  expect(await queryHub(url, 'secret', { exists: null })).toBe(true);
 });

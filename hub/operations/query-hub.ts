@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseJson } from '../../src/codec/json.ts';
 import { queryErrorsIn, type QueryError } from '../../src/data/refusals.ts';
 import { isObject, itemsOf } from '../../src/data/wire.ts';
+import { REFUSALS, type RefusalCode } from '../../src/errors.ts';
 import { messageOf } from '../monitoring/message-of.ts';
 import { OperationFault } from './operation-fault.ts';
 
@@ -21,15 +22,29 @@ export class QueryRefused extends OperationFault {
 }
 
 const ATTEMPTS_MAX = 20;
-const mayRetry = (status: number): boolean => status === 429 || status === 503;
+
+export interface QueryOptions {
+  /** Sent twice, it does something else than once: it is sent again only where it had no effect. */
+  readonly once?: boolean;
+}
 
 /** @throws QueryRefused, OperationFault */
-export async function queryHub(url: string, secret: string, query: unknown): Promise<unknown> {
-  return queryHubText(url, secret, JSON.stringify(query));
+export async function queryHub(
+  url: string,
+  secret: string,
+  query: unknown,
+  options?: QueryOptions,
+): Promise<unknown> {
+  return queryHubText(url, secret, JSON.stringify(query), options);
 }
 
 /** The text is sent as it is: JavaScript's JSON has no integers beyond 2^53. */
-export async function queryHubText(url: string, secret: string, query: string): Promise<unknown> {
+export async function queryHubText(
+  url: string,
+  secret: string,
+  query: string,
+  { once = false }: QueryOptions = {},
+): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
     const response = await fetchHub(url, { method: 'POST', headers, body: query });
@@ -37,11 +52,17 @@ export async function queryHubText(url: string, secret: string, query: string): 
     const body = objectIn(text);
     if (!body) throw new OperationFault(`No hub responds at ${url}: status ${response.status}`);
     if (response.ok) return body['resource'];
-    if (!mayRetry(response.status) || attempt === ATTEMPTS_MAX)
-      throw new QueryRefused(response.status, errorsIn(text));
+    const refused = new QueryRefused(response.status, errorsIn(text));
+    if (!mayRetry(refused, once) || attempt === ATTEMPTS_MAX) throw refused;
     await wait(Number(response.headers.get('retry-after') ?? 1) * 1000);
   }
 }
+
+const mayRetry = ({ status, code }: QueryRefused, once: boolean): boolean =>
+  status === 429 || (status === 503 && (!once || hadNoEffect(code)));
+
+const hadNoEffect = (code: string): boolean =>
+  Object.hasOwn(REFUSALS, code) && 'retryable' in REFUSALS[code as RefusalCode];
 
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
