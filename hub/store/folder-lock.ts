@@ -1,5 +1,15 @@
 /** A lock on a folder: PGlite does not notice another process that writes the same files. */
-import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  link,
+  mkdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -19,6 +29,8 @@ interface Holder {
   readonly since: string;
   /** What tells it from a later process with the same number, where the system says. */
   readonly started?: string | undefined;
+  /** In which its number means something: a container has one of its own, though it may have the name of its host. Where the system says. */
+  readonly numbers?: string | undefined;
 }
 
 const LOCK = 'burrow.lock';
@@ -47,6 +59,7 @@ export async function takeFolder(
     host: hostname(),
     since: new Date().toISOString(),
     started: (await processState(process.pid))?.started,
+    numbers: await readlink('/proc/self/ns/pid').catch(() => undefined),
   };
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -132,9 +145,9 @@ async function readHolder(lock: string): Promise<Holder | 'unreadable' | undefin
     throw reason;
   }
   try {
-    const { pid, host, since, started } = JSON.parse(text) as Partial<Holder>;
+    const { pid, host, since = '', started, numbers } = JSON.parse(text) as Partial<Holder>;
     if (typeof pid !== 'number' || typeof host !== 'string') return 'unreadable';
-    return { pid, host, since: since ?? '', started };
+    return { pid, host, since, started, numbers };
   } catch {
     return 'unreadable';
   }
@@ -145,11 +158,12 @@ const isSame = (a: Holder | 'unreadable' | undefined, b: typeof a): boolean =>
 
 async function isAlive(
   lock: string,
-  { pid, host, started }: Holder,
+  { pid, host, started, numbers }: Holder,
   own: Holder,
   say: (sentence: string) => void,
 ): Promise<boolean> {
-  if (host !== own.host) {
+  const isElsewhere = numbers !== undefined && numbers !== own.numbers;
+  if (host !== own.host || isElsewhere) {
     // A process of another host or container cannot be probed.
     say(
       `The lock ${lock} belongs to ${host}: checking for ${SILENCE_MS / 1000} s whether it is alive.`,

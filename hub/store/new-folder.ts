@@ -3,7 +3,7 @@
  * opened. So a mark stands beside it until it has been opened.
  */
 import { existsSync } from 'node:fs';
-import { open, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 const markOf = (data: string): string => `${data}.unfinished`;
@@ -19,6 +19,8 @@ export async function beginFolder(data: string): Promise<() => Promise<void>> {
   const mark = markOf(data);
   await writeFile(mark, '', { mode: 0o600 });
   await rm(data, { recursive: true, force: true });
+  // For nobody else to read, whoever made the folder around it.
+  await mkdir(data, { mode: 0o700 });
   return async () => {
     await rm(mark);
     // Were it there again after a loss of power, the next start would remove what is stored by then.

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -61,6 +61,18 @@ describe('openHubStore() of a folder', () => {
     await again.close();
     expect(again.lease?.term()).toBeUndefined();
   });
+
+  // Windows has no such modes.
+  test.skipIf(process.platform === 'win32')(
+    'keeps its data for its owner alone, also in a folder that others may read',
+    async () => {
+      const data = join(folder, 'open to all');
+      await mkdir(data, { mode: 0o755 });
+      const made = await openHubStore({ at: { data } });
+      await made.close();
+      expect((await stat(join(data, 'pglite'))).mode & 0o777).toBe(0o700);
+    },
+  );
 
   test('is made anew where making it was cut off, and nothing is left of that', async () => {
     const data = join(folder, 'cut off');
@@ -144,9 +156,14 @@ describe('takeFolder()', () => {
     await taken.release();
   });
 
-  test('takes over the lock of another machine that is silent for 12 s, and none that lives', async () => {
-    const [silentOne, livingOne] = [join(folder, 'silent'), join(folder, 'living')];
-    const theirs = JSON.stringify({ pid: process.pid, host: 'another-container', since: 'then' });
+  test.each([
+    ['another machine', { host: 'another-container' }],
+    // With the network of its host it has the name of that, too, and the numbers of its processes begin anew.
+    ['another container of this host', { host: hostname(), numbers: 'pid:[1]' }],
+  ])('takes over the lock of %s that is silent for 12 s, and none that lives', async (_, who) => {
+    const { host } = who;
+    const [silentOne, livingOne] = [join(folder, `silent ${host}`), join(folder, `living ${host}`)];
+    const theirs = JSON.stringify({ pid: process.pid, since: 'then', ...who });
     for (const path of [silentOne, livingOne]) {
       await (await takeFolder(path, silent)).release();
       await writeFile(lockOf(path), theirs);
@@ -163,7 +180,7 @@ describe('takeFolder()', () => {
     clearInterval(beat);
     expect(said).toEqual([
       expect.stringContaining('checking for 12 s whether it is alive'),
-      expect.stringContaining('on another-container, which has ended'),
+      expect.stringContaining(`on ${host}, which has ended`),
     ]);
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'storage_blocked' } });
     expect(await readFile(lockOf(livingOne), 'utf8')).toBe(theirs);
