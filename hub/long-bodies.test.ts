@@ -73,8 +73,10 @@ test('a long query with a wrong secret is refused unread', async () => {
   expect(response.status).toBe(401);
 });
 
+/** A file is put, the others are posts. */
 const answerAt = async (path: string, body: string) => {
-  const response = await fetch(`${hub.url}${path}`, { method: 'POST', headers: HEADERS, body });
+  const method = path === MANIFEST ? 'PUT' : 'POST';
+  const response = await fetch(`${hub.url}${path}`, { method, headers: HEADERS, body });
   const { errors, code, description } = (await response.json()) as {
     readonly errors?: readonly { readonly code: string; readonly description: string }[];
     readonly code?: string;
@@ -85,8 +87,9 @@ const answerAt = async (path: string, body: string) => {
 };
 
 const { otherBodyValues, messageValues, parsedBodyBytes } = HUB_LIMITS;
+const MANIFEST = `/files/${'a'.repeat(64)}?collection=notes&id=1`;
 
-test.each(['/collections/notes', '/stream', '/live/', '/sync/pull'])(
+test.each(['/collections/notes', '/stream', '/live/', '/sync/pull', MANIFEST])(
   'what %s takes is parsed by the thread that answers, so it has a bounded length',
   async (path) => {
     const text = (length: number): string => JSON.stringify('x'.repeat(length - 2));
@@ -102,6 +105,7 @@ test.each([
   ['/stream', otherBodyValues],
   ['/live/', messageValues],
   ['/sync/pull', messageValues],
+  [MANIFEST, messageValues],
 ])('what %s takes has a bounded number of values: %d', async (path, values) => {
   const long = 'x'.repeat(LIMITS.sliceChars);
   const list = (objects: number): string => `{"sets":[${'{},'.repeat(objects)}"${long}"]}`;

@@ -14,6 +14,8 @@ import { parseMessage } from '../sync/parse-message.ts';
 
 export const FILES_PREFIX = '/files/';
 export const isFilePath = (path: string): boolean => /^\/files\/[\da-f]{64}(?:\/|$)/.test(path);
+/** Where bytes are, and no manifest, which is parsed. @param path with its search */
+export const isChunkPath = (path: string): boolean => /^\/files\/[\da-f]{64}\/\d/.test(path);
 
 export type FilesRequest = Pick<HubRequest, 'method' | 'path' | 'headers' | 'bytes'>;
 

@@ -2,10 +2,10 @@
 import type { HubRoute } from '../http/route.ts';
 import type { OpenedHub } from '../instance/open-hub.ts';
 import type { HubSettings } from '../settings/settings.ts';
-import { SYNC_LIMITS } from '../../src/limits.ts';
+import { HUB_LIMITS, SYNC_LIMITS } from '../../src/limits.ts';
 import type { BlobStore } from '../../src/sync/hub/files/blob-store.ts';
 import { FileHub } from '../../src/sync/hub/files/file-hub.ts';
-import { answerFiles, FILES_PREFIX, isFilePath } from './answer-files.ts';
+import { answerFiles, FILES_PREFIX, isChunkPath, isFilePath } from './answer-files.ts';
 
 /** Several hubs over one bucket may all do it: that costs requests and does no harm. */
 const SWEEP_MS = 6 * 3_600_000;
@@ -39,6 +39,7 @@ export function createFilesRoute(
     // Below it are exported logs too: their ids are UUIDs.
     takes: isFilePath,
     readsBytes: true,
+    bodyValues: (path) => (isChunkPath(path) ? Infinity : HUB_LIMITS.messageValues),
     handle: (request) => answerFiles(request, files),
     sweep,
     close: () => clearInterval(timer),

@@ -288,13 +288,13 @@ export class RequestHandler {
       // It may have waited for others of its credential.
       if (request.isGone) throw new ClientGone('The client disconnected while its request waited.');
       const { parts } = read;
-      if (readsBytes) request.bytes = joined(parts);
-      else if (isLong(parts) && takesParts?.(request.path)) request.bodyParts = parts;
+      if (isLong(parts) && takesParts?.(request.path)) request.bodyParts = parts;
       else {
         checkValues(parts, valuesMax);
         // One of several long ones in each turn: each is parsed at once.
         if (isLong(parts) && valuesMax < Infinity) await nextTurn();
-        request.body = textOf(parts);
+        if (readsBytes) request.bytes = joined(parts);
+        else request.body = textOf(parts);
       }
       const response = await respond(request, this.callerOf(context));
       const { body } = response;
