@@ -175,6 +175,18 @@ test('pushes over a session count as requests, and the device is told when to re
   session.socket.close();
 });
 
+test('a session that opens beyond the rate of its address is told when to retry, and nothing is looked up for it', async () => {
+  // Three at once: a collection and the hello were asked for before it, and the upgrade is the third.
+  const hub = await open({ ratePerAddress: 0.001, burstSeconds: 3000 });
+  const reads = vi.spyOn(hub.hub.store, 'read');
+  const session = await openSession(hub);
+  expect(await session.next()).toMatchObject({
+    refused: { code: 'too many requests' },
+    retryAfterSeconds: expect.any(Number) as unknown,
+  });
+  expect(reads).not.toHaveBeenCalled();
+});
+
 test('a session counts as a stream of its credential', async () => {
   const hub = await open({ streamsPerCredential: 1 });
   const first = await openSession(hub);

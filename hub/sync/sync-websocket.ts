@@ -53,6 +53,7 @@ async function readOpening(
   const first = await session.next();
   if (!first) return undefined;
   first.end();
+  if (first.refused) return busy(first.refused);
   const { token, device } = membersOf(membersOf(parseJson(first.text))['open']);
   if (typeof token !== 'string' || typeof device !== 'string') return { refused: NOT_OPENED };
   const refused = session.countFor(token);
