@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { logKey } from '../codec/key.ts';
 import { createMemoryStore } from '../store/memory.ts';
@@ -225,4 +227,36 @@ test('the log stays within its bytes: the oldest records go first', async () => 
   expect(bytes).toBeGreaterThan(4000);
   expect(bytes).toBeLessThanOrEqual(5000);
   expect(records.at(-1)?.['TS']).toBe('2024-05-01 12:01:39.000 Z');
+});
+
+test('long queries of a batch are redacted over several turns of the event loop', async () => {
+  let turns = 0;
+  const { log, store } = openLogKit({ pause: async () => void (turns += 1) });
+  const query = JSON.stringify({ login: { concat: ['x'.repeat(15_000)] }, params: 'password' });
+  for (let i = 0; i < 200; i++) log.add(requestAt(NOON + i, { query }), ANSWER);
+  await log.flush();
+  expect(turns).toBeGreaterThan(20);
+  expect(await linesOf(store)).toHaveLength(200);
+});
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+test('what waits to be written holds nothing that is not stored: neither long texts nor what was read', async () => {
+  const { log } = openLogKit();
+  const text = (n: number): string => JSON.stringify(String(n).repeat(1_000_000));
+  const add = (n: number): WeakRef<object> => {
+    const readSet = { rows: [], ranges: [] };
+    log.add(requestAt(NOON + n, { query: text(n) }), { ...ANSWER, readSet });
+    return new WeakRef(readSet);
+  };
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const reads = Array.from({ length: 50 }, (_, n) => add(n));
+  // A reference that was looked at lives to the end of the turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  expect(reads.filter((each) => each.deref() !== undefined)).toEqual([]);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000);
+  await log.flush();
 });

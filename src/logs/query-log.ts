@@ -16,6 +16,7 @@ import {
   type LoggedAnswer,
   type LoggedRequest,
 } from './record.ts';
+import { QUERY_KEPT_CHARACTERS } from './redact.ts';
 
 export interface QueryLogOptions extends Pick<EngineOptions, 'clock' | 'random' | 'pause'> {
   readonly store: Store;
@@ -34,6 +35,8 @@ export const BATCH_RECORDS = 512;
 /** Maximum number of records buffered while a batch is being written; more are counted and dropped. */
 export const WAITING_RECORDS_MAX = 4096;
 const ROW_CHARACTERS_MAX = 256 * 1024;
+/** Characters of queries that are redacted in one turn of the event loop: some milliseconds. */
+const TURN_CHARACTERS = 128 * 1024;
 /** Maximum time between records of one row, so that a reader of a time range knows where to begin. */
 export const ROW_SPAN_MICROS = 60 * 1_000_000;
 /**
@@ -77,7 +80,7 @@ export class QueryLog {
       return;
     }
     const requestId = `${this.idPrefix}-${this.recorded}`;
-    this.waiting.push({ request, answer, requestId });
+    this.waiting.push({ ...withoutUnstored(request, answer), requestId });
     if (this.waiting.length >= BATCH_RECORDS) this.writing ??= this.writeWaiting();
   }
 
@@ -105,7 +108,7 @@ export class QueryLog {
       await this.options.pause();
       batch = this.waiting;
       this.waiting = [];
-      const rows = this.rowsOf(batch);
+      const rows = await this.rowsOf(batch);
       await this.options.store.write((tx) => this.store(tx, rows), COLD);
     } catch {
       // A failure of the log must not fail a query: `counts` reports it.
@@ -116,8 +119,9 @@ export class QueryLog {
     if (this.waiting.length >= BATCH_RECORDS) this.writing = this.writeWaiting();
   }
 
-  private rowsOf(batch: readonly Waiting[]): readonly Row[] {
+  private async rowsOf(batch: readonly Waiting[]): Promise<readonly Row[]> {
     const rows: Row[] = [];
+    let chars = 0;
     let open: OpenRow | undefined;
     const close = (): void => {
       if (!open) return;
@@ -126,6 +130,11 @@ export class QueryLog {
       rows.push({ key, entries: [], value: open.text });
     };
     for (const { request, answer, requestId } of batch) {
+      chars += request.query.length;
+      if (chars > TURN_CHARACTERS) {
+        chars = 0;
+        await this.options.pause();
+      }
       const line = `${storedLine(request, answer, requestId)}\n`;
       if (!open || !fits(open, request.ts, line)) {
         close();
@@ -177,6 +186,15 @@ export class QueryLog {
     return Math.max(0, this.options.clock() - this.options.retentionDays * MICROS_OF_DAY);
   }
 }
+
+/** What is not stored may be large, and there may be thousands that wait. */
+const withoutUnstored = (
+  request: LoggedRequest,
+  answer: LoggedAnswer,
+): Pick<Waiting, 'request' | 'answer'> => ({
+  request: request.query.length > QUERY_KEPT_CHARACTERS ? { ...request, query: '' } : request,
+  answer: { ...answer, readSet: undefined },
+});
 
 interface OpenRow {
   from: Micros;
