@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
 import type {
   CommitNotice,
+  Line,
   LongQueries,
   QueryAnswer,
   QueryRequest,
@@ -15,7 +16,7 @@ import { timedOut } from '../../src/engine/context.ts';
 import { assert, Refusal } from '../../src/errors.ts';
 import { LIMITS } from '../../src/limits.ts';
 import { FairQueue } from '../event-loop/fair-queue.ts';
-import { LoopTurns, type Line } from '../event-loop/loop-turns.ts';
+import { LoopTurns } from '../event-loop/loop-turns.ts';
 import { LostWrites } from './lost-writes.ts';
 import type { FromEvaluator, LongPush, Pushed, ToEvaluator } from './messages.ts';
 import type { TextParts } from './text-parts.ts';

@@ -4,13 +4,8 @@
  * While some wait, a database that had its last turn before theirs need not, nor a credential that had it before the others of its
  * database: whatever comes so has a share of its own in each turn.
  */
+import type { Line } from '../../src/engine/host.ts';
 import { FairQueue } from './fair-queue.ts';
-
-/** As in `LoopTurns.enter()`. */
-export interface Line {
-  readonly name: string;
-  readonly group: string;
-}
 
 interface Waiting {
   readonly name: string;

@@ -2,9 +2,10 @@
 import { hash } from 'node:crypto';
 import { createClock, monotonicClock } from '../../hosts/clock.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
-import type { EngineOptions, LongQueries } from '../../src/engine/host.ts';
+import type { EngineOptions, Line, LongQueries, QueryRequest } from '../../src/engine/host.ts';
 import { withLongQueries } from '../../src/engine/with-long-queries.ts';
 import type { DetachedOption } from '../../src/engine/transactions.ts';
+import { FairList } from '../event-loop/fair-list.ts';
 import { isLoopback, type HubSettings } from '../settings/settings.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { createRandomBytes } from './random-bytes.ts';
@@ -44,7 +45,11 @@ type Parts = {
   readonly rootHash: string | undefined;
 } & Pick<EngineOptions, 'store' | 'passwords'> &
   Partial<Pick<EngineOptions, 'lease' | 'fetchBytes' | 'readLong'>> &
-  DetachedOption & { readonly longQueries?: LongQueries | undefined };
+  DetachedOption & { readonly longQueries?: (LongQueries & Lines) | undefined };
+
+interface Lines {
+  lineOf(request: QueryRequest): Line;
+}
 
 export const sha256 = (bytes: Uint8Array): Uint8Array =>
   new Uint8Array(hash('sha256', bytes, 'buffer'));
@@ -71,11 +76,20 @@ export function createHubEngine(
     durability: 'strict',
     regionGroup,
     pause,
+    makeWaiting: () => new FairList(),
     // Devices are brought up to date from it.
     logsChanges: true,
   });
-  const own = longQueries ? withLongQueries(engine, longQueries, clock) : engine;
+  const own = longQueries
+    ? inLines(withLongQueries(engine, longQueries, clock), longQueries)
+    : engine;
   return { engine: own, clock, random, authentication };
 }
+
+/** The same engine, whose queries wait for their commit in the line of their credential. */
+const inLines = (engine: Engine, lines: Lines): Engine => ({
+  ...engine,
+  query: (request) => engine.query({ ...request, line: lines.lineOf(request) }),
+});
 
 export const hubClock = (): (() => number) => monotonicClock(createClock());

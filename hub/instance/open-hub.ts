@@ -4,7 +4,7 @@ import { after } from '../../hosts/after.ts';
 import { BUILD } from '../../hosts/build.ts';
 import { IndexBuilds } from '../../hosts/index-builds.ts';
 import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
-import type { CommitNotice } from '../../src/engine/host.ts';
+import type { CommitNotice, Line } from '../../src/engine/host.ts';
 import { longTextReader } from '../../src/engine/session.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { hashOfRootSecret } from '../../src/engine/access.ts';
@@ -25,7 +25,6 @@ import type { HubStore } from '../store/open-store.ts';
 import type { HeldBackCount } from '../monitoring/held-back.ts';
 import type { LongQueryCounts } from '../monitoring/metrics.ts';
 import { EvaluatorPool, type Evaluator } from '../evaluators/evaluator-pool.ts';
-import type { Line } from '../event-loop/loop-turns.ts';
 import { startEvaluator } from './start-evaluator.ts';
 import {
   createHubEngine,
@@ -170,6 +169,7 @@ export interface HubPushes extends LongPushes {
 
 const pushesBy = (evaluators: EvaluatorPool): HubPushes => ({
   turnMs: (secret) => evaluators.turnMs({ secret }),
+  lineOf: (secret) => evaluators.lineOf({ secret }),
   execute: (secret, message) => evaluators.push({ secret, message }),
   executeParts: (secret, parts) => evaluators.push({ secret, parts }),
 });

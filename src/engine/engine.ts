@@ -11,6 +11,7 @@ import type {
   CommitNotice,
   Credential,
   EngineOptions,
+  InLine,
   QueryAnswer,
   QueryRequest,
 } from './context/host.ts';
@@ -34,7 +35,7 @@ export type { BuildProgress };
 export interface Transactions {
   read<T>(body: TransactionBody<T>, options?: ReadFreshness): Promise<Transacted<T>>;
   /** Settles when the commit is durable, or at once when nothing was written. */
-  write<T>(body: TransactionBody<T>): Promise<Transacted<T>>;
+  write<T>(body: TransactionBody<T>, inLine?: InLine): Promise<Transacted<T>>;
   /** Reads the text of a query, for `plan`. Undefined: it is short, `plan` does it at once. */
   readLong(
     request: Pick<QueryRequest, 'query' | 'apiVersion'>,
@@ -109,7 +110,7 @@ function createTransactions(options: EngineOptions, transactor: Transactor): Tra
     });
   return {
     read: (body, freshness) => transactor.read(body, freshness),
-    write: (body) => transactor.write(body),
+    write: (body, inLine) => transactor.write(body, inLine),
     readLong: ({ query: text, apiVersion }) =>
       isLong(options, text) ? options.readLong?.(text, apiVersion).catch(failureIn) : undefined,
     plan: (request, { ids = [], moreIds = makeId, parsed, ...more } = {}) => ({

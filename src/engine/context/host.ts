@@ -53,6 +53,8 @@ export interface EngineOptions {
   readonly logsChanges?: boolean;
   /** What queries see instead of what is stored, where that is a copy with writes of its own on top. */
   readonly view?: View;
+  /** Makes the list of writes that wait for a commit; as they came, when left out. */
+  readonly makeWaiting?: <T extends InLine>() => WaitingList<T>;
   /** How long cached facts stay valid without asking the store; 'never' outside a lease. */
   readonly lease?: Lease;
 }
@@ -75,6 +77,28 @@ export interface LongQueries {
   execute(request: QueryRequest & { readonly arrived: Micros }): Promise<QueryAnswer>;
 }
 
+/** Where a caller waits among others. */
+export interface Line {
+  readonly name: string;
+  /** Of such lines, which have one share together. */
+  readonly group: string;
+}
+
+export interface InLine {
+  /** Whose it is, where callers take turns. */
+  readonly line?: Line | undefined;
+}
+
+/** What an array does. Another list may have its own order, but for those of one line. */
+export interface WaitingList<T> {
+  readonly length: number;
+  push(one: T): unknown;
+  /** What was taken, and waits again. */
+  unshift(...some: readonly T[]): unknown;
+  /** Takes the first of them. */
+  splice(from: 0, count: number): T[];
+}
+
 export interface Lease {
   /** A number while nobody else can commit, another each time that this begins; undefined: somebody can. */
   readonly term: () => number | undefined;
@@ -94,7 +118,7 @@ export interface AccessTokenPort {
   readonly mayFetch?: (uri: string) => boolean;
 }
 
-export interface QueryRequest {
+export interface QueryRequest extends InLine {
   /** As it came: key, token, scoped secret. Undefined: no credential given. */
   readonly secret: string | undefined;
   /** Wire JSON text. */

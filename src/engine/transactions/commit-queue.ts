@@ -1,6 +1,6 @@
 /** Writes that wait for a commit, and the loop that commits them in groups, one group at a time. */
 import { Refusal } from '../../errors.ts';
-import type { EngineOptions } from '../context/host.ts';
+import type { EngineOptions, WaitingList } from '../context/host.ts';
 import { hostNeeds, type Job, type Outcome } from './execution.ts';
 import type { Committed, GroupCommitter } from './group-commit.ts';
 
@@ -9,13 +9,17 @@ const GROUP_JOBS_MAX = 256;
 export class CommitQueue {
   private readonly committer: GroupCommitter;
   private readonly pause: EngineOptions['pause'] | undefined;
-  private readonly waiting: Job[] = [];
+  private readonly waiting: WaitingList<Job>;
   private state: 'idle' | 'committing' = 'idle';
 
-  /** @param pause between two groups of one queue */
-  constructor(committer: GroupCommitter, pause?: EngineOptions['pause']) {
+  /** @param options `pause`: between two groups of one queue */
+  constructor(
+    committer: GroupCommitter,
+    { pause, makeWaiting }: Partial<Pick<EngineOptions, 'pause' | 'makeWaiting'>>,
+  ) {
     this.committer = committer;
     this.pause = pause;
+    this.waiting = makeWaiting?.<Job>() ?? [];
   }
 
   /** No commit is in progress. */

@@ -5,7 +5,7 @@ import type { WriteSet } from '../../store/port.ts';
 import { Suspended, type Need, type Writer } from '../../store/reader.ts';
 import type { SnapshotReader, StoreNeed } from '../../store/snapshot-reader.ts';
 import type { Micros } from '../../values/value.ts';
-import type { CommitNotice, ReadSet } from '../context/host.ts';
+import type { CommitNotice, InLine, ReadSet } from '../context/host.ts';
 import type { HostAnswers, HostNeed } from './host-answers.ts';
 
 /** What a body may use. The same body is executed several times, so it depends on nothing else. */
@@ -97,7 +97,7 @@ export function valueOf(outcome: Outcome): unknown {
   throw outcome.state === 'failed' ? outcome.reason : new Suspended(outcome.needs);
 }
 
-export interface WriteLimits {
+export interface WriteLimits extends InLine {
   /** How often another commit may intervene; undefined: any number of times. */
   readonly retriesMax?: number | undefined;
 }

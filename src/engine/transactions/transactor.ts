@@ -36,7 +36,7 @@ export type ReadFreshness = Pick<QueryRequest, 'minSnapshot'>;
 type TransactorOptions = ConstructorParameters<typeof HostWork>[0] &
   CommitOptions &
   Pick<EngineOptions, 'lease'> &
-  Partial<Pick<EngineOptions, 'pause' | 'fetchBytes'>>;
+  Partial<Pick<EngineOptions, 'pause' | 'fetchBytes' | 'makeWaiting'>>;
 
 export class Transactor {
   private readonly store: Store;
@@ -52,7 +52,7 @@ export class Transactor {
     this.heads = new HeadTracker(options.lease, options.fetchBytes);
     this.detached = options.detached;
     const committer = new GroupCommitter(options, this.heads, this.notices);
-    this.queue = new CommitQueue(committer, options.pause);
+    this.queue = new CommitQueue(committer, options);
   }
 
   onCommit(listener: (notice: CommitNotice) => void): () => void {
@@ -78,11 +78,15 @@ export class Transactor {
   }
 
   /** Settles when the commit is durable, or at once when nothing was written. */
-  write<T>(body: TransactionBody<T>, { retriesMax }: WriteLimits = {}): Promise<Transacted<T>> {
+  write<T>(
+    body: TransactionBody<T>,
+    { retriesMax, line }: WriteLimits = {},
+  ): Promise<Transacted<T>> {
     return new Promise((resolve, reject) => {
       this.queue.add({
         body,
         retriesMax,
+        line,
         answers: new HostAnswers(this.work),
         settle: (outcome, committed, retries) => {
           try {

@@ -38,7 +38,8 @@ export async function judgePush(
 
 async function judgeOne(write: OfferedWrite, host: Host): Promise<Verdict> {
   try {
-    const { value } = await host.transactions.write(judgeWrite(write, host));
+    const line = host.longPushes?.lineOf(write.request.secret);
+    const { value } = await host.transactions.write(judgeWrite(write, host), { line });
     return value;
   } catch (reason) {
     if (reason instanceof WriteFailed) host.failedWrites.add(write);

@@ -1,4 +1,5 @@
 /** A write of a push as the hub considers it, and what it needs to judge it. */
+import type { Line } from '../../../engine/host.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
 import type { Transactions } from '../../../engine/engine.ts';
 import type { DatabaseId } from '../../../values/value.ts';
@@ -28,6 +29,8 @@ export interface OfferedWrite {
 export interface LongPushes {
   /** How long a write may be evaluated here. */
   turnMs(secret: string): number;
+  /** Where its writes wait among those of others. */
+  lineOf(secret: string): Line;
   /** Processes it from its start. @throws Refusal */
   execute(secret: string, message: unknown): Promise<AnswerOf<'push'> | SyncRefusal>;
 }
