@@ -72,9 +72,9 @@ export async function serve(
     ];
     server = createHubServer({ hub, settings, tls, logger, routes });
     say(`Data: ${storage.describe}.`);
-    if (kept) say(`Files: ${kept.describe}.`);
     if (settings.queryLog)
       say(`Queries are recorded there for ${settings.queryLogDays} days (--query-log off).`);
+    if (kept) say(`Files: ${kept.describe}.`);
     if (hub.newRootSecret !== undefined) say(`Root secret, shown this once: ${hub.newRootSecret}`);
     return { url: await listen(server, settings), stop: close, lost };
   } catch (reason) {

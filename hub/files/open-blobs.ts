@@ -1,5 +1,5 @@
 /** Opens the store of files that the settings name. */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createMemoryBlobs, type BlobStore } from '../../src/sync/hub/files/blob-store.ts';
 import { SettingsFault, TENANT_DEFAULT } from '../settings/option-values.ts';
 import type { HubSettings } from '../settings/settings.ts';
@@ -50,5 +50,5 @@ async function openAll(
   const folder = files ?? (postgres === undefined ? join(data, 'files') : undefined);
   return folder === undefined
     ? undefined
-    : { blobs: await openFolderBlobs(folder), describe: folder };
+    : { blobs: await openFolderBlobs(folder), describe: resolve(folder) };
 }
