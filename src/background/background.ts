@@ -49,7 +49,7 @@ export async function syncInBackground(
   options: BackgroundOptions = {},
 ): Promise<BackgroundSync> {
   if (typeof options !== 'object' || !options)
-    throw new UsageError(`Options must be an object, but are ${String(options)}.`);
+    throw new UsageError(`Options must be an object, not ${String(options && typeof options)}.`);
   const { fetchEveryHours, ...others } = options;
   for (const name of Object.keys(others))
     throw new UsageError(`There is no option \`${name}\`. There is: fetchEveryHours.`);

@@ -62,9 +62,19 @@ test('a text and a number are no options either', async () => {
   const { db } = await openFake();
   const wrong = (given: unknown) => failureOf(() => db.client().query(1, given as object));
   expect(await wrong('hub')).toMatchObject({
-    description: 'Options must be an object, but are hub.',
+    description: 'Options must be an object, not string.',
   });
-  expect(await wrong(5)).toMatchObject({ description: 'Options must be an object, but are 5.' });
+  expect(await wrong(5)).toMatchObject({ description: 'Options must be an object, not number.' });
+  expect(await wrong(null)).toMatchObject({ description: 'Options must be an object, not null.' });
+  await db.close();
+});
+
+test('a secret in the place of options is not in the error', async () => {
+  const { db } = await openFake();
+  const secret = 'fnAESecretOfSomebody';
+  const error = await failureOf(() => db.client(secret as never));
+  expect(error).toBeInstanceOf(UsageError);
+  expect((error as Error).message).not.toContain(secret);
   await db.close();
 });
 

@@ -11,9 +11,9 @@ export function wrongOptions(given: unknown, known?: readonly string[]): string 
   return name === undefined ? undefined : noOption(name, known);
 }
 
-/** What was given as options is no object. */
+/** What was given as options is no object. It is not shown: it may be a secret. */
 export const noOptions = (given: unknown): string =>
-  `Options must be an object, but are ${String(given)}.`;
+  `Options must be an object, not ${given === null ? given : typeof given}.`;
 
 /** Names in an option that is an object have its name before them: `log.enabled`. */
 export function noOption(name: string, known: readonly string[] = []): string {
