@@ -70,7 +70,7 @@ test('every example with builders can be typed into the query panel', () => {
   }
 });
 
-test.each(FAMILIES)('docs/reference/$file.md is up to date', async (family) => {
+test.each(FAMILIES)('the page $file of docs/reference is up to date', async (family) => {
   await expect(wrapMarkdown(familyPage(family, answers))).toMatchFileSnapshot(
     file(`docs/reference/${family.file}.md`),
   );

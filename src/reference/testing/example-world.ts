@@ -3,7 +3,7 @@ import { q } from '../../client/queries/builders.ts';
 import { encodeQuery } from '../../client/queries/encode.ts';
 import { EngineWorld } from '../../engine/testing/engine-world.ts';
 import { SETUP } from '../example-setup.ts';
-import type { FormEntry } from '../forms.ts';
+import { allForms, type FormEntry } from '../forms.ts';
 import { printAnswer } from '../print-answer.ts';
 
 /** 2026-06-01T12:00:00Z */
@@ -38,11 +38,21 @@ async function makeGarden(): Promise<Garden> {
 
 let ofReaders: Promise<Garden> | undefined;
 
+const WRITING = new Set(
+  allForms().flatMap(({ name, effect }) => (effect === 'write' ? [name] : [])),
+);
+
+/** Whether any form in it may write: that of a `foreach` itself is pure. */
+const writes = (example: string): boolean =>
+  [...JSON.stringify(wireOf(example)).matchAll(/"(\w+)":/g)].some(([, key = '']) =>
+    WRITING.has(key),
+  );
+
 /** Runs the example, on a database of its own if it may write, and gives the answer as it is printed. */
-export async function answerOf({ docs, effect }: FormEntry): Promise<string> {
+export async function answerOf({ docs }: Pick<FormEntry, 'docs'>): Promise<string> {
   const { example, as } = docs;
-  const reads = (effect === 'pure' || effect === 'read') && as === undefined;
-  const { world, secret } = await (reads ? (ofReaders ??= makeGarden()) : makeGarden());
+  const isShared = !writes(docs.example) && as === undefined;
+  const { world, secret } = await (isShared ? (ofReaders ??= makeGarden()) : makeGarden());
   const login = wireOf('Login(Ref(Collection("users"), "1"), { password: "correct horse" })');
   const asked = as === 'ada' ? (await world.document(login, { secret })).secret : secret;
   world.now = MOMENT - 1_000_000;
