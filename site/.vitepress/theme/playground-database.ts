@@ -1,28 +1,61 @@
 /** The database of the examples, in memory: the engine itself, in the page. */
 import { build } from '../../../inspector/fql/build.ts';
-import { printValue } from '../../../inspector/fql/print-value.ts';
-import { openDatabase } from '../../../in-process/testing.ts';
-import { QueryError, type Client } from '../../../src/index.ts';
+import { createClock, openDatabase } from '../../../in-process/testing.ts';
+import { q, queryText, type Database, type Expr } from '../../../src/index.ts';
 import { SETUP } from '../../../src/reference/example-setup.ts';
+import { printAnswer } from '../../../src/reference/print-answer.ts';
 
-let opened: Promise<Client> | undefined;
+/** As the reference says: each example runs at this time, on a database of its own. */
+const MOMENT = '2026-06-01T12:00:00Z';
+const BEFORE = '2025-06-01T12:00:00Z';
 
-async function open(): Promise<Client> {
-  const client = (await openDatabase('playground')).client();
-  for (const step of SETUP) await client.query(build(step).expression);
-  return client;
-}
-
-/** What the query answers, or why it fails, as text. */
-export async function answerOf(query: string): Promise<string> {
+/**
+ * What the query answers, or why it fails, as the reference shows it.
+ * @param isAda with a token of Ada, and not with an admin key
+ */
+export async function answerOf(query: string, isAda = false): Promise<string> {
   try {
-    const client = await (opened ??= open());
-    return printValue(await client.query(build(query).expression));
+    const { expression } = build(query);
+    return await answerIn(expression, isAda);
   } catch (error) {
-    if (error instanceof QueryError) {
-      return `${error.code} at ${JSON.stringify(error.position)}: ${error.description}`;
-    }
     if (error instanceof Error) return error.message;
     throw error;
   }
+}
+
+async function answerIn(expression: Expr, isAda: boolean): Promise<string> {
+  const clock = createClock();
+  clock.set(BEFORE);
+  const db = await openDatabase('playground', { clock });
+  try {
+    const admin = await makeExamples(db);
+    const secret = isAda ? await logInAda(db, admin) : admin;
+    clock.set(MOMENT);
+    const answer = await db.fetch('/', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' },
+      body: queryText(expression),
+    });
+    return printAnswer(await answer.text());
+  } finally {
+    await db.close();
+  }
+}
+
+/** @returns the secret of an admin key */
+async function makeExamples(db: Database): Promise<string> {
+  const root = db.client();
+  await root.query(q.CreateDatabase({ name: 'garden' }));
+  const { secret } = await root.query(
+    q.CreateKey({ role: 'admin', database: q.Database('garden') }),
+  );
+  const client = db.client({ secret });
+  for (const step of SETUP) await client.query(build(step).expression);
+  return secret;
+}
+
+async function logInAda(db: Database, secret: string): Promise<string> {
+  const user = q.Ref(q.Collection('users'), '1');
+  const token = await db.client({ secret }).Login(user, { password: 'correct horse' });
+  return token.secret;
 }

@@ -1,9 +1,9 @@
 import { defineComponent, h, ref } from 'vue';
 
-/** An example that can be changed and run: the database is made in the page, when it is first needed, and is gone with it. */
+/** An example that can be changed and run: its database is made in the page for each run, and is gone after it. */
 export const Playground = defineComponent({
-  props: { query: { type: String, required: true } },
-  setup({ query }) {
+  props: { query: { type: String, required: true }, isAda: Boolean },
+  setup({ query, isAda }) {
     const source = ref(query);
     const answer = ref('');
     const isOpen = ref(false);
@@ -12,7 +12,7 @@ export const Playground = defineComponent({
       isRunning.value = true;
       try {
         const { answerOf } = await import('./playground-database.ts');
-        answer.value = await answerOf(source.value);
+        answer.value = await answerOf(source.value, isAda);
       } finally {
         isRunning.value = false;
       }

@@ -1,0 +1,22 @@
+/** The site runs the examples in its pages: there they answer what the reference says. */
+import { expect, test } from 'vitest';
+import { answerOf } from '../../site/.vitepress/theme/playground-database.ts';
+import forms from '../../docs/reference/forms.json' with { type: 'json' };
+import { FAMILIES } from './families.ts';
+
+const AS_ADA = new Set(
+  FAMILIES.flatMap(({ docs }) => Object.entries(docs)).flatMap(([name, { as }]) =>
+    as === 'ada' ? [name] : [],
+  ),
+);
+
+test('each example with builders answers on the site what the reference shows', async () => {
+  const answered: [name: string, answer: string][] = [];
+  const shown = forms.filter(({ example }) => !example.startsWith('{"'));
+  for (const { name, example } of shown)
+    answered.push([name, withoutTimes(await answerOf(example, AS_ADA.has(name)))]);
+  expect(answered).toEqual(shown.map(({ name, answer }) => [name, withoutTimes(answer)]));
+});
+
+/** The clock of the site goes on while the examples run. */
+const withoutTimes = (answer: string): string => answer.replaceAll(/\bts: \d{16}\b/g, 'ts: …');
