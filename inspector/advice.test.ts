@@ -124,6 +124,55 @@ test('adviseOn() says so when much is read for a short answer and no pattern is 
   expect(adviseOn({ ...asked(q.Count(notes)), query: undefined }, schemaOf())).toHaveLength(1);
 });
 
+test('adviseOn() tells no index that would change the answer', () => {
+  const filters = [
+    q.Filter(notes, (ref) => q.Not(q.Equals(tag(ref), 'bird'))),
+    q.Filter(notes, (ref) => q.Or(q.Equals(tag(ref), 'bird'), q.Equals(tag(ref), 'frog'))),
+    q.Filter(notes, (ref) => q.If(q.Equals(tag(ref), 'bird'), false, true)),
+    q.Filter(notes, (ref) => q.Not(q.GT(tag(ref), 5))),
+    q.Filter(notes, (ref) => q.Equals(tag(ref), null)),
+    q.Filter(notes, (ref) => q.Equals(tag(ref), ['bird', 'frog'])),
+  ];
+  for (const filter of filters)
+    expect(
+      adviseOn(asked(filter), schemaOf()).map(({ create, use }) => create ?? use),
+      queryText(filter),
+    ).toEqual([undefined]);
+});
+
+test('adviseOn() keeps a filter that has other conditions', () => {
+  const both = q.Filter(notes, (ref) =>
+    q.And(q.GT(q.Select(['data', 'at'], q.Get(ref)), 5), q.And(true, q.Equals(tag(ref), 'bird'))),
+  );
+  expect(adviseOn(asked(both), schemaOf())).toMatchObject([
+    { use: 'Match(Index("notes_by_tag"), "bird")', keepsFilter: true },
+  ]);
+});
+
+test('adviseOn() names no index that finds other documents', () => {
+  const query = asked(q.Filter(notes, (ref) => q.Equals(tag(ref), 'bird')));
+  const terms = [field('data', 'tag')];
+  for (const other of [
+    { terms: [{ ...field('data', 'tag'), transform: 'casefold' }] },
+    { terms, sources: ['notes', 'users'] },
+    { terms, sources: ['*'] },
+  ])
+    expect(adviseOn(query, schemaOf(index('other', other)))[0]?.create).toContain('notes_by_tag');
+});
+
+test('adviseOn() adds no field to an index whose terms are computed, or which has several sources', () => {
+  const query = asked(
+    q.Filter(q.Match(q.Index('owned'), 'ada'), (ref) => q.Equals(tag(ref), 'bird')),
+  );
+  const terms = [field('data', 'owner')];
+  for (const owned of [
+    { terms: [{ field: undefined, binding: 'owner' }] },
+    { terms: [{ ...field('data', 'owner'), transform: 'casefold' }] },
+    { terms, sources: ['notes', 'users'] },
+  ])
+    expect(adviseOn(query, schemaOf(index('owned', owned)))[0]?.create).toBeUndefined();
+});
+
 test('isSlow() goes by time or reads', () => {
   expect(isSlow(asked(1))).toBe(true);
   expect(isSlow(asked(1, 1, 1))).toBe(false);

@@ -2,7 +2,7 @@
 import { Expr } from '../src/index.ts';
 import type { QueryRecord } from '../src/host/diagnostics.ts';
 import { hideSecretTexts } from './hide-secrets.ts';
-import type { FieldPath, IndexInfo, SchemaInfo } from './schema.ts';
+import type { FieldPath, IndexField, IndexInfo, SchemaInfo } from './schema.ts';
 
 export interface Advice {
   /** Why the query reads more than it needs. */
@@ -11,6 +11,8 @@ export interface Advice {
   readonly create: string | undefined;
   /** What to write in the query. */
   readonly use: string | undefined;
+  /** The filter has other conditions, which stay: it takes the place of what is filtered alone. */
+  readonly keepsFilter?: true;
 }
 
 /** From so many documents and entries on, a query that returns little is worth a word. */
@@ -118,8 +120,11 @@ function sourceOf(form: unknown, schema: SchemaInfo): Source | undefined {
   if (form['match'] === undefined) return undefined;
   const name = nameIn(form['match'], 'index', 'indexes');
   const index = schema.indexes.find((each) => each.name === name);
-  const [collection] = index?.sources ?? [];
-  if (!index || collection === undefined || collection === '*') return undefined;
+  const [collection, ...others] = index?.sources ?? [];
+  if (!index || collection === undefined || collection === '*' || others.length > 0)
+    return undefined;
+  // A new index would need what the present one computes of its terms.
+  if (index.terms.some(isComputed)) return undefined;
   const given = form['terms'];
   const terms = given === undefined ? [] : Array.isArray(given) ? given : [given];
   return { collection, index, terms, isRead: false };
@@ -152,6 +157,21 @@ function lambdaOf(form: unknown): LambdaForm | undefined {
   );
   return { names, isList: Array.isArray(lambda), body };
 }
+
+const isComputed = ({ field, transform }: IndexField): boolean =>
+  field === undefined || transform !== undefined;
+
+/** Finds documents of this collection alone, by these fields as they are. */
+const isIndexBy = (
+  { isActive, sources, terms: own }: IndexInfo,
+  collection: string,
+  terms: readonly FieldPath[],
+): boolean =>
+  isActive &&
+  sources.length === 1 &&
+  sources[0] === collection &&
+  own.length === terms.length &&
+  own.every((term, at) => !isComputed(term) && isSame(term.field ?? [], terms[at]));
 
 const isVar = (form: unknown, name: string | undefined): boolean =>
   isForm(form) && name !== undefined && form['var'] === name;
@@ -196,7 +216,13 @@ interface Condition {
 
 const ORDERS = ['lt', 'lte', 'gt', 'gte'] as const;
 
-function conditionsIn(lambda: LambdaForm, source: Source): readonly Condition[] {
+/** What each element that the filter lets through must meet: the body, or each part of an `and`. */
+function partsOf(body: unknown): readonly unknown[] {
+  const parts = isForm(body) ? body['and'] : undefined;
+  return Array.isArray(parts) ? parts.flatMap(partsOf) : [body];
+}
+
+function conditionsIn(parts: readonly unknown[], lambda: LambdaForm, source: Source) {
   const found: Condition[] = [];
   const compare = (operands: unknown, isEquality: boolean): void => {
     if (!Array.isArray(operands)) return;
@@ -204,14 +230,16 @@ function conditionsIn(lambda: LambdaForm, source: Source): readonly Condition[] 
       const path = fieldIn(operand, lambda, source);
       if (!path || path[0] === 'ref') continue;
       const other: unknown = operands.find((each) => each !== operand);
+      // No entry has a term that is null, and of an array each element has one.
+      if (isEquality && (other === null || Array.isArray(other))) continue;
       found.push({ path, isEquality, other: mentions(other, lambda.names) ? undefined : other });
     }
   };
-  walk(lambda.body, (form) => {
+  for (const form of parts.filter(isForm)) {
     if (form['equals'] !== undefined) compare(form['equals'], true);
     for (const order of ORDERS) if (form[order] !== undefined) compare(form[order], false);
     if (has(form, 'contains_value', 'in')) compare([form['in'], form['contains_value']], true);
-  });
+  }
   return found;
 }
 
@@ -219,14 +247,14 @@ function onFilter(form: Form, schema: SchemaInfo): readonly Advice[] {
   const lambda = lambdaOf(form['filter']);
   const source = lambda && sourceOf(form['collection'], schema);
   if (!source) return [];
-  const [first, ...rest] = conditionsIn(lambda, source);
+  const parts = partsOf(lambda.body);
+  const [first, ...rest] = conditionsIn(parts, lambda, source);
   if (!first) return [];
   const condition = [first, ...rest].find(({ isEquality }) => isEquality) ?? first;
-  return [
-    condition.isEquality
-      ? onEquality(condition, source, schema)
-      : onOrder(condition, source, schema),
-  ];
+  const advice = condition.isEquality
+    ? onEquality(condition, source, schema)
+    : onOrder(condition, source, schema);
+  return [parts.length > 1 ? { ...advice, keepsFilter: true } : advice];
 }
 
 const whatIs = ({ collection, index }: Source): string =>
@@ -236,13 +264,7 @@ function onEquality(condition: Condition, source: Source, schema: SchemaInfo): A
   const { path, other } = condition;
   const before = (source.index?.terms ?? []).flatMap(({ field }) => (field ? [field] : []));
   const terms = [...before, path];
-  const known = schema.indexes.find(
-    (each) =>
-      each.isActive &&
-      each.sources.includes(source.collection) &&
-      each.terms.length === terms.length &&
-      each.terms.every(({ field }, at) => field !== undefined && isSame(field, terms[at])),
-  );
+  const known = schema.indexes.find((each) => isIndexBy(each, source.collection, terms));
   const name =
     known?.name ?? newName(`${source.collection}_by_${terms.map(last).join('_and_')}`, schema);
   const given = [...source.terms, other].map(printed).join(', ');
@@ -260,12 +282,8 @@ function onEquality(condition: Condition, source: Source, schema: SchemaInfo): A
 function onOrder({ path }: Condition, source: Source, schema: SchemaInfo): Advice {
   const terms = (source.index?.terms ?? []).flatMap(({ field }) => (field ? [field] : []));
   const known = schema.indexes.find(
-    ({ isActive, sources, values, terms: own }) =>
-      isActive &&
-      sources.includes(source.collection) &&
-      own.length === terms.length &&
-      own.every(({ field }, at) => field !== undefined && isSame(field, terms[at])) &&
-      isSame(values[0]?.field ?? [], path),
+    (each) =>
+      isIndexBy(each, source.collection, terms) && isSame(each.values[0]?.field ?? [], path),
   );
   const name = known?.name ?? newName(`${source.collection}_sorted_by_${last(path)}`, schema);
   const given = source.terms.map(printed).join(', ');

@@ -19,6 +19,8 @@ export interface IndexInfo {
 export interface IndexField {
   readonly field: FieldPath | undefined;
   readonly binding: string | undefined;
+  /** Such as `casefold`: its entries differ from what the documents have. */
+  readonly transform?: string | undefined;
 }
 
 export interface SchemaInfo {
@@ -58,6 +60,7 @@ export async function readSchema(client: Client): Promise<SchemaInfo> {
 interface StoredField {
   readonly field?: string | FieldPath;
   readonly binding?: string;
+  readonly transform?: string;
   readonly reverse?: boolean;
 }
 
@@ -85,9 +88,10 @@ const indexOf = ({ name, source, terms, values, unique, active }: StoredIndex): 
 const listOf = (fields: OneOrMany<StoredField> | null = []): readonly StoredField[] =>
   [fields ?? []].flat();
 
-const fieldOf = ({ field, binding }: StoredField): IndexField => ({
+const fieldOf = ({ field, binding, transform }: StoredField): IndexField => ({
   field: typeof field === 'string' ? [field] : field,
   binding,
+  ...(transform !== undefined && { transform }),
 });
 
 /** A ref, or an object with one and bindings. */

@@ -138,7 +138,7 @@ async function showDetails(
   );
 }
 
-function adviceOn(context: Context, { reason, create, use }: Advice): Child[] {
+function adviceOn(context: Context, { reason, create, use, keepsFilter }: Advice): Child[] {
   return [
     h(
       'div',
@@ -148,7 +148,15 @@ function adviceOn(context: Context, { reason, create, use }: Advice): Child[] {
       create !== undefined && code(create, { 'aria-label': 'The index that would help' }),
       create !== undefined && button('Put it into the shell', () => context.openShell(create)),
       use !== undefined &&
-        h('p', {}, 'Then write ', h('code', {}, use), ' in place of the filter or page.'),
+        h(
+          'p',
+          {},
+          'Then write ',
+          h('code', {}, use),
+          keepsFilter
+            ? ' in place of the set or page that is filtered; the filter stays, for its other conditions.'
+            : ' in place of the filter or page.',
+        ),
     ),
   ];
 }
