@@ -43,14 +43,17 @@ const WRONG: readonly (readonly [text: string, at: string, message: string])[] =
   ['Gett(1)', 'Gett', 'Unknown function Gett'],
   ['get(1)', 'get', 'Unknown function get. Did you mean Get?'],
   ['Get(', '', 'Expected a value, but the query ends here'],
-  ['Get(1 2)', '2', 'Expected ,'],
+  ['Get(1 2)', '2', 'Expected “,” or “)”'],
+  ['Add(1, 2', '', 'Expected “,” or “)”, but the query ends here'],
+  ['{ a: [1 }', '}', 'Expected “,” or “]”'],
   ['Get()', 'Get', 'q.Get takes from 1 to 2 argument(s), but got 0.'],
   ['Get(x)', 'x', 'Unknown name x. Strings need quotes.'],
   ['Map([], x => x) x', 'x', 'Only one query can be run. Combine several with Do(…)'],
   ['Add(1, #)', '#', 'Unexpected character #.'],
   ['Concat(["a, b])', '"a, b])', 'The string has no closing ".'],
   ['constructor(1)', 'constructor', 'Unknown function constructor'],
-  ['{ a 1 }', '1', 'Expected :'],
+  ['{ a 1 }', '1', 'Expected “:”'],
+  ['Abs(1.5n)', 'n', 'Expected “,” or “)”'],
 ];
 
 for (const [text, at, message] of WRONG) {

@@ -79,8 +79,9 @@ class Reader {
     return isThere;
   }
 
-  private expect(mark: string): void {
-    if (!this.skip(mark)) this.fail(`Expected ${mark}`);
+  private expect(mark: string, end?: string): void {
+    if (this.skip(mark)) return;
+    this.fail(`Expected “${mark}”${end === undefined ? '' : ` or “${end}”`}`);
   }
 
   private fail(message: string, token = this.peek()): never {
@@ -152,7 +153,7 @@ class Reader {
     while (!this.skip(close)) {
       values.push(this.readValue());
       if (this.skip(close)) break;
-      this.expect(',');
+      this.expect(',', close);
     }
     return values;
   }
@@ -167,7 +168,7 @@ class Reader {
       if (!isShort) this.expect(':');
       members.push([key.text, isShort ? this.readShort(key) : this.readValue()]);
       if (this.skip('}')) break;
-      this.expect(',');
+      this.expect(',', '}');
     }
     return Object.fromEntries(members);
   }

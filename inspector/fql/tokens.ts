@@ -24,7 +24,7 @@ export class SyntaxProblem extends Error {
 
 const BLANK = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
 const NAME = /[\p{ID_Start}$_][\p{ID_Continue}$]*/uy;
-const NUMBER = /-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)n?/y;
+const NUMBER = /-?\d+(?:n|(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
 const STRING = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/y;
 const MARK = /=>|\.\.\.|[()[\]{},:.;]/y;
 
