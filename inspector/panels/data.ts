@@ -71,18 +71,23 @@ const indexRow = ({ name, sources, terms, values, isUnique, isActive }: IndexInf
   [isActive ? 'active' : 'being built', isUnique && 'unique'].filter(Boolean).join(', '),
 ];
 
+/** What each place shows next: the answer to an earlier press may come last. */
+const wanted = new WeakMap<HTMLElement, object>();
+
 async function showPage(
   context: Context,
   place: HTMLElement,
   name: string,
   cursor: { readonly before?: Expr; readonly after?: Expr },
 ): Promise<void> {
+  wanted.set(place, cursor);
   try {
     const set = q.Documents(q.Collection(name));
     const page = await context.root.query<DocumentPage>(
       q.Map(q.Paginate(set, { size: PAGE_SIZE, ...cursor }), (ref) => q.Get(ref)),
       OWN,
     );
+    if (wanted.get(place) !== cursor) return;
     const { data, before, after } = page;
     const detail = h('div', { class: 'detail' });
     const turn = (label: string, to: Expr | undefined, by: 'before' | 'after') =>
