@@ -248,6 +248,8 @@ class History {
   private readonly area: HTMLTextAreaElement;
   private texts: readonly string[] = [];
   private at = 0;
+  /** What was typed and has not run, while an earlier text is shown. */
+  private draft = '';
 
   constructor(area: HTMLTextAreaElement) {
     this.area = area;
@@ -282,8 +284,9 @@ class History {
     if (!altKey || (key !== 'ArrowUp' && key !== 'ArrowDown')) return false;
     const at = this.at + (key === 'ArrowUp' ? -1 : 1);
     if (at < 0 || at > this.texts.length) return true;
+    if (this.at === this.texts.length) this.draft = this.area.value;
     this.at = at;
-    this.area.value = this.texts[at] ?? '';
+    this.area.value = this.texts[at] ?? this.draft;
     return true;
   }
 }
