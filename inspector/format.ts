@@ -15,8 +15,9 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? formatNumber(value) : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
+/** In UTC, which it says: `Z`. */
 export const formatMicros = (micros: number): string =>
-  new Date(micros / 1000).toISOString().replace('T', ' ').replace('Z', '');
+  new Date(micros / 1000).toISOString().replace('T', ' ');
 
 export const formatTime = (micros: number): string => formatMicros(micros).slice(11);
 
