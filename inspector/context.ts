@@ -1,6 +1,7 @@
 /** What all panels work with. */
 import type { Client, Database } from '../src/index.ts';
 import type { Diagnostics, DiagnosticsCall } from '../src/host/diagnostics.ts';
+import { hideSecretTexts } from './hide-secrets.ts';
 import type { SchemaInfo } from './schema.ts';
 
 export interface Context {
@@ -30,6 +31,6 @@ export interface Panel {
 /** What the shell runs queries with. */
 export type Runner = Pick<Client, 'queryWithMetrics'>;
 
-/** What went wrong, in one sentence. */
+/** What went wrong, in one sentence: without secrets, which an error may quote from its query. */
 export const problemOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
+  hideSecretTexts(error instanceof Error ? error.message : String(error));

@@ -4,7 +4,6 @@ import type { Diagnostics, DiagnosticsCall } from '../src/host/diagnostics.ts';
 import { askWorker } from './ask.ts';
 import { problemOf, type Context, type Panel } from './context.ts';
 import { button, fill, h } from './dom.ts';
-import { hideSecretTexts } from './hide-secrets.ts';
 import { dataPanel } from './panels/data.ts';
 import { livePanel } from './panels/live.ts';
 import { queriesPanel } from './panels/queries.ts';
@@ -133,7 +132,7 @@ export class BurrowInspector extends Base {
     } catch (error) {
       // Locked, or closed: what is known stays, and the panel of the lock says more.
       problem.hidden = false;
-      problem.textContent = hideSecretTexts(problemOf(error));
+      problem.textContent = problemOf(error);
     }
     if (stopped.aborted) return;
     this.#timer = setTimeout(() => void this.#poll(refresh, problem, stopped), POLL_MS);

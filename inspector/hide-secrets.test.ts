@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { hideSecretTexts as hideInEngine } from '../src/engine/access.ts';
 import { q, queryText } from '../src/index.ts';
+import { problemOf } from './context.ts';
 import { hideSecretTexts, mayHoldSecret, shownQuery, shownValue } from './hide-secrets.ts';
 
 const SECRETS = [
@@ -32,6 +33,10 @@ test('shownQuery() is FQL text, without secrets', () => {
   );
   expect(shownQuery(JSON.stringify({ key_from_secret: SECRETS[0] }))).not.toContain(SECRETS[0]);
   expect(shownQuery(undefined)).toBe('(not kept)');
+});
+
+test('problemOf() says what went wrong without the secrets that an error quotes', () => {
+  for (const secret of SECRETS) expect(problemOf(new Error(`not ${secret}`))).toBe('not ***');
 });
 
 test('mayHoldSecret() keeps passwords out of the history of the shell', () => {

@@ -4,7 +4,7 @@ import { OWN } from '../ask.ts';
 import { problemOf, type Context, type Panel } from '../context.ts';
 import { button, code, facts, fill, h, table, type Child } from '../dom.ts';
 import { counted, formatMicros } from '../format.ts';
-import { hideSecretTexts, shownValue } from '../hide-secrets.ts';
+import { shownValue } from '../hide-secrets.ts';
 import { fieldText, type IndexInfo } from '../schema.ts';
 
 const PAGE_SIZE = 20;
@@ -169,6 +169,6 @@ async function showDocument(
       ),
     );
   } catch (error) {
-    fill(history, h('p', { class: 'problem' }, hideSecretTexts(problemOf(error))));
+    fill(history, h('p', { class: 'problem' }, problemOf(error)));
   }
 }

@@ -6,7 +6,7 @@ import { problemOf, type Context, type Panel, type Runner } from '../context.ts'
 import { button, code, fill, h, type Child } from '../dom.ts';
 import { build, type Built } from '../fql/build.ts';
 import { SyntaxProblem } from '../fql/tokens.ts';
-import { hideSecretTexts, mayHoldSecret, shownValue } from '../hide-secrets.ts';
+import { mayHoldSecret, shownValue } from '../hide-secrets.ts';
 import { metricsList } from '../metrics.ts';
 import { NO_SCHEMA, type SchemaInfo } from '../schema.ts';
 
@@ -112,7 +112,6 @@ const answer = (value: unknown, metrics: QueryMetrics): Child[] => {
 };
 
 function failure(error: unknown, area: HTMLTextAreaElement, built: Built | undefined): Child[] {
-  const text = hideSecretTexts(problemOf(error));
   const place =
     error instanceof SyntaxProblem
       ? error
@@ -124,7 +123,7 @@ function failure(error: unknown, area: HTMLTextAreaElement, built: Built | undef
       'p',
       { class: 'problem', 'data-part': 'problem' },
       error instanceof QueryError && h('strong', {}, `${error.code} `),
-      text,
+      problemOf(error),
     ),
     place &&
       button('Select where', () => {
