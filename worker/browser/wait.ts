@@ -12,3 +12,15 @@ export const wait = (ms: number, signal: Signal): Promise<void> =>
       resolve();
     });
   });
+
+/** Resolves after so many ms, or when the signal is aborted. */
+export const waitUnlessAborted = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, signal.aborted ? 0 : ms);
+    signal.addEventListener('abort', done);
+  });

@@ -1,10 +1,13 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { fileRequests } from './file-requests.ts';
 
 const place = { file: `file:${'0'.repeat(64)}`, home: ['my notes', '7'] } as const;
-const signal = new AbortController().signal;
 
-const requestsTo = (answers: Response[], asked: string[] = []) =>
+const requestsTo = (
+  answers: Response[],
+  asked: string[] = [],
+  { signal } = new AbortController(),
+) =>
   fileRequests({
     url: 'https://hub.example',
     token: 'secret',
@@ -15,10 +18,10 @@ const requestsTo = (answers: Response[], asked: string[] = []) =>
     },
   });
 
-const busy = (status: number): Response =>
+const busy = (status: number, retryAfter = '0'): Response =>
   new Response('{"code":"too many requests","description":"Later."}', {
     status,
-    headers: { 'retry-after': '0' },
+    headers: { 'retry-after': retryAfter },
   });
 
 test('who has too much to do is asked again, as often as it says so within reason', async () => {
@@ -33,6 +36,17 @@ test('who has too much to do is asked again, as often as it says so within reaso
     ok: false,
     refusal: { code: 'too many requests' },
   });
+});
+
+test('what waits for a busy hub ends as soon as it is aborted', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const ending = new AbortController();
+  const reading = requestsTo([busy(503, '10'), busy(503)], [], ending).read(place, 0);
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+  ending.abort();
+  expect(vi.getTimerCount()).toBe(0);
+  expect(await reading).toMatchObject({ ok: false });
 });
 
 test('a refusal is told; what is no answer of a hub rejects', async () => {

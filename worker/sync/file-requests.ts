@@ -9,6 +9,7 @@ import {
 } from '../../src/sync/protocol/files.ts';
 import type { Schema } from '../../src/sync/protocol/schema.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
+import { waitUnlessAborted } from '../browser/wait.ts';
 import { refusedBy, retryAfterIn } from './http-transport.ts';
 
 export interface FileRequestsOptions {
@@ -61,7 +62,7 @@ async function patiently<T>(
     const waitMs = retryAfterIn(answer.headers.get('retry-after'), Date.now());
     if (tried === BUSY_TRIES || waitMs === undefined || signal.aborted) return refusedBy(answer);
     await answer.body?.cancel();
-    await new Promise((resolve) => setTimeout(resolve, Math.min(waitMs, BUSY_MS_MAX)));
+    await waitUnlessAborted(Math.min(waitMs, BUSY_MS_MAX), signal);
   }
 }
 

@@ -2,6 +2,7 @@
 import { refusalBody } from '../../src/engine/session.ts';
 import { Refusal } from '../../src/errors.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
+import { waitUnlessAborted } from '../browser/wait.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import { foreign, isAnswer, isUnreached } from './hub-queries.ts';
@@ -158,7 +159,8 @@ class Stream {
       if (failure && !(failure.isPassing && this.failures === 0 && this.isKnown))
         this.fail(failure);
       const ms = Math.min(RETRY_MIN_MS * 2 ** this.failures++, RETRY_MAX_MS);
-      await rest(Math.max(ms * (0.5 + Math.random() / 2), failure?.retryMs ?? 0), signal);
+      const waitMs = Math.max(ms * (0.5 + Math.random() / 2), failure?.retryMs ?? 0);
+      await waitUnlessAborted(waitMs, signal);
     }
   }
 
@@ -263,16 +265,4 @@ const isEvents = ({ headers }: Response): boolean =>
 function parted(data: string): { readonly head: string; readonly body: string } {
   const end = data.indexOf('\n');
   return { head: data.slice(0, end), body: data.slice(end + 1) };
-}
-
-function rest(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
 }
