@@ -42,6 +42,24 @@ export const button = (
 ): HTMLButtonElement =>
   h('button', { type: 'button', ...attributes, on: { click: () => void run() } }, label);
 
+/** A choice of one of the options: its value is the name of the option. */
+export const select = (
+  id: string,
+  options: Readonly<Record<string, { readonly label: string }>>,
+  onChange: () => void,
+): HTMLSelectElement =>
+  h(
+    'select',
+    { id, on: { change: onChange } },
+    ...Object.entries(options).map(([value, { label }]) => h('option', { value }, label)),
+  );
+
+/** Whether the focus is inside of an element of a shadow root: what has it must not move away. */
+export function hasFocus(element: Element): boolean {
+  const root = element.getRootNode();
+  return root instanceof ShadowRoot && element.contains(root.activeElement);
+}
+
 /** Names and what they are. */
 export const facts = (pairs: readonly (readonly [name: string, value: Child])[]): HTMLElement =>
   h(

@@ -2,7 +2,7 @@
 import type { Diagnostics, QueryRecord } from '../../src/host/diagnostics.ts';
 import { adviseOn, isSlow, readsOf, type Advice } from '../advice.ts';
 import type { Context, Panel } from '../context.ts';
-import { button, code, facts, fill, h, type Child } from '../dom.ts';
+import { button, code, facts, fill, h, hasFocus, select, type Child } from '../dom.ts';
 import { counted, formatNumber, formatTime } from '../format.ts';
 import { shownQuery } from '../hide-secrets.ts';
 import { metricsList } from '../metrics.ts';
@@ -23,11 +23,7 @@ export function queriesPanel(context: Context): Panel {
   const notes = h('p', { class: 'hint' });
   const items = new Map<number, HTMLElement>();
   let records: readonly QueryRecord[] = [];
-  const filter = h(
-    'select',
-    { id: 'queries-filter', on: { change: () => drawList() } },
-    ...Object.entries(FILTERS).map(([value, { label }]) => h('option', { value }, label)),
-  );
+  const filter = select('queries-filter', FILTERS, () => drawList());
   const drawList = (): void => {
     const name = isFilter(filter.value) ? filter.value : 'all';
     const found = records.filter((each) => FILTERS[name].has(each)).toReversed();
@@ -51,10 +47,7 @@ export function queriesPanel(context: Context): Panel {
     );
     if (queries.length === 0 && records.length > 0) return;
     records = [...records, ...queries].slice(-1000);
-    // An item that has the focus must not move away.
-    const root = list.getRootNode();
-    const focused = root instanceof ShadowRoot ? root.activeElement : null;
-    if (!focused || !list.contains(focused)) drawList();
+    if (!hasFocus(list)) drawList();
   };
   const node = h(
     'div',

@@ -4,7 +4,7 @@ import type { Diagnostics, SetRecord, SyncRecord } from '../../src/host/diagnost
 import type { WriteChoice, WriteData } from '../../src/host/sync.ts';
 import { OWN } from '../ask.ts';
 import { problemOf, type Context, type Panel } from '../context.ts';
-import { button, code, facts, fill, h, table, type Child } from '../dom.ts';
+import { button, code, facts, fill, h, hasFocus, select, table, type Child } from '../dom.ts';
 import { build } from '../fql/build.ts';
 import { counted, formatBytes, formatMicros, formatNumber } from '../format.ts';
 import { hideSecretTexts, shownQuery } from '../hide-secrets.ts';
@@ -37,39 +37,8 @@ const FILTERS = {
 export function syncPanel(context: Context): Panel {
   const overview = h('div', {});
   const sets = new SetTable(context);
-  const list = h('ul', { class: 'records', 'aria-label': 'Writes' });
-  const items = new Map<string, { readonly shape: string; readonly node: HTMLElement }>();
-  let last: SyncRecord | undefined;
+  const writes = new WriteList(context);
   let before = '';
-  let isListStale = false;
-  const filter = h(
-    'select',
-    { id: 'writes-filter', on: { change: () => drawWrites() } },
-    ...Object.entries(FILTERS).map(([value, { label }]) => h('option', { value }, label)),
-  );
-  const heading = h('h3', { tabindex: -1 }, 'Writes');
-  const resolve = async (id: string, choice: WriteChoice): Promise<void> => {
-    const { sync } = await context.ask({ resolve: { id, choice } });
-    last = sync;
-    drawWrites();
-    heading.focus();
-    context.say('discard' in choice ? 'The write is discarded.' : 'The write is sent again.');
-  };
-  const drawWrites = (): void => {
-    isListStale = false;
-    const { has } = filter.value === 'all' ? FILTERS.all : FILTERS.open;
-    const shown = (last?.writes ?? []).filter(({ state }) => has(state)).toReversed();
-    for (const write of shown) {
-      const shape = shapeOf(write);
-      if (items.get(write.id)?.shape !== shape)
-        items.set(write.id, { shape, node: writeItem(write, resolve) });
-    }
-    fill(
-      list,
-      ...shown.map(({ id }) => items.get(id)?.node),
-      shown.length === 0 && h('li', { class: 'hint' }, 'None.'),
-    );
-  };
   const none = h(
     'p',
     { class: 'hint' },
@@ -81,26 +50,20 @@ export function syncPanel(context: Context): Panel {
     overview,
     h('h3', {}, 'Sets'),
     sets.node,
-    heading,
-    h('div', { class: 'buttons' }, h('label', { for: 'writes-filter' }, 'Show'), filter),
-    list,
+    ...writes.nodes,
   );
   const draw = ({ sync }: Diagnostics): void => {
     none.hidden = sync !== undefined;
     whole.hidden = sync === undefined;
-    last = sync;
     if (!sync) return;
     const now = JSON.stringify(sync);
     if (now !== before) {
       before = now;
-      isListStale = true;
       fill(overview, overviewOf(sync));
       sets.draw(sync.sets);
+      writes.receive(sync.writes);
     }
-    const root = list.getRootNode();
-    const focused = root instanceof ShadowRoot ? root.activeElement : null;
-    // A write that has the focus must not move away; the list is drawn when the focus has left it.
-    if (isListStale && !(focused && list.contains(focused))) drawWrites();
+    writes.drawWithoutFocus();
   };
   return { id: 'sync', label: 'Sync', node: h('div', {}, none, whole), draw };
 }
@@ -205,6 +168,66 @@ async function sizeOf({ root }: Context, query: string): Promise<string> {
   return `more than ${formatBytes(bytes)}`;
 }
 
+/** The writes, and a choice of which of them are shown. */
+class WriteList {
+  readonly nodes: readonly HTMLElement[];
+  private readonly context: Context;
+  private readonly heading = h('h3', { tabindex: -1 }, 'Writes');
+  private readonly filter = select('writes-filter', FILTERS, () => this.draw());
+  private readonly list = h('ul', { class: 'records', 'aria-label': 'Writes' });
+  private readonly items = new Map<
+    string,
+    { readonly shape: string; readonly node: HTMLElement }
+  >();
+  private writes: readonly WriteData[] = [];
+  private isStale = false;
+
+  constructor(context: Context) {
+    this.context = context;
+    const choice = [h('label', { for: 'writes-filter' }, 'Show'), this.filter];
+    this.nodes = [this.heading, h('div', { class: 'buttons' }, ...choice), this.list];
+  }
+
+  receive(writes: readonly WriteData[]): void {
+    this.writes = writes;
+    this.isStale = true;
+  }
+
+  /** A list that has the focus is drawn when it has lost it. */
+  drawWithoutFocus(): void {
+    if (this.isStale && !hasFocus(this.list)) this.draw();
+  }
+
+  private draw(): void {
+    this.isStale = false;
+    const { has } = this.filter.value === 'all' ? FILTERS.all : FILTERS.open;
+    const shown = this.writes.filter(({ state }) => has(state)).toReversed();
+    fill(
+      this.list,
+      ...shown.map((write) => this.itemOf(write)),
+      shown.length === 0 && h('li', { class: 'hint' }, 'None.'),
+    );
+  }
+
+  /** The same as before, unless it looks different now: one that is open stays so. */
+  private itemOf(write: WriteData): HTMLElement {
+    const shape = shapeOf(write);
+    const known = this.items.get(write.id);
+    if (known?.shape === shape) return known.node;
+    const node = writeItem(write, (id, choice) => this.resolve(id, choice));
+    this.items.set(write.id, { shape, node });
+    return node;
+  }
+
+  private async resolve(id: string, choice: WriteChoice): Promise<void> {
+    const { sync } = await this.context.ask({ resolve: { id, choice } });
+    this.writes = sync?.writes ?? [];
+    this.draw();
+    this.heading.focus();
+    this.context.say('discard' in choice ? 'The write is discarded.' : 'The write is sent again.');
+  }
+}
+
 /** What of a write may change, and its item with it. */
 const shapeOf = (write: WriteData): string =>
   'predicted' in write && write.predicted !== undefined ? `${write.state}, predicted` : write.state;
@@ -261,7 +284,7 @@ function choices({ id, query }: WriteData, resolve: Resolve): HTMLElement {
     try {
       await resolve(id, choice());
     } catch (error) {
-      fill(problem, hideSecretTexts(problemOf(error)));
+      fill(problem, problemOf(error));
     }
   };
   const area = h('textarea', {
