@@ -13,79 +13,79 @@ import { kindOf } from './kinds.ts';
 export function cityView(app: App, { id }: Route): View {
   const head = h('header', { class: 'heading' });
   const facts = h('dl', { class: 'facts', 'data-testid': 'facts' });
-  const editor = h('section', { 'aria-label': 'Edit' });
-  const history = historyList(app, id);
   const problem = h('p', { class: 'problem', role: 'alert' });
   let seen: CityDocument | undefined;
-  let isEditing = false;
-
-  const drawEditor = (): void => {
-    fill(editor, ...editorParts());
-  };
-  const edit = (editing: boolean): void => {
-    isEditing = editing;
-    drawEditor();
-    // The form that had the focus is gone.
-    if (!editing) editor.querySelector('button')?.focus();
-  };
-  const editorParts = (): Child[] => {
-    if (!seen) return [];
-    if (!app.accounts.current) {
-      return [
-        h(
-          'p',
-          { class: 'hint' },
-          h('a', { href: '#/account' }, 'Log in'),
-          ' to edit this city. Anyone may read it.',
-        ),
-      ];
-    }
-    if (isEditing) return [cityForm(app, () => seen, edit)];
-    return [
-      h(
-        'button',
-        { type: 'button', 'data-testid': 'edit', on: { click: () => edit(true) } },
-        'Edit this city',
-      ),
-    ];
-  };
+  const editor = cityEditor(app, () => seen);
+  const history = historyList(app, id);
   const receive = (city: CityDocument): void => {
-    const isNew = seen !== undefined && seen.ts !== city.ts;
-    const isFirst = seen === undefined;
+    const before = seen;
     seen = city;
     fill(problem);
     fill(head, ...headParts(city));
     fill(facts, ...factParts(city));
-    if (isNew) light(facts);
     // A form that is being filled in keeps what the user has typed.
-    if (isFirst) drawEditor();
+    if (!before) editor.draw();
+    else if (before.ts !== city.ts) light(facts);
   };
   const stopCity = app.visitor.subscribe(q.Get<CityDocument['data']>(cityRef(id)), {
-    next: (city) => receive(city),
-    error: (error) => {
-      const isMissing = error instanceof QueryError && error.status === 404;
-      fill(
-        problem,
-        isMissing ? 'This city does not exist, or has not been imported yet.' : explain(error),
-      );
-    },
+    next: receive,
+    error: (error) => fill(problem, isMissing(error) ? MISSING : explain(error)),
   });
-  app.accounts.addEventListener('change', drawEditor);
   return {
     title: 'City',
     node: h(
       'div',
       { class: 'view city' },
-      h('div', { class: 'view' }, head, problem, facts, editor),
+      h('div', { class: 'view' }, head, problem, facts, editor.node),
       history.node,
     ),
     stop: () => {
       stopCity();
       history.stop();
-      app.accounts.removeEventListener('change', drawEditor);
+      editor.stop();
     },
   };
 }
+
+const MISSING = 'This city does not exist, or has not been imported yet.';
+
+const isMissing = (error: unknown): boolean => error instanceof QueryError && error.status === 404;
+
+interface Editor {
+  readonly node: HTMLElement;
+  readonly draw: () => void;
+  readonly stop: () => void;
+}
+
+/** A form to change the city, for who is logged in. It is drawn again when accounts change. */
+function cityEditor(app: App, latest: () => CityDocument | undefined): Editor {
+  const node = h('section', { 'aria-label': 'Edit' });
+  let isEditing = false;
+  const draw = (): void => {
+    if (latest()) fill(node, app.accounts.current ? form() : logInHint());
+  };
+  const edit = (editing: boolean): void => {
+    isEditing = editing;
+    draw();
+    // The form that had the focus is gone.
+    if (!editing) node.querySelector('button')?.focus();
+  };
+  const form = (): HTMLElement =>
+    isEditing ? cityForm(app, latest, edit) : editButton(() => edit(true));
+  app.accounts.addEventListener('change', draw);
+  return { node, draw, stop: () => app.accounts.removeEventListener('change', draw) };
+}
+
+const logInHint = (): HTMLElement =>
+  h(
+    'p',
+    { class: 'hint' },
+    h('a', { href: '#/account' }, 'Log in'),
+    ' to edit this city. Anyone may read it.',
+  );
+
+const editButton = (click: () => void): HTMLElement =>
+  h('button', { type: 'button', 'data-testid': 'edit', on: { click } }, 'Edit this city');
 
 function headParts({ data }: CityDocument): Child[] {
   const { country, name, altName } = data;

@@ -1,7 +1,7 @@
 /** Runs whatever is typed, as whom one likes. */
 import { Expr, type Client } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
-import { field, fill, h } from '../shell/dom.ts';
+import { field, fill, h, submitting } from '../shell/dom.ts';
 import { failure, metricsList } from './answer.ts';
 import { build, type Built } from '../../inspector/fql/build.ts';
 import { completionFor } from './completion.ts';
@@ -15,15 +15,7 @@ let draft = EXAMPLES[0]?.text ?? '';
 let draftForm: 'builders' | 'wire' = 'builders';
 
 export function fqlView(app: App): View {
-  const area = h('textarea', {
-    'aria-label': 'Query',
-    rows: 9,
-    spellcheck: 'false',
-    autocapitalize: 'off',
-    autocomplete: 'off',
-    'data-testid': 'query',
-  });
-  area.value = draft;
+  const area = queryArea();
   const output = h('div', { class: 'output', 'aria-live': 'polite', 'data-testid': 'output' });
   const actor = actorSelect(app);
   const form = formSelect();
@@ -54,7 +46,7 @@ export function fqlView(app: App): View {
     ),
     h(
       'form',
-      { class: 'query', on: { submit: onSubmit(run), keydown: onShortcut(run) } },
+      { class: 'query', on: { submit: submitting(() => void run()), keydown: onShortcut(run) } },
       exampleSelect(area, form),
       area,
       completionFor(area),
@@ -83,10 +75,18 @@ export function fqlView(app: App): View {
   };
 }
 
-const onSubmit = (run: () => Promise<void>) => (event: SubmitEvent) => {
-  event.preventDefault();
-  void run();
-};
+function queryArea(): HTMLTextAreaElement {
+  const area = h('textarea', {
+    'aria-label': 'Query',
+    rows: 9,
+    spellcheck: 'false',
+    autocapitalize: 'off',
+    autocomplete: 'off',
+    'data-testid': 'query',
+  });
+  area.value = draft;
+  return area;
+}
 
 const onShortcut = (run: () => Promise<void>) => (event: KeyboardEvent) => {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;

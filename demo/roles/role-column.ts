@@ -2,6 +2,7 @@
 import { q, QueryError, type StoredDocument, type Expr, type Ref } from '../../src/index.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
+import { counted } from '../shell/format.ts';
 import { denialOf } from './denial.ts';
 import type { Person } from './people.ts';
 
@@ -49,7 +50,7 @@ export function roleColumn(person: Person, names: ReadonlyMap<string, string>): 
   const stop = client.subscribe(readNotes, {
     next: (page) => {
       const notes = (page as { readonly data: readonly StoredDocument<Note>[] }).data;
-      fill(seen, notes.length === 1 ? 'Sees 1 note.' : `Sees ${notes.length} notes.`);
+      fill(seen, `Sees ${counted(notes.length, 'note')}.`);
       fill(list, ...notes.map((note) => noteRow(note, { names, attempt, name })));
     },
     error: (error) => fill(outcome, h('p', { class: 'problem' }, explain(error))),

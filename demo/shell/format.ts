@@ -6,6 +6,10 @@ const countryNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: '
 
 export const formatNumber = (value: number): string => numbers.format(value);
 
+/** `1 note`, `2 notes`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`;
+
 /** @param micros µs since 1970, as documents have them */
 export const formatMicros = (micros: number): string => times.format(new Date(micros / 1000));
 

@@ -29,11 +29,6 @@ export function makeFrame(): Frame {
   const links = PAGES.map(({ href, label, icon: paths }) =>
     h('a', { href, 'data-page': label }, icon(paths), h('span', {}, label)),
   );
-  const offline = h(
-    'span',
-    { class: 'tag offline', 'data-testid': 'offline', hidden: navigator.onLine },
-    'offline',
-  );
   const who = h('a', { class: 'who', href: '#/account', 'data-testid': 'who' }, 'Not logged in');
   const notices = h('div', { class: 'notices' });
   const main = h('main', { id: 'main', tabindex: -1 });
@@ -50,12 +45,7 @@ export function makeFrame(): Frame {
     h('img', { src: './icon.svg', alt: '', width: 32, height: 32 }),
     h('span', {}, 'Burrow'),
   );
-  const header = h('header', { class: 'top' }, brand, nav, offline, who);
-  const followNetwork = (): void => {
-    offline.hidden = navigator.onLine;
-  };
-  addEventListener('online', followNetwork);
-  addEventListener('offline', followNetwork);
+  const header = h('header', { class: 'top' }, brand, nav, offlineTag(), who);
   return {
     node: h('div', { class: 'frame' }, skip, header, notices, main, said),
     notices,
@@ -66,12 +56,7 @@ export function makeFrame(): Frame {
       document.title = `${view.title} · Burrow`;
       // There, each window acts as another user.
       who.hidden = name === 'sync';
-      PAGES.forEach(({ names }, at) => {
-        const isHere = (names as readonly string[]).includes(name);
-        links[at]?.toggleAttribute('data-here', isHere);
-        if (isHere) links[at]?.setAttribute('aria-current', 'page');
-        else links[at]?.removeAttribute('aria-current');
-      });
+      markPage(links, name);
       scrollTo(0, 0);
       // A screen reader goes on from the new view; at the start the browser does so by itself.
       if (!isFirst) main.focus({ preventScroll: true });
@@ -86,4 +71,25 @@ export function makeFrame(): Frame {
       setTimeout(() => note.remove(), SAID_MS);
     },
   };
+}
+
+function offlineTag(): HTMLElement {
+  const tag = h('span', { class: 'tag offline', 'data-testid': 'offline' }, 'offline');
+  const followNetwork = (): void => {
+    tag.hidden = navigator.onLine;
+  };
+  addEventListener('online', followNetwork);
+  addEventListener('offline', followNetwork);
+  followNetwork();
+  return tag;
+}
+
+/** @param links of the pages, in their order */
+function markPage(links: readonly HTMLElement[], name: string): void {
+  PAGES.forEach(({ names }, at) => {
+    const isHere = (names as readonly string[]).includes(name);
+    links[at]?.toggleAttribute('data-here', isHere);
+    if (isHere) links[at]?.setAttribute('aria-current', 'page');
+    else links[at]?.removeAttribute('aria-current');
+  });
 }

@@ -29,17 +29,12 @@ function decode(text: string): string {
   }
 }
 
-export interface Router {
-  /** Shows the present place anew. */
-  refresh(): void;
-}
-
 /** Shows the view that the address names, and follows it. */
 export function startRouter(
   app: App,
   views: Readonly<Record<string, MakeView>>,
   show: (view: View, route: Route) => void,
-): Router {
+): void {
   let current: View | undefined;
   const refresh = (): void => {
     const route = readRoute(location.hash);
@@ -50,5 +45,4 @@ export function startRouter(
   };
   addEventListener('hashchange', refresh);
   refresh();
-  return { refresh };
 }

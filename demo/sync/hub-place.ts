@@ -34,7 +34,7 @@ export async function readHubNotes(): Promise<HubNotes | undefined> {
 }
 
 /** The name of this browser's copy for one person: its way to the hub has that name, so it can be cut alone. */
-export function copyName({ id }: Person): string {
+function copyName({ id }: Person): string {
   const place = `${KEPT} ${id}`;
   const known = localStorage.getItem(place);
   if (known !== null) return known;

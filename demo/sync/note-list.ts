@@ -16,6 +16,7 @@ import {
   type Note,
 } from './note-queries.ts';
 import { refill } from './refill.ts';
+import { titleForm } from './title-form.ts';
 
 export interface NoteList {
   readonly node: HTMLElement;
@@ -34,24 +35,12 @@ type Write = (expression: Expr) => Promise<boolean>;
 export function noteList(copy: NoteCopy, options: NoteListOptions): NoteList {
   const { person, sync, db } = copy;
   const { names, signal, onWrite } = options;
+  const { write, problem } = noteWriter(copy, onWrite);
   const titles = new Map<string, string>();
   const list = h('ul', { class: 'rows', 'data-testid': 'sync-notes' });
-  const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'note-problem' });
   /** A title that is being edited stays as it is typed. */
   let editing: string | undefined;
   let latest: readonly StoredDocument<Note>[] = [];
-  const write: Write = async (expression) => {
-    fill(problem);
-    try {
-      await sync.client.submit(expression);
-      return true;
-    } catch (error) {
-      fill(problem, `Not saved: ${explain(error)}`);
-      return false;
-    } finally {
-      onWrite();
-    }
-  };
   const picker = photoPicker((id, file) => {
     db.files.put(file).then(
       (photo) => write(addPhoto(id, photo)),
@@ -99,6 +88,24 @@ export function noteList(copy: NoteCopy, options: NoteListOptions): NoteList {
     list,
   );
   return { node, titleOf: (id) => titles.get(id) ?? 'a deleted note' };
+}
+
+/** @returns with `problem`, which says why the last write was not saved */
+function noteWriter({ sync }: NoteCopy, onWrite: () => void) {
+  const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'note-problem' });
+  const write: Write = async (expression) => {
+    fill(problem);
+    try {
+      await sync.client.submit(expression);
+      return true;
+    } catch (error) {
+      fill(problem, `Not saved: ${explain(error)}`);
+      return false;
+    } finally {
+      onWrite();
+    }
+  };
+  return { write, problem };
 }
 
 function newNoteForm(write: Write): HTMLElement {
@@ -159,12 +166,23 @@ function noteRow(note: StoredDocument<Note>, options: RowOptions): HTMLElement {
       },
       text,
     );
+  const stopEditing = (): void => edit(undefined);
+  const rename = async (next: string): Promise<void> => {
+    if (next === title || (await write(renameNote(ref.id, next)))) stopEditing();
+  };
   const owned = `${isOwn ? 'Yours' : `By ${owner}`}, ${shared ? 'shared' : 'private'}`;
   return h(
     'li',
     { 'data-note': ref.id, 'data-count': count },
     isEdited
-      ? titleForm(title, write, ref.id, () => edit(undefined))
+      ? titleForm({
+          title,
+          label: `New title for “${title}”`,
+          testId: 'edit-title',
+          button: 'Save',
+          onTitle: (next) => void rename(next),
+          onCancel: stopEditing,
+        })
       : h(
           'span',
           { class: 'grow' },
@@ -183,31 +201,4 @@ function noteRow(note: StoredDocument<Note>, options: RowOptions): HTMLElement {
       isOwn && act('Delete', () => void write(deleteNote(ref.id))),
     ),
   );
-}
-
-function titleForm(title: string, write: Write, id: string, onDone: () => void): HTMLElement {
-  const input = h('input', {
-    value: title,
-    required: true,
-    maxlength: 100,
-    'aria-label': `New title for “${title}”`,
-    'data-testid': 'edit-title',
-  });
-  const save = async (): Promise<void> => {
-    if (input.value.trim() === title || (await write(renameNote(id, input.value.trim())))) onDone();
-  };
-  const form = h(
-    'form',
-    {
-      class: 'title-form grow',
-      on: {
-        submit: submitting(() => void save()),
-      },
-    },
-    input,
-    h('button', { type: 'submit', class: 'small' }, 'Save'),
-    h('button', { type: 'button', class: 'quiet small', on: { click: onDone } }, 'Cancel'),
-  );
-  setTimeout(() => input.focus());
-  return form;
 }

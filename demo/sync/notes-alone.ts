@@ -8,7 +8,7 @@ import {
 } from '../../src/adopt/adopt.ts';
 import { fill, h, submitting } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
-import { formatNumber } from '../shell/format.ts';
+import { counted } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
 
 const DATABASE = 'burrow-notes-alone';
@@ -36,9 +36,6 @@ function openAlone(): Promise<Database> {
 const deleteNotes = (refs: readonly Ref[]) =>
   q.Foreach(refs, (ref) => q.If(q.Exists(ref), q.Delete(ref), null));
 
-const counted = (notes: number): string =>
-  notes === 1 ? '1 note' : `${formatNumber(notes)} notes`;
-
 interface Adoption {
   readonly copy: NoteCopy;
   readonly say: (message: string) => void;
@@ -57,14 +54,14 @@ async function bringIn({ copy: { sync }, say, onWrite }: Adoption): Promise<void
   const refs = await db.client().query(REFS);
   const { submitted, settled, failed } = await adopt(db, sync, options);
   onWrite();
-  say(`${counted(submitted)} stored in the copy. Waiting for the hub…`);
+  say(`${counted(submitted, 'note')} stored in the copy. Waiting for the hub…`);
   const { refused } = await settled;
   const kept = failed.length + refused.length;
   if (kept === 0) await db.client().query(deleteNotes(refs));
   say(
     kept === 0
       ? 'The hub has them all. They were deleted here.'
-      : `${counted(kept)} refused: “Your writes” shows the reasons. All notes stay here, too.`,
+      : `${counted(kept, 'note')} refused: “Your writes” shows the reasons. All notes stay here, too.`,
   );
   onWrite();
 }

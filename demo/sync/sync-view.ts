@@ -43,32 +43,30 @@ export function syncView(app: App, { id }: Route): View {
     else showForm(hub);
   };
   begin().catch((error: unknown) => fill(place, h('p', { class: 'problem' }, explain(error))));
-  const node = h(
-    'div',
-    { class: 'view' },
-    h('h1', {}, 'Two users, one list'),
-    h(
-      'p',
-      { class: 'lead' },
-      'Each user has a copy of the notes in a separate window. Writes never wait for the network. A hub, a small server on this machine, syncs the copies whenever it can be reached.',
-    ),
-    h(
-      'details',
-      { class: 'steps' },
-      h('summary', {}, 'What to try'),
-      h('ol', {}, ...STEPS.map((step) => h('li', {}, step))),
-    ),
-    place,
-  );
   return {
     title: 'Sync',
-    node,
+    node: h('div', { class: 'view' }, ...introduction(), place),
     stop: () => {
       isGone = true;
       stop?.();
     },
   };
 }
+
+const introduction = (): HTMLElement[] => [
+  h('h1', {}, 'Two users, one list'),
+  h(
+    'p',
+    { class: 'lead' },
+    'Each user has a copy of the notes in a separate window. Writes never wait for the network. A hub, a small server on this machine, syncs the copies whenever it can be reached.',
+  ),
+  h(
+    'details',
+    { class: 'steps' },
+    h('summary', {}, 'What to try'),
+    h('ol', {}, ...STEPS.map((step) => h('li', {}, step))),
+  ),
+];
 
 const STEPS = [
   'Log in as Ada. Open Ben’s window, log in there, and put the windows side by side. A note added in one appears in the other.',

@@ -3,7 +3,7 @@ import type { Sync } from '../../src/index.ts';
 import type { App } from '../shell/app.ts';
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
-import { formatBytes, formatNumber, formatTime } from '../shell/format.ts';
+import { counted, formatBytes, formatNumber, formatTime } from '../shell/format.ts';
 import type { HubNotes, Person } from './hub-place.ts';
 import { networkSwitch } from './network-switch.ts';
 import { forgetCopy, logOut, type NoteCopy } from './note-copy.ts';
@@ -136,8 +136,7 @@ function progressLine({ db, sync }: NoteCopy, signal: AbortSignal): ProgressLine
   const countWaiting = async (): Promise<void> => {
     const waiting = await sync.writes.list({ states: ['local', 'parked'] });
     const oldest = Math.min(...waiting.map(({ at }) => at.getTime()));
-    const count =
-      waiting.length === 1 ? '1 write waits' : `${formatNumber(waiting.length)} writes wait`;
+    const count = counted(waiting.length, 'write waits', 'writes wait');
     const since = formatTime(new Date(waiting.length > 0 ? oldest : 0).toISOString());
     const photos = (await db.files.list()).filter(
       ({ state }) => state === 'unsent' || state === 'here',
@@ -148,8 +147,7 @@ function progressLine({ db, sync }: NoteCopy, signal: AbortSignal): ProgressLine
       photos.length > 0 && `${formatNumber(photos.length)} of your photos not sent yet.`,
     );
     const { length } = await sync.writes.list({ states: ['refused'] });
-    const said =
-      length === 1 ? '1 write was refused.' : `${formatNumber(length)} writes were refused.`;
+    const said = `${counted(length, 'write was', 'writes were')} refused.`;
     if (refused.textContent.startsWith(said)) return;
     fill(refused, ...(length > 0 ? [said, ' ', lookButton()] : []));
   };

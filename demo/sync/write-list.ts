@@ -1,12 +1,13 @@
 /** What became of each write, and what can be done about one that was refused. */
 import type { Expr, QueryError, Write } from '../../src/index.ts';
-import { fill, h, submitting } from '../shell/dom.ts';
+import { fill, h } from '../shell/dom.ts';
 import { explain, isTaken } from '../shell/explain.ts';
 import { formatTime } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
 import { createNote, renameNote } from './note-queries.ts';
 import { refill } from './refill.ts';
 import { readWrite, sayWrite, type NoteWrite } from './read-write.ts';
+import { titleForm } from './title-form.ts';
 
 const SHOWN = 12;
 
@@ -146,10 +147,22 @@ function choices(
       text,
     );
   const withTitle = retitled(about);
+  const edit = ({ title, make }: Retitled): void =>
+    fill(
+      place,
+      titleForm({
+        title,
+        label: `New title instead of “${title}”`,
+        testId: 'resolve-title',
+        button: 'Send',
+        onTitle: (next) => resolve(id, { edit: make(next) }),
+        onCancel: showButtons,
+      }),
+    );
   const showButtons = (): void =>
     fill(
       place,
-      withTitle && act('Edit', () => fill(place, titleForm(withTitle, id, resolve, showButtons))),
+      withTitle && act('Edit', () => edit(withTitle)),
       act('Retry', () => resolve(id, { retry: true })),
       act('Discard', () => resolve(id, { discard: true })),
     );
@@ -168,32 +181,4 @@ function retitled(about: NoteWrite | undefined): Retitled | undefined {
   if (about?.kind === 'rename')
     return { title: about.title, make: (title) => renameNote(about.id, title) };
   return undefined;
-}
-
-function titleForm(
-  { title, make }: Retitled,
-  id: string,
-  resolve: Resolve,
-  onCancel: () => void,
-): HTMLElement {
-  const input = h('input', {
-    value: title,
-    required: true,
-    maxlength: 100,
-    'aria-label': `New title instead of “${title}”`,
-    'data-testid': 'resolve-title',
-  });
-  setTimeout(() => input.focus());
-  return h(
-    'form',
-    {
-      class: 'title-form',
-      on: {
-        submit: submitting(() => resolve(id, { edit: make(input.value.trim()) })),
-      },
-    },
-    input,
-    h('button', { type: 'submit', class: 'small' }, 'Send'),
-    h('button', { type: 'button', class: 'quiet small', on: { click: onCancel } }, 'Cancel'),
-  );
 }
