@@ -34,3 +34,7 @@ export const isBefore = (
   entry: string,
   key: string,
 ): boolean => a.entry < entry || (a.entry === entry && a.key < key);
+
+/** For sorting entries, no two of which are equal. */
+export const compareEntries = (a: Entry, b: Entry): number =>
+  isBefore(a, b.entry, b.key) ? -1 : 1;

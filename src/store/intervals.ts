@@ -4,7 +4,14 @@
  */
 import { type Key, keyAfter } from '../codec/key.ts';
 import { firstAtOrAfter, firstIndex } from './binary-search.ts';
-import { ENTRY_OVERHEAD_BYTES, entryBytes, type Entry, type Range, type Row } from './port.ts';
+import {
+  ENTRY_OVERHEAD_BYTES,
+  entryBytes,
+  rangeBytes,
+  type Entry,
+  type Range,
+  type Row,
+} from './port.ts';
 
 /** A position in the order of entries. Several rows may have the same entry. */
 interface Position {
@@ -59,8 +66,8 @@ export class Intervals {
     for (const { entries } of list.slice(this.countEnded(from), this.countBegunBefore(to))) {
       for (let at = countBefore(entries, from); entries[at]?.entry === entry;) {
         const isGone = keys.has(entries[at]?.key ?? entry);
-        if (isGone) this.bytes -= bytesOf(entries.splice(at, 1));
-        else at += 1;
+        if (!isGone) at += 1;
+        else for (const each of entries.splice(at, 1)) this.bytes -= entryBytes(each);
       }
     }
   }
@@ -75,7 +82,7 @@ export class Intervals {
     const known = entries[at];
     const isThere = known?.entry === entry && known.key === key;
     const added = row ? [{ entry, key, row }] : [];
-    this.bytes += bytesOf(added) - bytesOf(entries.splice(at, isThere ? 1 : 0, ...added));
+    this.bytes += rangeBytes(added) - rangeBytes(entries.splice(at, isThere ? 1 : 0, ...added));
   }
 
   private findUp({ lower, upper, limit }: Range): readonly Entry[] | undefined {
@@ -125,7 +132,7 @@ export class Intervals {
     for (const interval of list.slice(first, last)) {
       const { entries } = interval;
       const [begin, end] = [countBefore(entries, from), countBefore(entries, to)];
-      this.bytes -= bytesOf(entries.slice(begin, end)) + ENTRY_OVERHEAD_BYTES;
+      this.bytes -= rangeBytes(entries.slice(begin, end));
       if (isBefore(interval.from, from))
         left.push({ from: interval.from, to: from, entries: entries.slice(0, begin) });
       if (isBefore(to, interval.to))
@@ -138,7 +145,7 @@ export class Intervals {
   /** Adds an interval none of which is cached yet. */
   private insert(interval: Interval): void {
     const { list } = this;
-    this.bytes += bytesOf(interval.entries) + ENTRY_OVERHEAD_BYTES;
+    this.bytes += rangeBytes(interval.entries);
     const at = this.countBegun(interval.from);
     let [begin, whole] = [at, interval];
     const [before, next] = [list[at - 1], list[at]];
@@ -192,9 +199,3 @@ const joined = (a: Interval, b: Interval): Interval => ({
 
 const countBefore = (entries: readonly Entry[], position: Position): number =>
   firstAtOrAfter(entries, position.entry, position.key);
-
-function bytesOf(entries: readonly Entry[]): number {
-  let bytes = 0;
-  for (const entry of entries) bytes += entryBytes(entry);
-  return bytes;
-}

@@ -3,7 +3,7 @@
  * before it in the same commit, or the pending writes of a synced database.
  */
 import { after, type Key, keyOfBytes, LOWEST_KEY } from '../codec/key.ts';
-import { firstAtOrAfter, isBefore } from './binary-search.ts';
+import { compareEntries, firstAtOrAfter, isBefore } from './binary-search.ts';
 import { isTrackedSpace, TRACKED_SPACES } from './port.ts';
 import type { Entry, Range, Row, RowAddress, Space, TrackedSpace, WriteSet } from './port.ts';
 import type { Reader, Writer } from './reader.ts';
@@ -247,5 +247,3 @@ function addTo(buckets: Buckets, entry: Entry): void {
 
 const removeFrom = (buckets: Buckets, entry: Key, key: Key): void =>
   buckets.get(entry.slice(0, BUCKET_BYTES))?.remove(entry, key);
-
-const compareEntries = (a: Entry, b: Entry): number => (isBefore(a, b.entry, b.key) ? -1 : 1);

@@ -116,6 +116,10 @@ export function rowBytes(row: Row): number {
 export const entryBytes = ({ entry, row }: Entry): number =>
   ENTRY_OVERHEAD_BYTES + entry.length + (row ? rowBytes(row) : 0);
 
+/** Approximate size of a range in memory, by its entries. */
+export const rangeBytes = (entries: readonly Entry[]): number =>
+  entries.reduce((sum, entry) => sum + entryBytes(entry), ENTRY_OVERHEAD_BYTES);
+
 export const ROW_OVERHEAD_BYTES = 100;
 export const ENTRY_OVERHEAD_BYTES = 120;
 

@@ -8,13 +8,7 @@ import type { Micros } from '../values/value.ts';
 import { Generations } from './generations.ts';
 import { RowMap } from './row-map.ts';
 import { keyspaceAt, keyspaceOf, IntervalCache } from './interval-cache.ts';
-import {
-  ENTRY_OVERHEAD_BYTES,
-  entryBytes,
-  isEntrySpace,
-  isTrackedSpace,
-  rowBytes,
-} from './port.ts';
+import { isEntrySpace, isTrackedSpace, rangeBytes, rowBytes } from './port.ts';
 import type {
   Entry,
   EntrySpace,
@@ -208,6 +202,3 @@ const wideKeyspace = ({ space, by }: Range): string => keyspaceAt(space, by, '')
  */
 const isKeptAsInterval = ({ space, rows, prefetch }: Range): boolean =>
   isEntrySpace(space) && (!rows || prefetch === true);
-
-const rangeBytes = (entries: readonly Entry[]): number =>
-  entries.reduce((sum, entry) => sum + entryBytes(entry), ENTRY_OVERHEAD_BYTES);

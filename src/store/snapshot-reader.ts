@@ -8,7 +8,7 @@ import type { Micros } from '../values/value.ts';
 import { RowMap } from './row-map.ts';
 import { rangeName, rowName, type SnapshotCache } from './snapshot-cache.ts';
 import { Reads, type HeldRange, type ReadSet } from './execution-reads.ts';
-import { ENTRY_OVERHEAD_BYTES, entryBytes, rowBytes } from './port.ts';
+import { ENTRY_OVERHEAD_BYTES, rangeBytes, rowBytes } from './port.ts';
 import type { Entry, Found, Range, ReadTx, Row, RowAddress } from './port.ts';
 import { Suspended, type Need, type Reader } from './reader.ts';
 import { rangeAfter } from './scan.ts';
@@ -239,7 +239,7 @@ export class SnapshotReader implements Reader {
       this.keepRange(range, name, entries);
     } else if (last) {
       this.partial.set(name, { entries: [...entries], rest: restOf(asked, last, found.length) });
-      this.heldBytes += bytesOf(found);
+      this.heldBytes += rangeBytes(found);
     } else if (!partial && asked.prefetch) {
       this.partial.set(name, { entries: [], rest: { ...asked, rows: false } });
     }
@@ -252,7 +252,7 @@ export class SnapshotReader implements Reader {
 
   private keepRange(range: Range, name: string, entries: readonly Entry[]): void {
     this.ranges.set(name, { entries, bytes: countedBytes(range, entries) });
-    this.heldBytes += bytesOf(entries);
+    this.heldBytes += rangeBytes(entries);
     const shared = this.isCacheAtHead();
     if (shared) this.cache.keepRange(range, name, entries);
     if (!range.rows) return;
@@ -291,7 +291,7 @@ export class SnapshotReader implements Reader {
     const part = name === undefined ? undefined : partial.get(name);
     if (name !== undefined && part) {
       this.partial.set(name, part);
-      this.heldBytes += bytesOf(part.entries);
+      this.heldBytes += rangeBytes(part.entries);
     }
     this.roomUntil = Math.max(LIMITS.readBytes, this.heldBytes) + SLACK_BYTES;
   }
@@ -306,13 +306,10 @@ export class SnapshotReader implements Reader {
   }
 }
 
-const bytesOf = (entries: readonly Entry[]): number =>
-  entries.reduce((sum, entry) => sum + entryBytes(entry), ENTRY_OVERHEAD_BYTES);
-
 const countedBytes = ({ prefetch }: Range, entries: readonly Entry[]): number =>
   prefetch
     ? entries.reduce((sum, { entry }) => sum + ENTRY_OVERHEAD_BYTES + entry.length, 0)
-    : bytesOf(entries);
+    : rangeBytes(entries);
 
 const withoutRows = ({ entries, bytes }: HeldRange): HeldRange => ({
   entries: entries.map(({ entry, key }) => ({ entry, key, row: undefined })),

@@ -1,6 +1,7 @@
 /** Rows and ranges as requests of IndexedDB. Measured choices: docs/decisions/0002-rows-in-indexeddb.md. */
 import { type Key, keyOfBytes } from '../../src/codec/key.ts';
 import { Refusal } from '../../src/errors.ts';
+import { compareEntries } from '../../src/store/binary-search.ts';
 import { entryBytes } from '../../src/store/port.ts';
 import type { Entry, Range, Row, Space } from '../../src/store/port.ts';
 
@@ -123,11 +124,6 @@ function entriesOfRows(found: readonly StoredRow[], range: Range): readonly Entr
   }
   if (!isSorted) entries.sort(reverse ? (a, b) => compareEntries(b, a) : compareEntries);
   return entries.length > found.length ? entries.slice(0, found.length) : entries;
-}
-
-function compareEntries(a: Entry, b: Entry): number {
-  if (a.entry !== b.entry) return a.entry < b.entry ? -1 : 1;
-  return a.key < b.key ? -1 : 1;
 }
 
 /** One entry at a time, for what no single request answers. */
