@@ -202,7 +202,7 @@ export class MemoryHub {
       return answerSync(request, { sync: this.sync, heartbeatMs: SYNC_LIMITS.heartbeatMs });
     if (path.startsWith(LIVE_PREFIX)) return this.live.open(request, CALLER);
     if (!path.startsWith(FILES_PREFIX)) return handleRequest(request, this.http);
-    const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+    const bytes = typeof body === 'string' ? utf8Bytes(body) : body;
     return answerFiles({ ...request, bytes: bytes as Uint8Array | undefined }, this.files);
   }
 
@@ -212,7 +212,6 @@ export class MemoryHub {
     signal: AbortSignal,
   ): ReadableStream<Uint8Array<ArrayBuffer>> {
     const parts = body[Symbol.asyncIterator]();
-    const text = new TextEncoder();
     let isOpen = true;
     const end = (): void => {
       isOpen = false;
@@ -230,7 +229,7 @@ export class MemoryHub {
         const { done, value } = await parts.next();
         if (signal.aborted) return;
         if (!done)
-          stream.enqueue(typeof value === 'string' ? text.encode(value) : new Uint8Array(value));
+          stream.enqueue(typeof value === 'string' ? utf8Bytes(value) : new Uint8Array(value));
         else {
           end();
           stream.close();

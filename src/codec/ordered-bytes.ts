@@ -1,6 +1,7 @@
 /** Fixed-width numbers and self-delimiting text as ordered bytes, one character per byte. */
 import { Refusal } from '../errors.ts';
 import { wellFormed } from './json.ts';
+import { utf8Text } from './utf8.ts';
 
 const view = new DataView(new ArrayBuffer(8));
 const bytes = new Uint8Array(view.buffer);
@@ -207,21 +208,11 @@ export function readDelimited(cursor: Cursor): string {
   return raw.includes('\x00') ? raw.replaceAll(ESCAPED_ZERO, '\x00') : raw;
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 export function readText(cursor: Cursor): string {
   const start = cursor.at;
   const raw = readDelimited(cursor);
   if (isPlain(raw)) return raw;
-  try {
-    return decoder.decode(bytesOf(raw));
-  } catch (cause) {
-    throw new Refusal(
-      'local_data_loss',
-      `A stored key is corrupt: invalid UTF-8 at byte ${start}.`,
-      { cause },
-    );
-  }
+  return utf8Text(bytesOf(raw)) ?? malformed('invalid UTF-8', start);
 }
 
 /** One byte per character. */

@@ -35,7 +35,7 @@ function shortLength(text: string): number {
 }
 
 /** A well-formed text as UTF-8. */
-export const utf8Bytes = (text: string): Uint8Array => encoder.encode(text);
+export const utf8Bytes = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text);
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

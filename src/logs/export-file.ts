@@ -2,6 +2,8 @@
  * Makes the file of an export: lines of the log, gzipped as a stream and stored in chunks. Only one step of it is in
  * memory.
  */
+import { joinBytes } from '../codec/join-bytes.ts';
+import { utf8Bytes } from '../codec/utf8.ts';
 import type { EngineOptions } from '../engine/host.ts';
 import type { Store } from '../store/port.ts';
 import type { Micros } from '../values/value.ts';
@@ -26,7 +28,7 @@ export type FileOutcome =
 const PUSH_BYTES = 64 * 1024;
 /** Pushes between two turns of the event loop. */
 const PUSHES_PER_TURN = 4;
-export const CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
 
 export async function writeFile(
   owner: ExportRow,
@@ -36,7 +38,6 @@ export async function writeFile(
 ): Promise<FileOutcome> {
   const { store, clock, pause } = options;
   const { start, end, path } = owner.wish;
-  const encoder = new TextEncoder();
   const chunks = new Chunks(store, owner);
   const gzip = gzipInto(chunks);
   let hasLines = false;
@@ -46,7 +47,7 @@ export async function writeFile(
     if (records.length > 0) {
       hasLines = true;
       const lines = records.map((record) => `${record.exportedLine(options.regionGroup)}\n`);
-      const bytes = encoder.encode(lines.join(''));
+      const bytes = utf8Bytes(lines.join(''));
       let pushes = 0;
       for (let at = 0; at < bytes.length; at += PUSH_BYTES) {
         await gzip.write(bytes.subarray(at, at + PUSH_BYTES));
@@ -105,7 +106,7 @@ class Chunks {
 
   async writeFull(): Promise<boolean> {
     while (this.held >= CHUNK_BYTES) {
-      const all = this.join();
+      const all = joinBytes(this.parts);
       const rest = all.slice(CHUNK_BYTES);
       this.parts = [rest];
       this.held = rest.length;
@@ -115,17 +116,7 @@ class Chunks {
   }
 
   writeRest(): Promise<boolean> {
-    return this.write(this.join());
-  }
-
-  private join(): Uint8Array {
-    const all = new Uint8Array(this.held);
-    let at = 0;
-    for (const part of this.parts) {
-      all.set(part, at);
-      at += part.length;
-    }
-    return all;
+    return this.write(joinBytes(this.parts));
   }
 
   private async write(bytes: Uint8Array): Promise<boolean> {

@@ -2,11 +2,12 @@
  * Brings out what can be read when something is damaged. Two walks: the first notes where each block begins, the second reads the
  * blocks in the order of their keys, so no more is in memory than what overlaps.
  */
+import { joinBytes } from '../codec/join-bytes.ts';
 import { keyOfBytes, type Key } from '../codec/key.ts';
 import { SPACES, type Row, type Space } from '../store/port.ts';
 import { Block } from './codec/block.ts';
 import { Malformed } from './codec/byte-reader.ts';
-import { joined, readPart, type Part } from './codec/log-parts.ts';
+import { readPart, type Part } from './codec/log-parts.ts';
 import { readRecord, type LogRecord } from './codec/log-record.ts';
 import { readRowBody } from './codec/stored-value.ts';
 import { ALL_FAMILIES, rowFamily, type Family } from './families.ts';
@@ -137,7 +138,7 @@ class SpaceWalk {
     const found = (await this.medium.read(undefined, places)).blocks;
     for (const [at, { first, order }] of places.entries()) {
       try {
-        this.take(order, new Block(joined((found[at] ?? []).map(({ bytes }) => bytes))));
+        this.take(order, new Block(joinBytes((found[at] ?? []).map(({ bytes }) => bytes))));
       } catch (reason) {
         if (!(reason instanceof Malformed)) throw reason;
         this.report(`block ${first}`);
@@ -215,7 +216,7 @@ function* recordsOf(
       const part = readPart(bytes);
       parts = part.index === parts.length ? [...parts, part] : [part];
       if (parts.length < part.count) continue;
-      yield { number, record: readRecord(joined(parts.map(({ piece }) => piece))) };
+      yield { number, record: readRecord(joinBytes(parts.map(({ piece }) => piece))) };
     } catch (reason) {
       if (!(reason instanceof Malformed)) throw reason;
       yield { number, record: undefined };

@@ -1,8 +1,8 @@
 /** All blocks that are stored, without a manifest: whole ones, put together from their parts. */
+import { joinBytes } from '../codec/join-bytes.ts';
 import { Block } from './codec/block.ts';
 import { BLOCK_FORMAT } from './codec/block-writer.ts';
 import { Malformed } from './codec/byte-reader.ts';
-import { joined } from './codec/log-parts.ts';
 import { TableIndex } from './codec/table-index.ts';
 import { isFamily } from './families.ts';
 import type { IdRange } from './manifest.ts';
@@ -83,7 +83,7 @@ const beginsBlock = (part: StoredBlock | undefined): boolean =>
 
 /** The block; of an index nothing; undefined: it is neither. */
 function read(parts: readonly StoredBlock[]): readonly WholeBlock[] | undefined {
-  const bytes = joined(parts.map((part) => part.bytes));
+  const bytes = joinBytes(parts.map((part) => part.bytes));
   try {
     const block = new Block(bytes);
     const first = parts[0]?.id ?? 0;

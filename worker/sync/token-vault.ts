@@ -3,6 +3,7 @@
  * its own. Scripts of the page cannot read the token through Burrow, nor find its text in what is stored.
  */
 import { Dexie } from 'dexie';
+import { utf8Bytes } from '../../src/codec/utf8.ts';
 import { random } from '../browser/random.ts';
 import { deleteDatabase } from '../store/idb-connection.ts';
 import { inOneTransaction } from '../store/one-transaction.ts';
@@ -31,8 +32,7 @@ async function keepToken(database: string, token: string): Promise<void> {
     'decrypt',
   ]);
   const iv = random(12);
-  const text = new TextEncoder().encode(token);
-  const bytes = await crypto.subtle.encrypt({ name: ALGORITHM, iv }, key, text);
+  const bytes = await crypto.subtle.encrypt({ name: ALGORITHM, iv }, key, utf8Bytes(token));
   const kept: Kept = { name: 'token', key, iv, bytes };
   await inVault(database, 'readwrite', (vault) => vault.put(kept));
 }

@@ -1,5 +1,6 @@
 /** Text of secrets, and the hashes that are stored instead. Spec: auth 1.1; decisions. */
 import { decodeBase64, encodeBase64Url } from '../../codec/base64.ts';
+import { utf8Bytes } from '../../codec/utf8.ts';
 
 const KEY_MARK = [0x7e, 0x70] as const;
 const TOKEN_MARK = [0x7e, 0x71] as const;
@@ -58,7 +59,7 @@ export const secretHash = (random: Uint8Array, sha256: Sha256): string =>
 
 /** What a host may keep of a root secret. */
 export const hashOfRootSecret = (secret: string, sha256: Sha256): string =>
-  secretHash(new TextEncoder().encode(secret), sha256);
+  secretHash(utf8Bytes(secret), sha256);
 
 export const isRootSecret = (
   given: string,

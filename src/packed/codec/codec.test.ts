@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { joinBytes } from '../../codec/join-bytes.ts';
 import { keyOfBytes } from '../../codec/key.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
 import { compareItemKeys, type ItemKey } from '../manifest.ts';
@@ -10,7 +11,7 @@ import { bloomHash, bloomOf, mayContain } from './bloom.ts';
 import { ByteReader, Malformed } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { checksum } from './checksum.ts';
-import { joined, PART_BYTES_MAX, partsOf, readPart } from './log-parts.ts';
+import { PART_BYTES_MAX, partsOf, readPart } from './log-parts.ts';
 import { readRecord, recordBytes } from './log-record.ts';
 import { readManifest, writeManifest } from './manifest-bytes.ts';
 import { sealed } from './sealed.ts';
@@ -194,12 +195,12 @@ test('readRecord() returns what recordBytes() was given, whole or in parts', () 
       expect(parts.every(({ index, count }, at) => index === at && count === parts.length)).toBe(
         true,
       );
-      expect(readRecord(joined(parts.map(({ piece }) => piece)))).toEqual(record);
+      expect(readRecord(joinBytes(parts.map(({ piece }) => piece)))).toEqual(record);
     }),
   );
   const large = Uint8Array.from({ length: 3 * PART_BYTES_MAX + 1 }, (_, i) => i & 0xff);
   expect(partsOf(large)).toHaveLength(4);
-  expect(joined(partsOf(large).map((part) => readPart(part).piece))).toEqual(large);
+  expect(joinBytes(partsOf(large).map((part) => readPart(part).piece))).toEqual(large);
 });
 
 test('stored bytes are these', () => {

@@ -40,15 +40,3 @@ export function readPart(stored: Uint8Array): Part {
   if (index >= count) throw new Malformed('it is not one of its record');
   return { index, count, piece: reader.take(reader.end - reader.at) };
 }
-
-export function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const [only] = pieces;
-  if (only && pieces.length === 1) return only;
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
-}

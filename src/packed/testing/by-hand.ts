@@ -1,6 +1,7 @@
 /** Test kit: log and blocks of a packed database without a store: all rows that lie there, in every version that is left, and one more commit. */
+import { joinBytes } from '../../codec/join-bytes.ts';
 import type { Block } from '../codec/block.ts';
-import { joined, partsOf, readPart } from '../codec/log-parts.ts';
+import { partsOf, readPart } from '../codec/log-parts.ts';
 import { readRecord, recordBytes } from '../codec/log-record.ts';
 import { readRowBody } from '../codec/stored-value.ts';
 import { keyOfBytes } from '../../codec/key.ts';
@@ -35,7 +36,7 @@ function* versionsInLog(log: readonly StoredBytes[]): Generator<RowVersion> {
     const { count, piece } = readPart(bytes);
     pieces.push(piece);
     if (pieces.length < count) continue;
-    const record = readRecord(joined(pieces));
+    const record = readRecord(joinBytes(pieces));
     pieces = [];
     if (record.kind !== 'commit') continue;
     for (const { space, row } of record.changes) if (row) yield { space, row };

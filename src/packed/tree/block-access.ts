@@ -1,6 +1,6 @@
 /** Synchronous reads of blocks that are cached; those that are not are noted, to be loaded together. */
+import { joinBytes } from '../../codec/join-bytes.ts';
 import { Block } from '../codec/block.ts';
-import { joined } from '../codec/log-parts.ts';
 import { TableIndex } from '../codec/table-index.ts';
 import { readingOf } from '../damage.ts';
 import { PACKED_LIMITS } from '../limits.ts';
@@ -158,6 +158,6 @@ function takeAll(wanted: readonly Wanted[], found: readonly StoredBlock[]): void
       if (stored?.id !== id) throw new BlockMissing(id);
       parts.push(stored.bytes);
     }
-    take(joined(parts));
+    take(joinBytes(parts));
   }
 }

@@ -1,6 +1,7 @@
 /** The state of the tree after a number of the log: a snapshot, as long as its tables are kept. */
+import { joinBytes } from '../../codec/join-bytes.ts';
 import { Malformed } from '../codec/byte-reader.ts';
-import { joined, readPart } from '../codec/log-parts.ts';
+import { readPart } from '../codec/log-parts.ts';
 import { readRecord, type Change, type LogRecord } from '../codec/log-record.ts';
 import { damaged, readingOf } from '../damage.ts';
 import { EMPTY_MANIFEST, type Manifest } from '../manifest.ts';
@@ -141,7 +142,7 @@ function recordsOf(log: readonly LogPart[]): NumberedRecord[] {
       const { index, count, piece } = readPart(bytes);
       if (index !== pieces.length) throw new Malformed('a part of it is missing');
       pieces.push(piece);
-      return pieces.length < count ? undefined : readRecord(joined(pieces));
+      return pieces.length < count ? undefined : readRecord(joinBytes(pieces));
     });
     if (!record) continue;
     pieces = [];

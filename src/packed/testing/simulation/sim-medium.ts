@@ -1,6 +1,7 @@
 /** The medium of one tab of the simulation: calls stop at the scheduler, some fail, and faults can be planted. */
+import { joinBytes } from '../../../codec/join-bytes.ts';
 import type { RandomSource } from '../../../engine/testing/random-source.ts';
-import { joined, readPart } from '../../codec/log-parts.ts';
+import { readPart } from '../../codec/log-parts.ts';
 import { readRecord, type LogRecord } from '../../codec/log-record.ts';
 import { TableIndex } from '../../codec/table-index.ts';
 import { isEntryFamily } from '../../families.ts';
@@ -290,8 +291,8 @@ const faultOfFilter = (index: Uint8Array): PlantedFault =>
     ? 'the filter of terms is wrong'
     : 'the Bloom filter is wrong';
 
-const recordOf = (parts: readonly Uint8Array[]): LogRecord =>
-  readRecord(joined(parts.map((part) => readPart(part).piece)));
+export const recordOf = (parts: readonly Uint8Array[]): LogRecord =>
+  readRecord(joinBytes(parts.map((part) => readPart(part).piece)));
 
 const flushedOf = (record: LogRecord): number =>
   record.kind === 'flip' ? record.manifest.flushed : 0;

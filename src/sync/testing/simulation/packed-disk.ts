@@ -5,14 +5,14 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { EVERY_KEY } from '../../../codec/ranges.ts';
-import { joined, readPart } from '../../../packed/codec/log-parts.ts';
-import { readRecord, type Change, type LogRecord } from '../../../packed/codec/log-record.ts';
+import type { Change, LogRecord } from '../../../packed/codec/log-record.ts';
 import { PACKED_LIMITS, type PackedLimits } from '../../../packed/limits.ts';
 import { tablesOf } from '../../../packed/manifest.ts';
 import type { Medium, StoredBlock } from '../../../packed/medium.ts';
 import { PackedStore, type PackedStoreOptions } from '../../../packed/packed-store.ts';
 import { MediumData } from '../../../packed/testing/memory-medium.ts';
 import { isIndexOrBlock, withoutDeletions } from '../../../packed/testing/simulation/faults.ts';
+import { recordOf } from '../../../packed/testing/simulation/sim-medium.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import { SPACES, type Range, type Store } from '../../../store/port.ts';
 import type { Disk } from './disk.ts';
@@ -363,9 +363,6 @@ const whenOpen = (open: () => Promise<Store>): Store => ({
   write: async (...asked) => (await open()).write(...asked),
   close: () => Promise.resolve(),
 });
-
-const recordOf = (parts: readonly Uint8Array[]): LogRecord =>
-  readRecord(joined(parts.map((part) => readPart(part).piece)));
 
 function stepOf(parts: readonly Uint8Array[]): Step | undefined {
   const { kind } = recordOf(parts);

@@ -1,0 +1,11 @@
+export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only] = pieces;
+  if (only && pieces.length === 1) return only;
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
