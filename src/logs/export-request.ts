@@ -1,9 +1,10 @@
 /** A request for log records of a time range, and what callers see of it. Spec: seed "Log request record"; auth 6.3. */
 import { LOG_STATES, type LogState } from '../answers.ts';
 import { LIMITS } from '../limits.ts';
+import { DAY_MICROS } from '../values/time.ts';
 import type { Micros } from '../values/value.ts';
 
-export const REGION_GROUPS = ['us-std', 'eu-std', 'classic', 'local'] as const;
+const REGION_GROUPS = ['us-std', 'eu-std', 'classic', 'local'] as const;
 
 /** A call of the log API that cannot be done: the answer is `{message}`. */
 export class ExportRefusal extends Error {
@@ -47,7 +48,6 @@ function textOf(body: Members, ...names: readonly string[]): string | undefined 
   return undefined;
 }
 
-const MICROS_OF_DAY = 86_400 * 1_000_000;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /**
@@ -68,7 +68,7 @@ export function readExportRequest(body: Members, home: string): ExportRequest {
   const start = microsOf('time_start', timeStart);
   const end = microsOf('time_end', timeEnd);
   if (end <= start) refuse('time_end must be later than time_start.');
-  if (end - start > LIMITS.logRangeMaxDays * MICROS_OF_DAY)
+  if (end - start > LIMITS.logRangeMaxDays * DAY_MICROS)
     refuse(`The time range must not be longer than ${LIMITS.logRangeMaxDays} days.`);
   const idempotencyToken = textOf(body, 'idempotency_token', 'idempotencyToken')?.toLowerCase();
   if (idempotencyToken !== undefined && !UUID.test(idempotencyToken))

@@ -8,6 +8,7 @@ import { hexOfBytes } from '../codec/hex.ts';
 import { encodeBase64Url } from '../codec/base64.ts';
 import type { EngineOptions } from '../engine/host.ts';
 import { LIMITS } from '../limits.ts';
+import { DAY_MICROS } from '../values/time.ts';
 import type { Micros } from '../values/value.ts';
 import { writeFile, type FileOptions } from './export-file.ts';
 import { ExportRefusal, type ExportRequest, type ListRequest } from './export-request.ts';
@@ -56,7 +57,7 @@ export interface ExportFile {
 
 const DEADLINE_MS = 10 * 60 * 1000;
 /** How long requests and their files are kept. */
-const KEPT_MICROS = 7 * 86_400 * 1_000_000;
+const KEPT_MICROS = 7 * DAY_MICROS;
 /** Maximum number of unfinished requests. */
 const UNFINISHED_MAX = 16;
 

@@ -8,6 +8,7 @@ import { keyAfter, logKey, metaKey, type Key } from '../codec/key.ts';
 import type { EngineOptions } from '../engine/host.ts';
 import type { Entry, Row, RowAddress, Store, WriteSet, WriteTx } from '../store/port.ts';
 import { scan } from '../store/scan.ts';
+import { DAY_MICROS } from '../values/time.ts';
 import type { Micros } from '../values/value.ts';
 import {
   readStoredLine,
@@ -44,7 +45,6 @@ export const ROW_SPAN_MICROS = 60 * 1_000_000;
  * bounded steps.
  */
 const TRIM_ROWS = 16;
-const MICROS_OF_DAY = 86_400 * 1_000_000;
 
 /** Not in `meta`, because every query reads that. */
 const SIZE: RowAddress = { space: 'files', key: metaKey('log size') };
@@ -183,7 +183,7 @@ export class QueryLog {
   }
 
   private expiry(): Micros {
-    return Math.max(0, this.options.clock() - this.options.retentionDays * MICROS_OF_DAY);
+    return Math.max(0, this.options.clock() - this.options.retentionDays * DAY_MICROS);
   }
 }
 

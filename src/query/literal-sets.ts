@@ -6,7 +6,7 @@ import { at, type QueryPath } from './query-path.ts';
 import type { LiteralSession } from './node.ts';
 import type { PartKind } from '../values/set-parts.ts';
 import { isSetOp, setOfParts, wirePartsOfOp, type NamedParts } from '../values/sets.ts';
-import { isArray, isKind, isObject, Ref, UnresolvedRef } from '../values/value.ts';
+import { asArray, isKind, isObject, Ref, UnresolvedRef } from '../values/value.ts';
 import type { Lambda, SetValue, Value } from '../values/value.ts';
 import { nativeSet } from './casts.ts';
 import { effectOf } from './lambda-value.ts';
@@ -75,8 +75,6 @@ function setIn(value: Value, path: QueryPath): SetValue {
   return value instanceof UnresolvedRef ? unresolved(value, path) : invalidPart(path);
 }
 
-const listOf = (value: Value): readonly Value[] => (isArray(value) ? value : [value]);
-
 function readData({ json = null, path, reader }: GivenPart): Resolve {
   const literal = reader.data(json, path);
   return (session) => settle(literal, session);
@@ -101,7 +99,7 @@ function readInnerSet(part: GivenPart): Resolve {
 function readMembers(part: GivenPart): Resolve {
   const data = readData(part);
   return (session) => {
-    const sets = listOf(data(session)).map((value) => setIn(value, part.path));
+    const sets = asArray(data(session)).map((value) => setIn(value, part.path));
     return sets.length > 0 ? sets : invalidPart(part.path);
   };
 }
@@ -109,7 +107,7 @@ function readMembers(part: GivenPart): Resolve {
 function readList(part: GivenPart): Resolve {
   if (part.json === undefined) return () => [];
   const data = readData(part);
-  return (session) => listOf(data(session));
+  return (session) => asArray(data(session));
 }
 
 /** A set under `events` is written without its tag. */

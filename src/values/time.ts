@@ -1,6 +1,7 @@
 /** Text formats and arithmetic of Time and Date. Spec: values 4. */
 import { DateValue, Time } from './value.ts';
 
+export const DAY_MICROS = 86_400 * 1_000_000;
 const NANOS_PER_SECOND = 1_000_000_000n;
 const SECONDS_PER_DAY = 86_400;
 const YEAR_LIMIT = 1_000_000_000;
@@ -17,7 +18,7 @@ const isLeapYear = (year: number): boolean =>
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
 /** 28 to 31; 0 if there is no such month. */
-export const daysInMonth = (year: number, month: number): number =>
+const daysInMonth = (year: number, month: number): number =>
   month === 2 && isLeapYear(year) ? 29 : (MONTH_DAYS[month - 1] ?? 0);
 
 /** Days since 1970-01-01 in the proleptic Gregorian calendar. */

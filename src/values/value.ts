@@ -244,6 +244,8 @@ export type Value =
 
 export const isArray = (value: Value): value is readonly Value[] => Array.isArray(value);
 export const isObject = (value: Value): value is ObjectValue => value instanceof Map;
+/** One value is an array of it. */
+export const asArray = (value: Value): readonly Value[] => (isArray(value) ? value : [value]);
 export const isInteger = (value: Value): value is number | bigint =>
   (typeof value === 'number' && Number.isInteger(value)) || typeof value === 'bigint';
 export const isDouble = (value: Value): value is number | Double =>

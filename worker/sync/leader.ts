@@ -4,6 +4,7 @@ import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { SyncerEvents } from '../../src/sync/device/syncer/syncer-options.ts';
 import { Syncer } from '../../src/sync/device/syncer/syncer.ts';
 import { RetryLater, type Transport } from '../../src/sync/device/syncer/transport.ts';
+import { DAY_MICROS } from '../../src/values/time.ts';
 import type { Network } from '../browser/network.ts';
 import { random } from '../browser/random.ts';
 import { wait } from '../browser/wait.ts';
@@ -27,7 +28,7 @@ export interface LeaderOptions {
 }
 
 /** How long writes are kept after they were confirmed, µs: they are sent again to a hub that was restored from an older backup. */
-export const WRITES_KEPT = 7 * 86_400 * 1_000_000;
+export const WRITES_KEPT = 7 * DAY_MICROS;
 /** How often those are looked for that need not be kept: a tab may lead for months. */
 const PRUNED_MS = 86_400_000;
 const EXCHANGE_MS = 30_000;

@@ -9,12 +9,12 @@ import { PasswordGate } from '../../src/engine/transactions.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { RowAddress, Store } from '../../src/store/port.ts';
 import type { Writer } from '../../src/store/reader.ts';
+import { DAY_MICROS } from '../../src/values/time.ts';
 import type { Micros } from '../../src/values/value.ts';
 
 const VERIFIER: RowAddress = { space: 'sync', key: syncKey('verifier') };
 /** bcrypt cost, higher than at the hub: a thief of the disk may guess offline. */
 const COST = 12;
-const DAY: Micros = 86_400 * 1_000_000;
 const LIFE_DAYS = 30;
 
 interface Verifier {
@@ -49,7 +49,7 @@ export class OfflineLogin {
   async remember(user: string, password: string, passwordSetAt: Micros | undefined): Promise<void> {
     const hashed = await this.options.hash(normalised(password), COST);
     await this.write((writer, now) => {
-      const expiresAt = now + LIFE_DAYS * DAY;
+      const expiresAt = now + LIFE_DAYS * DAY_MICROS;
       const made: Verifier = { user, hash: hashed, expiresAt, passwordSetAt };
       writer.put('sync', { key: VERIFIER.key, entries: [], value: JSON.stringify(made) });
     });

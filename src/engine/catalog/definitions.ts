@@ -1,6 +1,6 @@
 /** Schema objects as the engine uses them, made from their stored members. */
 import { LIMITS } from '../../limits.ts';
-import { Ref, isArray, isInteger, isKind, isObject } from '../../values/value.ts';
+import { Ref, asArray, isInteger, isKind, isObject } from '../../values/value.ts';
 import type {
   CollectionId,
   DatabaseId,
@@ -109,9 +109,9 @@ export function collectionDefinitionOf(stored: Stored): CollectionDefinition {
   return {
     ...stored,
     id: Number(stored.ref.id),
-    historyDays: numberAt(fields, 'history_days'),
-    ttlDays: numberAt(fields, 'ttl_days'),
-    floor: numberAt(fields, 'floor') ?? 0,
+    historyDays: integerAt(fields, 'history_days'),
+    ttlDays: integerAt(fields, 'ttl_days'),
+    floor: integerAt(fields, 'floor') ?? 0,
     permissions: permissionsAt(fields),
   };
 }
@@ -129,7 +129,7 @@ export function indexDefinitionOf(stored: Stored): IndexDefinition {
     unique: fields.get('unique') === true,
     active: fields.get('active') === true,
     isBuilding: fields.get('active') !== true || fields.get('building') === true,
-    partitions: numberAt(fields, 'partitions') ?? 1,
+    partitions: integerAt(fields, 'partitions') ?? 1,
     permissions: permissionsAt(fields),
   };
 }
@@ -170,7 +170,7 @@ export function roleDefinitionOf(stored: Stored): RoleDefinition {
 
 /** A member given as one thing or as an array of them. */
 export const oneOrMany = (value: Value | undefined): readonly Value[] =>
-  value === undefined || value === null ? [] : isArray(value) ? value : [value];
+  value === undefined || value === null ? [] : asArray(value);
 
 function sourceOf(value: Value): IndexSource {
   if (!isObject(value)) return { collections: collectionsOf(value), bindings: new Map() };
@@ -238,7 +238,8 @@ export function permissionsAt(fields: ObjectValue): LegacyPermissions | undefine
   return permissions;
 }
 
-function numberAt(fields: ObjectValue, name: string): number | undefined {
+/** Undefined: there is none, or it is no integer. */
+export function integerAt(fields: ObjectValue, name: string): number | undefined {
   const value = fields.get(name);
   return value !== undefined && isInteger(value) ? Number(value) : undefined;
 }

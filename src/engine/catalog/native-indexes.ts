@@ -47,10 +47,10 @@ function entriesByKind(ref: Ref, fields: ObjectValue): Key[] {
       break;
     case NATIVE.tokens:
       add(NATIVE_INDEX.tokens, ROOT, id);
-      add(NATIVE_INDEX.tokensByInstance, ref.database, refAt(fields, 'instance'));
+      add(NATIVE_INDEX.tokensByInstance, ref.database, instanceIn(fields));
       break;
     case NATIVE.credentials:
-      add(NATIVE_INDEX.credentialsByInstance, ref.database, refAt(fields, 'instance'));
+      add(NATIVE_INDEX.credentialsByInstance, ref.database, instanceIn(fields));
       break;
     case NATIVE.databases:
       add(NATIVE_INDEX.databases, ROOT, id);
@@ -71,9 +71,9 @@ const expiringEntry = (ref: Ref, ttl: Micros): Key =>
     ref,
   });
 
-const refAt = (fields: ObjectValue, name: string): Ref | undefined => {
-  const value = fields.get(name);
-  return isKind(value, 'ref') ? value : undefined;
+const instanceIn = (fields: ObjectValue): Ref | undefined => {
+  const instance = fields.get('instance');
+  return isKind(instance, 'ref') ? instance : undefined;
 };
 
 /** Everything found under one term, rows with it. */

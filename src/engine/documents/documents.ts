@@ -9,6 +9,7 @@ import { isAtLeast, type ReadTime } from '../../query/session.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { Row } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
+import { DAY_MICROS } from '../../values/time.ts';
 import { PENDING, Ref, isArray, isObject } from '../../values/value.ts';
 import type {
   Document,
@@ -80,8 +81,6 @@ export function newestBefore(reader: Reader, ref: Ref, time: Micros): Row | unde
 
 export const isExpired = ({ ttl }: Pick<StoredVersion, 'ttl'>, snapshot: Micros): boolean =>
   ttl !== undefined && ttl <= snapshot;
-
-const DAY_MICROS = 86_400 * 1_000_000;
 
 /** Minimum valid time of a collection: nothing before it can be read. Spec: sets 1.3. */
 export function minimumValidTime(collection: CollectionDefinition, snapshot: Micros): Micros {
@@ -227,7 +226,7 @@ export const documentOf = (
 ): Document => new ReadDocument(context, ref, version, options);
 
 /** The commit time is not known to the query that makes it. */
-export const shownTs = (context: EngineContext, ts: Micros): Micros | PendingTime =>
+const shownTs = (context: EngineContext, ts: Micros): Micros | PendingTime =>
   ts === context.commitTs ? PENDING : ts;
 
 /** `get` of a ref. Spec: functions 1.4; auth 3.4: a denial hides whether it is there. */

@@ -3,11 +3,10 @@ import { rawOf } from '../../codec/ordered-bytes.ts';
 import { fault, QueryFailure, type Step } from '../../errors.ts';
 import { undefinedRef } from '../../fault-texts.ts';
 import { compareValues } from '../../values/compare.ts';
-import { Bytes, isArray, Ref, UnresolvedRef, type Value } from '../../values/value.ts';
+import { Bytes, Ref, UnresolvedRef, type Value } from '../../values/value.ts';
 import type { Bound } from './tuple.ts';
 
 /** The cursor as the page returns it: always an array. */
-export const asArray = (value: Value): readonly Value[] => (isArray(value) ? value : [value]);
 
 /** @throws `invalid ref` at `position` for refs to what does not exist */
 export function refuseUnresolved(values: readonly Value[], position: readonly Step[]): void {

@@ -2,7 +2,7 @@
 import { Refusal } from '../../errors.ts';
 import { Suspended, type Need, type PasswordAttempt } from '../../store/reader.ts';
 import { formatTime, timeOfMicros } from '../../values/time.ts';
-import type { HostWork } from './host-work.ts';
+import { signatureName, type HostWork } from './host-work.ts';
 import type { VerifyResult } from './password-gate.ts';
 
 export type HostNeed = Extract<Need, { readonly kind: 'verify' | 'hash' | 'signature' }>;
@@ -80,5 +80,3 @@ const verdictName = (
 ): string => [target, account, hash ?? '', password].join('\n');
 
 const nameOf = (need: HostNeed): string => JSON.stringify(need);
-
-const signatureName = (token: string, jwksUri: string): string => `${token} ${jwksUri}`;

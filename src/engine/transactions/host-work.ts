@@ -46,15 +46,15 @@ export class HostWork {
   async isSigned(token: string, jwksUri: string): Promise<boolean> {
     if (!(await this.keys?.haveSigned(token, jwksUri))) return false;
     const until = this.options.clock() + SIGNATURE_LIFE;
-    remember(this.signed, nameOf(token, jwksUri), until, SIGNATURES_MAX);
+    remember(this.signed, signatureName(token, jwksUri), until, SIGNATURES_MAX);
     return true;
   }
 
   /** Undefined: to be verified. */
   knownSignature(token: string, jwksUri: string): true | undefined {
-    const until = this.signed.get(nameOf(token, jwksUri));
+    const until = this.signed.get(signatureName(token, jwksUri));
     return until !== undefined && this.options.clock() < until ? true : undefined;
   }
 }
 
-const nameOf = (token: string, jwksUri: string): string => `${token} ${jwksUri}`;
+export const signatureName = (token: string, jwksUri: string): string => `${token} ${jwksUri}`;

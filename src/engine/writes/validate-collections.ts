@@ -1,9 +1,9 @@
 /** Collections. Spec: sets 1.1, 1.3. */
 import { LIMITS } from '../../limits.ts';
-import { isInteger } from '../../values/value.ts';
+import { DAY_MICROS } from '../../values/time.ts';
 import type { CollectionId, Micros, ObjectValue, Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { sourceCovering, type IndexDefinition } from '../catalog/definitions.ts';
+import { integerAt, sourceCovering, type IndexDefinition } from '../catalog/definitions.ts';
 import { endDocument } from '../documents/write-version.ts';
 import { checkData, checkInteger, checkName, refuse, type Draft, type Kind } from './draft.ts';
 import { checkPermissions } from './check-permissions.ts';
@@ -30,8 +30,6 @@ export const COLLECTION: Kind = {
   beforeDelete: deleteIndexesOf,
 };
 
-const DAY_MICROS = 86_400 * 1_000_000;
-
 /** What is out of range now stays so when `history_days` grows. */
 function keepFloor({ context, previous, fields }: Draft): void {
   if (!previous) return;
@@ -42,11 +40,6 @@ function keepFloor({ context, previous, fields }: Draft): void {
 function keptSince(fields: ObjectValue, snapshot: Micros): Micros {
   const days = integerAt(fields, 'history_days');
   return days === undefined ? 0 : Math.max(0, snapshot - days * DAY_MICROS);
-}
-
-function integerAt(fields: ObjectValue, name: string): number | undefined {
-  const value = fields.get(name);
-  return value !== undefined && isInteger(value) ? Number(value) : undefined;
 }
 
 /** Indexes with no other source go with their collection. */

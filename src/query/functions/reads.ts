@@ -1,7 +1,7 @@
 /** Reading documents and pages. Spec: functions 1.4, sets-and-pages 5. */
 import { fail } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import { isArray, isKind, isObject, Ref, UnresolvedRef } from '../../values/value.ts';
+import { asArray, isKind, isObject, Ref, UnresolvedRef } from '../../values/value.ts';
 import type { Micros, PendingTime, SetValue, Value } from '../../values/value.ts';
 import {
   boolean,
@@ -57,7 +57,7 @@ type Cursor = NonNullable<PageOptions['cursor']>;
 
 /** Cursors compare with what is in the set: what does not exist compares with nothing. */
 function refuseUnresolvedIn(value: Value, where: ArgumentPath): void {
-  for (const each of isArray(value) ? value : [value]) {
+  for (const each of asArray(value)) {
     if (each instanceof UnresolvedRef) refuseUnresolved(each, where);
   }
 }

@@ -1,6 +1,6 @@
 /** Functions that make sets; nothing is read before the set is. Spec: functions 1.3, sets-and-pages 4. */
 import { fail, QueryFailure, type Fault } from '../../errors.ts';
-import { isArray, isKind, UnresolvedRef } from '../../values/value.ts';
+import { asArray, isArray, isKind, UnresolvedRef } from '../../values/value.ts';
 import type { Lambda, Ref, SetValue, Value } from '../../values/value.ts';
 import {
   any,
@@ -207,7 +207,7 @@ const range = define(
 
 /** A bound of a range: a prefix of the values. The faults of both bounds are reported. */
 function bound(value: Value, key: string, context: PureContext, faults: Fault[]): readonly Value[] {
-  const values = isArray(value) ? value : [value];
+  const values = asArray(value);
   const position = positionAt(argumentAt(context.path, key));
   for (const each of values) {
     if (each instanceof UnresolvedRef) faults.push(unresolvedFault(each, position));
