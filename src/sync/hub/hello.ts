@@ -1,7 +1,9 @@
 /** Answers hello: registers the device for its owner, and says where the hub is. */
 import type { BodyInput, BodyResult } from '../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
-import type { Micros } from '../../values/value.ts';
+import { DAY_MICROS } from '../../values/time.ts';
+import type { DatabaseId, Micros } from '../../values/value.ts';
+import type { DeviceId } from '../protocol/identifiers.ts';
 import { SYNC_PROTOCOL, type Hello, type Welcome } from '../protocol/messages.ts';
 import { SyncRefused } from '../protocol/refusals.ts';
 import { actorOf, expiryOf, ownerOf, passwordTimeOf } from './rights/caller-facts.ts';
@@ -18,7 +20,7 @@ import { epochIn } from './rows/epoch.ts';
 import { hubKeyIn, idKeyOf } from './rows/id-key.ts';
 
 /** A device that says hello every minute is not written each time. */
-const SEEN_STEP: Micros = 86_400 * 1_000_000;
+const SEEN_STEP: Micros = DAY_MICROS;
 const CONTACT_STEP: Micros = 3600 * 1_000_000;
 
 /** @throws SyncRefused `upgrade_needed` */
@@ -44,11 +46,7 @@ export function hello(
   const hubTime = request.started;
   if (!known) requireRoom(writer, { database, owner }, hubTime);
   const lastSeq = known?.lastSeq ?? 0;
-  if (deviceSeq < lastSeq)
-    throw new SyncRefused(
-      'client_regressed',
-      `The hub has processed ${lastSeq} writes of this device, which has made only ${deviceSeq}: its storage was restored or cloned. It takes a new id.`,
-    );
+  if (deviceSeq < lastSeq) throw regressed(lastSeq, deviceSeq);
   const welcome: Welcome = {
     protocol: SYNC_PROTOCOL,
     device,
@@ -60,27 +58,47 @@ export function hello(
     passwordSetAt: passwordTimeOf(caller),
     idKey: idKeyOf(hubKeyIn(writer), { owner, device }, host.sha256),
   };
-  const before = known?.lastNow ?? 0;
   // It has nothing unsent: what it writes from here on is written after this.
-  const since = deviceSeq === lastSeq ? hubTime - SYNC_LIMITS.nowAheadMicros : 0;
-  const isLater = since - before > CONTACT_STEP;
+  const writesSince = deviceSeq === lastSeq ? hubTime - SYNC_LIMITS.nowAheadMicros : 0;
+  noteContact(writer, { database, owner, device }, known, { hubTime, writesSince });
+  return { value: welcome, ts: Math.max(hubTime, head) + 1 };
+}
+
+interface OwnedDevice {
+  readonly database: DatabaseId;
+  readonly owner: string;
+  readonly device: DeviceId;
+}
+
+/** @param contact `writesSince`: what it has not sent was written after that; 0: not known */
+function noteContact(
+  writer: BodyInput['writer'],
+  { database, owner, device }: OwnedDevice,
+  known: DeviceRecord | undefined,
+  { hubTime, writesSince }: { readonly hubTime: Micros; readonly writesSince: Micros },
+): void {
+  const lastNow = known?.lastNow ?? 0;
+  const isLater = writesSince - lastNow > CONTACT_STEP;
   const isSeen = known?.protocol === SYNC_PROTOCOL && hubTime - known.seen <= SEEN_STEP;
-  const isNew = !isSeen || isLater;
+  if (isSeen && !isLater) return;
   const record: DeviceRecord = {
     owner,
     lastSeq: 0,
     forgotten: 0,
     ...known,
-    lastNow: Math.max(before, since),
+    lastNow: Math.max(lastNow, writesSince),
     protocol: SYNC_PROTOCOL,
     seen: hubTime,
   };
-  if (isNew) {
-    writer.put('sync', deviceRow(database, device, record));
-    writer.put('sync', ownedRow(ownedAddress(database, owner, device), record));
-  }
-  return { value: welcome, ts: Math.max(hubTime, head) + 1 };
+  writer.put('sync', deviceRow(database, device, record));
+  writer.put('sync', ownedRow(ownedAddress(database, owner, device), record));
 }
+
+const regressed = (lastSeq: number, deviceSeq: number): SyncRefused =>
+  new SyncRefused(
+    'client_regressed',
+    `The hub has processed ${lastSeq} writes of this device, which has made only ${deviceSeq}: its storage was restored or cloned. It takes a new id.`,
+  );
 
 /** What of its writes was judged is not known any more, but all that it has no verdict on is newer than that, or refused for its age. */
 const deviceExpired = (): SyncRefused =>
