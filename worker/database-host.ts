@@ -10,6 +10,7 @@ import { locked, writeLock } from './lock/lock.ts';
 import { tryLogin } from './lock/unlock.ts';
 import { openDatabase } from './open-database.ts';
 import { destroyAll, type DatabaseStorage } from './opening/find-store.ts';
+import { closed } from './queries/long-queries.ts';
 import { OutgoingStreams } from './queries/outgoing-streams.ts';
 import { QueryRunner } from './queries/query-runner.ts';
 import { refusalOf, replyOf, report } from './queries/replies.ts';
@@ -238,7 +239,6 @@ export class DatabaseHost {
   }
 }
 
-const closed = (): Refusal => new Refusal('storage_unavailable', 'The database was closed.');
 const unlocked = (): Refusal =>
   new Refusal('storage_unavailable', 'The database was unlocked and is being reopened.');
 

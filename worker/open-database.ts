@@ -19,8 +19,8 @@ import { openEngine, rootSecretOf } from './opening/open-engine.ts';
 import { openLogs, type OpenLogs } from './opening/open-logs.ts';
 import { beginWarmUp } from './opening/warm-up.ts';
 import { startEvaluator } from './queries/evaluator-messages.ts';
-import { LiveQueries, type LiveOptions } from './queries/live-queries.ts';
-import { LongQueriesBeside } from './queries/long-queries.ts';
+import { LiveQueries } from './queries/live-queries.ts';
+import { LongQueriesBeside, type LongQueriesOptions } from './queries/long-queries.ts';
 import { report } from './queries/replies.ts';
 import { LiveRouter } from './sync/live-router.ts';
 import { holdForLife } from './tabs/web-locks.ts';
@@ -47,25 +47,18 @@ export interface OpenDatabase extends FoundStore, OpenCopy, Pick<JoinedTabs, 'ta
 export async function openDatabase(
   storage: DatabaseStorage,
   options: OpenOptions,
-  { emit, ...handlers }: OpenContext,
+  context: OpenContext,
 ): Promise<OpenDatabase | undefined> {
+  const { emit, ...handlers } = context;
   const { name, settings } = options;
-  const { clock = createClock(), isShared, ended } = storage;
+  const { clock = createClock(), isShared } = storage;
   let isClosing = false;
   /** Background work that is cut off by closing has not failed. */
   const reportWork = (reason: unknown): void => {
     if (!isClosing) report(reason);
   };
-  // None of these three waits for another.
   const joined = joinTabs(name, handlers, isShared);
-  const finding = findStore(storage, options, {
-    onClosed: handlers.onClosed,
-    leaseTerm: () => joined.lease?.term(),
-    onMove: (progress) => emit({ type: 'progress', task: 'move', name: undefined, ...progress }),
-    onMoveFailed: report,
-  });
-  const alive = holdForLife(options.aliveLock, ended);
-  const found = await whenJoined(finding, joined, alive);
+  const found = await findAmongTabs(storage, options, context, joined);
   if (!found) return undefined;
 
   const { isLocked, stored } = found;
@@ -74,15 +67,7 @@ export async function openDatabase(
   // A service worker cannot start workers.
   const isOfPage = !isLocked && isShared && typeof Worker !== 'undefined';
   const beside = isOfPage
-    ? new LongQueriesBeside({
-        start: startEvaluator,
-        evaluator: () => ({
-          name,
-          settings,
-          birth: stored.birth,
-          aliveLock: options.aliveLock,
-          rootHash: hashOfRootSecret(rootSecret, sha256),
-        }),
+    ? queriesBeside(options, stored.birth, rootSecret, {
         executeHere: (request, isSynced) =>
           isSynced ? copy.read(request) : local.withoutTurns.query(request),
         clock,
@@ -109,12 +94,7 @@ export async function openDatabase(
     longQueries: beside?.ofCopy,
   });
   const logs = openLogs(base);
-  const live = openLiveQueries(copy.engine, (id, answer) => liveRouter.onAnswer(id, answer));
-  const liveRouter = new LiveRouter({
-    sync: copy.sync,
-    local: live,
-    emit: (id, answer) => emit({ type: 'answer', id, ...answer }),
-  });
+  const { live, liveRouter } = openLive(copy, emit);
   const jobs = openJobs({
     ...base,
     emit,
@@ -159,12 +139,20 @@ export async function openDatabase(
 }
 
 /** Nothing is written before the other tabs know of this one. */
-async function whenJoined(
-  finding: Promise<FoundStore | undefined>,
+async function findAmongTabs(
+  storage: DatabaseStorage,
+  options: OpenOptions,
+  { emit, onClosed }: OpenContext,
   joined: JoinedTabs,
-  alive: Promise<void>,
 ): Promise<FoundStore | undefined> {
-  const ready = Promise.all([joined.ready, alive]);
+  // Neither waits for the other.
+  const finding = findStore(storage, options, {
+    onClosed,
+    leaseTerm: () => joined.lease?.term(),
+    onMove: (progress) => emit({ type: 'progress', task: 'move', name: undefined, ...progress }),
+    onMoveFailed: report,
+  });
+  const ready = Promise.all([joined.ready, holdForLife(options.aliveLock, storage.ended)]);
   let found: FoundStore | undefined;
   try {
     [found] = await Promise.all([finding, ready]);
@@ -177,13 +165,42 @@ async function whenJoined(
   return found;
 }
 
-const openLiveQueries = (engine: Engine, emit: LiveOptions['emit']): LiveQueries =>
-  new LiveQueries({
+const queriesBeside = (
+  { name, settings, aliveLock }: OpenOptions,
+  birth: string,
+  rootSecret: string,
+  here: Pick<LongQueriesOptions, 'executeHere' | 'clock'>,
+): LongQueriesBeside =>
+  new LongQueriesBeside({
+    start: startEvaluator,
+    evaluator: () => ({
+      name,
+      settings,
+      birth,
+      aliveLock,
+      rootHash: hashOfRootSecret(rootSecret, sha256),
+    }),
+    ...here,
+  });
+
+/** Live queries, and where each of them is answered. */
+function openLive(
+  { engine, sync }: OpenCopy,
+  emit: OpenContext['emit'],
+): Pick<OpenDatabase, 'live' | 'liveRouter'> {
+  const live = new LiveQueries({
     engine,
-    emit,
+    emit: (id, answer) => liveRouter.onAnswer(id, answer),
     pause,
     now: () => performance.now(),
   });
+  const liveRouter = new LiveRouter({
+    sync,
+    local: live,
+    emit: (id, answer) => emit({ type: 'answer', id, ...answer }),
+  });
+  return { live, liveRouter };
+}
 
 const httpHost = (
   engine: Engine,

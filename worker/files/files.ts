@@ -16,6 +16,7 @@ import { readRequest, SyncRefused } from '../../src/sync/protocol/refusals.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import { pause } from '../browser/pause.ts';
 import { wait } from '../browser/wait.ts';
+import { closed } from '../queries/long-queries.ts';
 import { FileUploads, type FileUploadsOptions } from './file-uploads.ts';
 import { isOfTheNetwork, retryMs } from './network-failures.ts';
 
@@ -171,7 +172,7 @@ export class Files {
     if (here?.isWhole) return here;
     await this.fetchNow({ file: name, home: homeOf(of) }, signal);
     const fetched = await this.recordOf(name);
-    if (!fetched?.isWhole) throw new Refusal('storage_unavailable', 'The database was closed.');
+    if (!fetched?.isWhole) throw closed();
     if (isToSend(fetched)) this.options.askToSend();
     return fetched;
   }

@@ -237,7 +237,7 @@ export class LongQueriesBeside implements LongQueries {
 
 const post = ({ worker }: Evaluator, message: ToEvaluator): void => worker.postMessage(message);
 
-const closed = (): Refusal => new Refusal('storage_unavailable', 'The database was closed.');
+export const closed = (): Refusal => new Refusal('storage_unavailable', 'The database was closed.');
 const stopped = (): Refusal => new Refusal('time out', 'The query was stopped.');
 const unknownOutcome = (): Refusal =>
   new Refusal(

@@ -1,6 +1,7 @@
 /** One native transaction. Its requests go out in the turn they are asked for; each settles in the end, whatever the browser does. */
 import { assert, type Refusal } from '../../src/errors.ts';
 import type { Durability } from '../../src/store/port.ts';
+import { isNamed } from '../browser/is-named.ts';
 import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './watchdog.ts';
 import { blockedByOthers, silent, TransactionFailure } from './idb-failure.ts';
 import type { OnResult } from './idb-rows.ts';
@@ -259,7 +260,7 @@ export class NativeTransaction implements Waiting {
     if (this.state === 'dropped' || this.failedWith) return;
     // An inactive transaction has ended unseen: taken back, or committed for want of requests.
     const mayBeCommitted = this.state === 'committing' || isInactive(reason);
-    const isCertain = reason instanceof DOMException && reason.name === 'QuotaExceededError';
+    const isCertain = isNamed(reason, 'QuotaExceededError');
     this.endIn('failed');
     const failure = new TransactionFailure(reason, mayBeCommitted && this.hasWritten && !isCertain);
     this.failedWith = failure;
@@ -279,8 +280,7 @@ const whyAborted = (...errors: readonly (DOMException | null)[]): DOMException =
   new DOMException('The browser aborted the transaction.', 'AbortError');
 
 const isInactive = (reason: unknown): boolean =>
-  reason instanceof DOMException &&
-  (reason.name === 'TransactionInactiveError' || reason.name === 'InvalidStateError');
+  isNamed(reason, 'TransactionInactiveError', 'InvalidStateError');
 
 export const endedEarly = (): string =>
   'the body of a transaction must await nothing but the transaction';

@@ -1,5 +1,6 @@
 /** A line of text outside IndexedDB, to know by when IndexedDB has forgotten. */
 import { Refusal } from '../../src/errors.ts';
+import { isNamed } from '../browser/is-named.ts';
 import { inTurn } from '../tabs/web-locks.ts';
 
 export interface OutsideMarker {
@@ -34,7 +35,7 @@ async function fileMarker(name: string): Promise<OutsideMarker | undefined> {
         try {
           return await (await (await folder.getFileHandle(file)).getFile()).text();
         } catch (reason) {
-          if (isNotFound(reason)) return undefined;
+          if (isNamed(reason, 'NotFoundError')) return undefined;
           throw reason;
         }
       },
@@ -100,15 +101,10 @@ async function removeFrom(
       await folder.removeEntry(file);
       return;
     } catch (reason) {
-      if (isNotFound(reason)) return;
+      if (isNamed(reason, 'NotFoundError')) return;
       if (!isNamed(reason, 'NoModificationAllowedError')) throw reason;
       if (late.aborted) throw late.reason;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 }
-
-const isNotFound = (reason: unknown): boolean => isNamed(reason, 'NotFoundError');
-
-const isNamed = (reason: unknown, name: string): boolean =>
-  reason instanceof DOMException && reason.name === name;

@@ -2,9 +2,11 @@
  * A second copy of unsent writes outside IndexedDB, in files of the origin: a browser that loses its database keeps them. One line for
  * each write. See docs/decisions/0004-crash.md.
  */
+import { utf8Bytes } from '../../src/codec/utf8.ts';
 import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
+import { isNamed } from '../browser/is-named.ts';
 import { pause } from '../browser/pause.ts';
 
 export interface SyncAccess {
@@ -135,7 +137,7 @@ export class OutboxFile {
 }
 
 function append(access: SyncAccess, line: string): void {
-  const bytes = new TextEncoder().encode(`${line}\n`);
+  const bytes = utf8Bytes(`${line}\n`);
   const end = access.getSize();
   try {
     const written = access.write(bytes, { at: end });
@@ -157,13 +159,10 @@ async function openAccess(database: string, name: string): Promise<SyncAccess | 
       return await open?.call(file);
     } catch (reason) {
       // Until it is open, a tab that deletes the files of closed tabs takes it for one of them.
-      if (!isNotFound(reason) || tries === TRIES_MAX) throw reason;
+      if (!isNamed(reason, 'NotFoundError') || tries === TRIES_MAX) throw reason;
     }
   }
 }
-
-const isNotFound = (reason: unknown): boolean =>
-  reason instanceof DOMException && reason.name === 'NotFoundError';
 
 /** Writes in the files of earlier tabs, in order, without a last line that a kill cut off. */
 export async function readKept(database: string): Promise<readonly KeptWrite[]> {
@@ -225,7 +224,7 @@ async function linesIn(handle: FileSystemFileHandle): Promise<readonly string[]>
   const file = await handle.getFile().catch(() => undefined);
   // One that another tab has deleted meanwhile holds nothing that is not stored elsewhere.
   const text = await file?.text().catch((reason: unknown) => {
-    if (!isNotFound(reason)) throw reason;
+    if (!isNamed(reason, 'NotFoundError')) throw reason;
   });
   return text?.split('\n') ?? [];
 }
