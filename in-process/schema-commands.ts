@@ -1,5 +1,6 @@
 /** `burrow schema` and `burrow types`: the module by which an app migrates its database, for one of a running hub. */
 import { pathToFileURL } from 'node:url';
+import { messageOf } from '../hosts/node-errors.ts';
 import { BurrowError } from '../src/index.ts';
 import {
   migrate,
@@ -106,8 +107,7 @@ async function imported(file: string): Promise<Readonly<Record<string, unknown>>
   try {
     return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
   } catch (reason) {
-    const why = reason instanceof Error ? reason.message : String(reason);
-    throw new CommandFault(`${file} could not be loaded: ${why}`, { cause: reason });
+    throw new CommandFault(`${file} could not be loaded: ${messageOf(reason)}`, { cause: reason });
   }
 }
 

@@ -1,12 +1,13 @@
 /** The commands of `burrow`. */
 import { Command } from 'commander';
 import { VERSION } from '../../hosts/build.ts';
+import { inTime } from '../event-loop/in-time.ts';
 import { addSettings, readSettings } from '../settings/read-settings.ts';
 import type { Flags, ProgramHost } from './command-parts.ts';
 import { addExport, addImport } from './data-commands.ts';
 import { addKey } from './key-commands.ts';
 import { addSchema, addTypes } from './schema-commands.ts';
-import { inTime, serve, STOP_MS } from './serve.ts';
+import { serve, STOP_MS } from './serve.ts';
 import { addDump, addLoad, addMove } from './store-commands.ts';
 
 export function createProgram(host: ProgramHost): Command {

@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createSecureContext } from 'node:tls';
+import { codeOf } from '../../hosts/node-errors.ts';
 import { Refusal } from '../../src/errors.ts';
+import { inTime } from '../event-loop/in-time.ts';
 import { createHubServer, type HubServer } from '../http/create-hub-server.ts';
 import type { TlsFiles } from '../http/server-options.ts';
 import { createFilesRoute, type FilesRoute } from '../files/files-route.ts';
@@ -89,19 +91,6 @@ const MEMORY_LOST =
 const UNANSWERED =
   'The database does not answer: stopped without it. What it had acknowledged is there; records of the query log that were in memory are lost.';
 
-/** @returns false: it has not ended after so many ms */
-export async function inTime(work: Promise<void>, ms: number): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), Math.max(0, ms));
-  });
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 async function openStorage(
   settings: HubSettings,
   host: Pick<HubStoreOptions, 'say' | 'report' | 'onLost'>,
@@ -126,8 +115,7 @@ async function listen(server: HubServer, { host, port }: HubSettings): Promise<s
   try {
     return await server.listen(port);
   } catch (reason) {
-    const code = reason instanceof Error && 'code' in reason ? String(reason.code) : '';
-    const why = LISTEN_FAULTS.get(code) ?? String(reason);
+    const why = LISTEN_FAULTS.get(String(codeOf(reason))) ?? String(reason);
     throw new SettingsFault(`Cannot listen on ${host} port ${port}: ${why}.`);
   }
 }

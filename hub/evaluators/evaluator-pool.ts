@@ -11,6 +11,7 @@ import type {
   QueryAnswer,
   QueryRequest,
 } from '../../src/engine/host.ts';
+import { codeOf } from '../../hosts/node-errors.ts';
 import { looksLikeToken } from '../../src/engine/access.ts';
 import { timedOut } from '../../src/engine/context.ts';
 import { assert, Refusal } from '../../src/errors.ts';
@@ -23,6 +24,7 @@ import type { TextParts } from './text-parts.ts';
 import type { QueryMarks } from './query-marks.ts';
 import { HeldBack, type HeldBackCount } from '../monitoring/held-back.ts';
 import type { LongQueryCounts } from '../monitoring/metrics.ts';
+import { shuttingDown } from '../passwords/password-pool.ts';
 import { KnownDatabases } from './known-databases.ts';
 import { RecentTime } from './recent-time.ts';
 
@@ -362,7 +364,6 @@ const timeoutMsOf = ({ request }: Task): number =>
 
 const tooManyWait = (): Refusal =>
   new Refusal('too many requests', 'Too many long queries wait: try later.');
-const shuttingDown = (): Refusal => new Refusal('storage_unavailable', 'The hub is shutting down.');
 const noRoom = (cause: unknown): Refusal =>
   new Refusal(
     'storage_unavailable',
@@ -382,7 +383,7 @@ const unknownOutcome = (cause: unknown): Refusal =>
 const THREAD_LOST = 'A thread for long queries has ended: the next query starts another.';
 
 function lossOf(reason: unknown): unknown {
-  const code = reason instanceof Error && 'code' in reason ? reason.code : undefined;
+  const code = codeOf(reason);
   if (code === 'ERR_WORKER_OUT_OF_MEMORY')
     return new Refusal('limit_exceeded', 'The query exceeds its memory limit.');
   if (code === 'ERR_WORKER_INIT_FAILED') return noRoom(reason);

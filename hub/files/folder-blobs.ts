@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { codeOf } from '../../hosts/node-errors.ts';
 import type { BlobStore, StoredBlob } from '../../src/sync/hub/files/blob-store.ts';
 import { SyncRefused } from '../../src/sync/protocol/refusals.ts';
 import { freeBytesAt, hasDiskRoom } from '../store/disk-room.ts';
@@ -95,9 +96,6 @@ async function removeEmpty(path: string, root: string): Promise<void> {
     }
   }
 }
-
-const codeOf = (reason: unknown): unknown =>
-  reason instanceof Error && 'code' in reason ? reason.code : undefined;
 
 function undefinedIfMissing(reason: unknown): undefined {
   const code = codeOf(reason);

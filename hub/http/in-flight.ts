@@ -1,3 +1,5 @@
+import { inTime } from '../event-loop/in-time.ts';
+
 /** Work that the server waits for when it stops. */
 export class InFlight {
   private readonly tasks = new Set<Promise<void>>();
@@ -13,14 +15,9 @@ export class InFlight {
 
   /** Resolves when nothing is in flight, or after so many ms. */
   async ended(ms: number): Promise<void> {
-    let late: NodeJS.Timeout | undefined;
-    const timeUp = new Promise<void>((resolve) => {
-      late = setTimeout(resolve, ms);
-    });
     const allEnded = async (): Promise<void> => {
       while (this.tasks.size > 0) await Promise.allSettled(this.tasks);
     };
-    await Promise.race([allEnded(), timeUp]);
-    clearTimeout(late);
+    await inTime(allEnded(), ms);
   }
 }

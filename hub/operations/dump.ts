@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { messageOf } from '../../hosts/node-errors.ts';
 import { textLines } from '../../src/data/text-lines.ts';
 import type { Store } from '../../src/store/port.ts';
 import { HUB_ROWS, newEpoch, put, requireWhole } from '../store/hub-rows.ts';
@@ -11,7 +12,7 @@ import { OperationFault } from './operation-fault.ts';
 import { lineOf, readAllRows, rowIn, Tally, tallyOf, type Total } from './stored-rows.ts';
 import { PRIVATE, wholeFile } from './whole-file.ts';
 
-export const DUMP_VERSION = 1;
+const DUMP_VERSION = 1;
 
 type Progress = (rows: number) => void;
 
@@ -113,8 +114,8 @@ function readOf<T>(file: string, line: number, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new OperationFault(`${file} is damaged: line ${line} cannot be read: ${why}`, { cause });
+    const why = `line ${line} cannot be read: ${messageOf(cause)}`;
+    throw new OperationFault(`${file} is damaged: ${why}`, { cause });
   }
 }
 

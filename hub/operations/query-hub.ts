@@ -4,7 +4,7 @@ import { parseJson } from '../../src/codec/json.ts';
 import { queryErrorsIn, type QueryError } from '../../src/data/refusals.ts';
 import { isObject, itemsOf } from '../../src/data/wire.ts';
 import { REFUSALS, type RefusalCode } from '../../src/errors.ts';
-import { messageOf } from '../monitoring/message-of.ts';
+import { messageOf } from '../../hosts/node-errors.ts';
 import { OperationFault } from './operation-fault.ts';
 
 /** The hub refused a query: the first of its errors. */

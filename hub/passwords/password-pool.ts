@@ -31,7 +31,8 @@ interface Thread {
 
 const tooManyWait = (): Refusal =>
   new Refusal('too many requests', 'Too many passwords wait to be checked: try later.');
-const shuttingDown = (): Refusal => new Refusal('storage_unavailable', 'The hub is shutting down.');
+export const shuttingDown = (): Refusal =>
+  new Refusal('storage_unavailable', 'The hub is shutting down.');
 const noRoom = (cause: unknown): Refusal =>
   new Refusal(
     'storage_unavailable',

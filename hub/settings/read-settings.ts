@@ -1,6 +1,7 @@
 /** Reads settings: a flag wins over the environment, the environment over the configuration file, the file over the default. */
 import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
+import { messageOf } from '../../hosts/node-errors.ts';
 import { HUB_LIMITS } from '../../src/limits.ts';
 import { SettingsFault, TENANT_DEFAULT, type Parse } from './option-values.ts';
 import type { HubSettings } from './settings.ts';
@@ -66,9 +67,8 @@ function readFile(path: string): Members {
   try {
     json = JSON.parse(readFileSync(path, 'utf8'));
   } catch (reason) {
-    const why = reason instanceof Error ? reason.message : String(reason);
     throw new SettingsFault(
-      `Cannot read the configuration file ${path} as JSON: ${why.replace(QUOTED, '')}`,
+      `Cannot read the configuration file ${path} as JSON: ${messageOf(reason).replace(QUOTED, '')}`,
     );
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json))

@@ -17,7 +17,7 @@ import {
   type Statement,
 } from './sql-client.ts';
 import { TURN_BYTES } from '../event-loop/next-turn.ts';
-import { messageOf } from '../monitoring/message-of.ts';
+import { messageOf } from '../../hosts/node-errors.ts';
 
 export interface PgDatabaseOptions {
   readonly pool: PoolConfig;
@@ -131,7 +131,8 @@ export class PgDatabase implements SqlDatabase {
           isListening = true;
         })
         .catch((reason: unknown) => {
-          if (hasNoChannels(failureOf(reason, 0))) isStopped = true;
+          // Without LISTEN, polling is enough. Whatever else it says may pass, such as too many connections.
+          if (failureOf(reason, 0).isUnsupported) isStopped = true;
           void fresh.end().catch(() => undefined);
         });
     };
@@ -213,9 +214,6 @@ export class PgDatabase implements SqlDatabase {
     }
   }
 }
-
-/** A server without LISTEN, or without it for this user: polling is enough. Whatever else it says may pass, such as too many connections. */
-const hasNoChannels = ({ code = '' }: SqlFailure): boolean => /^(0A|42)/.test(code);
 
 /** @throws SqlFailure behind a pooler, which would have another of its clients listen */
 async function listenOn(client: Client, channel: string): Promise<void> {

@@ -86,6 +86,11 @@ export class SqlFailure extends Error {
     return this.isConnectionLoss || this.isContention || this.code === '40003';
   }
 
+  /** What was asked is not there: at this server, or for this user. */
+  get isUnsupported(): boolean {
+    return /^(?:0A|42)/.test(this.code ?? '');
+  }
+
   /** Whether a COMMIT that failed so may have committed all the same. */
   get isAmbiguousAtCommit(): boolean {
     return this.isConnectionLoss || this.code === '40003';

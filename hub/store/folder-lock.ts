@@ -14,6 +14,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf, messageOf } from '../../hosts/node-errors.ts';
 import { Refusal } from '../../src/errors.ts';
 
 export interface TakenFolder {
@@ -68,7 +69,7 @@ export async function takeFolder(
     if (reason instanceof Refusal) throw reason;
     throw new Refusal(
       'storage_unavailable',
-      `Cannot use the folder ${path}: ${reason instanceof Error ? reason.message : String(reason)}.`,
+      `Cannot use the folder ${path}: ${messageOf(reason)}.`,
       { cause: reason },
     );
   }
@@ -210,6 +211,3 @@ const touchedAt = (lock: string): Promise<number | undefined> =>
     ({ mtimeMs }) => mtimeMs,
     () => undefined,
   );
-
-const codeOf = (reason: unknown): unknown =>
-  reason instanceof Error && 'code' in reason ? reason.code : undefined;

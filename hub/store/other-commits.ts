@@ -173,9 +173,8 @@ export class OtherCommits implements HeadWatcher {
         connection.release();
       }
     } catch (reason) {
-      // A server without notifications, or without them for this user: others poll instead.
-      if (reason instanceof SqlFailure && /^(0A|42)/.test(reason.code ?? ''))
-        this.canNotify = false;
+      // Without notifications others poll.
+      if (reason instanceof SqlFailure && reason.isUnsupported) this.canNotify = false;
     }
   }
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { codeOf } from '../../hosts/node-errors.ts';
 
 /** Written beside it and moved into place: nobody reads half of it, and one with other rights is replaced. */
 export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
@@ -19,7 +20,7 @@ export async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
   } catch (reason) {
-    if (reason instanceof Error && 'code' in reason && reason.code === 'ENOENT') return undefined;
+    if (codeOf(reason) === 'ENOENT') return undefined;
     throw reason;
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { messageOf } from './message-of.ts';
+import { messageOf } from './node-errors.ts';
 
 test('messageOf() tells of a connection that was tried at several addresses', () => {
   const tried = ['::1:1', '127.0.0.1:1'].map((at) => new Error(`connect ECONNREFUSED ${at}`));
