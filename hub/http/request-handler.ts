@@ -12,7 +12,7 @@ import { isQueryPath } from '../../src/http/routes.ts';
 import { answerText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
 import { Admission } from '../admission/admission.ts';
 import { corsPolicy } from '../admission/allowed-callers.ts';
-import { HubMetrics } from '../monitoring/metrics.ts';
+import { HubMetrics, type Gauges } from '../monitoring/metrics.ts';
 import { isLong, joined, textOf, valuesIn, type TextParts } from '../evaluators/text-parts.ts';
 import { nextTurn } from '../event-loop/next-turn.ts';
 import { LoopTurns, type TurnLimits } from '../event-loop/loop-turns.ts';
@@ -42,6 +42,10 @@ interface Endpoint {
   serve(context: RequestContext): Promise<void>;
 }
 
+interface Mounted extends Endpoint {
+  readonly takes: (path: string) => boolean;
+}
+
 /** Where requests with a body are answered. */
 interface Place
   extends Pick<Endpoint, 'name'>, Pick<HubRoute, 'readsBytes' | 'takesParts' | 'bodyValues'> {
@@ -63,12 +67,12 @@ export class RequestHandler {
   private readonly turns = new LoopTurns(BEGUN);
   private readonly stopping = new AbortController();
   private readonly fixed: ReadonlyMap<string, Endpoint>;
-  private readonly mounted: readonly (Endpoint & { readonly takes: (path: string) => boolean })[];
+  private readonly mounted: readonly Mounted[];
   private readonly queries: Endpoint;
 
   /** @param socketCount connections that are open */
   constructor(options: HubServerOptions, socketCount: () => number) {
-    const { hub, settings, logger, routes } = options;
+    const { hub, settings, logger } = options;
     const draining = this.stopping.signal;
     // Each WebSocket waits for it.
     setMaxListeners(0, draining);
@@ -79,49 +83,26 @@ export class RequestHandler {
     const { admission, bodies, http } = this;
     this.webSockets = new WebSockets({ admission, settings, draining });
     this.metrics = new HubMetrics({
+      ...gaugesOf(options, admission),
       sockets: socketCount,
-      requests: () => admission.counts.requests,
-      streams: () => admission.counts.streams,
-      passwordsWaiting: hub.passwordsWaiting,
-      longQueries: hub.longQueries,
-      roundTrips: hub.roundTrips,
       bodyBytes: () => bodies.used,
-      answerBytes: () => admission.answers.used,
-      heldBack: () => [
-        ...admission.heldBack.most(HELD_BACK_SHOWN),
-        ...hub.waitedMost(HELD_BACK_SHOWN),
-      ],
-      liveQueries: () => routes.reduce((sum, route) => sum + (route.liveQueries?.() ?? 0), 0),
-      logRecords: () => hub.http.log?.counts ?? { recorded: 0, lost: 0 },
     });
     const { metrics } = this;
     this.guard = new RequestGuard(settings, { http, admission, metrics });
-    const report = (reason: unknown): void => http.report?.(reason);
-    const { slowReaderMs } = settings;
-    const { answers } = admission;
     this.responder = new Responder({
       logger,
       metrics,
-      answers,
-      slowReaderMs,
+      answers: admission.answers,
+      slowReaderMs: settings.slowReaderMs,
       draining,
       dress: (response, request) => dressAnswer(response, request, http),
-      report,
+      report: (reason) => http.report?.(reason),
     });
     this.fixed = new Map([
       ['/health', { name: 'health', serve: (context) => this.serveHealth(context) }],
       ['/metrics', { name: 'metrics', serve: (context) => this.serveMetrics(context) }],
     ]);
-    this.mounted = routes.map((route) => ({
-      takes: (path: string) => path.startsWith(route.prefix) && route.takes?.(path) !== false,
-      ...this.endpoint({
-        name: route.prefix.replaceAll('/', ''),
-        readsBytes: route.readsBytes,
-        takesParts: route.takesParts,
-        bodyValues: route.bodyValues,
-        respond: (request, caller) => this.answerOf(route, request, caller),
-      }),
-    }));
+    this.mounted = options.routes.map((route) => this.mount(route));
     this.queries = this.endpoint({
       name: 'query',
       takesParts: hub.longPushes && isQueryPath,
@@ -226,6 +207,19 @@ export class RequestHandler {
     const headers = { ...NO_STORE, 'content-type': this.metrics.contentType };
     const body = await this.metrics.text();
     await this.responder.send(context, 'metrics', { status: 200, headers, body });
+  }
+
+  private mount(route: HubRoute): Mounted {
+    return {
+      takes: (path) => path.startsWith(route.prefix) && route.takes?.(path) !== false,
+      ...this.endpoint({
+        name: route.prefix.replaceAll('/', ''),
+        readsBytes: route.readsBytes,
+        takesParts: route.takesParts,
+        bodyValues: route.bodyValues,
+        respond: (request, caller) => this.answerOf(route, request, caller),
+      }),
+    };
   }
 
   private endpoint(place: Place): Endpoint {
@@ -378,6 +372,21 @@ export class RequestHandler {
     return refusalResponse(request, new Refusal(code, text), this.http);
   }
 }
+
+const gaugesOf = (
+  { hub, routes }: HubServerOptions,
+  admission: Admission,
+): Omit<Gauges, 'sockets' | 'bodyBytes'> => ({
+  requests: () => admission.counts.requests,
+  streams: () => admission.counts.streams,
+  passwordsWaiting: hub.passwordsWaiting,
+  longQueries: hub.longQueries,
+  roundTrips: hub.roundTrips,
+  answerBytes: () => admission.answers.used,
+  heldBack: () => [...admission.heldBack.most(HELD_BACK_SHOWN), ...hub.waitedMost(HELD_BACK_SHOWN)],
+  liveQueries: () => routes.reduce((sum, route) => sum + (route.liveQueries?.() ?? 0), 0),
+  logRecords: () => hub.http.log?.counts ?? { recorded: 0, lost: 0 },
+});
 
 /** @throws Refusal where it would take long to parse */
 function checkValues(parts: TextParts, valuesMax: number): void {

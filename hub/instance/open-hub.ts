@@ -18,6 +18,7 @@ import type { LongPushes } from '../../src/sync/hub/push/offered-write.ts';
 import { pruneChanges } from '../../src/sync/hub/pruning/prune-changes.ts';
 import { pruneDevices } from '../../src/sync/hub/pruning/prune-devices.ts';
 import { pruneDeletedDatabases } from '../../src/sync/hub/pruning/prune-deleted-databases.ts';
+import { DAY_MICROS } from '../../src/values/time.ts';
 import { PasswordPool } from '../passwords/password-pool.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { prepareHubRows } from '../store/hub-rows.ts';
@@ -73,8 +74,6 @@ export interface OpenedHub {
 const FLUSH_MS = 2000;
 /** What comes from the database in one piece is read in one piece: some 5 ms. */
 const FETCH_BYTES = 512 * 1024;
-/** µs. */
-const DAY = 86_400 * 1_000_000;
 
 export async function openHub(
   storage: HubStorage,
@@ -130,10 +129,7 @@ export async function openHub(
       url ??= own;
     },
     passwordsWaiting: () => pool.waitingCount,
-    longQueries: () => evaluators?.counts ?? NO_QUERIES,
-    lineOf: (secret, address) =>
-      evaluators?.lineOf({ secret, address }) ?? { name: address, group: address },
-    waitedMost: (count) => evaluators?.waitedMost(count) ?? [],
+    ...longQueriesOf(evaluators),
     roundTrips: () => storage.roundTrips?.() ?? 0,
     http: {
       engine,
@@ -147,8 +143,6 @@ export async function openHub(
       ...(logs.log && { log: logs.log }),
       exports: logs.exports,
     },
-    longPushes: evaluators && pushesBy(evaluators),
-    endLongQueries: async (ms) => evaluators?.close(ms),
     async close() {
       isClosing = true;
       await evaluators?.close();
@@ -161,6 +155,21 @@ export async function openHub(
     },
   };
 }
+
+type LongQueriesOfHub = Pick<
+  OpenedHub,
+  'longQueries' | 'lineOf' | 'waitedMost' | 'longPushes' | 'endLongQueries'
+>;
+
+/** @param evaluators undefined: all queries are executed in the main thread, however long they take */
+const longQueriesOf = (evaluators: EvaluatorPool | undefined): LongQueriesOfHub => ({
+  longQueries: () => evaluators?.counts ?? NO_QUERIES,
+  lineOf: (secret, address) =>
+    evaluators?.lineOf({ secret, address }) ?? { name: address, group: address },
+  waitedMost: (count) => evaluators?.waitedMost(count) ?? [],
+  longPushes: evaluators && pushesBy(evaluators),
+  endLongQueries: async (ms) => evaluators?.close(ms),
+});
 
 export interface HubPushes extends LongPushes {
   /** Of a message that is not read yet. @throws Refusal */
@@ -282,7 +291,7 @@ function startBackgroundJobs(
   /** It looks at each device. */
   const pruneDevicesDaily = async (): Promise<void> => {
     const now = clock();
-    if (now - devicesPrunedAt < DAY) return;
+    if (now - devicesPrunedAt < DAY_MICROS) return;
     await pruneDevices({ transactions, clock }, now - SYNC_LIMITS.devicesKeptMicros);
     devicesPrunedAt = now;
   };
