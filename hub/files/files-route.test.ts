@@ -1,10 +1,10 @@
 /** Files over HTTP, at a hub that listens. */
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { sha256 } from '../../src/engine/testing/sha256.ts';
 import { createMemoryBlobs } from '../../src/sync/hub/files/blob-store.ts';
 import { fileNameOf } from '../../src/sync/protocol/files.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
-import { sha256 } from '../../src/sync/testing/hub-world.ts';
 import { HUB_ROWS, put as rowOf } from '../store/hub-rows.ts';
 import { memoryStorage, openTestHub, type TestHub } from '../testing/test-hub.ts';
 import { createFilesRoute, type FilesRoute } from './files-route.ts';

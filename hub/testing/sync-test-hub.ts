@@ -1,5 +1,5 @@
 /** A hub with a collection `things` and its sync route, and what devices send to it. */
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../src/engine/testing/sha256.ts';
 import { createSyncRoute, type SyncRouteSettings } from '../sync/sync-route.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { hashOf } from '../../src/sync/protocol/digest.ts';
@@ -33,8 +33,6 @@ export async function openSyncTestHub(
       }),
   };
 }
-
-const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash('sha256').update(bytes).digest());
 
 /** Not before the hello of the device: µs. */
 const NOW = Date.now() * 1000;

@@ -1,7 +1,8 @@
 /** Engines of two tabs on one packed store: what a read shows that does without reading the log. */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { sha256 } from '../engine/testing/sha256.ts';
 import { documentKey } from '../codec/key.ts';
 import { createEngine, type Transactions } from '../engine/engine.ts';
 import { assert } from '../errors.ts';
@@ -46,7 +47,7 @@ class Tab {
       clock: () => 0,
       passwords,
       random: (bytes) => new Uint8Array(randomBytes(bytes)),
-      sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
+      sha256,
       rootSecret: 'secret',
       regionGroup: 'local',
       pause: () => Promise.resolve(),

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
+import { sha256 } from '../../src/engine/testing/sha256.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createMemoryFiles, type FileStore } from '../../src/sync/device/files/file-store.ts';
 import { putFile } from '../../src/sync/device/files/put-file.ts';
@@ -11,7 +11,6 @@ import { Files } from './files.ts';
 afterEach(() => vi.unstubAllGlobals());
 
 const CHUNK = 1024 * 1024;
-const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
 const nowMs = (): number => 1_767_225_600_000;
 const of = { collection: 'notes', id: '1' };
 

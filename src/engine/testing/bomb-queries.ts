@@ -1,6 +1,5 @@
 /** Queries that grow, for Node and for the browser. */
-const range = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
-const same = <T>(count: number, item: T): readonly T[] => Array.from({ length: count }, () => item);
+import { range, same } from './large-values.ts';
 
 /** A wire query. */
 type Query = unknown;

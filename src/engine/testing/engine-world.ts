@@ -1,5 +1,6 @@
 /** A whole engine for tests: memory store, a clock that is told the time, hashing that costs nothing. */
 import { createHash } from 'node:crypto';
+import { sha256 } from './sha256.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import type { ApiVersion } from '../../query/session.ts';
@@ -62,7 +63,7 @@ export class EngineWorld {
       store: this.store,
       clock: () => this.now,
       random: (count) => this.random(count),
-      sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
+      sha256,
       passwords: {
         hash: (password, cost) => Promise.resolve(fakeHash(password, cost)),
         verify: (password, hash) => {

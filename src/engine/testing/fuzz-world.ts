@@ -1,5 +1,6 @@
 /** An engine in memory with real time, and a little of everything in it. */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { sha256 } from './sha256.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import type { ApiVersion } from '../../query/session.ts';
 import type { QueryAnswer } from '../context/host.ts';
@@ -17,7 +18,7 @@ export function createTestEngine(more: Partial<Parameters<typeof createEngine>[0
     store: createMemoryStore(),
     clock,
     random: (count) => new Uint8Array(randomBytes(count)),
-    sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
+    sha256,
     passwords: {
       hash: (password, cost) => Promise.resolve(fakeHash(password, cost)),
       verify: (password, hash) => Promise.resolve(hash === fakeHash(password, 10)),

@@ -1,6 +1,7 @@
 /** The HTTP surface over an engine in memory: what the conformance suite and the tests of this room talk to. */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { compare, hash, hashSync } from 'bcryptjs';
+import { sha256 } from '../../engine/testing/sha256.ts';
 import { createEngine } from '../../engine/engine.ts';
 import type { EngineOptions } from '../../engine/host.ts';
 import { LogExports, type ExportsOptions } from '../../logs/exports.ts';
@@ -36,7 +37,7 @@ export function openMemoryHost(
   const admin = `fnA${randomBytes(28).toString('base64url').slice(0, 37)}`;
   const engine = createEngine({
     ...shared,
-    sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
+    sha256,
     passwords: {
       hash: (password, cost) => hash(password, cost),
       verify: async (password, known) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sha256 } from '../testing/device-world.ts';
+import { sha256 } from '../../engine/testing/sha256.ts';
 import { createDeviceIds, deviceIdFrom, isIdMadeWith } from './device-ids.ts';
 
 const NOW = 1_767_225_600_000_000;

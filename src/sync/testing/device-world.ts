@@ -1,5 +1,6 @@
 /** A device for tests: its engine, its replica, and a hub that is an engine of its own whose rows are read behind its back. */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { sha256 } from '../../engine/testing/sha256.ts';
 import { databasePrefix, decodeDocumentKey, hexOfKey } from '../../codec/key.ts';
 import { EngineWorld } from '../../engine/testing/engine-world.ts';
 import { createMemoryStore } from '../../store/memory.ts';
@@ -16,9 +17,6 @@ import { scan } from '../../store/scan.ts';
 export const ADMIN: Actor = { database: [], identity: undefined, role: 'admin', roles: [] };
 
 export const WELCOMED = { actor: ADMIN, epoch: 'e', idKey: '1d'.repeat(32) };
-
-export const sha256 = (bytes: Uint8Array): Uint8Array =>
-  new Uint8Array(createHash('sha256').update(bytes).digest());
 
 export class DeviceWorld extends EngineWorld {
   readonly view: ReplicaView;

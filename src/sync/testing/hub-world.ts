@@ -1,5 +1,5 @@
 /** A hub for tests, and devices that are nothing but messages and a map of what they were sent. */
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../engine/testing/sha256.ts';
 import { coll, create, EngineWorld, obj, ROOT } from '../../engine/testing/engine-world.ts';
 import type { EngineOptions } from '../../engine/host.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
@@ -27,9 +27,6 @@ import { bucketOf, Fingerprint } from '../protocol/fingerprint.ts';
 import { prepareEpoch } from '../hub/rows/epoch.ts';
 import { prepareIdKey } from '../hub/rows/id-key.ts';
 import { createSyncHub, type SyncHub, type SyncHubOptions } from '../hub/sync-hub.ts';
-
-export const sha256 = (bytes: Uint8Array): Uint8Array =>
-  new Uint8Array(createHash('sha256').update(bytes).digest());
 
 export class HubWorld extends EngineWorld {
   epoch = '';

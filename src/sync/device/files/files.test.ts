@@ -1,5 +1,6 @@
 /** Files of devices and a hub in memory: put, sent under the document, fetched, refused, swept. */
 import { beforeEach, expect, test } from 'vitest';
+import { sha256 } from '../../../engine/testing/sha256.ts';
 import { hexOfBytes } from '../../../codec/hex.ts';
 import { coll, create, obj, ROOT } from '../../../engine/testing/engine-world.ts';
 import { Refusal } from '../../../errors.ts';
@@ -9,7 +10,7 @@ import { createMemoryBlobs, type BlobStore } from '../../hub/files/blob-store.ts
 import { FileHub } from '../../hub/files/file-hub.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import type { FileHome, FileName } from '../../protocol/files.ts';
-import { HubWorld, sha256 } from '../../testing/hub-world.ts';
+import { HubWorld } from '../../testing/hub-world.ts';
 import type { HubAnswer } from '../syncer/transport.ts';
 import { DamagedOnTheWay, fetchFile } from './fetch-file.ts';
 import { createMemoryFiles, type FileStore } from './file-store.ts';

@@ -1,18 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { sha256 } from '../../../engine/testing/sha256.ts';
 import { repeated } from '../../../engine/testing/large-values.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
 import { when } from '../../testing/simulation/sim-schema.ts';
 import { SYNC_PROTOCOL } from '../../protocol/messages.ts';
 import { derivedIds } from '../../protocol/digest.ts';
-import {
-  ADMIN,
-  DeviceWorld,
-  everything,
-  sha256,
-  verdictOn,
-  WELCOMED,
-} from '../../testing/device-world.ts';
+import { ADMIN, DeviceWorld, everything, verdictOn, WELCOMED } from '../../testing/device-world.ts';
 import {
   addToFirst,
   createNote as create,

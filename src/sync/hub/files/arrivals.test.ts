@@ -1,5 +1,6 @@
 /** Devices hear that the file of a document has come to the hub: by a hint, and by the next pull. */
 import { beforeEach, expect, test } from 'vitest';
+import { sha256 } from '../../../engine/testing/sha256.ts';
 import { filesIn } from '../../../codec/file-names.ts';
 import { coll, create, obj, ROOT } from '../../../engine/testing/engine-world.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -7,7 +8,7 @@ import { createMemoryFiles } from '../../device/files/file-store.ts';
 import { putFile } from '../../device/files/put-file.ts';
 import type { FileName, FilePlace, Manifest } from '../../protocol/files.ts';
 import { isSyncRefusal } from '../../protocol/refusals.ts';
-import { HubWorld, sha256, type Device } from '../../testing/hub-world.ts';
+import { HubWorld, type Device } from '../../testing/hub-world.ts';
 import { createMemoryBlobs, type BlobStore } from './blob-store.ts';
 import { FileHub, type FileHubOptions } from './file-hub.ts';
 

@@ -2,12 +2,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
+import { sha256 } from '../../../engine/testing/sha256.ts';
 import { create, coll, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Pulled } from '../../protocol/messages.ts';
 import { isSyncRefusal } from '../../protocol/refusals.ts';
-import { accepted, sha256, wire, type Device, type HubWorld } from '../../testing/hub-world.ts';
+import { accepted, wire, type Device, type HubWorld } from '../../testing/hub-world.ts';
 import { anyStep, RandomHub } from '../../testing/random-hub.ts';
 import { createSyncHub, type SyncHub } from '../sync-hub.ts';
 import { ChangeHints } from './change-hints.ts';

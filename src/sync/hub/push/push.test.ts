@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { sha256 } from '../../../engine/testing/sha256.ts';
 import { documentKey } from '../../../codec/key.ts';
 import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
@@ -9,7 +10,7 @@ import { derivedIds, digestOf } from '../../protocol/digest.ts';
 import { deviceIn, deviceRow } from '../rows/device-rows.ts';
 import { createSyncHub } from '../sync-hub.ts';
 import { ids, THINGS, THINGS_NUMBER } from '../../testing/things.ts';
-import { accepted, Device, HubWorld, sha256, wire } from '../../testing/hub-world.ts';
+import { accepted, Device, HubWorld, wire } from '../../testing/hub-world.ts';
 
 const item = (n: number) => create(doc('things', n), { n });
 

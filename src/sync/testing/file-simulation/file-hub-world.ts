@@ -1,11 +1,12 @@
 /** The hub of the simulation: notes with photos, who may read them, and a store of files that can be restored from an older copy. */
+import { sha256 } from '../../../engine/testing/sha256.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { coll, obj, ROOT } from '../../../engine/testing/engine-world.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { BlobStore } from '../../hub/files/blob-store.ts';
 import { FileHub } from '../../hub/files/file-hub.ts';
 import type { FileName, FilePlace } from '../../protocol/files.ts';
-import { HubWorld, sha256 } from '../hub-world.ts';
+import { HubWorld } from '../hub-world.ts';
 import { when } from '../simulation/sim-schema.ts';
 import { KEPT_MS, LOST, type FileRun } from './file-run.ts';
 

@@ -2,6 +2,7 @@
  * Files of several devices and a hub in virtual time, from one seed: photos are taken, their documents change and go, rights change, and
  * devices die, lines break and lie, the hub removes what nothing refers to, and loses what it had to an older copy.
  */
+import { sha256 } from '../../../engine/testing/sha256.ts';
 import { coll, create, obj } from '../../../engine/testing/engine-world.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { DamagedOnTheWay, fetchFile } from '../../device/files/fetch-file.ts';
@@ -10,7 +11,6 @@ import { putFile } from '../../device/files/put-file.ts';
 import { noteFilesOf, sendFiles } from '../../device/files/send-files.ts';
 import { RefusedByHub } from '../../device/syncer/transport.ts';
 import type { FileName, FilePlace } from '../../protocol/files.ts';
-import { sha256 } from '../hub-world.ts';
 import { when } from '../simulation/sim-schema.ts';
 import { FileDevice, type Note } from './file-device.ts';
 import { FileHubWorld } from './file-hub-world.ts';

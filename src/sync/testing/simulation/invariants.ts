@@ -1,4 +1,5 @@
 /** What must hold at every moment, and at the end; numbered as in threats (e) 4. */
+import { sha256 } from '../../../engine/testing/sha256.ts';
 import { EngineWorld, ROOT } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { ReplicaState } from '../../device/state/replica-state.ts';
@@ -13,7 +14,6 @@ import { difference } from './end.ts';
 import { heldBy, nameOf } from './model.ts';
 import { documentRows, schemaRows, syncRows } from './rows-in.ts';
 import type { SimDevice } from './sim-device.ts';
-import { sha256 } from './sim-hub.ts';
 import { ACCOUNTS, coll, TOTAL, when } from './sim-schema.ts';
 import { markOf, type World } from './world.ts';
 

@@ -1,4 +1,6 @@
 /** A device of a simulation: its disk, its second outbox, its tabs, and what may happen to them. */
+import { hexOfBytes } from '../../../codec/hex.ts';
+import { sha256 } from '../../../engine/testing/sha256.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { EngineWorld } from '../../../engine/testing/engine-world.ts';
 import type { SharedMemory } from '../../../store/memory.ts';
@@ -22,7 +24,7 @@ import type { Disk } from './disk.ts';
 import { mutantDeviceStore, mutantReplica, mutantTransport } from './device-mutants.ts';
 import type { Mutant } from './mutants.ts';
 import { Process, processStore, StoreTrouble } from './processes.ts';
-import { hexOf, sha256, START_MICROS } from './sim-hub.ts';
+import { START_MICROS } from './sim-hub.ts';
 import { Lost, transportOver, type Link, type NetworkOptions } from './sim-network.ts';
 
 export interface SimDeviceOptions extends NetworkOptions {
@@ -260,7 +262,7 @@ export class SimDevice implements Link {
   /** As a page does before it starts a syncer. */
   private async boot({ replica, process }: Tab): Promise<boolean> {
     if (!(await replica.state())) {
-      const fresh = hexOf(this.options.chance.bytes(16));
+      const fresh = hexOfBytes(this.options.chance.bytes(16));
       const last = this.file.at(-1);
       const transport = transportOver(this, process, this.options);
       const ask = (device: DeviceId, lastSeq: number) =>

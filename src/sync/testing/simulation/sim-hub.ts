@@ -1,5 +1,6 @@
 /** The hub of a simulation: processes that come and go over one memory, what an administrator does there, and how it stood before. */
-import { createHash } from 'node:crypto';
+import { hexOfBytes } from '../../../codec/hex.ts';
+import { sha256 } from '../../../engine/testing/sha256.ts';
 import { EngineWorld, ROOT } from '../../../engine/testing/engine-world.ts';
 import { headOf, HEAD } from '../../../engine/transactions.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
@@ -16,12 +17,6 @@ import { firstRules, type Rules } from './sim-schema.ts';
 export const START_MICROS = 1_767_225_600_000_000;
 
 export type Version = SharedMemory['version'];
-
-export const sha256 = (bytes: Uint8Array): Uint8Array =>
-  new Uint8Array(createHash('sha256').update(bytes).digest());
-
-export const hexOf = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 export interface SimHubOptions {
   readonly chance: Chance;
@@ -112,7 +107,7 @@ export class SimHub {
     this.rules = { ...rules };
     this.memory = new SharedMemory();
     this.memory.version = version;
-    const value = hexOf(this.options.chance.bytes(16));
+    const value = hexOfBytes(this.options.chance.bytes(16));
     await createMemoryStore(this.memory).write(
       async (tx) => {
         const row = { key: EPOCH.key, entries: [], value };
