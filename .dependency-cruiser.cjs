@@ -63,6 +63,20 @@ const SYNC_APART = {
   pruning: ['push', 'pull', 'hints'],
 };
 
+const WORKER_ROOMS = [
+  'browser',
+  'tabs',
+  'store',
+  'passwords',
+  'lock',
+  'queries',
+  'service-worker',
+  'files',
+  'sync',
+  'diagnostics',
+  'opening',
+];
+
 const syncSide = (side) =>
   SYNC_ROOMS[side].map((name, place, rooms) => {
     const below = rooms.slice(0, place + 1).filter((each) => !SYNC_APART[name]?.includes(each));
@@ -276,19 +290,17 @@ module.exports = {
       from: { path: '^(src|worker|hub|hosts)/', pathNot: TESTS },
       to: { path: '^in-process/' },
     },
-    ...roomsOf('worker', [
-      'browser',
-      'tabs',
-      'store',
-      'passwords',
-      'lock',
-      'queries',
-      'service-worker',
-      'files',
-      'sync',
-      'diagnostics',
-      'opening',
-    ]),
+    ...roomsOf('worker', WORKER_ROOMS),
+    {
+      name: 'worker/background-opens-a-database',
+      comment: 'worker/background is above the other rooms, and above what opens a database.',
+      severity: 'error',
+      from: { path: '^worker/background/', pathNot: TESTS },
+      to: {
+        path: '^worker/',
+        pathNot: `^worker/((${WORKER_ROOMS.join('|')}|background)/|open-database\\.ts$)`,
+      },
+    },
     ...roomsOf('hub', [
       'settings',
       'monitoring',
@@ -346,7 +358,7 @@ module.exports = {
     },
     onlyFrom(
       'worker-names-its-packages',
-      'dexie|bcryptjs|fflate|jose|@noble/hashes',
+      'dexie|bcryptjs|jose|@noble/hashes',
       'worker',
       'hub',
       'hosts',
