@@ -7,7 +7,7 @@
 export type Serve = (port: MessagePort) => () => void;
 
 /** All of `Worker` that a page uses. */
-export class PortWorker extends EventTarget {
+class PortWorker extends EventTarget {
   private readonly near: MessagePort;
   private readonly far: MessagePort;
   private readonly end: () => void;

@@ -16,12 +16,12 @@ export interface Advice {
 }
 
 /** From so many documents and entries on, a query that returns little is worth a word. */
-export const MANY_READS = 500;
+const MANY_READS = 500;
 /** From so many documents on, an index that holds the fields is worth its space. */
 const MANY_DOCUMENTS = 32;
 const FIELDS_MAX = 8;
 /** From here on a query is called slow, ms. */
-export const SLOW_MS = 100;
+const SLOW_MS = 100;
 
 export type AdvisedQuery = Pick<QueryRecord, 'query' | 'metrics' | 'reads'>;
 
@@ -145,7 +145,6 @@ function nameIn(form: unknown, builder: string, kind: string): string | undefine
 interface LambdaForm {
   /** Of its parameters: one, or one for each value of an entry. */
   readonly names: readonly string[];
-  readonly isList: boolean;
   readonly body: unknown;
 }
 
@@ -155,7 +154,7 @@ function lambdaOf(form: unknown): LambdaForm | undefined {
   const names = (Array.isArray(lambda) ? lambda : [lambda]).filter(
     (name): name is string => typeof name === 'string',
   );
-  return { names, isList: Array.isArray(lambda), body };
+  return { names, body };
 }
 
 const isComputed = ({ field, transform }: IndexField): boolean =>

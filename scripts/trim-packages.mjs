@@ -289,11 +289,6 @@ function edited(code, edits) {
   }, code);
 }
 
-/** @param {string} code */
-export const trimmedDexie = (code) => edited(code, OF_DEXIE);
-/** @param {string} code */
-export const trimmedBcryptjs = (code) => edited(code, OF_BCRYPTJS);
-
 const TRIMMED = [
   { name: 'comlink', file: 'node_modules/comlink/dist/esm/comlink.mjs', edits: OF_COMLINK },
   { name: 'dexie', file: 'node_modules/dexie/dist/modern/dexie.mjs', edits: OF_DEXIE },

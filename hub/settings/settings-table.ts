@@ -57,7 +57,7 @@ const QUERY_THREADS_MAX = 4;
 const threadsBeside = (max: number): number =>
   Math.max(1, Math.min(max, availableParallelism() - 1));
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const NO_TEXTS: readonly string[] = [];

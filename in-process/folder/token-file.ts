@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TokenVault } from '../../worker/sync/token-vault.ts';
 import { readIfThere, writeWhole } from './whole-file.ts';
 
-export const TOKEN_FILE = 'hub-token';
+const TOKEN_FILE = 'hub-token';
 
 export function tokenFile(folder: string): TokenVault {
   const path = join(folder, TOKEN_FILE);

@@ -13,7 +13,7 @@ interface Past {
 export type KnownPast = Map<Micros, Past>;
 
 /** Versions further back than this many are not followed. */
-export const PAST_MAX = 1000;
+const PAST_MAX = 1000;
 
 export const pastQuery = (ref: string): string =>
   `{"paginate":{"events":${ref}},"before":null,"size":${PAST_MAX}}`;

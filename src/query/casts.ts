@@ -128,7 +128,7 @@ export const refuseEffect = (allowed: 'pure' | 'read', where: ArgumentPath): nev
 // --- lists --------------------------------------------------------------------------------------
 
 /** Casts all elements. Every faulty one is reported, at its index. */
-export function castElements<T>(
+function castElements<T>(
   cast: Cast<T>,
   elements: readonly Value[],
   where: ArgumentPath,
@@ -234,7 +234,7 @@ export const time: Cast<Time> = (value, where) => {
 };
 
 /** µs as far as safe integers reach: no version lies beyond them. */
-export function clampMicros(micros: bigint): Micros {
+function clampMicros(micros: bigint): Micros {
   const safe = toInteger(micros);
   if (typeof safe === 'number') return safe;
   return micros < 0n ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;

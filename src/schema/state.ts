@@ -41,7 +41,7 @@ export interface State {
 
 const COLLECTION = 'burrow_schema';
 export const RECORD = q.Ref(q.Collection(COLLECTION), '1');
-export const RECORD_COLLECTION = q.Collection(COLLECTION);
+const RECORD_COLLECTION = q.Collection(COLLECTION);
 export const createRecordCollection = q.If(
   q.Exists(RECORD_COLLECTION),
   null,

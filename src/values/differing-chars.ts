@@ -1,7 +1,7 @@
 import { sharedLength } from './shared-length.ts';
 
 /** How long the part is in which two texts differ: what is left of the longer one without the start and end that they share. */
-export function differingChars(one: string, other: string): number {
+function differingChars(one: string, other: string): number {
   const start = sharedLength(one, other);
   let end = 0;
   while (end < other.length - start && one.at(-1 - end) === other.at(-1 - end)) end++;

@@ -7,7 +7,7 @@ import type { Micros } from '../../src/values/value.ts';
 import { actorOf, type WatchedQuery } from './query-watch.ts';
 
 const BEFORE_MICROS = 600 * 1_000_000;
-export const BEFORE_MAX = 200;
+const BEFORE_MAX = 200;
 
 /** @param now until then; those of the ten minutes before it, the latest of them */
 export async function loggedBefore(

@@ -13,7 +13,7 @@ import {
 } from '../catalog/databases.ts';
 
 /** What tokens for the database with that global id are made out to. */
-export const AUDIENCE_PREFIX = 'https://db.fauna.com/db/';
+const AUDIENCE_PREFIX = 'https://db.fauna.com/db/';
 
 /** Undefined: none that can have access providers. */
 export function audienceOf({ reader, database, inputs }: EngineContext): string | undefined {

@@ -11,7 +11,7 @@ import type { DatabaseId, Micros, ObjectValue, SetValue, Value } from '../../val
  * Documents, events and pages as the objects they look like, actions as strings, the commit time as a number, also
  * inside sets. The value itself when there is none of these in it: most of what is written is plain already.
  */
-export function plainValue(value: Value, commitTs: Micros): Value {
+function plainValue(value: Value, commitTs: Micros): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (isArray(value)) return changedArray(value, (each) => plainValue(each, commitTs));
   if (isObject(value)) return plainObject(value, commitTs);

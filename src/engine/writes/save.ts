@@ -146,7 +146,7 @@ function followOwnRename(context: EngineContext, { ref, fields, previous }: Draf
 export const failExists = (ref: Ref, position: readonly Step[]): never =>
   fail('instance already exists', position, alreadyExists(kindName(ref)));
 
-export function isNameTaken(context: EngineContext, ref: Ref, name: string): boolean {
+function isNameTaken(context: EngineContext, ref: Ref, name: string): boolean {
   const kind = nativeName(ref.collection);
   return isSchemaKind(kind)
     ? context.schema(ref.database).namedNow(kind, name) !== undefined

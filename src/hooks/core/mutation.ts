@@ -40,7 +40,7 @@ export const UNUSED: MutationState<never> = {
   id: undefined,
 };
 
-const isSynced = (client: Client): client is SyncClient => 'submit' in client;
+export const isSynced = (client: Client): client is SyncClient => 'submit' in client;
 
 export interface MutationUse<Args extends readonly unknown[], T> {
   readonly client: Client | undefined;

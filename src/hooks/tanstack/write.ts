@@ -1,6 +1,5 @@
-import type { Client, Expr, SubmitOptions, SyncClient } from '../../index.ts';
-
-const isSynced = (client: Client): client is SyncClient => 'submit' in client;
+import type { Client, Expr, SubmitOptions } from '../../index.ts';
+import { isSynced } from '../core/mutation.ts';
 
 /**
  * Resolves when it is stored here. To a copy it is submitted: the hub judges it later.

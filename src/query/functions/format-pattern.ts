@@ -71,7 +71,7 @@ const CONVERSIONS: Readonly<Record<string, Rule>> = {
 const CAPITALS = new Set(['X', 'E', 'G', 'S', 'T']);
 
 /** What `%t` may be followed by. */
-export const TIME_FIELDS = new Set('HIklMSLNpzZsQBbhAaCYyjmdeRTrDFc');
+const TIME_FIELDS = new Set('HIklMSLNpzZsQBbhAaCYyjmdeRTrDFc');
 
 // Counts are bounded, so that no text makes the platform read its digits again and again.
 const SPECIFIER =

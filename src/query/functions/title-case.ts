@@ -101,7 +101,7 @@ function digraph(forms: string): [string, string][] {
 }
 
 /** Of a letter that becomes several, only the first is a capital. */
-export function titleChar(char: string): string {
+function titleChar(char: string): string {
   const known = DIGRAPHS.get(char);
   if (known !== undefined || UNCHANGED.test(char)) return known ?? char;
   const parts = char.normalize('NFD');

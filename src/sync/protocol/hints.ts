@@ -16,7 +16,7 @@ export type ChangeHint = TypeOf<typeof changeHint>;
  * What a device says in the session (`GET /sync/line`), in one message: first whose it is, then pushes, each after the answer to the one
  * before. What is longer than `SYNC_LIMITS.lineBytes` goes as a request of its own.
  */
-export const socketRequest = anyOf(
+const socketRequest = anyOf(
   object(() => ({ open: object(() => ({ token: text(), device: deviceId })) })),
   object(() => ({ n: integer(), push: REQUESTS.push })),
 );

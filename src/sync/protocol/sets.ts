@@ -4,7 +4,7 @@ import { count, documentId, hexBytes, number32 } from './identifiers.ts';
 import { anyOf, list, maybe, object, oneOf, optional, text, type TypeOf } from './schema.ts';
 
 /** What a set comes down to: a range of documents. Numbers are the hub's, and the device's. */
-export const setPart = anyOf(
+const setPart = anyOf(
   object(() => ({ kind: oneOf('collection'), collection: number32 })),
   object(() => ({
     kind: oneOf('index'),
@@ -41,7 +41,7 @@ export const requestedSet = object(() => ({
 }));
 export type RequestedSet = TypeOf<typeof requestedSet>;
 
-export const setError = object(() => ({ code: text(), description: text() }));
+const setError = object(() => ({ code: text(), description: text() }));
 
 export const setAnswer = object(() => ({
   id: setId,
