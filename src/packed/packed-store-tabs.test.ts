@@ -52,6 +52,27 @@ test('open() refuses blocks without a log, rather than to begin anew and sweep t
   await expect(openPacked(data)).rejects.toMatchObject({ code: 'local_data_loss' });
 });
 
+test('open() of a new store goes on when another tab writes and flushes meanwhile', async () => {
+  const data = new MediumData();
+  const memory = createMemoryMedium(data);
+  let reads = 0;
+  const store = await openPacked(data, PACKED_LIMITS, {
+    medium: {
+      ...memory,
+      async read(...asked) {
+        const found = await memory.read(...asked);
+        reads += 1;
+        if (reads > 1) return found;
+        const other = await openPacked(data);
+        await put(other, 'documents', rows(5));
+        await other.flush();
+        return found;
+      },
+    },
+  });
+  expect((await everything(store)).documents).toHaveLength(5);
+});
+
 test('what was appended under another number than its own counts for nobody, and is passed over', async () => {
   const data = new MediumData();
   // Both believe to hold the lease, as one does that was frozen.

@@ -84,9 +84,10 @@ export class PackedStore implements Store {
 
   /** @throws Refusal `local_data_loss` when the log is damaged, or gone */
   async open(): Promise<void> {
-    await this.tree.refresh();
-    if (this.tree.version.number === 0) await this.requireNew();
-    await this.tree.loadIndexes();
+    const { tree } = this;
+    await tree.refresh();
+    if (tree.version.number === 0) await requireNew(tree.medium);
+    await tree.loadIndexes();
   }
 
   async read<T>(
@@ -155,7 +156,7 @@ export class PackedStore implements Store {
     await this.maintenance.maybeFlush();
   }
 
-  /** Deletes blocks that no table has; to be called now and then, when there is time. */
+  /** Deletes blocks that no table has now; by itself it does so now and then. */
   async sweep(): Promise<void> {
     await this.maintenance.sweep();
   }
@@ -203,15 +204,16 @@ export class PackedStore implements Store {
     await this.tree.medium.close();
   }
 
-  /** A claim comes before the blocks of its writer, and the last record is never cut. */
-  private async requireNew(): Promise<void> {
-    const any = { first: 1, last: Number.MAX_SAFE_INTEGER, limit: 1 };
-    const { blocks } = await this.tree.medium.read(undefined, [any]);
-    if (blocks[0]?.length) throw damaged('log record 1', 'it is missing');
-  }
-
   private requireOpen(): void {
     if (this.isClosed)
-      throw new Refusal('storage_unavailable', 'The store is closed. Open it again.');
+      throw new Refusal('storage_unavailable', 'This database is closed. Open it again.');
   }
+}
+
+const ANY_BLOCK = { first: 1, last: Number.MAX_SAFE_INTEGER, limit: 1 };
+
+/** A claim comes before the blocks of its writer, and the last record is never cut. Read together: another tab may have begun meanwhile. */
+async function requireNew(medium: Medium): Promise<void> {
+  const { log, blocks } = await medium.read(0, [ANY_BLOCK]);
+  if (log.length === 0 && blocks[0]?.length) throw damaged('log record 1', 'it is missing');
 }
