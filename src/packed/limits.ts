@@ -17,7 +17,7 @@ export interface PackedLimits {
   readonly sliceItems: number;
   /** So many runs of a level become one. */
   readonly runsPerLevel: number;
-  /** With so many numbers of the log after the last sweep, maintenance begins with one: sessions may all be too short for their own. */
+  /** With so many numbers of the log after the last sweep, maintenance begins with one: it looks through the numbers of all blocks. */
   readonly unsweptMax: number;
 }
 
@@ -32,5 +32,5 @@ export const PACKED_LIMITS: PackedLimits = {
   rangeBytes: 128 * 1024,
   sliceItems: 2000,
   runsPerLevel: 4,
-  unsweptMax: 4000,
+  unsweptMax: 250,
 };

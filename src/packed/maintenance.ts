@@ -63,9 +63,9 @@ export class Maintenance {
     await this.whenIdle();
   }
 
-  /** What is in the memtable is flushed now, if opening the database would be slower for it. */
+  /** What is in the memtable is flushed now, if opening the database would be slower for it, or a sweep is due. */
   async maybeFlush(): Promise<void> {
-    if (this.isFull(WORTH_IT)) await this.flush();
+    if (this.isFull(WORTH_IT) || this.isUnswept()) await this.flush();
   }
 
   /** Deletes what was left by flushes and merges that were cut short. */

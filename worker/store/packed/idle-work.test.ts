@@ -12,7 +12,7 @@ test('what a flush or a merge fails with is logged, and no error of the worker, 
   const logged = vi.spyOn(console, 'error').mockReturnValue();
   const none = (): Promise<void> => Promise.resolve();
   const reason = new Error('as planned');
-  new IdleWork({ maybeFlush: none, sweep: none, warm: none }).onFailure(reason);
+  new IdleWork({ maybeFlush: none, warm: none }).onFailure(reason);
   expect(onError).not.toHaveBeenCalled();
   expect(logged).toHaveBeenCalledWith(expect.anything(), reason);
 });

@@ -8,8 +8,6 @@ import { deviceMemory, isSmallDevice, savesData } from '../../browser/device.ts'
 import { pause } from '../../browser/pause.ts';
 
 const IDLE_MS = 2_000;
-/** Rarely: it reads nothing, but looks through the numbers of all blocks. */
-const SWEEP_AFTER_MS = 30_000;
 /** The first queries of an app come at once. */
 const WARM_AFTER_MS = 500;
 const SMALL_DEVICE_BYTES = 8 * 1024 * 1024;
@@ -18,7 +16,7 @@ const LARGE_DEVICE = 8;
 /** With it a worker that has read all over a million documents keeps about 120 MB more than an empty one. */
 const LARGE_DEVICE_BYTES = 56 * 1024 * 1024;
 
-type Upkeep = Pick<PackedStore, 'maybeFlush' | 'sweep' | 'warm'>;
+type Upkeep = Pick<PackedStore, 'maybeFlush' | 'warm'>;
 
 export class IdleWork {
   private readonly packed: Upkeep;
@@ -26,13 +24,11 @@ export class IdleWork {
   private timer: ReturnType<typeof setTimeout> | undefined = undefined;
   private warmTimer: ReturnType<typeof setTimeout> | undefined = undefined;
   private lastWrite = -Infinity;
-  private sweepAt: number;
   private isClosed = false;
 
   constructor(packed: Upkeep, idleMs = IDLE_MS) {
     this.packed = packed;
     this.idleMs = idleMs;
-    this.sweepAt = performance.now() + SWEEP_AFTER_MS;
   }
 
   /** The log that was found may be long: whoever opens next need not read it again. */
@@ -48,7 +44,6 @@ export class IdleWork {
 
   /** A flush or a merge failed; it begins again with a later commit. */
   onFailure(reason: unknown): void {
-    this.sweepAt = performance.now() + SWEEP_AFTER_MS;
     // What the browser refuses now, it refuses whoever writes, too.
     if (this.isClosed || (reason instanceof Refusal && reason.code !== 'local_data_loss')) return;
     // Not `reportError`: that ends the worker.
@@ -79,15 +74,8 @@ export class IdleWork {
     const rested = performance.now() - this.lastWrite;
     this.timer = undefined;
     if (rested < this.idleMs) this.timer = setTimeout(this.check, this.idleMs - rested);
-    else void this.work();
+    else void this.maybeFlush();
   };
-
-  private async work(): Promise<void> {
-    await this.maybeFlush();
-    if (this.isClosed || performance.now() < this.sweepAt) return;
-    this.sweepAt = Infinity;
-    await this.packed.sweep().catch((reason: unknown) => this.onFailure(reason));
-  }
 }
 
 /** Of blocks in memory. Undefined: as many as the store has by itself. */
