@@ -37,3 +37,15 @@ test('valuesIn() counts brackets, braces and commas outside of strings', () => {
   expect(valuesIn(inBytes(String.raw`["a,[{", "\",", "\\", 1]`))).toBe(4);
   expect(valuesIn(inBytes('"text"'))).toBe(0);
 });
+
+test('valuesIn() counts the same wherever the text is cut', () => {
+  const text = Buffer.from(
+    String.raw`[{"a\\\"b,[": ["", "\\", ",{", "\\\\\",", "ä,"], "\"": {}}, "x\\", [1,2]]`,
+  );
+  for (let length = 1; length <= text.length; length += 1) {
+    const parts = [];
+    for (let at = 0; at < text.length; at += length)
+      parts.push(new Uint8Array(text.subarray(at, at + length)));
+    expect(valuesIn(parts), `in parts of ${length}`).toBe(13);
+  }
+});
