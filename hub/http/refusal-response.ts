@@ -1,6 +1,6 @@
 import { hideSecretTexts } from '../../src/engine/access.ts';
 import { NO_METRICS, refusalBody } from '../../src/engine/session.ts';
-import type { Refusal } from '../../src/errors.ts';
+import { REFUSALS, type Refusal } from '../../src/errors.ts';
 import { metricHeaders, txnHeader } from '../../src/http/answer-headers.ts';
 import { dressAnswer } from '../../src/http/handle.ts';
 import { answerText, type HttpHost, type HttpRequest } from '../../src/http/message.ts';
@@ -12,19 +12,23 @@ interface RefusalOptions {
   readonly status?: number;
 }
 
+/** Why a request is refused. No error where nobody throws it: each would have a stack, and a flood is refused thousands of times a second. */
+type Refused = Pick<Refusal, 'code' | 'message'> & { readonly cause?: unknown };
+
+const METRICS = metricHeaders(NO_METRICS);
+
 /** A refusal by the hub itself, in the form of the engine's. */
 export function refusalResponse(
   request: HttpRequest,
-  refusal: Refusal,
+  { code, message, cause }: Refused,
   http: HttpHost,
-  { retryAfterSeconds, status = refusal.status }: RefusalOptions = {},
+  { retryAfterSeconds, status = REFUSALS[code].status }: RefusalOptions = {},
 ): NotedResponse {
-  const { code, message, cause } = refusal;
   const isTransient = code === 'too many requests' || code === 'storage_blocked';
   const retryAfter = retryAfterSeconds ?? (isTransient ? 1 : undefined);
   const headers = {
     ...txnHeader(http.clock()),
-    ...metricHeaders(NO_METRICS),
+    ...METRICS,
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     ...(code === 'unauthorized' && { 'www-authenticate': 'Basic realm="Unauthorized"' }),
   };

@@ -34,9 +34,9 @@ export class RequestGuard {
     const { http, metrics } = this.parts;
     const refuse = (
       code: 'time out' | 'bad request' | 'forbidden',
-      text: string,
+      message: string,
       more?: Parameters<typeof refusalResponse>[3],
-    ) => refusalResponse(request, new Refusal(code, text), http, more);
+    ) => refusalResponse(request, { code, message }, http, more);
     if (isLate) return refuse('time out', 'The hub is shutting down.', { retryAfterSeconds: 1 });
     if (request.path.length > requestLineBytes)
       return refuse('bad request', `The URL is longer than ${requestLineBytes} bytes.`, {
@@ -68,8 +68,8 @@ export class RequestGuard {
     const { http, admission } = this.parts;
     const refused = admission.refusalOf(request.address, credential);
     if (!refused) return undefined;
-    const { code, description, retryAfterSeconds } = refused;
-    return refusalResponse(request, new Refusal(code, description), http, { retryAfterSeconds });
+    const { code, description: message, retryAfterSeconds } = refused;
+    return refusalResponse(request, { code, message }, http, { retryAfterSeconds });
   }
 
   /** Whoever has no valid credential sends nothing large. @throws Refusal */
@@ -85,7 +85,7 @@ export class RequestGuard {
     const secret = secretOf(request.headers['authorization']);
     const found = secret === undefined ? undefined : await http.engine.authenticate(secret);
     if (found?.role === 'admin' && found.database.length === 0) return undefined;
-    return refusalResponse(request, new Refusal('unauthorized', 'Unauthorized'), http);
+    return refusalResponse(request, { code: 'unauthorized', message: 'Unauthorized' }, http);
   }
 }
 

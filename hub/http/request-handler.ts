@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { abortWith } from '../../hosts/abort-with.ts';
-import { Refusal } from '../../src/errors.ts';
+import { Refusal, type RefusalCode } from '../../src/errors.ts';
 import { HUB_LIMITS } from '../../src/limits.ts';
 import { answerPreflight } from '../../src/http/cors.ts';
 import { dressAnswer, handleRequest } from '../../src/http/handle.ts';
@@ -368,8 +368,8 @@ export class RequestHandler {
     return refusalResponse(request, reason, this.http);
   }
 
-  private refuse(request: HubRequest, ...[code, text]: ConstructorParameters<typeof Refusal>) {
-    return refusalResponse(request, new Refusal(code, text), this.http);
+  private refuse(request: HubRequest, code: RefusalCode, message: string): HttpResponse {
+    return refusalResponse(request, { code, message }, this.http);
   }
 }
 
