@@ -106,6 +106,10 @@ test(
     expect((await hub.query(count)).body.resource).toBe(5);
     expect(await burrow('import', exported, ...to)).toMatch(/2 imported, 0 exist already/);
     expect((await hub.query(count)).body.resource).toBe(7);
+    // What it writes after a move would be lost.
+    const served = await runBurrow({ args: ['move', '--from', url, '--to', await folder()] });
+    expect((await served.exited).code).toBe(1);
+    expect(served.said()).toContain('Stop all hubs, and run the move again');
     const key = await burrow('key', 'create', '--role', 'server', '--url', hub.url);
     expect(key.trim()).toMatch(/^[A-Za-z0-9_-]{40}$/);
   },

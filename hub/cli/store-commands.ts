@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { dumpStore, loadStore } from '../operations/dump.ts';
 import { moveStore } from '../operations/move.ts';
+import { OperationFault } from '../operations/operation-fault.ts';
 import {
   folder,
   postgresUrl,
@@ -64,8 +65,9 @@ export function addMove(program: Command, host: ProgramHost): void {
       const from = placeOfMove(flags, 'from');
       const to = requireKept(placeOfMove(flags, 'to'));
       const { say } = host;
-      await withStore(openHubStore({ at: from, mustExist: true, say }), (source) =>
-        withStore(openHubStore({ at: to, say }), async (target) => {
+      await withStore(openHubStore({ at: from, mustExist: true, say }), async (source) => {
+        if (await source.isServed()) throw new OperationFault(`${SERVED} ${source.describe}.`);
+        await withStore(openHubStore({ at: to, say }), async (target) => {
           const on = { copied: progress(host, 'copied'), verified: progress(host, 'verified') };
           const { rows, sha256 } = await moveStore(
             source.store,
@@ -80,10 +82,13 @@ export function addMove(program: Command, host: ProgramHost): void {
           const files = 'data' in from ? join(from.data, 'files') : '';
           if (existsSync(files) && readdirSync(files).length > 0)
             say(`Files of documents are not copied: they are in ${files} still.`);
-        }),
-      );
+        });
+      });
     });
 }
+
+/** What it wrote after the move would be lost: it does not look whether its data were moved. */
+const SERVED = 'Stop all hubs, and run the move again: a hub serves';
 
 const PLACE = ['data', 'postgres', 'tenant'] as const;
 

@@ -61,6 +61,8 @@ export interface HubStore {
   onOtherCommit(listener: (notice: CommitNotice) => void): () => void;
   /** For a thread of this process that opens the same store. Its commits are those of another process. */
   lend(): StoreLoan;
+  /** Whether a hub serves these data now, as far as the server says: a folder has one opener. */
+  isServed(): Promise<boolean>;
   /** To the database, since it was opened. */
   roundTrips(): number;
   /** Waits for what is in flight. */
@@ -136,6 +138,7 @@ async function openFolder(
         const lent = new LentDatabase({ database, port, onCommitted: announce, recover });
         return { access: { tenant, port: port2, folder: folder?.data }, end: () => lent.end() };
       },
+      isServed: () => Promise.resolve(false),
       roundTrips: () => database.roundTrips,
       async close() {
         isOpen = false;
@@ -188,6 +191,8 @@ async function openPostgres(
     lease: undefined,
     onOtherCommit: (listener) => others.listen(listener),
     lend: () => ({ access: { tenant, postgres: url }, end: () => Promise.resolve() }),
+    // A server that does not say who is connected cannot be asked.
+    isServed: () => others.hasListeners().catch(() => false),
     roundTrips: () => database.roundTrips,
     async close() {
       others.close();

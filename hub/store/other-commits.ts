@@ -24,6 +24,8 @@ const NOTIFY_PAUSE_MS = 10;
 const NOTIFY_TEXT = `SELECT pg_notify($1, $2) FROM
  (SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = $3) AS listening WHERE n > $4::bigint`;
 
+const LISTENING_TEXT = 'SELECT 1 FROM pg_stat_activity WHERE application_name = $1 LIMIT 1';
+
 export class OtherCommits implements HeadWatcher {
   readonly address = HEAD;
   private readonly options: OtherCommitsOptions;
@@ -76,6 +78,19 @@ export class OtherCommits implements HeadWatcher {
     }
     this.own.delete(ts);
     this.notifySoon();
+  }
+
+  /** Whether a process listens on the same tenant: not known where a pooler or the server lets nobody listen. @throws SqlFailure */
+  async hasListeners(): Promise<boolean> {
+    const { database, tenant } = this.options;
+    const connection = await database.connect();
+    try {
+      const values = [listenerName(tenant)];
+      const [found] = await connection.run([{ name: '', text: LISTENING_TEXT, values }]);
+      return (found?.rows.length ?? 0) > 0;
+    } finally {
+      connection.release();
+    }
   }
 
   close(): void {
