@@ -31,6 +31,10 @@ const POLICY_VIOLATION = 1008;
 
 const UNANSWERED_PINGS_MAX = 2;
 
+/** Parts of one message, as its sender or the network cut it: each costs memory beside its bytes. Devices send one frame. */
+const FRAGMENTS_MAX = 64;
+const CHUNKS_MAX = 4096;
+
 /** Bytes that may come without a message, or a pong that is waited for: the beginning of a message keeps all that came with it. */
 const WITHOUT_MESSAGE_MAX = 4 * SYNC_LIMITS.lineBytes;
 
@@ -42,6 +46,8 @@ export class WebSockets {
     // Compression costs memory per connection, and messages are small.
     perMessageDeflate: false,
     maxPayload: SYNC_LIMITS.lineBytes,
+    maxFragments: FRAGMENTS_MAX,
+    maxBufferedChunks: CHUNKS_MAX,
   });
 
   constructor(options: WebSocketsOptions) {

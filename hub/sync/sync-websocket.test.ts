@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
+import type { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { SocketReply } from '../../src/sync/protocol/hints.ts';
@@ -159,6 +160,34 @@ test('a session that brings frames without end, but no message, is disconnected'
   const filler = 'x'.repeat(125);
   for (let n = 0; n < 4096; n++) session.socket.pong(filler);
   expect(await closed).toBe(1006);
+});
+
+test('a session whose message comes in many fragments is closed', async () => {
+  const session = await openSession(await open());
+  await session.next();
+  const closed = session.closed();
+  for (let n = 0; n < 1000; n++) session.socket.send(' ', { fin: false });
+  expect(await closed).toBe(1008);
+});
+
+/** A byte of a message at a time, each by itself, until the connection ends. @returns how many were sent */
+async function sendBytewise({ socket }: SyncSocket): Promise<number> {
+  const raw = (socket as unknown as { readonly _socket: Socket })._socket;
+  // A text of 64 KiB, masked by zeros.
+  raw.write(Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
+  let sent = 0;
+  for (; sent < 0x10000 && !raw.destroyed; sent += 1) {
+    raw.write(' ');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return sent;
+}
+
+test('a session whose message comes byte by byte is closed long before its end', async () => {
+  const session = await openSession(await open());
+  await session.next();
+  session.socket.on('error', () => undefined);
+  expect(await sendBytewise(session)).toBeLessThan(20_000);
 });
 
 test('pushes over a session count as requests, and the device is told when to retry', async () => {
