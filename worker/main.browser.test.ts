@@ -85,6 +85,27 @@ test('a user signs up, logs in, reads as himself, and logs out', async () => {
   await db.destroy();
 });
 
+test('tabs that ask nothing while they are locked hear of the unlock in another one', async () => {
+  const name = freshName();
+  const tabs = [await openDatabase(name), await openDatabase(name)] as const;
+  const [one, other] = tabs;
+  const { secret } = await one.client().query(q.CreateKey({ role: 'admin' }));
+  const heard = tabs.map((db) => {
+    const events: string[] = [];
+    for (const type of ['locked', 'unlocked'] as const)
+      db.addEventListener(type, () => events.push(type));
+    return events;
+  });
+  await one.signOut();
+  await expect.poll(() => heard).toEqual([['locked'], ['locked']]);
+  await other.unlock({ secret });
+  const both = ['locked', 'unlocked'];
+  await expect.poll(() => heard).toEqual([both, both]);
+  for (const db of tabs) expect(await db.client().query(q.Add(1, 2))).toBe(3);
+  await one.close();
+  await other.destroy();
+});
+
 test('the worker is started again by itself, to hash passwords beside the queries', async () => {
   const helper = new Worker(new URL('./testing/memory-main.ts', import.meta.url), {
     type: 'module',

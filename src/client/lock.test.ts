@@ -111,6 +111,31 @@ test('a lock that is turned in another tab ends and renews the session here', as
   expect(await db.client().query(1)).toBe(db.rootSecret);
 });
 
+test.each<[string, (db: Database, device: Device) => Promise<void>]>([
+  ['here', (db) => db.signOut()],
+  [
+    'in another tab',
+    async (_, device) => {
+      device.isLocked = true;
+      device.last.emit({ type: 'locked' });
+    },
+  ],
+])(
+  'who signed out %s, and asks nothing since, hears of an unlock in another tab',
+  async (_, lock) => {
+    const device = new Device();
+    const db = await openDatabase('notes', { worker: device.worker });
+    const heard = heardBy(db);
+    await lock(db, device);
+    await expect.poll(() => [heard, device.workers[1]?.opened.length]).toEqual([['locked'], 1]);
+    device.isLocked = false;
+    device.last.emit({ type: 'unlocked' });
+    await expect.poll(() => heard).toEqual(['locked', 'unlocked']);
+    expect(await db.client().query(1)).toBe(db.rootSecret);
+    await db.close();
+  },
+);
+
 test('openDatabase() opens a locked database without its secret, or with a login that is accepted', async () => {
   const device = new Device();
   device.isLocked = true;

@@ -300,6 +300,8 @@ export class Link {
     this.#letGo();
     this.#tellEnded(reason);
     if (isLocked) this.#setLocked(true);
+    // Only who is connected hears of the next change. The call that needs it reports a failure.
+    this.connect().catch(() => undefined);
   }
 
   #retire(reason: Error): void {
@@ -383,11 +385,7 @@ export class Link {
 
   #receive(message: WorkerMessage): void {
     if (message.type === 'locked') this.#changeLock(true);
-    else if (message.type === 'unlocked') {
-      this.#changeLock(false);
-      // Its secret is fetched ahead of need; the call that needs it reports a failure.
-      this.connect().catch(() => undefined);
-    }
+    else if (message.type === 'unlocked') this.#changeLock(false);
     if (message.type === 'closed') this.#onClosed(message.description);
     else for (const listener of this.#listeners) listener.onMessage?.(message);
   }
