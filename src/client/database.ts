@@ -269,6 +269,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
   #emit(message: WorkerMessage): void {
     if (message.type === 'progress')
       this.dispatchEvent(new CustomEvent('progress', { detail: progressOf(message) }));
+    else if (message.type === 'sync-progress') this.#askToPersist();
     else if (message.type === 'closed') {
       this.#letGo();
       this.dispatchEvent(new CustomEvent('closed', { detail: message.description }));

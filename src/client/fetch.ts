@@ -45,7 +45,7 @@ export const fetchFrom =
     const request = input instanceof Request ? input : undefined;
     const signal = init.signal ?? request?.signal;
     acceptedValue(abortSignal, signal, 'signal');
-    throwIfAborted(signal);
+    if (signal?.aborted) throw abortError(signal);
     const call: HttpCall = {
       method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
       path: pathOf(request?.url ?? (input as string | URL)),
@@ -102,10 +102,6 @@ const abortError = (signal: AbortSignalLike | null | undefined): Error =>
   Object.assign(new DOMException('The request was aborted.', 'AbortError'), {
     cause: signal?.reason,
   });
-
-function throwIfAborted(signal: AbortSignalLike | null | undefined): void {
-  if (signal?.aborted) throw abortError(signal);
-}
 
 /** Rejects as soon as `signal` is aborted; what comes after that goes to `dropLate`. */
 function orAborted<T>(

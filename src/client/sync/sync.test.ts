@@ -6,6 +6,7 @@ import type { SyncState } from '../../states.ts';
 import type { ClientHost } from '../queries/client.ts';
 import type { Files } from '../files/files.ts';
 import type { Link, LinkListener } from '../connection/link.ts';
+import { copyAnswers, openFake, syncOptions } from '../testing/fake-worker.ts';
 import { DatabaseClosed, refusalError, UsageError } from '../errors.ts';
 import { q } from '../queries/builders.ts';
 import { checkSyncOptions, Sync, type SyncOptions } from './sync.ts';
@@ -337,4 +338,18 @@ test.each([
   await sync.start(OPTIONS);
   await expect(sync.client.submit(q.Add(1), { data })).rejects.toBeInstanceOf(UsageError);
   expect(calls.map(([name]) => name)).toEqual(['sync']);
+});
+
+test('the browser is asked to keep a copy, once, as soon as there is something in it', async () => {
+  const persist = vi.fn<() => Promise<boolean>>(() => Promise.resolve(true));
+  vi.stubGlobal('navigator', { storage: { persist } });
+  const { db, fake } = await openFake(copyAnswers);
+  await db.sync(syncOptions);
+  expect(persist).not.toHaveBeenCalled();
+  const progress = { sets: [], bytes: 0, remainingMs: undefined, pending: 1, oldestPendingMs: 0 };
+  // As after a `submit()` without a network.
+  for (let times = 0; times < 2; times++) fake.emit({ type: 'sync-progress', progress });
+  await db.verify();
+  expect(persist).toHaveBeenCalledOnce();
+  await db.close();
 });
