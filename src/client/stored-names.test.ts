@@ -25,6 +25,12 @@ test('checkName() refuses names that look like those of identities', async () =>
   expect(() => checkName('notes #1')).not.toThrow();
 });
 
+// They would be deleted with the database `notes`.
+test.each(['notes:files', 'notes:token'])('checkName() refuses %s', (name) => {
+  expect(() => checkName(name)).toThrow(UsageError);
+  expect(() => checkName(name.replace(':', ' '))).not.toThrow();
+});
+
 test('listDatabases() says where it works', async () => {
   await expect(listDatabases('notes')).rejects.toThrow(
     'Databases can only be listed in a browser with `indexedDB.databases`.',

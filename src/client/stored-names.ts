@@ -1,5 +1,6 @@
 /** Under which names databases are stored: their own, or with a hash of whose they are. */
 import { Unsupported, UsageError } from './errors.ts';
+import { toBase64 } from './queries/values.ts';
 
 /** A database on this device. */
 export interface StoredDatabase {
@@ -8,15 +9,16 @@ export interface StoredDatabase {
   readonly identityHash: string | undefined;
 }
 
-/** Or what is no name: half of a character has no UTF-8, which names of files are made of. */
-const STORED_NAME = /^(.*) #([\w-]{43})$|\p{Surrogate}/su;
+const STORED_NAME = /^(.*) #([\w-]{43})$/s;
+/** Half of a character has no UTF-8, which names of files are made of; the others are where a database keeps its files and its token. */
+const NO_NAME = /\p{Surrogate}|:(?:files|token)$/u;
 /** Whoever sees the hash can only guess identities; each guess takes a while. */
 const ROUNDS = 100_000;
 
 export function checkName(name: unknown): asserts name is string {
-  if (typeof name !== 'string' || !name || STORED_NAME.test(name))
+  if (typeof name !== 'string' || !name || STORED_NAME.test(name) || NO_NAME.test(name))
     throw new UsageError(
-      'The name of a database must be a well-formed string that is not empty and does not end with " #" and a hash.',
+      'The name of a database must be a well-formed string that is not empty and does not end with " #" and a hash, ":files" or ":token".',
     );
 }
 
@@ -39,7 +41,7 @@ async function hashOf(name: string, identity: string): Promise<string> {
   const salt = utf8.encode(`burrow ${name}`);
   const how = { name: 'PBKDF2', hash: 'SHA-256', salt, iterations: ROUNDS };
   const bits = await crypto.subtle.deriveBits(how, key, 256);
-  return btoa(String.fromCharCode(...new Uint8Array(bits)))
+  return toBase64(new Uint8Array(bits))
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '');
