@@ -27,3 +27,30 @@ test('an answer that is read slowly and overtaken by the one before it repeats n
   expect(seen).toEqual(['one', 'last']);
   await db.close();
 });
+
+test('answers that come faster than they are read are shown all the same', async () => {
+  const long = Array.from({ length: 200_000 }, (_, n) => ({ n }));
+  const answers = 6;
+  let id = 0;
+  const { db, fake } = await openFake({
+    onMessage: (message) => {
+      if (message.type === 'subscribe') id = message.id;
+    },
+  });
+  const seen: number[] = [];
+  db.client().subscribe(q.Now() as never, {
+    next: ([first]: typeof long) => seen.push(first?.n ?? 0),
+  });
+  await expect.poll(() => id).toBe(1);
+  for (let n = 1; n <= answers; n++)
+    fake.emit({
+      type: 'answer',
+      id,
+      status: 200,
+      body: JSON.stringify({ resource: [{ n }, ...long] }),
+    });
+  await expect.poll(() => seen.at(-1)).toBe(answers);
+  expect(seen.length).toBeGreaterThan(1);
+  expect(seen).toEqual(seen.toSorted((one, other) => one - other));
+  await db.close();
+});

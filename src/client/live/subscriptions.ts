@@ -10,8 +10,8 @@ interface Subscription {
   readonly at: LivePlace | undefined;
   readonly observer: Observer<unknown>;
   readonly onEnd: () => void;
-  /** Number of the newest answer: while one is being decoded, a newer one may come. */
-  newest: number;
+  /** Number of the newest answer that was decoded: a long one may be overtaken by later ones, and is not shown after them. */
+  shown: number;
   /** The last answer that the observer got, so that it does not get a new worker's first one again. */
   last: string | undefined;
 }
@@ -24,6 +24,8 @@ export class Subscriptions {
   readonly #link: Link;
   readonly #byId = new Map<number, Subscription>();
   #lastId = 0;
+  /** Answers so far. */
+  #received = 0;
   #renewed = -Infinity;
 
   constructor(link: Link) {
@@ -49,7 +51,7 @@ export class Subscriptions {
     onEnd: () => void,
   ): () => void {
     const id = ++this.#lastId;
-    const subscription = { secret, query, at, observer, onEnd, newest: 0, last: undefined };
+    const subscription = { secret, query, at, observer, onEnd, shown: 0, last: undefined };
     this.#byId.set(id, subscription);
     this.#send(id, subscription);
     return () => {
@@ -72,14 +74,15 @@ export class Subscriptions {
     if (!subscription) return;
     const { observer } = subscription;
     const answer = body + JSON.stringify([missing, isHubs]);
-    const number = ++subscription.newest;
+    const number = ++this.#received;
     const from = isHubs ? 'hub' : 'device';
     const call = await valueOf({ status, body }).then(
       (value) => () => observer.next(value, { partial: missing ?? [], from }),
       (error: unknown) => () => onError(observer, asCallerError(error)),
     );
-    if (!this.#byId.has(id) || subscription.newest !== number || subscription.last === answer)
-      return;
+    if (!this.#byId.has(id) || number < subscription.shown) return;
+    subscription.shown = number;
+    if (subscription.last === answer) return;
     subscription.last = answer;
     notify(call);
   }
@@ -87,16 +90,13 @@ export class Subscriptions {
   /** The worker is gone: another takes over, unless the database was closed or workers die one after the other. */
   #outlive(reason: Error): void {
     if (this.#byId.size === 0) return;
-    // No fault of the worker: another one comes when the page is shown.
-    if (this.#link.isPageKept) {
-      this.#link.connect().catch((error: unknown) => this.#failAll(error));
-      return;
-    }
     // Closed, or locked: that ends them.
     const isOver = !(reason instanceof QueryError) || reason.code === 'locked';
-    if (!isOver && performance.now() - this.#renewed > CRASH_LOOP_MS) {
+    const goesOn = !isOver && performance.now() - this.#renewed > CRASH_LOOP_MS;
+    // Of a page that was left: no fault of the worker. Another one comes when the page is shown.
+    if (goesOn || this.#link.isPageKept)
       this.#link.connect().catch((error: unknown) => this.#failAll(error));
-    } else this.#failAll(reason);
+    else this.#failAll(reason);
   }
 
   #failAll(error: unknown): void {
