@@ -109,16 +109,21 @@ export class FileUploads {
 
   private async sendUntil(lost: AbortSignal): Promise<void> {
     const { store, sha256, transport, epoch, isSyncing, emit } = this.options;
-    const { signal } = abortWith(this.ended, lost);
-    const hub = isSyncing() ? transport(signal) : undefined;
-    if (!hub) return;
-    await sendFiles(store, hub, {
-      sha256,
-      epoch: await epoch(),
-      isStopped: () => signal.aborted || !isSyncing(),
-      last: this.last,
-      onSent: ({ file, manifest }, done, error) =>
-        emit({ file, way: 'sending', done, size: manifest.size, error }),
-    });
+    const stop = abortWith(this.ended, lost);
+    const { signal } = stop;
+    try {
+      const hub = isSyncing() ? transport(signal) : undefined;
+      if (!hub) return;
+      await sendFiles(store, hub, {
+        sha256,
+        epoch: await epoch(),
+        isStopped: () => signal.aborted || !isSyncing(),
+        last: this.last,
+        onSent: ({ file, manifest }, done, error) =>
+          emit({ file, way: 'sending', done, size: manifest.size, error }),
+      });
+    } finally {
+      stop.abort();
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
 import { sha256 } from '../../src/engine/testing/sha256.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
@@ -255,4 +256,45 @@ test('a tab that syncs from now on sends in place of one that is frozen', async 
   arrive();
   await expect.poll(() => other.unsent()).toBe(0);
   for (const each of tabs) each.close();
+});
+
+test('a file that a server on the way does not let through is unsent, and says why until it is sent', async () => {
+  const store = createMemoryFiles();
+  const file = await putFile(new Blob(['x']), { store, sha256, nowMs });
+  await noteHome(file, [1024, '1'], store);
+  let status = 413;
+  const files = new Files({
+    ...syncing,
+    store: Object.assign(store, { isUsed: () => Promise.resolve(true), close: () => undefined }),
+    database: createMemoryStore(),
+    transport: (signal) =>
+      fileRequests({
+        url: 'https://hub.example',
+        token: 's',
+        signal,
+        fetch: async (_, { body } = {}) =>
+          typeof body === 'string'
+            ? Response.json({ missing: [0] })
+            : new Response(status === 413 ? '<html>Too large</html>' : null, { status }),
+      }),
+  });
+  await expect(files.uploads.sendAll()).rejects.toThrow('413');
+  const why = 'The hub responded with status 413.';
+  expect(await files.list()).toMatchObject([{ state: 'unsent', error: why }]);
+  status = 204;
+  await files.uploads.sendAll();
+  expect(await files.list()).toMatchObject([{ state: 'sent', error: undefined }]);
+});
+
+test('sending leaves nothing on the signal of the database', async () => {
+  const { tabs, arrive, written } = await openTabs(1, new Blob([new Uint8Array(5)]));
+  // What locks keep of it is not of the files.
+  vi.stubGlobal('navigator', {});
+  const [tab] = tabs as [Files];
+  const { signal } = (tab as unknown as { readonly ended: AbortController }).ended;
+  const sent = tab.uploads.sendAll();
+  await expect.poll(() => written).toHaveLength(1);
+  arrive();
+  await sent;
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });

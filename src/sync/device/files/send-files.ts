@@ -79,7 +79,10 @@ export interface SendOptions {
     failed: string | undefined,
   ) => void;
   readonly isStopped: () => boolean;
-  /** Those that did not get through before, which are sent after all others: what a proxy does not let through holds up no others. */
+  /**
+   * Those that did not get through before, the latest at the end: they are sent after all others, in this order. What a proxy does not
+   * let through holds up no others.
+   */
   readonly last: Set<FileName>;
 }
 
@@ -94,13 +97,17 @@ export async function sendFiles(
 ): Promise<void> {
   await noteEpoch(store, options.epoch);
   for (;;) {
-    const waiting = (await store.records()).filter(isToSend);
-    const next = waiting.find(({ file }) => !options.last.has(file)) ?? waiting[0];
+    const failed = [...options.last];
+    const [next] = (await store.records())
+      .filter(isToSend)
+      .toSorted((one, other) => failed.indexOf(one.file) - failed.indexOf(other.file));
     const home = next?.unsent[0];
     if (!next || !home || options.isStopped()) return;
     const refusal = await sendFile(next, home, { store, transport, options }).catch(
-      (reason: unknown) => {
+      async (reason: unknown) => {
+        options.last.delete(next.file);
         options.last.add(next.file);
+        await noteFailure(next.file, reason, store);
         throw reason;
       },
     );
@@ -111,6 +118,13 @@ export async function sendFiles(
     );
     options.onSent(next, next.manifest.size, refusal?.description);
   }
+}
+
+/** Somebody has answered, and did not take it. @param reason without an answer it is no failure of the file */
+async function noteFailure(file: FileName, reason: unknown, store: FileStore): Promise<void> {
+  const { constructor, message } = reason as Error;
+  if (constructor === Error || reason instanceof RefusedByHub)
+    await store.update(file, (before) => before && { ...before, failed: message });
 }
 
 /** A hub that was restored is asked again what it has. */
@@ -136,7 +150,7 @@ export function withSent(
   const unsent = record.unsent.filter((each) => !isSameHome(each, home));
   if (refusal) return { ...record, unsent, failed: refusal.description };
   const sent = [...record.sent.filter((each) => !isSameHome(each, home)), home];
-  return { ...record, unsent, sent, epoch };
+  return { ...record, unsent, sent, epoch, failed: undefined };
 }
 
 interface SendHost {
