@@ -7,7 +7,7 @@ import { Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { createMemoryStore } from '../../../store/memory.ts';
 import { createMemoryBlobs, type BlobStore } from '../../hub/files/blob-store.ts';
-import { FileHub } from '../../hub/files/file-hub.ts';
+import { FileHub, type FileHubOptions } from '../../hub/files/file-hub.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 import type { FileHome, FileName } from '../../protocol/files.ts';
 import { HubWorld } from '../../testing/hub-world.ts';
@@ -37,9 +37,9 @@ beforeEach(async () => {
   store = createMemoryFiles();
 });
 
-const openHub = (files: BlobStore): FileHub =>
+const openHub = (files: BlobStore, engine: FileHubOptions['engine'] = world.engine): FileHub =>
   new FileHub({
-    engine: world.engine,
+    engine,
     blobs: files,
     fileBytes: GENEROUS,
     clock: () => world.now,
@@ -681,6 +681,39 @@ test('a hub that stopped while it removed a file keeps it from being brought for
   world.now += 600_000_000;
   await send();
   expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
+});
+
+test('a hub that was frozen while it removed a file leaves what was brought meanwhile', async () => {
+  const file = await putFile(bytes(5), host(store));
+  const home = await note('1', file);
+  const photo = (of: FileName | null) =>
+    world.ask({
+      update: { ref: coll('notes'), id: '1' },
+      params: obj({ data: obj({ photo: of }) }),
+    });
+  const { transactions } = world.engine;
+  let looked = 0;
+  /** Between its last look at the document and the removal, for longer than another hub believes its mark. */
+  const read: typeof transactions.read = async (body) => {
+    const found = await transactions.read(body);
+    looked += 1;
+    if (looked !== 2) return found;
+    world.now += 600_000_000;
+    await photo(file);
+    await noteHome(file, home, store);
+    await sendFiles(store, transportOf(ADMIN), quiet);
+    return found;
+  };
+  const frozen = openHub(blobs, { transactions: { ...transactions, read } });
+  await noteHome(file, home, store);
+  await sendFiles(store, transportOf(ADMIN), quiet);
+  await photo(null);
+  expect(await frozen.sweep(Infinity)).toBe(0);
+  expect(await store.record(file)).toMatchObject({ sent: [home], unsent: [] });
+  expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
+  // What nothing refers to goes at the next time.
+  await photo(null);
+  expect(await frozen.sweep(Infinity)).toBe(1);
 });
 
 test('files that do not get through go last, and hold up no others', async () => {

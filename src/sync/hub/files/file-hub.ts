@@ -134,10 +134,13 @@ export class FileHub {
     const { blobs, clock, random } = this.options;
     if (await this.isReferred(stored)) return false;
     const mark = `${folder}${REMOVING}${hexOfBytes(random(8))}`;
-    await blobs.put(mark, utf8Bytes(String(clock())));
+    const begun = clock();
+    await blobs.put(mark, utf8Bytes(String(begun)));
     try {
       // Once more: to whoever refers to the file from now on, a hub over the same store of files finds the mark.
       if (await this.isReferred(stored)) return false;
+      // A hub that was frozen meanwhile has taken so long that others may believe it no more when it removes.
+      if (clock() > begun + REMOVAL_MAX_MICROS / 2) return false;
       await blobs.delete(keys);
       return true;
     } finally {
