@@ -161,6 +161,31 @@ test('fetching ends when its signal is aborted, what has come stays, and the nex
   expect((await again).size).toBe(blob.size);
 });
 
+test('two calls for a file at once have its parts come once', async () => {
+  const blob = new Blob([new Uint8Array(CHUNK + 5).fill(7)]);
+  const { files, file, asked, arrive } = await openBeside(blob);
+  const both = [files.get({ file, of }), files.get({ file, of })];
+  await expect.poll(asked).toBe(2);
+  await files.list();
+  arrive();
+  for (const each of both) expect((await each).size).toBe(blob.size);
+  expect(asked()).toBe(2);
+});
+
+test('a call for a file that another one has given up goes on with it', async () => {
+  const blob = new Blob([new Uint8Array(CHUNK + 5).fill(7)]);
+  const { files, file, asked, arrive } = await openBeside(blob);
+  const stop = new AbortController();
+  const given = files.get({ file, of }, stop.signal);
+  const other = files.get({ file, of });
+  await expect.poll(asked).toBe(2);
+  stop.abort();
+  await expect(given).rejects.toMatchObject({ code: 'connection_needed' });
+  await expect.poll(asked).toBe(3);
+  arrive();
+  expect((await other).size).toBe(blob.size);
+});
+
 test('a database that is closed ends fetching', async () => {
   const { files, file, signals, asked } = await openBeside(new Blob([new Uint8Array(CHUNK + 5)]));
   const got = files.get({ file, of }, new AbortController().signal);

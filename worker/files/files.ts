@@ -33,6 +33,8 @@ export class Files {
   private readonly options: FilesOptions;
   private readonly ended = new AbortController();
   private readonly waits = new FileWaiters(wait);
+  /** Settled when a file is not being fetched any more. */
+  private readonly fetching = new Map<FileName, Promise<unknown>>();
 
   constructor(options: FilesOptions) {
     this.options = options;
@@ -168,9 +170,19 @@ export class Files {
 
   private async fetchedNow({ file, of }: FileCall, signal?: AbortSignal): Promise<FileRecord> {
     const name = nameIn(file);
-    const here = await this.recordOf(name);
+    let here = await this.recordOf(name);
+    const other = this.fetching.get(name);
+    if (other && !here?.isWhole) {
+      await other;
+      here = await this.recordOf(name);
+    }
     if (here?.isWhole) return here;
-    await this.fetchNow({ file: name, home: homeOf(of) }, signal);
+    const fetching = this.fetchNow({ file: name, home: homeOf(of) }, signal);
+    this.fetching.set(
+      name,
+      fetching.catch(() => undefined).then(() => this.fetching.delete(name)),
+    );
+    await fetching;
     const fetched = await this.recordOf(name);
     if (!fetched?.isWhole) throw closed();
     if (isToSend(fetched)) this.options.askToSend();
