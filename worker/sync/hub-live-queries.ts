@@ -5,6 +5,7 @@ import { abortWith } from '../../hosts/abort-with.ts';
 import { waitUnlessAborted } from '../browser/wait.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
+import { waitUnlessAborted } from '../browser/wait.ts';
 import { foreign, isAnswer, isUnreached } from './hub-queries.ts';
 import { retryAfterIn } from './http-transport.ts';
 import { readEvents } from './server-events.ts';
@@ -33,35 +34,33 @@ const RETRY_MAX_MS = 30_000;
 
 export class HubLiveQueries {
   private readonly options: HubLiveOptions;
-  private readonly bySecret = new Map<string, SecretQueries>();
-  private readonly secrets = new Map<number, SecretQueries>();
+  private readonly byId = new Map<number, SecretQueries>();
 
   constructor(options: HubLiveOptions) {
     this.options = options;
   }
 
   subscribe(id: number, secret: string, query: string, emit: Emit): void {
-    const queries = this.bySecret.get(secret) ?? new SecretQueries(secret, this.options);
-    this.bySecret.set(secret, queries);
-    this.secrets.set(id, queries);
+    const known = [...this.byId.values()].find((queries) => queries.secret === secret);
+    const queries = known ?? new SecretQueries(secret, this.options);
+    this.byId.set(id, queries);
     queries.add({ id, query, emit, tag: undefined });
   }
 
   unsubscribe(id: number): void {
-    this.secrets.get(id)?.remove(id);
-    this.secrets.delete(id);
+    this.byId.get(id)?.remove(id);
+    this.byId.delete(id);
   }
 
   close(): void {
-    for (const queries of this.bySecret.values()) queries.close();
-    this.bySecret.clear();
-    this.secrets.clear();
+    for (const queries of this.byId.values()) queries.close();
+    this.byId.clear();
   }
 }
 
 /** The live queries of one secret. */
 class SecretQueries {
-  private readonly secret: string;
+  readonly secret: string;
   private readonly options: HubLiveOptions;
   /** Not in a stream yet. */
   private readonly fresh = new Map<number, LiveQuery>();

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { HubLiveQueries } from './hub-live-queries.ts';
+
+/** Of all that it keeps. */
+const kept = (live: HubLiveQueries): number =>
+  Object.values(live).reduce((sum, each) => sum + (each instanceof Map ? each.size : 0), 0);
+
+test('live queries that have ended leave nothing, however many secrets they had', async () => {
+  const opened: string[] = [];
+  const ended: string[] = [];
+  const live = new HubLiveQueries({
+    open: (secret, _, signal) =>
+      new Promise((_resolve, reject) => {
+        opened.push(secret);
+        signal.addEventListener('abort', () => {
+          ended.push(secret);
+          reject(new Error('ended'));
+        });
+      }),
+  });
+  const secrets = Array.from({ length: 20 }, (_, n) => `secret ${n}`);
+  secrets.forEach((secret, id) => live.subscribe(id, secret, '1', () => undefined));
+  await expect.poll(() => opened).toHaveLength(20);
+  secrets.forEach((_, id) => live.unsubscribe(id));
+  await expect.poll(() => ended).toHaveLength(20);
+  expect(kept(live)).toBe(0);
+  // The same secret again, and gone before it was asked for.
+  live.subscribe(20, 'secret 0', '1', () => undefined);
+  live.unsubscribe(20);
+  live.subscribe(21, 'secret 0', '1', () => undefined);
+  live.subscribe(22, 'secret 0', '2', () => undefined);
+  await expect.poll(() => opened.slice(20)).toEqual(['secret 0']);
+  live.close();
+  expect(kept(live)).toBe(0);
+});
