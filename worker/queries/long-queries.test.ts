@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { NO_METRICS } from '../../src/engine/session.ts';
 import type { QueryAnswer } from '../../src/engine/host.ts';
+import { Refusal } from '../../src/errors.ts';
 import type { FromEvaluator, ToEvaluator } from './evaluator-messages.ts';
 import { LongQueriesBeside } from './long-queries.ts';
 
@@ -79,6 +80,8 @@ function open({ start = true }: { readonly start?: boolean } = {}) {
   return { beside, started, here, time, execute };
 }
 
+afterEach(() => vi.useRealTimers());
+
 test('queries are executed one after the other, by one worker', async () => {
   const { beside, started, execute } = open();
   const [first, second] = [execute('1'), execute('2', { isAbandoned: () => false })];
@@ -146,6 +149,24 @@ test('a query that nobody waits for, or that outlasts its time, ends with its wo
   started[2]?.say({ type: 'opened' });
   started[2]?.say({ type: 'answer', answer: answer('three') });
   expect(await third).toMatchObject({ body: 'three' });
+  beside.close();
+});
+
+test.each<[string, (evaluator: FakeEvaluator | undefined) => void]>([
+  ['was stopped', () => vi.advanceTimersByTime(1000)],
+  ['lost its worker', (evaluator) => evaluator?.fail()],
+])('when the last query %s, nothing is looked at any more', async (_, end) => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+  const { beside, started, execute } = open();
+  const refused = execute('1', { isAbandoned: () => true }).catch((reason: unknown) => reason);
+  started[0]?.say({ type: 'opened' });
+  end(started[0]);
+  expect(await refused).toBeInstanceOf(Refusal);
+  expect(vi.getTimerCount()).toBe(0);
+  // The next one is stopped as before.
+  const next = execute('2', { isAbandoned: () => true }).catch((reason: unknown) => reason);
+  vi.advanceTimersByTime(1000);
+  expect(await next).toMatchObject({ code: 'time out' });
   beside.close();
 });
 

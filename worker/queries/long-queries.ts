@@ -118,11 +118,12 @@ export class LongQueriesBeside implements LongQueries {
     if (!evaluator?.isOpen || evaluator.busy) this.drop(closed());
     for (const { reject } of this.waiting.splice(0)) reject(closed());
     clearTimeout(this.idle);
-    clearInterval(this.checking);
+    this.stopLooking();
   }
 
   private assign(): void {
     const evaluator = this.evaluator ?? (this.waiting.length > 0 ? this.start() : undefined);
+    if (!evaluator) this.stopLooking();
     if (!evaluator?.isOpen || evaluator.busy) return;
     clearTimeout(this.idle);
     const task = this.waiting.shift();
@@ -133,9 +134,13 @@ export class LongQueriesBeside implements LongQueries {
       post(evaluator, { type: 'query', query: { request, isSynced: task.isSynced } });
       return;
     }
+    this.stopLooking();
+    this.idle = setTimeout(() => this.drop(closed()), IDLE_MS);
+  }
+
+  private stopLooking(): void {
     clearInterval(this.checking);
     this.checking = undefined;
-    this.idle = setTimeout(() => this.drop(closed()), IDLE_MS);
   }
 
   private start(): Evaluator | undefined {
@@ -229,7 +234,7 @@ export class LongQueriesBeside implements LongQueries {
   private goAlone(): void {
     this.runsInline = true;
     this.drop(closed());
-    clearInterval(this.checking);
+    this.stopLooking();
     for (const { request, isSynced, resolve } of this.waiting.splice(0))
       resolve(this.options.executeHere(request, isSynced));
   }
