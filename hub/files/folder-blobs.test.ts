@@ -38,3 +38,18 @@ test('put() passes on what is another fault of the disk', async () => {
   failNext('EIO');
   await expect(store.put('1/0', new Uint8Array(1))).rejects.toThrow('EIO');
 });
+
+test('put() has the names of the folders that it makes on disk as well', async () => {
+  const store = await openFolderBlobs(folder, () => Infinity);
+  const synced = (): unknown[] =>
+    vi
+      .mocked(open)
+      .mock.calls.filter(([, flags]) => flags === 'r')
+      .map(([path]) => path);
+  vi.mocked(open).mockClear();
+  await store.put('1/2/0', new Uint8Array(1));
+  expect(new Set(synced())).toEqual(new Set([folder, join(folder, '1'), join(folder, '1', '2')]));
+  vi.mocked(open).mockClear();
+  await store.put('1/2/1', new Uint8Array(1));
+  expect(synced()).toEqual([join(folder, '1', '2')]);
+});

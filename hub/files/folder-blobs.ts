@@ -45,12 +45,12 @@ const NO_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 const FULL = 'The disk on which this hub keeps files is full. Files are sent when there is room.';
 
-/** On disk before it has its name, and its name on disk before this resolves. */
+/** On disk before it has its name; its name, and those of folders that are made for it, on disk before this resolves. */
 async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
   const parent = dirname(path);
   const unfinished = join(parent, `${UNFINISHED}${randomBytes(8).toString('hex')}`);
   for (let isSecond = false; ; isSecond = true) {
-    await mkdir(parent, { recursive: true });
+    const made = await mkdir(parent, { recursive: true });
     try {
       const file = await open(unfinished, 'wx');
       try {
@@ -60,7 +60,10 @@ async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
         await file.close();
       }
       await rename(unfinished, path);
-      return await syncFolder(parent);
+      await syncFolder(parent);
+      if (made !== undefined)
+        for (let at = parent; at.startsWith(made); at = dirname(at)) await syncFolder(dirname(at));
+      return;
     } catch (reason) {
       await rm(unfinished, { force: true });
       // Whoever removes files has just removed the folder, which was empty.
