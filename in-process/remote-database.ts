@@ -27,7 +27,7 @@ interface Remote {
   readonly ended: AbortSignal;
 }
 
-type Sent = Pick<RequestInit, 'method' | 'body'> & {
+type Message = Pick<RequestInit, 'method' | 'body'> & {
   readonly headers: Readonly<Record<string, string>>;
 };
 
@@ -63,10 +63,12 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       const ms = path === '/' ? LIMITS.queryTimeoutMaxMs : 0;
       const known = { authorization: `Bearer ${remote.secret}`, ...headers };
       const sent = { method, headers: known, ...(body !== undefined && { body }) };
-      const reads = method === 'GET' || (path === '/' && isRead(body ?? ''));
-      const { response, text } = await send(remote, path, sent, { reads, ms: NETWORK_MS + ms });
-      if (!isOfHub(response, text)) throw unanswered(reads, foreign(response));
-      return { status: response.status, headers: Object.fromEntries(response.headers), body: text };
+      const reads = method === 'GET' || (/^\/(?:stream\b|$)/.test(path) && isRead(body ?? ''));
+      const how = { reads, ms: NETWORK_MS + ms, takesParts: true };
+      const { response, text, parts } = await send(remote, path, sent, how);
+      if (!parts && !isOfHub(response, text)) throw unanswered(reads, foreign(response));
+      const { status } = response;
+      return { status, headers: Object.fromEntries(response.headers), body: parts ?? text };
     },
     // The answers of a hub name no files of this process.
     logFile: () => Promise.resolve(undefined),
@@ -106,30 +108,84 @@ function headersOf({
 interface Sending {
   /** It has no effect. */
   readonly reads: boolean;
+  /** Until it is answered, or has begun to be in parts. */
   readonly ms: number;
   readonly given?: AbortSignal | undefined;
+  /** What is no text that ends, such as a stream, is passed on as it comes. */
+  readonly takesParts?: boolean;
+}
+
+interface Sent {
+  readonly response: Response;
+  readonly text: string;
+  readonly parts?: AsyncIterable<Uint8Array>;
 }
 
 /** @throws Refusal as `unanswered` says */
-async function send(remote: Remote, path: string, sent: Sent, { reads, ms, given }: Sending) {
-  const late = AbortSignal.timeout(ms);
-  const ended = abortWith(remote.ended, given, late);
+async function send(
+  remote: Remote,
+  path: string,
+  message: Message,
+  { reads, ms, given, takesParts = false }: Sending,
+): Promise<Sent> {
+  const ended = abortWith(remote.ended, given);
   const { signal } = ended;
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    ended.abort();
+  }, ms);
+  let parts: Sent['parts'];
   try {
     // A redirect would lose the body, or take the secret elsewhere.
     const how = { credentials: 'omit', redirect: 'error', signal } as const;
-    const response = await abortableFetch(`${remote.url}${path}`, { ...sent, ...how });
+    const response = await abortableFetch(`${remote.url}${path}`, { ...message, ...how });
+    if (takesParts && response.body && !isText(response)) {
+      parts = partsOf(response.body, ended);
+      return { response, text: '', parts };
+    }
     return { response, text: await response.text() };
   } catch (cause) {
-    if (signal.aborted && !late.aborted) throw aborted();
-    throw await unreachedHere(
-      remote,
-      unanswered(reads, notAnswered(cause, late.aborted ? ms : undefined)),
-    );
+    if (signal.aborted && !isLate) throw aborted();
+    const why = notAnswered(cause, isLate ? ms : undefined);
+    throw await unreachedHere(remote, unanswered(reads, why));
   } finally {
-    ended.abort();
+    clearTimeout(timer);
+    if (!parts) ended.abort();
   }
 }
+
+/** A stream of events has the type of JSON too. */
+const isText = ({ headers }: Response): boolean =>
+  !headers.has('x-fauna-stream-id') &&
+  !/^application\/(?!json)/.test(headers.get('content-type') ?? '');
+
+/** @param ended aborted when nobody reads any more */
+const partsOf = (
+  body: ReadableStream<Uint8Array>,
+  ended: AbortController,
+): AsyncIterable<Uint8Array> => ({
+  [Symbol.asyncIterator]() {
+    const reader = body.getReader();
+    const end = (): IteratorReturnResult<undefined> => {
+      ended.abort();
+      return { done: true, value: undefined };
+    };
+    return {
+      async next() {
+        const part = await reader.read().catch((cause: unknown) => {
+          throw unanswered(true, notAnswered(cause, undefined));
+        });
+        return part.done ? end() : part;
+      },
+      async return() {
+        // Whoever waits for a part has the end of it.
+        await reader.cancel();
+        return end();
+      },
+    };
+  },
+});
 
 /** Live queries. @throws Refusal `hub_unreachable`, or as `headersOf` */
 async function openLive(

@@ -11,6 +11,7 @@ import {
   NotFound,
   PermissionDenied,
   q,
+  queryText,
   Unauthorized,
   UsageError,
 } from '../src/index.ts';
@@ -102,14 +103,45 @@ test('the query log of the hub is exported', async () => {
   });
   await expect.poll(async () => (await remote.logs.status(id)).state).toBe('Complete');
   const { presigned_url: url = '' } = await remote.logs.status(id);
-  const file = await fetch(url);
-  expect(gunzipSync(await file.arrayBuffer()).toString()).toContain('for ');
+  for (const file of [await fetch(url), await remote.fetch(url)])
+    expect(gunzipSync(await file.arrayBuffer()).toString()).toContain('for ');
 });
 
 test('fetch() gives answers that are no JSON, and such without a body', async () => {
   const ping = await remote.fetch('/ping?scope=node');
   expect([ping.status, await ping.text()]).toEqual([200, expect.stringContaining('OK')]);
   expect((await remote.fetch('/ping', { method: 'HEAD' })).status).toBe(200);
+});
+
+test('fetch() gives a stream of the hub as it comes, until it is aborted', async () => {
+  const client = remote.client();
+  const { ref } = await client.query(q.Create(notes, { data: { title: 'a heron' } }));
+  const stop = new AbortController();
+  const { signal } = stop;
+  const how = { method: 'POST', body: queryText(ref), signal };
+  const response = await remote.fetch('/stream', how);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const next = async () => JSON.parse((await reader?.read())?.value ?? '') as unknown;
+  expect(await next()).toMatchObject({ type: 'start' });
+  await client.query(q.Update(ref, { data: { title: 'an owl' } }));
+  expect(await next()).toMatchObject({
+    type: 'version',
+    event: { action: 'update', document: { data: { title: 'an owl' } } },
+  });
+  stop.abort();
+  await expect(reader?.read()).rejects.toMatchObject({ name: 'AbortError' });
+  const refused = await remote.fetch('/stream', { method: 'POST', body: queryText(1) });
+  expect([refused.status, await refused.json()]).toMatchObject([400, { errors: [{}] }]);
+});
+
+test('close() ends a stream', async () => {
+  const open = await connect({ url: hub.url, secret: hub.secret });
+  const how = { method: 'POST', body: queryText(q.Documents(notes)) };
+  const reader = (await open.fetch('/stream', how)).body?.getReader();
+  await reader?.read();
+  const next = reader?.read();
+  await open.close();
+  await expect(next).rejects.toBeInstanceOf(DatabaseClosed);
 });
 
 test('a hub that is not there, and what is no hub, are told apart from failures', async () => {
