@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest';
-import { UsageError } from '../index.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { backgroundTag } from '../host/background.ts';
+import { UsageError, type Database } from '../index.ts';
 import { syncInBackground } from './background.ts';
+
+afterEach(() => vi.unstubAllGlobals());
 
 test.each([
   [{ fetchEveryHour: 12 }, 'There is no option `fetchEveryHour`. There is: fetchEveryHours.'],
@@ -10,4 +13,24 @@ test.each([
   const call = syncInBackground({} as never, {} as never, options as never);
   await expect(call).rejects.toBeInstanceOf(UsageError);
   await expect(call).rejects.toMatchObject({ description });
+});
+
+test('an app that does not fetch any more ends what an earlier build of it has asked for', async () => {
+  const asked = new Set<string>();
+  const periodicSync = {
+    register: async (tag: string) => void asked.add(tag),
+    unregister: async (tag: string) => void asked.delete(tag),
+  };
+  vi.stubGlobal('navigator', {
+    serviceWorker: {
+      getRegistration: () => Promise.resolve({}),
+      ready: Promise.resolve({ periodicSync }),
+    },
+  });
+  const stored = { name: 'notes', settings: {} } as Database['stored'];
+  const begin = (options: object) => syncInBackground({ stored } as Database, {} as never, options);
+  expect(await begin({ fetchEveryHours: 12 })).toMatchObject({ sends: false, fetches: true });
+  expect([...asked]).toEqual([backgroundTag(stored)]);
+  expect(await begin({})).toMatchObject({ fetches: false });
+  expect([...asked]).toEqual([]);
 });

@@ -66,6 +66,8 @@ export async function syncInBackground(
     (await isGranted(
       fetching.register(tag, { minInterval: Math.ceil(fetchEveryHours * HOUR_MS) }),
     ));
+  // An earlier build of the app, or an earlier call, may have asked for it.
+  if (fetchEveryHours === undefined) await fetching?.unregister(tag);
   return {
     sends: sending !== undefined,
     fetches,
