@@ -12,7 +12,7 @@ import { createRoot, hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, expect, test } from 'vitest';
 import { q, type Database, type Expr } from '../index.ts';
-import { BurrowProvider, useQuery, useSuspenseQuery } from './react.ts';
+import { BurrowProvider, useMutation, usePages, useQuery, useSuspenseQuery } from './react.ts';
 import { openNotes } from './testing/databases.ts';
 
 const ends: (() => void)[] = [];
@@ -81,6 +81,17 @@ test('useSuspenseQuery() throws why the database cannot be opened', async () => 
   const place = rendered(below(database, createElement(AwaitedCount, { query: q.Add(1, 2) })));
   expect(place.textContent).toBe('waiting');
   await expect.poll(() => place.textContent).toBe('no room');
+});
+
+test.each([
+  ['useQuery()', () => useQuery(q.Now(), { att: 'complete' } as object)],
+  ['usePages()', () => usePages(q.Documents(q.Collection('notes')), { sice: 2 } as object)],
+  ['useMutation()', () => useMutation(() => q.Now(), { lable: 'x' } as object)],
+])('%s refuses a misspelt option', async (_, use) => {
+  const { db } = await openNotes();
+  const Using = () => createElement('p', null, Object.keys(use()));
+  const place = rendered(below(db, createElement(Using)));
+  await expect.poll(() => place.textContent).toContain('There is no option');
 });
 
 test('a server renders the loading state and opens nothing, and a page takes it over', async () => {

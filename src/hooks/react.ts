@@ -23,7 +23,14 @@ import {
 } from '../index.ts';
 import type { Cell } from './core/cell.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
-import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
+import {
+  knownOptions,
+  NO_PAGE,
+  NOWHERE,
+  Pages,
+  type PagesOptions,
+  type PagesState,
+} from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
 import {
   IDLE,
@@ -157,9 +164,10 @@ export function useSuspenseQuery(query: QueryArg, choices?: QueryDeps): QuerySta
  */
 export function usePages<T>(
   set: Expr<SetRef<T>> | undefined,
-  { size, at }: PagesOptions = {},
+  options: PagesOptions = {},
 ): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
   const queries = useQueries();
+  const { size, at } = knownOptions(options);
   const text = set && queryText(set);
   const pages = useMemo(
     () => queries && set && new Pages<T>(queries, set, { size, at }),
@@ -184,7 +192,7 @@ export function useMutation<Args extends readonly unknown[], T>(
   options: MutationOptions<Args> = {},
 ): UsedMutation<Args, T> {
   const use = { ...useSession(), query, options };
-  const [mutation] = useState(() => new Mutation<T>());
+  const [mutation] = useState(() => new Mutation<T>(options));
   const latest = useRef(use);
   useEffect(() => {
     latest.current = use;
@@ -256,12 +264,13 @@ const nothing = () => () => undefined;
 const TAKEN_OVER: QueryState<never> = { ...LOADING };
 
 function useShared(query: QueryArg, choices: QueryDeps = {}) {
-  const { deps, at } = 'length' in choices ? { deps: choices, at: undefined } : choices;
+  const { deps, ...others }: Exclude<QueryDeps, readonly unknown[]> =
+    'length' in choices ? { deps: choices } : choices;
   const queries = useQueries();
   const built = useMemo(() => (typeof query === 'function' ? query() : query), deps ?? [query]);
   const shared = useMemo(
-    () => (built === undefined ? undefined : queries?.find(built, { at })),
-    [queries, built, at],
+    () => (built === undefined ? undefined : queries?.find(built, others)),
+    [queries, built, others.at],
   );
   return [built, shared] as const;
 }

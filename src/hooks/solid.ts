@@ -24,7 +24,14 @@ import {
 import type { Cell } from './core/cell.ts';
 import { withGetters } from './core/getters.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
-import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
+import {
+  knownOptions,
+  NO_PAGE,
+  NOWHERE,
+  Pages,
+  type PagesOptions,
+  type PagesState,
+} from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
 import {
   IDLE,
@@ -131,7 +138,8 @@ export function usePages<T>(
   const current = createMemo(() => given(set), undefined, {
     equals: (one, other) => (one && queryText(one)) === (other && queryText(other)),
   });
-  const chosen = (): PagesOptions => (typeof options === 'function' ? options() : options);
+  const chosen = (): PagesOptions =>
+    knownOptions(typeof options === 'function' ? options() : options);
   const size = createMemo(() => chosen().size);
   const at = createMemo(() => chosen().at);
   const pages = createMemo(() => {
@@ -158,7 +166,7 @@ export function useMutation<Args extends readonly unknown[], T>(
   options: MutationOptions<Args> = {},
 ): UsedMutation<Args, T> {
   const session = usedSession();
-  const mutation = new Mutation<T>();
+  const mutation = new Mutation<T>(options);
   const state = useCell(
     () => mutation,
     (): MutationState<T> => UNUSED,

@@ -14,7 +14,14 @@ import type { Cell } from './core/cell.ts';
 import { withGetters } from './core/getters.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
 import { onceFor } from './core/once-for.ts';
-import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
+import {
+  knownOptions,
+  NO_PAGE,
+  NOWHERE,
+  Pages,
+  type PagesOptions,
+  type PagesState,
+} from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
 import {
   IDLE,
@@ -118,7 +125,7 @@ export function usePages<T>(
   const current = (): Pages<T> | undefined => {
     const queries = queriesIn(read(session));
     const of = given(set);
-    const { size, at } = typeof options === 'function' ? options() : options;
+    const { size, at } = knownOptions(typeof options === 'function' ? options() : options);
     if (!queries || !of) return undefined;
     // The text tells sets apart that are built anew each time.
     const text = `${size} ${at} ${queryText(of)}`;
@@ -149,7 +156,7 @@ export function useMutation<Args extends readonly unknown[], T>(
   options: MutationOptions<Args> = {},
 ): UsedMutation<Args, T> {
   const session = usedSession();
-  const mutation = new Mutation<T>();
+  const mutation = new Mutation<T>(options);
   const run = (...args: Args) => mutation.run({ ...session.get(), query, options }, args);
   return withGetters({ run, reset: mutation.reset }, () => read(mutation), UNUSED);
 }

@@ -2,7 +2,6 @@
 import type { CollectionConfig, PendingMutation } from '@tanstack/db';
 import {
   q,
-  UsageError,
   type Client,
   type CollectionRef,
   type Expr,
@@ -10,6 +9,7 @@ import {
   type Ref,
   type StoredDocument,
 } from '../index.ts';
+import { requireKnown } from './core/require-known.ts';
 import { changesBetween } from './tanstack/changes.ts';
 import { LiveRows, type BurrowItem } from './tanstack/live-rows.ts';
 import { write } from './tanstack/write.ts';
@@ -37,6 +37,13 @@ export interface BurrowCollectionOptions<T> {
   readonly data?: (changes: readonly BurrowChange<T>[]) => unknown;
 }
 
+const OPTIONS = [
+  'client',
+  'collection',
+  'query',
+  'label',
+  'data',
+] satisfies (keyof BurrowCollectionOptions<object>)[];
 /** As many documents as a page can hold. */
 const PAGE_SIZE = 100_000;
 
@@ -50,18 +57,11 @@ const PAGE_SIZE = 100_000;
  * );
  * collection.insert({ id: newId(), title: 'a heron' });
  */
-export function burrowCollectionOptions<T extends object>({
-  client,
-  collection,
-  query = allOf(collection),
-  label,
-  data,
-  ...others
-}: BurrowCollectionOptions<T>): BurrowCollectionConfig<T> {
-  for (const name of Object.keys(others))
-    throw new UsageError(
-      `There is no option \`${name}\`. There are: client, collection, query, label, data.`,
-    );
+export function burrowCollectionOptions<T extends object>(
+  options: BurrowCollectionOptions<T>,
+): BurrowCollectionConfig<T> {
+  requireKnown(options, OPTIONS);
+  const { client, collection, query = allOf(collection), label, data } = options;
   const rows = new LiveRows<T>(client, query);
   const save = async (mutations: readonly Mutation<T>[]): Promise<void> => {
     const changes = mutations.map(({ type, modified }) => ({ type, item: modified }));

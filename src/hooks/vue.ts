@@ -23,7 +23,14 @@ import {
 } from '../index.ts';
 import type { Cell } from './core/cell.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
-import { NO_PAGE, NOWHERE, Pages, type PagesOptions, type PagesState } from './core/pages.ts';
+import {
+  knownOptions,
+  NO_PAGE,
+  NOWHERE,
+  Pages,
+  type PagesOptions,
+  type PagesState,
+} from './core/pages.ts';
 import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
 import {
   IDLE,
@@ -130,8 +137,9 @@ export function usePages<T>(
     if (before && before.text === text) return before;
     return given && text !== undefined ? { set: given, text } : undefined;
   });
-  const size = computed(() => toValue(options).size);
-  const at = computed(() => toValue(options).at);
+  const chosen = computed(() => knownOptions(toValue(options)));
+  const size = computed(() => chosen.value.size);
+  const at = computed(() => chosen.value.at);
   const pages = computed(
     () =>
       queries.value &&
@@ -161,7 +169,7 @@ export function useMutation<Args extends readonly unknown[], T>(
   options: MutationOptions<Args> = {},
 ): UsedMutation<Args, T> {
   const session = injected();
-  const mutation = new Mutation<T>();
+  const mutation = new Mutation<T>(options);
   const state = useCell(
     () => mutation,
     (): MutationState<T> => UNUSED,

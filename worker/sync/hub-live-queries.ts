@@ -5,7 +5,6 @@ import { abortWith } from '../../hosts/abort-with.ts';
 import { waitUnlessAborted } from '../browser/wait.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
-import { waitUnlessAborted } from '../browser/wait.ts';
 import { foreign, isAnswer, isUnreached } from './hub-queries.ts';
 import { retryAfterIn } from './http-transport.ts';
 import { readEvents } from './server-events.ts';

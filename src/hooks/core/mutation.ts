@@ -7,6 +7,7 @@ import {
   type Verdict,
 } from '../../index.ts';
 import { Cell } from './cell.ts';
+import { requireKnown } from './require-known.ts';
 
 /**
  * What became of the last run.
@@ -40,6 +41,8 @@ export const UNUSED: MutationState<never> = {
   id: undefined,
 };
 
+const OPTIONS = ['label', 'data'] satisfies (keyof MutationOptions<[]>)[];
+
 export const isSynced = (client: Client): client is SyncClient => 'submit' in client;
 
 export interface MutationUse<Args extends readonly unknown[], T> {
@@ -53,8 +56,9 @@ export interface MutationUse<Args extends readonly unknown[], T> {
 export class Mutation<T> extends Cell<MutationState<T>> {
   private runs = 0;
 
-  constructor() {
+  constructor(options: object = {}) {
     super(UNUSED);
+    requireKnown(options, OPTIONS);
   }
 
   /**

@@ -1,5 +1,6 @@
 import { q, type Arg, type Page } from '../../index.ts';
 import { Cell } from './cell.ts';
+import { requireKnown } from './require-known.ts';
 import type { Queries, QueryChoices, QueryState } from './shared-queries.ts';
 
 /** A live page of a set. */
@@ -13,6 +14,14 @@ export interface PagesState<T> extends Omit<QueryState<T>, 'value'> {
 export interface PagesOptions extends QueryChoices {
   /** Elements of a page; 64 when not given. */
   readonly size?: number | undefined;
+}
+
+const OPTIONS = ['size', 'at'] satisfies (keyof PagesOptions)[];
+
+/** @throws UsageError when an option does not exist */
+export function knownOptions(options: PagesOptions): PagesOptions {
+  requireKnown(options, OPTIONS);
+  return options;
 }
 
 export const NO_PAGE: PagesState<never> = {

@@ -10,6 +10,7 @@ import {
   type SyncOptions,
 } from '../../index.ts';
 import { Cell } from './cell.ts';
+import { requireKnown } from './require-known.ts';
 
 /** What components are given by their provider. Read once. */
 export interface BurrowOptions {
@@ -48,8 +49,9 @@ export interface SessionState {
   readonly sync: Sync | undefined;
 }
 
-/** And props of components that are no options: tools of developers add some with a hyphen. */
-const OPTIONS = /^(?:database|sync|loginKey|children|ref|.*-.*)$/;
+const OPTIONS = ['database', 'sync', 'loginKey'] satisfies (keyof BurrowOptions)[];
+/** Props of components that are no options: tools of developers add some with a hyphen. */
+const PROPS = /^(?:children|ref|.*-.*)$/;
 
 export const OPENING: SessionState = {
   state: 'opening',
@@ -68,9 +70,7 @@ export class Session extends Cell<SessionState> {
   constructor(options: BurrowOptions) {
     super(OPENING);
     // With a misspelt `loginKey` everybody would be the admin.
-    const wrong = Object.keys(options).find((name) => !OPTIONS.test(name));
-    if (wrong)
-      throw new UsageError(`There is no option \`${wrong}\`. There are: database, sync, loginKey.`);
+    requireKnown(options, OPTIONS, PROPS);
     this.options = options;
   }
 

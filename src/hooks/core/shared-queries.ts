@@ -8,6 +8,7 @@ import {
 } from '../../index.ts';
 import { Cell } from './cell.ts';
 import { onceFor } from './once-for.ts';
+import { requireKnown } from './require-known.ts';
 import type { SessionState } from './session.ts';
 
 /** What is known of a live query. */
@@ -30,6 +31,8 @@ export interface QueryState<T> {
 export interface QueryChoices {
   readonly at?: SubscribeOptions['at'] | undefined;
 }
+
+const CHOICES = ['at'] satisfies (keyof QueryChoices)[];
 
 const NOTHING = {
   value: undefined,
@@ -98,7 +101,9 @@ class SharedQueries implements Queries {
     this.client = client;
   }
 
-  find(query: Arg, { at }: QueryChoices = {}): SharedQuery<unknown> {
+  find(query: Arg, choices: QueryChoices = {}): SharedQuery<unknown> {
+    requireKnown(choices, CHOICES);
+    const { at } = choices;
     const text = `${at ?? ''} ${queryText(query)}`;
     const found = this.byText.get(text);
     const shared = found?.isOver === false ? found : this.begin(query, at && { at });

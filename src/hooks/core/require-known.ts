@@ -1,0 +1,12 @@
+import { UsageError } from '../../index.ts';
+
+/**
+ * What nobody knows would be a wish that is silently not granted.
+ * @param others names that are no options
+ * @throws UsageError
+ */
+export function requireKnown(given: object, known: readonly string[], others?: RegExp): void {
+  for (const name of Object.keys(given))
+    if (!known.includes(name) && !others?.test(name))
+      throw new UsageError(`There is no option \`${name}\`. There are: ${known.join(', ')}.`);
+}
