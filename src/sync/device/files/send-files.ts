@@ -104,10 +104,15 @@ export async function sendFiles(
     const home = next?.unsent[0];
     if (!next || !home || options.isStopped()) return;
     const refusal = await sendFile(next, home, { store, transport, options }).catch(
-      async (reason: unknown) => {
+      async (reason: Error) => {
         options.last.delete(next.file);
         options.last.add(next.file);
-        await noteFailure(next.file, reason, store);
+        // Somebody has answered. What rejects without an answer has the name of another class, and is no failure of the file.
+        if (reason.name === 'Error')
+          await store.update(
+            next.file,
+            (before) => before && { ...before, failed: reason.message },
+          );
         throw reason;
       },
     );
@@ -118,13 +123,6 @@ export async function sendFiles(
     );
     options.onSent(next, next.manifest.size, refusal?.description);
   }
-}
-
-/** Somebody has answered, and did not take it. @param reason without an answer it is no failure of the file */
-async function noteFailure(file: FileName, reason: unknown, store: FileStore): Promise<void> {
-  const { constructor, message } = reason as Error;
-  if (constructor === Error || reason instanceof RefusedByHub)
-    await store.update(file, (before) => before && { ...before, failed: message });
 }
 
 /** A hub that was restored is asked again what it has. */
