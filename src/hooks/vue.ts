@@ -137,9 +137,9 @@ export function usePages<T>(
     if (before && before.text === text) return before;
     return given && text !== undefined ? { set: given, text } : undefined;
   });
-  const chosen = computed(() => knownOptions(toValue(options)));
-  const size = computed(() => chosen.value.size);
-  const at = computed(() => chosen.value.at);
+  const chosen = (): PagesOptions => knownOptions(toValue(options));
+  const size = computed(() => chosen().size);
+  const at = computed(() => chosen().at);
   const pages = computed(
     () =>
       queries.value &&
