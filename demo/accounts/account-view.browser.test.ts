@@ -41,3 +41,60 @@ test('assistive technology learns that a login is in progress', () => {
   form.querySelector<HTMLButtonElement>('[value=log-in]')?.click();
   expect(form.ariaBusy).toBe('true');
 });
+
+function fillIn(form: HTMLElement): void {
+  for (const [name, value] of Object.entries({
+    email: 'ada@example.org',
+    password: 'eight or more',
+  }))
+    (form.querySelector(`[name=${name}]`) as HTMLInputElement).value = value;
+}
+
+test('who logs in by keyboard goes on from the heading of what is there now', async () => {
+  const app = appWith([]);
+  const accounts = app.accounts as unknown as Record<string, unknown> & EventTarget;
+  accounts['logIn'] = () => {
+    accounts['all'] = [accountOf('ada@example.org')];
+    accounts['current'] = accountOf('ada@example.org');
+    accounts.dispatchEvent(new Event('change'));
+    return Promise.resolve();
+  };
+  const { node } = accountView({ ...app, say: () => undefined });
+  document.body.append(node);
+  fillIn(node);
+  const button = node.querySelector<HTMLButtonElement>('[value=log-in]');
+  button?.focus();
+  button?.click();
+  await expect.poll(() => document.activeElement?.textContent).toBe('ada@example.org');
+  node.querySelector<HTMLButtonElement>('[data-testid=add-login]')?.focus();
+  node.querySelector<HTMLButtonElement>('[data-testid=add-login]')?.click();
+  expect(document.activeElement?.textContent).toBe('Add a login');
+});
+
+test('a login that fails leaves the focus where it was, and may be sent again', async () => {
+  const app = appWith([]);
+  let attempts = 0;
+  Object.assign(app.accounts, { logIn: () => Promise.reject(new Error(`No ${(attempts += 1)}`)) });
+  const form = signInForm(app, () => undefined);
+  document.body.append(form);
+  fillIn(form);
+  const button = form.querySelector<HTMLButtonElement>('[value=log-in]');
+  button?.focus();
+  for (const said of ['No 1.', 'No 2.']) {
+    button?.click();
+    button?.click();
+    await expect.poll(() => form.querySelector('[role=alert]')?.textContent).toBe(said);
+    await expect.poll(() => form.ariaBusy).toBe('false');
+    expect(document.activeElement).toBe(button);
+  }
+});
+
+test('a name of nothing but blanks is refused', () => {
+  const form = signInForm(appWith([]), () => undefined);
+  const name = form.querySelector<HTMLInputElement>('[name=login-name]');
+  if (!name) throw new Error('There is no field for the name.');
+  name.value = '   ';
+  expect(name.checkValidity()).toBe(false);
+  name.value = ' x ';
+  expect(name.checkValidity()).toBe(true);
+});

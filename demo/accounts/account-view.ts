@@ -1,6 +1,6 @@
 import { q } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
-import { fill, h, type Child } from '../shell/dom.ts';
+import { fill, h, refillPart, type Child } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatNumber } from '../shell/format.ts';
 import type { Account } from './accounts.ts';
@@ -19,12 +19,12 @@ export function accountView(app: App): View {
     stopLogins = undefined;
     const { current } = app.accounts;
     if (!current || isAdding) {
-      fill(node, ...signIn(app, isAdding, add));
+      refillPart(node, ...signIn(app, isAdding, add));
       return;
     }
     const logins = h('ul', { class: 'rows', 'data-testid': 'logins' });
     stopLogins = showLogins(app, current, logins);
-    fill(node, ...account(app, current, logins, () => add(true)));
+    refillPart(node, ...account(app, current, logins, () => add(true)));
   };
   app.accounts.addEventListener('change', update);
   update();

@@ -1,5 +1,5 @@
 import type { App } from '../shell/app.ts';
-import { field, fill, h, submitting } from '../shell/dom.ts';
+import { field, fill, h, submitting, WORDED } from '../shell/dom.ts';
 import { explain, isTaken } from '../shell/explain.ts';
 import { signUp } from './accounts.ts';
 
@@ -7,14 +7,8 @@ import { signUp } from './accounts.ts';
 export function signInForm(app: App, onDone: () => void): HTMLElement {
   const { email, password, loginName } = credentialInputs();
   const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'sign-in-problem' });
-  const buttons = submitButtons();
-  const show = (isBusy: boolean): void => {
-    form.setAttribute('aria-busy', String(isBusy));
-    for (const button of buttons.querySelectorAll('button')) button.disabled = isBusy;
-  };
   const submit = async (isNew: boolean): Promise<void> => {
     fill(problem);
-    show(true);
     try {
       if (isNew) await signUp(app.server, email.value, password.value);
       await app.accounts.logIn(email.value, password.value, loginName.value.trim());
@@ -22,19 +16,16 @@ export function signInForm(app: App, onDone: () => void): HTMLElement {
       onDone();
     } catch (error) {
       fill(problem, problemOf(error));
-    } finally {
-      show(false);
     }
   };
-  const form = h(
+  return h(
     'form',
     {
       class: 'card sign-in',
       'data-testid': 'sign-in',
       on: {
-        submit: submitting(
-          (event) =>
-            void submit((event.submitter as HTMLButtonElement | null)?.value === 'sign-up'),
+        submit: submitting((event) =>
+          submit((event.submitter as HTMLButtonElement | null)?.value === 'sign-up'),
         ),
       },
     },
@@ -42,9 +33,8 @@ export function signInForm(app: App, onDone: () => void): HTMLElement {
     field('Password', password, 'At least 8 characters.'),
     field('Name of this login', loginName, 'Helps you to recognize this login in the list.'),
     problem,
-    buttons,
+    submitButtons(),
   );
-  return form;
 }
 
 const credentialInputs = () => ({
@@ -66,7 +56,7 @@ const credentialInputs = () => ({
   }),
   loginName: h('input', {
     name: 'login-name',
-    required: true,
+    ...WORDED,
     maxlength: 60,
     value: deviceName(),
     autocomplete: 'off',

@@ -1,5 +1,5 @@
 import type { App } from '../shell/app.ts';
-import { field, fill, h, submitting } from '../shell/dom.ts';
+import { field, fill, h, submitting, WORDED } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { isChangedMeanwhile, updateCity, type CityDocument } from './city-queries.ts';
 
@@ -13,9 +13,7 @@ export function cityForm(
   let seen = ts;
   const { name, altName, population } = inputsFor(data);
   const problem = h('p', { class: 'problem', role: 'alert' });
-  const save = h('button', { type: 'submit', 'data-testid': 'save' }, 'Save');
   const submit = async (): Promise<void> => {
-    save.disabled = true;
     fill(problem);
     try {
       await updateCity(app.accounts.client, ref?.id ?? '', seen, {
@@ -28,8 +26,6 @@ export function cityForm(
     } catch (error) {
       if (isChangedMeanwhile(error)) seen = latest()?.ts ?? seen;
       fill(problem, isChangedMeanwhile(error) ? CHANGED : explain(error));
-    } finally {
-      save.disabled = false;
     }
   };
   const form = h(
@@ -38,7 +34,7 @@ export function cityForm(
       class: 'card',
       'data-testid': 'city-form',
       on: {
-        submit: submitting(() => void submit()),
+        submit: submitting(submit),
         keydown: (event) => {
           if (event.key === 'Escape') edit(false);
         },
@@ -51,7 +47,7 @@ export function cityForm(
     h(
       'div',
       { class: 'buttons' },
-      save,
+      h('button', { type: 'submit', 'data-testid': 'save' }, 'Save'),
       h('button', { type: 'button', class: 'quiet', on: { click: () => edit(false) } }, 'Cancel'),
     ),
   );
@@ -62,7 +58,7 @@ export function cityForm(
 const inputsFor = (data: CityDocument['data'] | undefined) => ({
   name: h('input', {
     value: data?.name,
-    required: true,
+    ...WORDED,
     maxlength: 200,
     'data-testid': 'edit-name',
   }),

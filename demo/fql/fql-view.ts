@@ -19,11 +19,9 @@ export function fqlView(app: App): View {
   const output = h('div', { class: 'output', 'aria-live': 'polite', 'data-testid': 'output' });
   const actor = actorSelect(app);
   const form = formSelect();
-  const runButton = h('button', { type: 'submit', 'data-testid': 'run' }, 'Run');
   const run = async (): Promise<void> => {
     draft = area.value;
     draftForm = form.value === 'wire' ? 'wire' : 'builders';
-    runButton.disabled = true;
     let built: Built | undefined;
     try {
       built = draftForm === 'wire' ? buildWire(draft) : build(draft);
@@ -31,8 +29,6 @@ export function fqlView(app: App): View {
       fill(output, h('pre', { 'data-testid': 'result' }, printValue(value)), metricsList(metrics));
     } catch (error) {
       fill(output, ...failure(error, { built, area, rights: actor.chosen().rights }));
-    } finally {
-      runButton.disabled = false;
     }
   };
   const node = h(
@@ -46,7 +42,7 @@ export function fqlView(app: App): View {
     ),
     h(
       'form',
-      { class: 'query', on: { submit: submitting(() => void run()), keydown: onShortcut(run) } },
+      { class: 'query', on: { submit: submitting(run), keydown: onShortcut } },
       exampleSelect(area, form),
       area,
       completionFor(area),
@@ -55,15 +51,14 @@ export function fqlView(app: App): View {
         { class: 'buttons' },
         field('As', actor.node),
         field('Form', form),
-        runButton,
+        h('button', { type: 'submit', 'data-testid': 'run' }, 'Run'),
         h('span', { class: 'hint shortcut' }, 'Ctrl + Enter'),
       ),
     ),
     output,
     helpFor(area, (example, kind) => {
-      area.value = example;
+      replaceText(area, example);
       form.value = kind;
-      area.focus();
     }),
   );
   return {
@@ -88,11 +83,11 @@ function queryArea(): HTMLTextAreaElement {
   return area;
 }
 
-const onShortcut = (run: () => Promise<void>) => (event: KeyboardEvent) => {
+function onShortcut(event: KeyboardEvent): void {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
-  void run();
-};
+  (event.currentTarget as HTMLFormElement).requestSubmit();
+}
 
 interface Actor {
   readonly label: string;
@@ -158,10 +153,9 @@ function exampleSelect(area: HTMLTextAreaElement, form: HTMLSelectElement): HTML
         change: () => {
           const example = EXAMPLES[Number(node.value)];
           if (!example) return;
-          area.value = example.text;
+          replaceText(area, example.text);
           form.value = 'builders';
           node.value = '';
-          area.focus();
         },
       },
     },
@@ -169,6 +163,13 @@ function exampleSelect(area: HTMLTextAreaElement, form: HTMLSelectElement): HTML
     ...EXAMPLES.map(({ label }, at) => h('option', { value: at }, label)),
   );
   return node;
+}
+
+/** As if it was typed: what follows the text, follows. */
+function replaceText(area: HTMLTextAreaElement, text: string): void {
+  area.value = text;
+  area.focus();
+  area.dispatchEvent(new Event('input'));
 }
 
 function buildWire(text: string): Built {

@@ -21,7 +21,6 @@ export function logView(app: App): View {
     ...RANGES.map(({ label, milliseconds }) => h('option', { value: milliseconds }, label)),
   );
   const problem = h('p', { class: 'problem', role: 'alert' });
-  const ask = h('button', { type: 'submit', 'data-testid': 'export' }, 'Create file');
   const stopped = new AbortController();
   const draw = async (): Promise<void> => {
     const { results } = await app.db.logs.list({ max_results: 50 });
@@ -31,7 +30,6 @@ export function logView(app: App): View {
   };
   const report = (error: unknown): void => fill(problem, explain(error));
   const submit = async (): Promise<void> => {
-    ask.disabled = true;
     fill(problem);
     try {
       const now = Date.now();
@@ -45,8 +43,6 @@ export function logView(app: App): View {
       await draw();
     } catch (error) {
       if (!stopped.signal.aborted) report(error);
-    } finally {
-      ask.disabled = false;
     }
   };
   draw().catch(report);
@@ -55,11 +51,11 @@ export function logView(app: App): View {
     {
       class: 'card inline',
       on: {
-        submit: submitting(() => void submit()),
+        submit: submitting(submit),
       },
     },
     field('Time range', range),
-    ask,
+    h('button', { type: 'submit', 'data-testid': 'export' }, 'Create file'),
   );
   return {
     title: 'Query log',

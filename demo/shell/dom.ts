@@ -1,7 +1,9 @@
 export type Child = Node | string | false | undefined;
 
 type Handlers = {
-  readonly [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void;
+  readonly [K in keyof HTMLElementEventMap]?: (
+    event: HTMLElementEventMap[K],
+  ) => void | Promise<void>;
 };
 
 /** Attributes by name; `on` holds listeners. False and undefined leave an attribute out. */
@@ -51,10 +53,33 @@ export function field(
   );
 }
 
-/** For a form that the page handles by itself: the browser sends nothing. */
+/**
+ * For a form that the page handles by itself: the browser sends nothing. Until that is done the form is busy and takes nothing
+ * else. Its buttons are not disabled, because a disabled one loses the focus.
+ */
 export const submitting =
-  (handle: (event: SubmitEvent) => void) =>
-  (event: SubmitEvent): void => {
+  (handle: (event: SubmitEvent) => unknown) =>
+  async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
-    handle(event);
+    const form = event.currentTarget as HTMLFormElement;
+    if (form.getAttribute('aria-busy') === 'true') return;
+    form.setAttribute('aria-busy', 'true');
+    try {
+      await handle(event);
+    } finally {
+      form.setAttribute('aria-busy', 'false');
+    }
   };
+
+/** Of a field for text: required, and blanks alone are refused. */
+export const WORDED = { required: true, pattern: '.*\\S.*', title: 'Not only blanks.' } as const;
+
+/** Replaces a part of the page. If the focus was in it, it goes to the heading of what is there now. */
+export function refillPart(element: Element, ...children: readonly Child[]): void {
+  const hadFocus = element.contains(document.activeElement);
+  fill(element, ...children);
+  if (!hadFocus) return;
+  const heading = element.querySelector<HTMLElement>('h1, h2, legend');
+  heading?.setAttribute('tabindex', '-1');
+  heading?.focus({ preventScroll: true });
+}

@@ -1,3 +1,4 @@
+import { QueryError } from '../../src/index.ts';
 import { field, fill, h, submitting } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import type { HubNotes, Person } from './hub-place.ts';
@@ -25,17 +26,13 @@ export function logInForm(
   const choices = people.map((each) => personChoice(each, each === person, () => choose(each)));
   if (person) choose(person);
   const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'sync-problem' });
-  const button = h('button', { type: 'submit', 'data-testid': 'sync-log-in' }, 'Log in');
   const submit = async (): Promise<void> => {
     if (!person) return;
     fill(problem);
-    button.disabled = true;
     try {
       onDone(await logIn(person, { password: password.value, key }));
     } catch (error) {
-      fill(problem, explain(error));
-    } finally {
-      button.disabled = false;
+      fill(problem, problemOf(error));
     }
   };
   return h(
@@ -44,7 +41,7 @@ export function logInForm(
       class: 'card sign-in',
       'aria-label': 'Log in',
       on: {
-        submit: submitting(() => void submit()),
+        submit: submitting(submit),
       },
     },
     h(
@@ -59,9 +56,19 @@ export function logInForm(
       'Filled in for you. The first login is checked at the hub. After that, this device can check the password too, so you can log in offline.',
     ),
     problem,
-    h('div', { class: 'buttons' }, button),
+    h(
+      'div',
+      { class: 'buttons' },
+      h('button', { type: 'submit', 'data-testid': 'sync-log-in' }, 'Log in'),
+    ),
   );
 }
+
+/** Who it is was chosen, so it is the password that is wrong. */
+const problemOf = (error: unknown): string =>
+  error instanceof QueryError && error.code === 'authentication failed'
+    ? 'This password is wrong.'
+    : explain(error);
 
 function personChoice({ id, name }: Person, isChosen: boolean, choose: () => void): HTMLElement {
   const radio = h('input', {
