@@ -3,6 +3,7 @@ import { q, QueryError, type StoredDocument, type Expr, type Ref } from '../../s
 import { fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { counted } from '../shell/format.ts';
+import { refill } from '../shell/refill.ts';
 import { denialOf } from './denial.ts';
 import type { Person } from './people.ts';
 
@@ -51,7 +52,10 @@ export function roleColumn(person: Person, names: ReadonlyMap<string, string>): 
     next: (page) => {
       const notes = (page as { readonly data: readonly StoredDocument<Note>[] }).data;
       fill(seen, `Sees ${counted(notes.length, 'note')}.`);
-      fill(list, ...notes.map((note) => noteRow(note, { names, attempt, name })));
+      refill(
+        list,
+        notes.map((note) => noteRow(note, { names, attempt, name })),
+      );
     },
     error: (error) => fill(outcome, h('p', { class: 'problem' }, explain(error))),
   });

@@ -1,6 +1,6 @@
 /** The notes as this copy shows them: its own writes included, at once. */
 import { type StoredDocument, type Expr } from '../../src/index.ts';
-import { fill, h, submitting } from '../shell/dom.ts';
+import { fill, h, submitting, WORDED } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatNumber } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
@@ -15,7 +15,7 @@ import {
   shareNote,
   type Note,
 } from './note-queries.ts';
-import { refill } from './refill.ts';
+import { refill } from '../shell/refill.ts';
 import { titleForm } from './title-form.ts';
 
 export interface NoteList {
@@ -47,6 +47,8 @@ export function noteList(copy: NoteCopy, options: NoteListOptions): NoteList {
       (error: unknown) => fill(problem, `Not saved: ${explain(error)}`),
     );
   });
+  const editButton = (id: string): HTMLElement | null =>
+    list.querySelector(`[data-note="${id}"] [aria-label^="Edit "]`);
   const show = (): void => {
     refill(
       list,
@@ -61,6 +63,8 @@ export function noteList(copy: NoteCopy, options: NoteListOptions): NoteList {
           edit: (id) => {
             editing = id;
             show();
+            // The form that had the focus is gone.
+            if (id === undefined) editButton(note.ref.id)?.focus();
           },
         }),
       ),
@@ -111,7 +115,7 @@ function noteWriter({ sync }: NoteCopy, onWrite: () => void) {
 function newNoteForm(write: Write): HTMLElement {
   const title = h('input', {
     name: 'title',
-    required: true,
+    ...WORDED,
     maxlength: 100,
     placeholder: 'What did you see?',
     'aria-label': 'Title of a new note',
@@ -132,7 +136,7 @@ function newNoteForm(write: Write): HTMLElement {
     {
       class: 'new-note',
       on: {
-        submit: submitting(() => void submit()),
+        submit: submitting(submit),
       },
     },
     title,
@@ -180,7 +184,7 @@ function noteRow(note: StoredDocument<Note>, options: RowOptions): HTMLElement {
           label: `New title for “${title}”`,
           testId: 'edit-title',
           button: 'Save',
-          onTitle: (next) => void rename(next),
+          onTitle: rename,
           onCancel: stopEditing,
         })
       : h(

@@ -1,4 +1,4 @@
-import { h, submitting } from '../shell/dom.ts';
+import { h, submitting, WORDED } from '../shell/dom.ts';
 
 export interface TitleFormOptions {
   readonly title: string;
@@ -7,7 +7,7 @@ export interface TitleFormOptions {
   readonly testId: string;
   /** What the button says that sends it. */
   readonly button: string;
-  readonly onTitle: (title: string) => void;
+  readonly onTitle: (title: string) => unknown;
   readonly onCancel: () => void;
 }
 
@@ -16,7 +16,7 @@ export function titleForm(options: TitleFormOptions): HTMLElement {
   const { title, label, testId, button, onTitle, onCancel } = options;
   const input = h('input', {
     value: title,
-    required: true,
+    ...WORDED,
     maxlength: 100,
     'aria-label': label,
     'data-testid': testId,

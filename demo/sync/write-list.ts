@@ -5,7 +5,7 @@ import { explain, isTaken } from '../shell/explain.ts';
 import { formatTime } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
 import { createNote, renameNote } from './note-queries.ts';
-import { refill } from './refill.ts';
+import { refill } from '../shell/refill.ts';
 import { readWrite, sayWrite, type NoteWrite } from './read-write.ts';
 import { titleForm } from './title-form.ts';
 
@@ -147,6 +147,10 @@ function choices(
       text,
     );
   const withTitle = retitled(about);
+  const cancel = (): void => {
+    showButtons();
+    place.querySelector('button')?.focus();
+  };
   const edit = ({ title, make }: Retitled): void =>
     fill(
       place,
@@ -156,7 +160,7 @@ function choices(
         testId: 'resolve-title',
         button: 'Send',
         onTitle: (next) => resolve(id, { edit: make(next) }),
-        onCancel: showButtons,
+        onCancel: cancel,
       }),
     );
   const showButtons = (): void =>
