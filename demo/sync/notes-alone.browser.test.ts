@@ -20,6 +20,7 @@ let network: TestNetwork;
 let copy: NoteCopy;
 /** Another window of the same browser. */
 let other: Database;
+let ending: AbortController;
 let node: HTMLElement;
 
 const shown = (name: string): HTMLElement => {
@@ -57,10 +58,12 @@ beforeEach(async () => {
   network = createNetwork();
   copy = await openCopy();
   other = await openStored(DATABASE);
-  node = notesAlone(copy, () => undefined);
+  ending = new AbortController();
+  node = notesAlone(copy, ending.signal, () => undefined);
   document.body.append(node);
 });
 afterEach(async () => {
+  ending.abort();
   document.body.replaceChildren();
   await copy.db.close();
   await hub.close();
@@ -85,4 +88,16 @@ test('a note that another window adds during an adoption stays', async () => {
   await expect.poll(titles).toEqual(['An egret']);
   expect(await hub.client().query(q.Count(q.Documents(NOTES)))).toBe(1);
   expect(await other.client().query(q.Count(q.Documents(NOTES)))).toBe(1);
+});
+
+test('what another window adds and removes is shown, and can be brought in', async () => {
+  const isDisabled = () => (shown('adopt') as HTMLButtonElement).disabled;
+  const client = other.client();
+  await expect.poll(() => client.query(q.Exists(NOTES))).toBe(true);
+  const { ref } = await client.query(q.Create(NOTES, { data: { title: 'An egret' } }));
+  await expect.poll(titles).toEqual(['An egret']);
+  expect(isDisabled()).toBe(false);
+  await client.query(q.Delete(ref));
+  await expect.poll(titles).toEqual([]);
+  expect(isDisabled()).toBe(true);
 });

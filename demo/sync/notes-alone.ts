@@ -6,7 +6,7 @@ import {
   type AdoptionPlan,
   type AdoptOptions,
 } from '../../src/adopt/adopt.ts';
-import { fill, h, submitting } from '../shell/dom.ts';
+import { fill, h, submitting, WORDED } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { counted } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
@@ -24,6 +24,7 @@ let alone: Promise<Database> | undefined;
 
 function openAlone(): Promise<Database> {
   alone ??= openDatabase(DATABASE).then(async (db) => {
+    db.addEventListener('closed', () => (alone = undefined));
     await db
       .client()
       .query(q.If(q.Exists(COLLECTION), null, q.CreateCollection({ name: 'notes' })));
@@ -72,14 +73,25 @@ function confirmsClashes({ documents, clashes }: AdoptionPlan): boolean {
   return clashes.length === 0 || confirm(question);
 }
 
-export function notesAlone(copy: NoteCopy, onWrite: () => void): HTMLElement {
+export function notesAlone(copy: NoteCopy, signal: AbortSignal, onWrite: () => void): HTMLElement {
   const list = h('ul', { class: 'rows', 'data-testid': 'alone-notes' });
   const said = h('p', { class: 'hint', role: 'status', 'data-testid': 'adopt-state' });
   const say = (message: string): void => fill(said, message);
-  const show = async (): Promise<void> => {
-    const { data } = await (await openAlone()).client().query(TITLES);
+  /** Live: the other window has the same notes. */
+  const follow = async (): Promise<void> => {
+    const db = await openAlone();
+    db.client().subscribe(
+      TITLES,
+      { next: show, error: (error) => say(explain(error)) },
+      { signal },
+    );
+  };
+  const show = ({ data }: Page<string>): void => {
     fill(list, ...data.map((each) => h('li', {}, h('span', { class: 'grow' }, each))));
+    const hadFocus = document.activeElement === bring;
     bring.disabled = data.length === 0;
+    // A disabled button loses the focus.
+    if (hadFocus && bring.disabled) form.querySelector('input')?.focus();
   };
   /** @returns whether it has succeeded */
   const run = async (work: () => Promise<void>): Promise<boolean> => {
@@ -91,31 +103,34 @@ export function notesAlone(copy: NoteCopy, onWrite: () => void): HTMLElement {
       return false;
     }
   };
+  let isBusy = false;
   const adoptAll = async (): Promise<void> => {
-    bring.disabled = true;
+    if (isBusy) return;
+    isBusy = true;
     try {
       await bringIn({ copy, say, onWrite });
     } finally {
-      await show();
+      isBusy = false;
     }
   };
   const add = async (title: string): Promise<void> => {
     const db = await openAlone();
     await db.client().query(q.Create(COLLECTION, { data: { title } }));
     say('');
-    await show();
   };
+  const form = titleForm((title) => run(() => add(title)));
   const bring = h(
     'button',
     {
       type: 'button',
       class: 'quiet',
+      disabled: true,
       'data-testid': 'adopt',
       on: { click: () => void run(adoptAll) },
     },
     `Bring them into ${copy.person.name}’s copy`,
   );
-  void run(show);
+  void run(follow);
   return h(
     'section',
     { class: 'card', 'aria-label': 'Notes without an account' },
@@ -125,7 +140,7 @@ export function notesAlone(copy: NoteCopy, onWrite: () => void): HTMLElement {
       { class: 'hint' },
       'They are in a database of this device that is not a copy. When you bring them in, each becomes a write of your copy.',
     ),
-    titleForm((title) => run(() => add(title))),
+    form,
     list,
     h('div', { class: 'buttons' }, bring),
     said,
@@ -135,7 +150,7 @@ export function notesAlone(copy: NoteCopy, onWrite: () => void): HTMLElement {
 /** @param onTitle resolves to false when the title is to be kept */
 function titleForm(onTitle: (title: string) => Promise<boolean>): HTMLElement {
   const title = h('input', {
-    required: true,
+    ...WORDED,
     maxlength: 100,
     placeholder: 'A note without an account',
     'aria-label': 'Title of a note without an account',
@@ -150,7 +165,7 @@ function titleForm(onTitle: (title: string) => Promise<boolean>): HTMLElement {
     {
       class: 'new-note',
       on: {
-        submit: submitting(() => void submit()),
+        submit: submitting(submit),
       },
     },
     title,

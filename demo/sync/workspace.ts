@@ -67,7 +67,7 @@ export function workspace(app: App, copy: NoteCopy, hub: HubNotes, onOut: () => 
         { class: 'sync-side' },
         writes.node,
         keptNotes(copy, signal),
-        notesAlone(copy, onWrite),
+        notesAlone(copy, signal, onWrite),
         other && provoke(copy, other, onWrite),
       ),
     ),
