@@ -14,6 +14,9 @@ export interface NoteCopy {
 /** They stay open while other pages of the app are looked at. */
 const copies = new Map<string, Promise<NoteCopy>>();
 
+/** The copy that was last opened in this window; undefined: nobody is logged in here. */
+export const openHere = (): Promise<NoteCopy> | undefined => [...copies.values()].at(-1);
+
 /** The copy of this person from an earlier login, which needs no new one. Undefined: there is none, or they logged out. */
 export async function openKnown(person: Person): Promise<NoteCopy | undefined> {
   const open = copies.get(person.id);
@@ -66,7 +69,8 @@ async function remember(
   person: Person,
   start: (db: Database) => Promise<Sync | undefined>,
 ): Promise<NoteCopy | undefined> {
-  const db = await openDatabase(DATABASE, { identity: person.name });
+  const open = await copies.get(person.id);
+  const db = open?.db ?? (await openDatabase(DATABASE, { identity: person.name }));
   try {
     const sync = await start(db);
     if (!sync) {
@@ -79,6 +83,7 @@ async function remember(
       db.addEventListener(end, () => copies.delete(person.id));
     return copy;
   } catch (error) {
+    copies.delete(person.id);
     await db.close();
     throw error;
   }

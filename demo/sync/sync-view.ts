@@ -1,11 +1,11 @@
 /** The page "Sync": a login, then the notes and the state of each write. */
 import type { App, View } from '../shell/app.ts';
-import { fill, h } from '../shell/dom.ts';
+import { fill, h, refillPart } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import type { Route } from '../shell/router.ts';
 import { readHubNotes, type HubNotes } from './hub-place.ts';
 import { logInForm } from './log-in-form.ts';
-import { openKnown, type NoteCopy } from './note-copy.ts';
+import { openHere, openKnown, type NoteCopy } from './note-copy.ts';
 import { workspace } from './workspace.ts';
 
 /** `#/sync/1` is the window of the person with that id. */
@@ -20,25 +20,26 @@ export function syncView(app: App, { id }: Route): View {
   const show = (copy: NoteCopy, hub: HubNotes): void => {
     if (isGone) return;
     stop?.();
+    history.replaceState(null, '', `#/sync/${copy.person.id}`);
     const shown = workspace(app, copy, hub, () => showForm(hub));
     stop = shown.stop;
-    fill(place, shown.node);
+    refillPart(place, shown.node);
   };
   const showForm = (hub: HubNotes): void => {
     if (isGone) return;
     stop?.();
     stop = undefined;
-    const onDone = (copy: NoteCopy): void => {
-      history.replaceState(null, '', `#/sync/${copy.person.id}`);
-      show(copy, hub);
-    };
-    fill(place, logInForm(hub, id, onDone));
+    refillPart(
+      place,
+      logInForm(hub, id, (copy) => show(copy, hub)),
+    );
   };
   const begin = async (): Promise<void> => {
     const hub = await readHubNotes();
     if (!hub) return fill(place, noHub());
     const person = hub.people.find((each) => each.id === id);
-    const known = person && (await openKnown(person));
+    // The link to this page names nobody: whoever is logged in here goes on.
+    const known = await (person ? openKnown(person) : openHere());
     if (known) show(known, hub);
     else showForm(hub);
   };
