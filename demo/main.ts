@@ -56,7 +56,9 @@ async function start(): Promise<void> {
     startRouter(app, views, (view, route) => frame.show(view, route));
     bringInCities(app);
   } catch (error) {
-    opening.replaceWith(openingFailed(error));
+    // `opening` may have been taken away already.
+    opening.remove();
+    frame.notices.append(openingFailed(error));
   }
 }
 

@@ -11,7 +11,8 @@ export interface CityRows {
   show(cities: readonly CityDocument[], isOtherPage: boolean): void;
 }
 
-export function cityRows(): CityRows {
+/** @param isComplete whether all cities have been imported */
+export function cityRows(isComplete: () => boolean): CityRows {
   let prefix: string | undefined;
   let versions = new Map<string, number>();
   const list = h('ol', { class: 'rows cities', 'data-testid': 'cities' });
@@ -35,16 +36,19 @@ export function cityRows(): CityRows {
       versions = new Map(cities.map((city) => [city.ref.id, city.ts]));
       fill(list, ...items);
       columns.hidden = items.length === 0;
-      fill(note, noteText(cities, prefix));
+      fill(note, noteText(cities, prefix, isComplete()));
     },
   };
 }
 
-function noteText(cities: readonly CityDocument[], prefix: string | undefined): string {
+function noteText(
+  cities: readonly CityDocument[],
+  prefix: string | undefined,
+  isComplete: boolean,
+): string {
   if (cities.length === 0) {
-    return prefix === undefined
-      ? 'No cities here. The import may still be running.'
-      : `There is no city at or after “${prefix}”.`;
+    if (!isComplete) return 'No cities here yet: not all have been imported.';
+    return prefix === undefined ? 'No cities here.' : `There is no city at or after “${prefix}”.`;
   }
   const begins = prefix === undefined || cities.some(({ data }) => data.name.startsWith(prefix));
   return begins ? '' : `No city begins with “${prefix}”. These are the next ones.`;

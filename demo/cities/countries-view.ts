@@ -1,3 +1,4 @@
+import type { ImportState } from '../import/city-import.ts';
 import type { App, View } from '../shell/app.ts';
 import { fill, h } from '../shell/dom.ts';
 import { countryName, formatNumber } from '../shell/format.ts';
@@ -12,13 +13,13 @@ export function countriesView(app: App): View {
     placeholder: 'Find a country',
     'aria-label': 'Find a country',
     autocomplete: 'off',
-    on: { input: () => narrow(grid, none, search.value) },
+    on: { input: (): void => narrow(grid, none, search.value) },
   });
   let shown: Readonly<Record<string, number>> | undefined;
   const update = (): void => {
     const { state } = app.cities.progress;
     if (!state) return;
-    fill(lead, leadText(state.done, state.total));
+    fill(lead, leadText(state));
     // The list comes with the first batch and stays as it is: no need to draw it at every one.
     if (shown) return;
     shown = state.countries;
@@ -34,9 +35,9 @@ export function countriesView(app: App): View {
   };
 }
 
-const leadText = (done: number, total: number): string =>
+const leadText = ({ done, total }: ImportState): string =>
   done < total
-    ? 'Cities are being imported.'
+    ? `${formatNumber(done)} of ${formatNumber(total)} cities are in a database in this browser.`
     : `${formatNumber(total)} cities in a database in this browser. They work offline.`;
 
 function countryItems(countries: Readonly<Record<string, number>>): HTMLElement[] {
@@ -46,7 +47,7 @@ function countryItems(countries: Readonly<Record<string, number>>): HTMLElement[
     .map(({ code, count, name }) =>
       h(
         'li',
-        { 'data-search': `${name} ${code}`.toLowerCase() },
+        { 'data-search': folded(`${name} ${code}`) },
         h(
           'a',
           { href: `#/country/${code}` },
@@ -58,8 +59,12 @@ function countryItems(countries: Readonly<Record<string, number>>): HTMLElement[
     );
 }
 
+/** As one types it on any keyboard: `Côte d’Ivoire` is found by `cote d'ivoire`. */
+const folded = (text: string): string =>
+  text.normalize('NFD').replaceAll(/\p{M}/gu, '').replaceAll('’', "'").toLowerCase();
+
 function narrow(grid: HTMLElement, none: HTMLElement, text: string): void {
-  const wanted = text.trim().toLowerCase();
+  const wanted = folded(text.trim());
   let found = 0;
   for (const item of grid.querySelectorAll('li')) {
     item.hidden = !(item.dataset['search'] ?? '').includes(wanted);

@@ -22,7 +22,7 @@ const places = new Map<string, Place>();
 export function countryView(app: App, { id: country, options }: Route): View {
   const order: Order = options.get('order') === 'population' ? 'population' : 'name';
   const key = `${country} ${order}`;
-  const rows = cityRows();
+  const rows = cityRows(() => app.cities.progress.phase === 'complete');
   const pager = makePager(order, (place) => go(place));
   const problem = h('p', { class: 'problem', role: 'alert' });
   let stop: (() => void) | undefined;

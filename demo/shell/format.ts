@@ -24,5 +24,8 @@ export function formatBytes(bytes: number): string {
 }
 
 /** Kosovo has a code that is in use, but not in the standard. */
-export const countryName = (code: string): string =>
-  code === 'XK' ? 'Kosovo' : (countryNames.of(code) ?? code);
+export function countryName(code: string): string {
+  if (code === 'XK') return 'Kosovo';
+  // An address that was typed by hand may hold anything; of what is no code, `of()` throws.
+  return /^[A-Z]{2}$/.test(code) ? (countryNames.of(code) ?? code) : code;
+}

@@ -37,9 +37,10 @@ export function startRouter(
 ): void {
   let current: View | undefined;
   const refresh = (): void => {
-    const route = readRoute(location.hash);
+    const read = readRoute(location.hash);
+    const route = Object.hasOwn(views, read.name) ? read : { ...read, name: 'cities' };
     current?.stop?.();
-    const make = views[route.name] ?? views['cities'];
+    const make = views[route.name];
     current = make?.(app, route);
     if (current) show(current, route);
   };
