@@ -4,7 +4,7 @@
  */
 import { HEAD } from '../../src/engine/transactions.ts';
 import { Refusal } from '../../src/errors.ts';
-import { deletedElsewhere } from '../store/stored-database.ts';
+import { deleted } from '../store/stored-database.ts';
 import type { ReadTx, Row, RowAddress, Store, WriteTx } from '../../src/store/port.ts';
 
 /** `forgotten`: it is being deleted; whoever finds it goes on with that. */
@@ -35,12 +35,6 @@ export const locked = (): Refusal =>
   new Refusal(
     'locked',
     'The database is locked because its user has signed out. Unlock it with db.unlock({ secret }) or db.unlock({ user, password }).',
-  );
-
-const deleted = (): Refusal =>
-  new Refusal(
-    'storage_unavailable',
-    `${deletedElsewhere()} Open it again to start with an empty one.`,
   );
 
 /** A store whose transactions are refused from the moment in which they see a mark. */

@@ -17,15 +17,20 @@ import type { InFlight } from './in-flight.ts';
 /** How long transactions may take to end before a connection is closed all the same. */
 const DRAIN_MS = 1000;
 
+/** What another tab does to the database. */
+export type Superseding = 'upgrade' | 'deletion';
+
 export interface ConnectionEvents {
   /** Another tab upgrades the database, or deletes it; the connection has given way. */
-  onSuperseded(by: 'upgrade' | 'deletion'): void;
+  onSuperseded(by: Superseding): void;
 }
 
 export interface Connection {
   readonly idb: IDBDatabase;
   /** The browser has closed it: storage was cleared, or its process died. */
   readonly isLost: boolean;
+  /** What it has given way to. */
+  readonly superseded: Superseding | undefined;
   readonly inFlight: InFlight;
   /** Transactions under way may end, others do not begin. Resolves when they have, or after a second: it is closed then. */
   close(reason: () => Error): Promise<void>;
@@ -80,6 +85,7 @@ function connectionOf(dexie: Dexie, inFlight: InFlight, events: ConnectionEvents
   const connection = {
     idb: dexie.backendDB(),
     isLost: false,
+    superseded: undefined as Superseding | undefined,
     inFlight,
     // WebKit never frees a connection that is closed, with its worker, amid a transaction.
     async close(reason: () => Error) {
@@ -96,7 +102,8 @@ function connectionOf(dexie: Dexie, inFlight: InFlight, events: ConnectionEvents
   connection.idb.onversionchange = null;
   connection.idb.addEventListener('versionchange', ({ newVersion }) => {
     dexie.close();
-    events.onSuperseded(newVersion === null ? 'deletion' : 'upgrade');
+    connection.superseded = newVersion === null ? 'deletion' : 'upgrade';
+    events.onSuperseded(connection.superseded);
   });
   return connection;
 }

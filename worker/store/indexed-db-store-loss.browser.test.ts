@@ -8,8 +8,10 @@ import { openIndexedDbStore } from './open-layout.ts';
 import { openStoredDatabase } from './open-store.ts';
 import { destroyStore, type BrowserStore } from './browser-store.ts';
 import type { IndexedDbStoreOptions } from './indexed-db-store.ts';
-import { ROWS_FORMAT } from './layouts.ts';
+import { deleteDatabase } from './idb-connection.ts';
+import { ROWS_FORMAT, ROWS_LAYOUT } from './layouts.ts';
 import { openOutsideMarker } from './outside-marker.ts';
+import { ReconnectingConnection } from './reconnecting-connection.ts';
 import { probePersistence } from '../browser/persistence.ts';
 import { evictIndexedDb, withoutProtocol } from '../testing/browser-storage.ts';
 import { OPEN, STORE_KINDS, type StoreOptions } from '../testing/store-kinds.ts';
@@ -135,6 +137,38 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await headOfStore(again)).toBeUndefined();
   });
 
+  test('a tab whose database another one deletes does not write its marker anew', async () => {
+    const name = freshName();
+    const marker = await openOutsideMarker(name);
+    if (!marker) throw new Error('this browser keeps no marker');
+    let letGo = (): void => undefined;
+    const turn = new Promise<void>((resolve) => (letGo = resolve));
+    let onWrite = (): void => undefined;
+    const writing = new Promise<void>((resolve) => (onWrite = resolve));
+    const ends: string[] = [];
+    const store = await open(name, {
+      marker: {
+        ...marker,
+        // Its turn comes when the database is gone.
+        async write(...written) {
+          onWrite();
+          await turn;
+          await marker.write(...written);
+        },
+      },
+      checkpointMs: 0,
+      onEnd: (end) => ends.push(end),
+    });
+    await commit(store, 5);
+    await writing;
+    await destroyStore(name, { marker });
+    expect(ends).toEqual(['deleted by another tab']);
+    letGo();
+    await store.close();
+    expect(await marker.read()).toBeUndefined();
+    expect((await open(name, { marker })).loss).toBeUndefined();
+  });
+
   test('two tabs that open at once agree on one birth', async () => {
     const name = freshName();
     const stores = await Promise.all([open(name), open(name), open(name)]);
@@ -170,6 +204,27 @@ test('open() takes back what an upgrade would do to a database of rows that came
   vi.spyOn(indexedDB, 'databases').mockResolvedValueOnce([]);
   await expect(OPEN.packed(name)).rejects.toThrow(`made with the option store: 'rows'`);
   expect(await headOfStore(await open(name))).toBe('{"ts":5}');
+});
+
+test('open() fails when another tab deletes the database amid it, and leaves no marker', async () => {
+  const name = freshName();
+  const marker = new MemoryMarker();
+  const connection = new ReconnectingConnection(
+    name,
+    ROWS_LAYOUT,
+    ROWS_FORMAT,
+    storeOptions({ marker }),
+  );
+  const opening = connection.open(async (opened) => {
+    await deleteDatabase(name);
+    connection.use(opened, connection.birth);
+    return { birth: connection.birth.birth, head: 0 };
+  });
+  await expect(opening).rejects.toMatchObject({
+    code: 'storage_unavailable',
+    message: expect.stringContaining('deleted in another tab'),
+  });
+  expect(marker.text).toBeUndefined();
 });
 
 test('rows of a newer format are neither written nor opened', async () => {

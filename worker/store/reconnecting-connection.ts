@@ -17,11 +17,12 @@ import {
 } from './birth-stamp.ts';
 import { Checkpoint, type CheckpointOptions } from './checkpoint.ts';
 import { Watchdog } from './watchdog.ts';
-import { connect, MadeWith, type Connection } from './idb-connection.ts';
+import { connect, MadeWith, type Connection, type Superseding } from './idb-connection.ts';
 import { newerDatabase, silent, thrownFor, TransactionFailure } from './idb-failure.ts';
 import type { Layout } from './layouts.ts';
 import { NativeTransaction, type Watched } from './native-transaction.ts';
 import { needsOneAtATime, InFlight } from './in-flight.ts';
+import { deleted } from './stored-database.ts';
 import type { WriteMark } from './write-mark.ts';
 
 /** Why a store that was open is not any more. */
@@ -104,8 +105,9 @@ export class ReconnectingConnection {
     }
   }
 
-  /** From now on `run()` runs on it: this is the database that is stored. */
+  /** From now on `run()` runs on it: this is the database that is stored. @throws Refusal when it has given way meanwhile */
   use(connection: Connection, born: Birth): void {
+    if (connection.superseded) throw refusalAfter(connection.superseded)();
     this.born = born;
     this.state = { state: 'open', connection };
   }
@@ -201,7 +203,7 @@ export class ReconnectingConnection {
       onSuperseded: (by) => {
         if (this.state.state === 'ended') return;
         void this.checkpoint.abandon();
-        this.end(by === 'upgrade' ? newerDatabase : deleted);
+        this.end(refusalAfter(by));
         this.options.onEnd?.(
           by === 'upgrade' ? 'upgraded by another tab' : 'deleted by another tab',
         );
@@ -300,8 +302,5 @@ const connectionLost = (): TransactionFailure =>
 const closed = (): Refusal =>
   new Refusal('storage_unavailable', 'This database is closed. Open it again.');
 
-const deleted = (): Refusal =>
-  new Refusal(
-    'storage_unavailable',
-    'This database was deleted by another tab. Open it again to start with an empty one.',
-  );
+const refusalAfter = (by: Superseding): (() => Refusal) =>
+  by === 'upgrade' ? newerDatabase : deleted;

@@ -1,3 +1,4 @@
+import { Refusal } from '../../src/errors.ts';
 import type { OpenOptions } from '../../src/host/open.ts';
 import type { Settings } from '../../src/host/settings.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -5,6 +6,12 @@ import type { Loss } from './birth-stamp.ts';
 import type { MoveProgress } from './move/layout-lock.ts';
 
 export const deletedElsewhere = (): string => 'The database was deleted in another tab.';
+
+export const deleted = (): Refusal =>
+  new Refusal(
+    'storage_unavailable',
+    `${deletedElsewhere()} Open it again to start with an empty one.`,
+  );
 
 /** `aliveLock` names the worker. */
 export interface StoreRequest extends Pick<OpenOptions, 'name' | 'aliveLock'> {
