@@ -44,7 +44,7 @@ export function refusalOf(reason: unknown): Refusal {
     case 'QuotaExceededError':
       return new Refusal(
         'quota_exceeded',
-        'The storage quota of this site is exceeded. Nothing was written. Delete documents, exports or logs, or ask the user for more storage.',
+        'The storage quota of this site is exceeded. Nothing was written. Delete exports or logs, or ask the user for more storage.',
         cause,
       );
     case 'VersionError':
