@@ -18,7 +18,7 @@ import type { InFlight } from './in-flight.ts';
 const DRAIN_MS = 1000;
 
 /** What another tab does to the database. */
-export type Superseding = 'upgrade' | 'deletion';
+export type Superseding = 'upgraded by another tab' | 'deleted by another tab';
 
 export interface ConnectionEvents {
   /** Another tab upgrades the database, or deletes it; the connection has given way. */
@@ -102,7 +102,8 @@ function connectionOf(dexie: Dexie, inFlight: InFlight, events: ConnectionEvents
   connection.idb.onversionchange = null;
   connection.idb.addEventListener('versionchange', ({ newVersion }) => {
     dexie.close();
-    connection.superseded = newVersion === null ? 'deletion' : 'upgrade';
+    connection.superseded =
+      newVersion === null ? 'deleted by another tab' : 'upgraded by another tab';
     events.onSuperseded(connection.superseded);
   });
   return connection;

@@ -26,7 +26,7 @@ import { deleted } from './stored-database.ts';
 import type { WriteMark } from './write-mark.ts';
 
 /** Why a store that was open is not any more. */
-export type StoreEnd = 'upgraded by another tab' | 'deleted by another tab' | 'lost';
+export type StoreEnd = Superseding | 'lost';
 
 export interface ConnectionOptions extends CheckpointOptions {
   /** The store has ended by itself: every later call is refused. */
@@ -204,9 +204,7 @@ export class ReconnectingConnection {
         if (this.state.state === 'ended') return;
         void this.checkpoint.abandon();
         this.end(refusalAfter(by));
-        this.options.onEnd?.(
-          by === 'upgrade' ? 'upgraded by another tab' : 'deleted by another tab',
-        );
+        this.options.onEnd?.(by);
       },
     });
   }
@@ -303,4 +301,4 @@ const closed = (): Refusal =>
   new Refusal('storage_unavailable', 'This database is closed. Open it again.');
 
 const refusalAfter = (by: Superseding): (() => Refusal) =>
-  by === 'upgrade' ? newerDatabase : deleted;
+  by === 'upgraded by another tab' ? newerDatabase : deleted;
