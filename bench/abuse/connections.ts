@@ -145,6 +145,15 @@ export const CONNECTIONS: Readonly<Record<string, Attack>> = {
     const head = `POST / ${HEAD}authorization: Bearer ${target.credentials.attacker}\r\ncontent-length: ${EIGHT_MIB}\r\n\r\n`;
     return keepDialling(target, 8, () => Buffer.concat([Buffer.from(head), part]));
   },
+  'bodies in chunks of one byte that never end, without a secret': (target) => {
+    const head = `POST / ${HEAD}transfer-encoding: chunked\r\n\r\n`;
+    const text = head + '1\r\n \r\n'.repeat(HUB_LIMITS.smallBodyBytes - 1);
+    return keepDialling(target, 8, () => text);
+  },
+  'requests beyond the rate of their address, by 40 at a time': (target) => {
+    const senders = range(40).map(() => ({ secret: target.credentials.clientKey }));
+    return keepSending(target, senders, '1');
+  },
   'answers that are never read': (target) => {
     const { attacker } = target.credentials;
     const body = JSON.stringify({
