@@ -78,7 +78,10 @@ function item(context: Context, record: QueryRecord): HTMLElement {
   const details = h('div', { class: 'detail' });
   const summary = [
     `${formatTime(tsMicros)} · ${formatNumber(metrics.queryTimeMs)} ms`,
-    `${counted(documents, 'document')}, ${counted(entries, 'entry', 'entries')}`,
+    // What it read is not known of a query that ran before the inspector was opened.
+    record.reads
+      ? `${counted(documents, 'document')}, ${counted(entries, 'entry', 'entries')}`
+      : counted(metrics.readOps, 'read'),
     metrics.writeOps > 0 && counted(metrics.writeOps, 'write'),
   ].filter(Boolean);
   const node = h(

@@ -1,0 +1,35 @@
+import { afterEach, expect, test } from 'vitest';
+import type { QueryRecord } from '../../src/host/diagnostics.ts';
+import type { Context } from '../context.ts';
+import { queriesPanel } from './queries.ts';
+
+afterEach(() => document.body.replaceChildren());
+
+const record = (number: number, reads: QueryRecord['reads']): QueryRecord =>
+  ({
+    number,
+    tsMicros: 1_800_000_000_000_000,
+    query: '{"add":[1,2]}',
+    status: 200,
+    metrics: { queryTimeMs: 1, readOps: 6, writeOps: 0 },
+    reads,
+  }) as unknown as QueryRecord;
+
+test('of a query whose reads are not known only their number is shown', () => {
+  const panel = queriesPanel({} as Context);
+  const { node } = panel;
+  document.body.append(node);
+  const known = { collections: [{ name: 'notes', count: 2 }], indexes: [], entries: 0 };
+  panel.draw?.({
+    last: 2,
+    dropped: 0,
+    isLogged: true,
+    queries: [record(1, undefined), record(2, known)],
+    live: [],
+    sync: undefined,
+  });
+  const [later, earlier] = [...node.querySelectorAll('summary')].map((each) => each.textContent);
+  expect(later).toContain('2 documents, 0 entries');
+  expect(earlier).toContain('6 reads');
+  expect(earlier).not.toContain('entries');
+});
