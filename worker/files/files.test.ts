@@ -186,6 +186,22 @@ test('a call for a file that another one has given up goes on with it', async ()
   expect((await other).size).toBe(blob.size);
 });
 
+test('of calls for a file that another one has given up, one goes on with it', async () => {
+  const blob = new Blob([new Uint8Array(CHUNK + 5).fill(7)]);
+  const { files, file, asked, arrive } = await openBeside(blob);
+  const stop = new AbortController();
+  const given = files.get({ file, of }, stop.signal);
+  const others = [files.get({ file, of }), files.get({ file, of })];
+  await expect.poll(asked).toBe(2);
+  stop.abort();
+  await expect(given).rejects.toMatchObject({ code: 'connection_needed' });
+  await expect.poll(asked).toBe(3);
+  await files.list();
+  arrive();
+  for (const each of others) expect((await each).size).toBe(blob.size);
+  expect(asked()).toBe(3);
+});
+
 test('a database that is closed ends fetching', async () => {
   const { files, file, signals, asked } = await openBeside(new Blob([new Uint8Array(CHUNK + 5)]));
   const got = files.get({ file, of }, new AbortController().signal);

@@ -171,12 +171,13 @@ export class Files {
   private async fetchedNow({ file, of }: FileCall, signal?: AbortSignal): Promise<FileRecord> {
     const name = nameIn(file);
     let here = await this.recordOf(name);
-    const other = this.fetching.get(name);
-    if (other && !here?.isWhole) {
+    for (;;) {
+      if (here?.isWhole) return here;
+      const other = this.fetching.get(name);
+      if (!other) break;
       await other;
       here = await this.recordOf(name);
     }
-    if (here?.isWhole) return here;
     const fetching = this.fetchNow({ file: name, home: homeOf(of) }, signal);
     this.fetching.set(
       name,
