@@ -31,15 +31,18 @@ type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
 /** As pino numbers it. */
 const WARN = 40;
 
-/** Lines of one kind have the same text, and the same status. */
 const boundedBy = (limitsOf: () => LineLimits | undefined): LogMethod =>
   function log(given, write, level) {
-    const [first] = given as readonly unknown[];
-    const { status, address }: About = typeof first === 'object' && first !== null ? first : {};
     const limits = level >= WARN ? limitsOf() : undefined;
-    const kind = `${String(given.at(-1))} ${status ?? ''}`;
-    if (!limits || limits.takes(kind, address)) write.apply(this, given);
+    if (!limits || limits.takes(...kindOf(given))) write.apply(this, given);
   };
+
+/** Lines of one kind have the same text, and the same status. */
+function kindOf(given: readonly unknown[]): Parameters<LineLimits['takes']> {
+  const [first] = given;
+  const { status, address }: About = typeof first === 'object' && first !== null ? first : {};
+  return [`${String(given.at(-1))} ${status ?? ''}`, address];
+}
 
 interface About {
   readonly status?: number;
