@@ -113,13 +113,17 @@ describe('takeFolder()', () => {
     async () => {
       const path = join(folder, 'zombie');
       await mkdir(path);
-      // The shell becomes a program that never asks how its child ended.
-      const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000']);
+      // The shell becomes a program that never asks how its child ended. Killed before that, the
+      // child would be asked for by the shell, and be gone.
+      const parent = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1001']);
       try {
         const [printed] = (await once(parent.stdout, 'data')) as [Buffer];
         const pid = Number(printed.toString());
-        const stat = () => readFile(`/proc/${pid}/stat`, 'latin1');
-        await expect.poll(stat).toContain(') Z ');
+        const of = (id: number | undefined, what: string) => () =>
+          readFile(`/proc/${id}/${what}`, 'latin1');
+        await expect.poll(of(parent.pid, 'cmdline')).toContain('sleep\x001001');
+        process.kill(pid, 'SIGKILL');
+        await expect.poll(of(pid, 'stat')).toContain(') Z ');
         await writeFile(lockOf(path), JSON.stringify({ pid, host: hostname(), since: '' }));
         await (await takeFolder(path, silent)).release();
       } finally {
