@@ -33,15 +33,13 @@ interface Evaluator {
 }
 
 /**
- * A query is evaluated for so long here: hardly any takes longer, and then it is begun anew. Where that has happened lately, turns are
- * short, so that many in a row do not add up.
+ * A query is evaluated for so long here: hardly any takes longer, and then it is begun anew, which takes longer still. Where that has
+ * happened lately, turns of reads are short, so that many in a row do not add up.
  */
-const TURN_MS = 400;
+const TURN_MS = 600;
 const RECENT_TURN_MS = 25;
 const TURN_MIN_MS = 4;
 const RECENT_MICROS = 30_000_000;
-/** Whoever loads many documents waits for that write: it is not begun anew as long as that can be borne. */
-const WRITE_TURN_MS = 500;
 /** A longer text takes longer to be read than most queries to be executed. */
 const TEXT_CHARS_MAX = 1024 * 1024;
 /** How often is looked whether somebody still waits. */
@@ -68,8 +66,9 @@ export class LongQueriesBeside implements LongQueries {
     this.callers = new BusyCallers(options.clock);
   }
 
+  /** Also lately: whoever loads many documents waits for that write. */
   get writeTurnMs(): number {
-    return this.runsInline ? Infinity : WRITE_TURN_MS;
+    return this.runsInline ? Infinity : TURN_MS;
   }
 
   turnMs({ secret }: Caller): number {
