@@ -33,3 +33,19 @@ test('1 and 1.0 of one document are two tuples, and pages of any size show each 
     expect(pageOf(w, up, cursor).data).toHaveLength(7);
   }
 });
+
+test('distinct over sets of one and of two values keeps what begins with a value that many documents have', () => {
+  const w = new SetWorld();
+  const things = w.collection('things');
+  const short = match(w.index('short', things, { values: [field('v')] }));
+  const long = match(w.index('long', things, { values: [field('v'), field('n')] }));
+  const count = 200;
+  for (let n = 1; n <= count; n++) w.put(things, n, { v: 1, n });
+  const union: SetValue = { kind: 'set', op: 'union', sets: [short, long] };
+  const expected = [1, ...Array.from({ length: count }, (_, i) => [1, i + 1])];
+  expect(elementsOf(w, { kind: 'set', op: 'distinct', set: union })).toEqual(expected);
+  const turned: SetValue = { kind: 'set', op: 'reverse', set: union };
+  expect(elementsOf(w, { kind: 'set', op: 'distinct', set: turned })).toEqual(
+    expected.toReversed(),
+  );
+});

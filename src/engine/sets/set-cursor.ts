@@ -136,12 +136,9 @@ export class PeekableCursor<T extends Tuple = Tuple> {
     this.skip(isThere, groupBound(target, backward ? 'high' : 'low'));
   }
 
-  /** Moves to the first tuple whose group is read after that of `target`. */
-  skipPast(target: Tuple, backward: boolean): void {
-    const isThere = backward
-      ? (each: Tuple) => each.group < target.group
-      : (each: Tuple) => each.group > target.group;
-    this.skip(isThere, groupBound(target, backward ? 'low' : 'high'));
+  /** Reading forwards, moves to the first tuple after the group of `target`. */
+  skipPast(target: Tuple): void {
+    this.skip((each) => each.group > target.group, groupBound(target, 'high'));
   }
 
   private skip(isThere: (each: Tuple) => boolean, bound: Bound): void {

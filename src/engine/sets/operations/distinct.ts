@@ -19,16 +19,16 @@ export const distinct: SetOperation<SetOf<'distinct'>> = {
   open({ set }, request, sets) {
     const cursor = sets.open(set, wholeRuns(request));
     const peekable = new PeekableCursor(cursor);
+    const { reversed, arities } = sets.shapeOf(set);
+    // What is after a value as a prefix is after longer tuples that begin with it, too.
+    const canSkip = !request.backward && arities.length === 1;
     const next = () => {
-      if (request.backward) {
-        const run = peekable.takeRun();
-        return run.length > 0 ? run.slice(-1) : undefined;
-      }
       const first = peekable.peek();
-      if (first) peekable.skipPast(first, false);
-      return first && [first];
+      if (!first) return undefined;
+      if (!canSkip) return peekable.takeRun().slice(...(request.backward ? [-1] : [0, 1]));
+      peekable.skipPast(first);
+      return [first];
     };
-    const { reversed } = sets.shapeOf(set);
     return runCursor(request, reversed, next, (bound) => cursor.narrow(bound));
   },
 
