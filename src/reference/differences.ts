@@ -132,8 +132,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     area: 'Entries that are too large',
-    here: 'A write that would create an index entry over the limit fails with 400 `bad request`.',
-    original: 'The entry was left out.',
+    here: 'A write that would create an index entry over the limit fails with 400 `bad request`. An index that is made over documents with such values is built without them, and `db.verify()` names them.',
+    original: 'The entry was left out, in both cases.',
     why: 'A document that is silently missing from an index cannot be found.',
   },
   {

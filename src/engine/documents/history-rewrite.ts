@@ -9,6 +9,7 @@ import type { Micros, ObjectValue, Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { fieldsOf, keyOf, minimumValidTime } from './documents.ts';
 import { entryTimeline, type TimelineStep } from './entry-timeline.ts';
+import { leaveOut } from './index-entries.ts';
 import { retained } from './retained.ts';
 import { bodyOf } from './stored-values.ts';
 import {
@@ -44,7 +45,7 @@ export function rewriteHistory(context: EngineContext, ref: Ref, link: Link): vo
   const others = links.filter((each) => each.ts !== link.ts);
   const at = others.findIndex((each) => each.ts > link.ts);
   others.splice(at < 0 ? others.length : at, 0, link);
-  saveChain(context, ref, rows, others);
+  saveChain(context, ref, rows, others, link);
 }
 
 /** Removes a version, or a deletion. Nothing happens when there is none. */
@@ -87,18 +88,20 @@ function chainOf(
 /**
  * Derives everything anew: actions, entries and how long each of them held. Histories are short, and an entry may run through many
  * versions, so a change in one place can reach far.
+ * @param given what is written now: the others are stored already
  */
 function saveChain(
   context: EngineContext,
   ref: Ref,
   rows: readonly Row[],
   links: readonly Link[],
+  given?: Link,
 ): void {
   const writer = writerOf(context);
   context.rewritten.add(keyOf(ref));
   const chain = links
     .filter((link, i) => link.fields || links[i - 1]?.fields)
-    .map((link) => ({ ...link, entries: entriesOf(context, ref, link) }));
+    .map((link) => ({ ...link, entries: entriesOf(context, ref, link, link === given) }));
   const stale = new Map(rows.map((row) => [row.key, row]));
   const timeline = entryTimeline(chain);
   chain.forEach(({ fields, ts, entries }, i) => {
@@ -119,10 +122,16 @@ function saveChain(
   for (const key of stale.keys()) writer.delete(key === keyOf(ref) ? 'documents' : 'history', key);
 }
 
-function entriesOf(context: EngineContext, ref: Ref, { ts, fields }: Link): readonly Key[] {
+function entriesOf(
+  context: EngineContext,
+  ref: Ref,
+  { ts, fields }: Link,
+  isGiven: boolean,
+): readonly Key[] {
   if (!fields) return [];
   const ttl = ttlOf(fields);
-  return allEntries(ref, fields, ttl, entriesToWrite(context, ref, fields, { ts, ttl }));
+  const onUnfit = isGiven ? undefined : leaveOut;
+  return allEntries(ref, fields, ttl, entriesToWrite(context, ref, fields, { ts, ttl }, onUnfit));
 }
 
 function liveVersionOf(ref: Ref, ts: Micros, fields: ObjectValue, follows: boolean): StoredVersion {

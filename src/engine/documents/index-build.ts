@@ -22,7 +22,7 @@ import type { EngineContext } from '../context/context.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
 import { fieldsOf } from './documents.ts';
 import { entryTimeline, type HeldEntries } from './entry-timeline.ts';
-import { indexEntries } from './index-entries.ts';
+import { indexEntries, leaveOut } from './index-entries.ts';
 import { putCurrent, writerOf } from './version-rows.ts';
 import { writeVersion } from './write-version.ts';
 
@@ -257,11 +257,13 @@ const entriesOf = (
 ): readonly Key[] =>
   version.action === 'delete'
     ? []
-    : indexEntries(context, index, ref, {
-        ts: version.ts,
-        ttl: version.ttl,
-        fields: fieldsOf(context, ref, version),
-      });
+    : indexEntries(
+        context,
+        index,
+        ref,
+        { ts: version.ts, ttl: version.ttl, fields: fieldsOf(context, ref, version) },
+        leaveOut,
+      );
 
 function entriesOfOthers({ ref, id }: IndexDefinition, row: Row): readonly Key[] {
   const prefix = indexPrefix(ref.database, id);

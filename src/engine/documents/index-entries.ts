@@ -18,18 +18,46 @@ import {
   type IndexedVersion,
 } from './index-fields.ts';
 
+/** `bad request`: an index cannot hold the entries of a document. */
+export class UnfitEntries extends Refusal {}
+
+/** What becomes of them where nothing can be refused. */
+export type OnUnfit = (unfit: UnfitEntries) => void;
+
+/**
+ * Of what is stored already: the index goes without it, and `verify()` names the document. Who writes it the next time is refused.
+ */
+export const leaveOut: OnUnfit = () => undefined;
+
 /**
  * Distinct keys of the version's entries; empty when the index does not cover the document.
- * @throws Refusal `bad request` when an entry, or all of them together, are too large
+ * @param onUnfit told when an entry, or all of them together, are too large: there are none then
+ * @throws UnfitEntries without it
  */
 export function indexEntries(
   context: Pick<EngineContext, 'lambdas'>,
   index: IndexDefinition,
   ref: Ref,
   version: IndexedVersion,
+  onUnfit?: OnUnfit,
 ): readonly Key[] {
   const source = sourceCovering(index, ref.collection);
-  if (!source) return [];
+  try {
+    return source ? entriesOf(context, index, source, ref, version) : [];
+  } catch (thrown) {
+    if (!onUnfit || !(thrown instanceof UnfitEntries)) throw thrown;
+    onUnfit(thrown);
+    return [];
+  }
+}
+
+function entriesOf(
+  context: Pick<EngineContext, 'lambdas'>,
+  index: IndexDefinition,
+  source: IndexSource,
+  ref: Ref,
+  version: IndexedVersion,
+): readonly Key[] {
   const terms = loneTuple(index.terms, ref, version, null);
   const values = terms && loneTuple(index.values, ref, version, version.ts);
   if (!terms || !values) return [...entriesOfProducts(context, index, source, ref, version)];
@@ -143,14 +171,14 @@ function refuseLarge(index: IndexDefinition, value: Value): void {
 }
 
 function refuseEntry(index: IndexDefinition, max: number): never {
-  throw new Refusal(
+  throw new UnfitEntries(
     'bad request',
     `Index '${index.name}' cannot hold a term, value or entry of more than ${max} bytes.`,
   );
 }
 
 function refuseEntries(index: IndexDefinition): never {
-  throw new Refusal(
+  throw new UnfitEntries(
     'bad request',
     `The entries of one document in index '${index.name}' exceed ${LIMITS.transactionBytes} bytes.`,
   );

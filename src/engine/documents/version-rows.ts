@@ -11,7 +11,7 @@ import type { Micros, ObjectValue, Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
 import { boundedWork } from '../context/budget.ts';
-import { indexEntries } from './index-entries.ts';
+import { indexEntries, leaveOut, type OnUnfit } from './index-entries.ts';
 import { nativeEntries } from '../catalog/native-indexes.ts';
 
 /** @throws Refusal `bad request` when the query has written too much already */
@@ -60,32 +60,39 @@ function* entriesByIndex(
   ref: Ref,
   fields: ObjectValue,
   { ts, ttl }: Indexed,
+  onUnfit?: OnUnfit,
 ): Generator<IndexedEntries> {
   for (const index of context.schema(ref.database).indexesOf(ref.collection))
-    yield { index, keys: indexEntries(context, index, ref, { ts, ttl, fields }) };
+    yield { index, keys: indexEntries(context, index, ref, { ts, ttl, fields }, onUnfit) };
 }
 
-/** Entries of a version in the indexes of its collection, however many builds of indexes have made. */
+/** Entries of a stored version in the indexes of its collection, however many builds of indexes have made. */
 export const userEntries = (
-  ...version: Parameters<typeof entriesByIndex>
-): readonly IndexedEntries[] => [...entriesByIndex(...version)];
+  context: EngineContext,
+  ref: Ref,
+  fields: ObjectValue,
+  version: Indexed,
+  onUnfit = leaveOut,
+): readonly IndexedEntries[] => [...entriesByIndex(context, ref, fields, version, onUnfit)];
 
 /** Units of work for each entry, where there are many. */
 const ENTRY_WORK = 2_000;
 
 /**
- * `userEntries` of a version that a query writes.
- * @throws Refusal `bad request` when they are more than a transaction may write
+ * Entries of a version that a query writes.
+ * @param onUnfit of one that it writes again: it is stored already
+ * @throws Refusal `bad request` when they are more than a transaction may write, or, without `onUnfit`, an index cannot hold them
  */
 export function entriesToWrite(
   context: EngineContext,
   ref: Ref,
   fields: ObjectValue,
   version: Indexed,
+  onUnfit?: OnUnfit,
 ): readonly IndexedEntries[] {
   const all: IndexedEntries[] = [];
   let bytes = 0;
-  for (const indexed of entriesByIndex(context, ref, fields, version)) {
+  for (const indexed of entriesByIndex(context, ref, fields, version, onUnfit)) {
     const { keys } = indexed;
     if (keys.length > 1) {
       context.meters.budget.spend(boundedWork(keys.length * ENTRY_WORK));

@@ -8,15 +8,20 @@ import { fieldsOf } from '../documents/documents.ts';
 import { NATIVE_INDEX } from '../catalog/native-indexes.ts';
 import { allEntries, userEntries } from '../documents/version-rows.ts';
 
-/** All entries of a version while it is the present one. */
+/**
+ * All entries of a version while it is the present one.
+ * @param onUnfit of an index that cannot hold them
+ */
 export function expectedEntries(
   context: EngineContext,
   ref: Ref,
   version: StoredVersion,
+  onUnfit?: Parameters<typeof userEntries>[4],
 ): readonly Key[] {
   if (version.action === 'delete') return [];
   const fields = fieldsOf(context, ref, version);
-  return allEntries(ref, fields, version.ttl, userEntries(context, ref, fields, version));
+  const indexed = userEntries(context, ref, fields, version, onUnfit);
+  return allEntries(ref, fields, version.ttl, indexed);
 }
 
 /**

@@ -215,9 +215,11 @@ function entryProblems(
   version: StoredVersion,
 ): string[] {
   const isBuilt = isOfBuiltIndex(context);
-  const expected = new Set(expectedEntries(context, ref, version));
-  const actual = new Set(row.entries);
   const problems: string[] = [];
+  const onUnfit = ({ message }: Error): void =>
+    void problems.push(`${name} is not in an index: ${message}`);
+  const expected = new Set(expectedEntries(context, ref, version, onUnfit));
+  const actual = new Set(row.entries);
   for (const entry of expected) {
     if (!actual.has(entry) && isBuilt(entry))
       problems.push(`${name} is missing the index entry ${hexOfKey(entry)}.`);
