@@ -397,3 +397,22 @@ test('events of 1 and of 1.0 in one document are two, in pages of any size and i
     }
   }
 });
+
+test('the last event of a history is read as the first one is', async () => {
+  const w = await world();
+  await w.ask(create(ref, { tag: 'a', n: 1 }));
+  await w.ask(update({ n: 2 }));
+  for (const target of [ref, by('a'), { singleton: ref }]) {
+    const events = { events: target };
+    const all = (await pageOf(w, target)).data;
+    expect([await w.ask({ first: events }), await w.ask({ last: events })]).toEqual([
+      all[0],
+      all.at(-1),
+    ]);
+  }
+  const none = { last: { events: by('nothing') } };
+  expect(await w.fault(none)).toMatchObject({
+    position: ['last'],
+    description: 'Non-empty set expected.',
+  });
+});

@@ -221,10 +221,14 @@ const last = define(
   'read',
   { last: param(setOrArray, 'SetOrArray') },
   COVERED,
-  (args, context) =>
-    isArray(args.last)
-      ? firstOf(args.last.slice(-1), 'last', context)
-      : firstOf({ kind: 'set', op: 'reverse', set: args.last }, 'last', context),
+  ({ last: collection }, context) => {
+    if (isArray(collection)) return firstOf(collection.slice(-1), 'last', context);
+    const { history } = context.session.shapeOf(collection);
+    if (!history) return firstOf({ kind: 'set', op: 'reverse', set: collection }, 'last', context);
+    // A reversed set has no history, so the whole of it is read.
+    const event = [...elementsOf(collection, 'last', context)].at(-1);
+    return event ?? firstOf(collection, 'last', context);
+  },
   { since: '4' },
 );
 
