@@ -33,7 +33,7 @@ export const unfitFor = (body: string): string =>
 function nameOf(json: Json): string {
   if (!(json instanceof Map)) return typeName(json);
   const [tag = ''] = json.keys();
-  return /^@?(?:ref|set)$/.test(tag) ? 'one that no stream follows' : (NAMES.get(tag) ?? 'Object');
+  return /^@(?:ref|set)$/.test(tag) ? 'one that no stream follows' : (NAMES.get(tag) ?? 'Object');
 }
 
 const NAMES: ReadonlyMap<string, string> = new Map([

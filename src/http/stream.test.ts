@@ -240,6 +240,7 @@ test.each([
   [[NOTE], got('Array')],
   [{ time: 'now' }, got('Time')],
   [{ object: { ts: 1 } }, got('Object')],
+  [{ object: { ref: NOTE, ts: 1 } }, got('Object')],
   [{ object: { '@obj': { '@ref': 1 } } }, got('Object')],
   [{ query: { lambda: 'x', expr: 1 } }, got('Lambda')],
   [{ collection: 'notes' }, got('one that no stream follows')],

@@ -28,7 +28,7 @@ export async function answerStream(
   try {
     const opening = await runQuery(call, { query, allows: 'read' });
     const target = opening.status < 300 ? streamTarget(opening.body) : undefined;
-    const refused = opening.status < 300 ? await refusalOf(call, target, opening) : opening;
+    const refused = opening.status < 300 ? await refusalOf(call, query, opening, target) : opening;
     if (!target || refused) return await answerOf(call, refused ?? opening);
     const headers = {
       ...answerHeaders(200, opening.txnTime, { ...opening.metrics, bytesOut: 0 }),
@@ -80,18 +80,25 @@ export async function answerUrlFault(
 /** Why the value of the query cannot be followed; undefined: it can. */
 async function refusalOf(
   { host, secret, options }: ReceivedRequest,
-  target: StreamTarget | undefined,
+  text: string,
   opening: QueryAnswer,
+  target: StreamTarget | undefined,
 ): Promise<QueryAnswer | undefined> {
   const ref = refOf(opening.body);
+  const { apiVersion } = options;
+  const ask = (query: string): Promise<QueryAnswer> =>
+    host.engine.query({ secret, query, apiVersion, allows: 'read' });
   if (ref !== undefined) {
-    const query = `{"singleton":${ref}}`;
-    const { apiVersion } = options;
-    const answer = await host.engine.query({ secret, query, apiVersion, allows: 'read' });
-    const [fault] = answer.faults ?? [];
+    const [fault] = (await ask(`{"singleton":${ref}}`)).faults ?? [];
     if (fault) return withError(opening, fault.code, fault.description);
   }
-  return target ? undefined : withError(opening, 'invalid argument', unfitFor(opening.body));
+  // An object renders as a version does, if it has its members.
+  const isFit =
+    target &&
+    (ref !== undefined ||
+      target.of === 'set' ||
+      (await ask(`{"is_doc":${text}}`)).body === '{"resource":true}');
+  return isFit ? undefined : withError(opening, 'invalid argument', unfitFor(opening.body));
 }
 
 const withError = (opening: QueryAnswer, code: string, description: string): QueryAnswer => ({
