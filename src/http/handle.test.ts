@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { REFUSALS, Refusal, type RefusalCode } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { handleRequest } from './handle.ts';
 import { openMemoryHost, type MemoryHost } from './testing/memory-host.ts';
@@ -124,6 +125,20 @@ test('a body past the limit is refused, one at the limit is read', async () => {
   expect(refused.status).toBe(413);
   expect(refused.body).toContain('request too large');
 });
+
+test.each<RefusalCode>(['too many requests', 'storage_blocked', 'bad request'])(
+  'an answer %s says when to retry, if that helps',
+  async (code) => {
+    const { http, admin } = await openMemoryHost();
+    const engine = { ...http.engine, query: () => Promise.reject(new Refusal(code, 'Wait.')) };
+    const { headers, status } = await handleRequest(
+      { method: 'POST', path: '/', headers: bearer(admin), body: '{"now":null}' },
+      { ...http, engine },
+    );
+    expect(status).toBe(REFUSALS[code].status);
+    expect(headers['retry-after']).toBe(code === 'bad request' ? undefined : '1');
+  },
+);
 
 test('GET / takes a query without writes', async () => {
   const host = await openMemoryHost();

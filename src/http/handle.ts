@@ -49,6 +49,8 @@ export function dressAnswer(
 ): HttpResponse {
   const tags = request.headers['x-fauna-tags'];
   const headers = {
+    // Wherever the refusal was made, its caller is told when to retry.
+    ...([429, 503].includes(answer.status) && { 'retry-after': '1' }),
     ...answer.headers,
     ...(tags !== undefined && { 'x-fauna-tags': tagsByKey(tags) }),
     'x-faunadb-build': host.build,
