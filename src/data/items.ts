@@ -1,10 +1,10 @@
 /** What sources are read as, whatever their format. */
-import { quote, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import { INT64_MAX } from '../values/number.ts';
 import { sha256Hex } from './digest.ts';
 import type { ExportHeader } from './format.ts';
 import type { SchemaObject } from './schema.ts';
-import { documentRefText, expressionOf } from './wire.ts';
+import { documentRefText, expressionOf, without } from './wire.ts';
 
 export interface DocumentItem {
   readonly type: 'document';
@@ -69,11 +69,15 @@ export async function idOfLine(collection: string, line: number, text: string): 
   return String(BigInt(`0x${hex.slice(0, 16)}`) >> 1n);
 }
 
-/** A document in wire form, without its ref and time. */
-export const paramsText = (fields: JsonObject): string => expressionOf(fields);
+const NO_MEMBERS = '{"object":{}}';
 
-export const dataParams = (data: JsonObject): string =>
-  `{"object":{${quote('data')}:${expressionOf(data)}}}`;
+/** A document in wire form, without its ref and time. Data without members is left out, as where it is stored. */
+export function paramsText(fields: JsonObject): string {
+  const isEmpty = expressionOf(fields.get('data') ?? null) === NO_MEMBERS;
+  return expressionOf(isEmpty ? without(fields, 'data') : fields);
+}
+
+export const dataParams = (data: JsonObject): string => paramsText(new Map([['data', data]]));
 
 export const tsTextIn = (json: Json | undefined): string | undefined =>
   typeof json === 'number' || typeof json === 'bigint' ? stringifyJson(json) : undefined;

@@ -161,6 +161,24 @@ test('an export is not taken for JSON lines of documents', () =>
     expect(await database.client().query(q.Count(q.Documents(q.Collection('people'))))).toBe(0);
   }));
 
+test('a document without values is the same when it is imported again', () =>
+  withPeople(async (database) => {
+    const of = { collection: 'people' } as const;
+    const ref = documentRefText('people', '7');
+    const sources = [
+      [
+        blobOf('{"no":1,"name":null}', '{"no":2,"a":[],"b":{}}'),
+        { ...of, format: 'jsonl', id: 'no' },
+      ],
+      [blobOf('id:int,name', '5,'), { ...of, format: 'csv', id: 'id' }],
+      [blobOf(`{"ref":${ref},"ts":1,"data":{"name":null}}`), { ...of, format: 'jsonl' }],
+    ] as const;
+    for (const [source, options] of sources) {
+      const { imported } = await importDatabase(database, source, options);
+      expect(await importDatabase(database, source, options)).toMatchObject({ same: imported });
+    }
+  }));
+
 test('importDatabase() takes JSON lines: data alone with computed ids, by a member, or documents', () =>
   withPeople(async (database) => {
     const client = database.client();
