@@ -1,7 +1,7 @@
 /** `migrate()` over databases in memory: what it makes, changes, refuses, and how it goes on after an interruption. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../in-process/testing.ts';
-import { q, type Database, type Expr } from '../index.ts';
+import { Double, q, type Database, type Expr } from '../index.ts';
 import { defineSchema } from './define-schema.ts';
 import type { CollectionDefinition } from './document-types.ts';
 import { migrate, planMigration, type SchemaTarget } from './migrate.ts';
@@ -436,3 +436,21 @@ function stoppedAfter(commits: number): SchemaTarget {
     }),
   };
 }
+
+test('a Double in place of an Integer is a change', async () => {
+  const of = (one: number | Double) =>
+    defineSchema({
+      collections: {},
+      functions: { next: { body: q.Query((n) => q.Add(n as Expr<number>, one)) } },
+      roles: {},
+    });
+  await migrate(db, of(1), { version: 1 });
+  const changed = of(new Double(1));
+  await expect(migrate(db, changed, { version: 1 })).rejects.toMatchObject({
+    code: 'version_not_raised',
+  });
+  const { changes } = await migrate(db, changed, { version: 2 });
+  expect(changes.map(({ text }) => text)).toEqual(['change function next: body']);
+  expect(await ask(q.IsDouble(q.Call('next', 1)))).toBe(true);
+  expect(await planMigration(db, changed)).toEqual([]);
+});

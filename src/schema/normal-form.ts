@@ -1,4 +1,5 @@
 /** One form for what may be written in several ways: parameters of schema objects, given and stored. */
+import { Double } from '../index.ts';
 import type { Kind, Params } from './objects.ts';
 
 /** Defaults of what is compared. Other members, such as `data`, are compared where the schema has them. */
@@ -59,7 +60,12 @@ function formOf(kind: Kind, member: string, value: unknown): string {
 
 /** As JSON holds it. */
 export const plainOf = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value, (_, each: unknown) => exact(each)));
+  JSON.parse(
+    JSON.stringify(value, function (this: Params, key, each: unknown) {
+      // What is given here has gone through `toJSON()`, which makes a plain number of a Double.
+      return this[key] instanceof Double ? { '@double': each } : exact(each);
+    }),
+  );
 
 /** A double would hold another integer. */
 function exact(value: unknown): unknown {
