@@ -11,10 +11,10 @@ import {
 import { noOption, noOptions } from '../values/wrong-options.ts';
 import { UsageError } from './errors.ts';
 
-/** Checked by who is told the value. */
+/** Checked by who is told the value: a function or a symbol cannot even be sent. */
 export const anything: Option<unknown> = {
-  expected: '',
-  accepts: () => true,
+  expected: 'a value',
+  accepts: (given) => !/^(?:f|sy)/.test(typeof given),
   defaultValue: undefined,
 };
 

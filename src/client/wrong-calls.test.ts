@@ -111,6 +111,11 @@ const WRONG_OPTIONS: Readonly<Record<string, readonly [string, (db: Database) =>
     'traceparent',
     (db) => db.client().query(1, { traceparent: 5 as never }),
   ],
+  'query, a time limit': ['timeoutMs', (db) => db.client().query(1, { timeoutMs: next as never })],
+  'query, where it is answered': [
+    'at',
+    (db) => db.client().query(1, { at: Symbol('hub') as never }),
+  ],
   'files.put, a misspelt name': [
     'nam',
     (db) => db.files.put(new Blob(['x']), { nam: 'x' } as object),
@@ -203,6 +208,15 @@ test('writes are in none but the states there are', async () => {
   });
   await expect(writes.list({ states: 'refused' as never })).rejects.toMatchObject({
     description: 'The option `states` must be an array, but is "refused".',
+  });
+  await db.close();
+});
+
+test('the option that is nearest to a misspelt one is suggested', async () => {
+  const { db } = await openFake();
+  const { sets, ...others } = syncOptions;
+  await expect(db.sync({ ...others, set: sets } as never)).rejects.toMatchObject({
+    description: 'There is no option `set`. Did you mean `sets`?',
   });
   await db.close();
 });

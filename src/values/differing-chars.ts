@@ -4,7 +4,8 @@ import { sharedLength } from './shared-length.ts';
 function differingChars(one: string, other: string): number {
   const start = sharedLength(one, other);
   let end = 0;
-  while (end < other.length - start && one.at(-1 - end) === other.at(-1 - end)) end++;
+  const rest = Math.min(one.length, other.length) - start;
+  while (end < rest && one.at(-1 - end) === other.at(-1 - end)) end++;
   return Math.max(one.length, other.length) - start - end;
 }
 
