@@ -286,9 +286,15 @@ test('q.Lambda() reads the names of plain parameters and refuses others', () => 
     '{"lambda":["a","b"],"expr":{"add":[{"var":"a"},{"var":"b"}]}}',
   );
   expect(lambda((größe: values.Expr) => größe)).toBe('{"lambda":"größe","expr":{"var":"größe"}}');
-  expect(() => lambda(({ a }: { a: values.Expr }) => a)).toThrow('must have plain parameters');
-  expect(() => lambda((...all: values.Expr[]) => all)).toThrow('at least one parameter');
-  expect(() => lambda(() => 1)).toThrow('at least one parameter');
+  const refusal = (got: string) =>
+    `A function in a query takes plain names as parameters, not (${got}).`;
+  expect(() => lambda(({ a, b }: Record<string, values.Expr>) => [a, b])).toThrow(
+    refusal('{ a, b }'),
+  );
+  expect(() => lambda((a: values.Expr, b: unknown = 1) => [a, b])).toThrow(refusal('a, b = 1'));
+  expect(() => lambda((a: unknown = 1) => a)).toThrow(refusal('a = 1'));
+  expect(() => lambda((...all: values.Expr[]) => all)).toThrow(refusal('...all'));
+  expect(() => lambda(() => 1)).toThrow(refusal(''));
 });
 
 test.each<[string, () => unknown]>([

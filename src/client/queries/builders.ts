@@ -176,12 +176,8 @@ function buildLambda(...args: readonly unknown[]): Expr {
 
 function lambdaOf(body: Build): Expr {
   const names = parameterNames(body);
-  const [only] = names;
-  if (only === undefined) {
-    throw new UsageError('A function in a query must have at least one parameter.');
-  }
   return new Expr({
-    lambda: names.length === 1 ? only : names,
+    lambda: names.length === 1 ? names[0] : names,
     expr: bodyOf(body, names),
   });
 }
