@@ -41,6 +41,29 @@ test('who does not look at what became of a write is not disturbed by close()', 
   await expect(settled).rejects.toBeInstanceOf(DatabaseClosed);
 });
 
+test('close() ends waiting for all verdicts as it ends every wait, whatever the worker says', async () => {
+  let close: () => void = () => undefined;
+  const isClosing = new Promise<void>((resolve) => (close = resolve));
+  const { db } = await openFake({
+    ...copyAnswers,
+    syncWait: async () => {
+      await isClosing;
+      const description = 'The database is closed.';
+      return { ok: false, refusal: { code: 'storage_unavailable', description } };
+    },
+    close: async () => {
+      close();
+      // The refusal is on its way before.
+      await new Promise((resolve) => setImmediate(resolve));
+      return { ok: true, value: undefined };
+    },
+  });
+  const sync = await db.sync(syncOptions);
+  const waiting = expect(sync.whenSettled()).rejects.toBeInstanceOf(DatabaseClosed);
+  await db.close();
+  await waiting;
+});
+
 test('close() ends waiting for files that are on their way', async () => {
   let asked: () => void = () => undefined;
   const isAsked = new Promise<void>((resolve) => (asked = resolve));

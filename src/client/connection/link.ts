@@ -160,7 +160,10 @@ export class Link {
 
   async #send<T>(run: HostCall<T>): Promise<T> {
     const connection = await this.connect();
-    return connection.call(run);
+    return connection.call(run).catch((error: QueryError) => {
+      // The worker knows less: closed by this page, the remedy is to open it again.
+      throw (error.code === 'storage_unavailable' && this.#closed) || error;
+    });
   }
 
   #callUntil<T>(signal: AbortSignal, run: HostCall<T>): Promise<T> {
