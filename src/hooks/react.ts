@@ -192,7 +192,8 @@ export function useMutation<Args extends readonly unknown[], T>(
   options: MutationOptions<Args> = {},
 ): UsedMutation<Args, T> {
   const use = { ...useSession(), query, options };
-  const [mutation] = useState(() => new Mutation<T>(options));
+  const session = useBurrow();
+  const [mutation] = useState(() => new Mutation<T>(options, session));
   const latest = useRef(use);
   useEffect(() => {
     latest.current = use;

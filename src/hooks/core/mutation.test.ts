@@ -5,8 +5,9 @@ import {
   syncOptions,
   type FakeAnswers,
 } from '../../client/testing/fake-worker.ts';
-import { q } from '../../index.ts';
+import { q, type Client } from '../../index.ts';
 import { Mutation } from './mutation.ts';
+import { Session } from './session.ts';
 
 test('a database that is closed before the hub has judged a write leaves it as it is, and disturbs nobody', async () => {
   const submit: FakeAnswers['submit'] = () =>
@@ -32,4 +33,32 @@ test('a database that is closed before the hub has judged a write leaves it as i
   } finally {
     process.off('unhandledRejection', note);
   }
+});
+
+test('what a user has written is gone when they have logged out, also for a part that comes back later', async () => {
+  const { db } = await openFake({
+    query: () => Promise.resolve({ status: 200, body: '{"resource":"of Ada"}' }),
+  });
+  const session = new Session({ database: db });
+  session.start();
+  await expect.poll(() => session.get().state).toBe('logged-in');
+  const written = () => {
+    const mutation = new Mutation<string>({}, session);
+    const run = (client: Client | undefined) =>
+      mutation.run({ client, query: () => q.Concat(['of Ada']), options: {} }, []);
+    return { mutation, run };
+  };
+  const [shown, hidden] = [written(), written()];
+  const states: string[] = [];
+  shown.mutation.subscribe(() => states.push(shown.mutation.get().state));
+  const stop = hidden.mutation.subscribe(() => undefined);
+  await Promise.all([shown.run(session.get().client), hidden.run(session.get().client)]);
+  expect(shown.mutation.get()).toMatchObject({ state: 'confirmed', value: 'of Ada' });
+  stop();
+  await session.logOut();
+  expect(shown.mutation.get()).toMatchObject({ state: 'idle', value: undefined });
+  hidden.mutation.subscribe(() => undefined);
+  expect(hidden.mutation.get()).toMatchObject({ state: 'idle', value: undefined });
+  expect(states).toEqual(['running', 'confirmed', 'idle']);
+  await db.close();
 });

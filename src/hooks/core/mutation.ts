@@ -8,6 +8,7 @@ import {
 } from '../../index.ts';
 import { Cell } from './cell.ts';
 import { requireKnown } from './require-known.ts';
+import type { SessionState } from './session.ts';
 
 /**
  * What became of the last run.
@@ -54,11 +55,30 @@ export interface MutationUse<Args extends readonly unknown[], T> {
 }
 
 export class Mutation<T> extends Cell<MutationState<T>> {
+  private readonly session: Cell<Pick<SessionState, 'client'>> | undefined;
   private runs = 0;
+  /** Of the last run. */
+  private client: Client | undefined = undefined;
+  private stop: (() => void) | undefined = undefined;
 
-  constructor(options: object = {}) {
+  /** @param session whose users write: what one of them has written is not shown to the next */
+  constructor(options: object = {}, session?: Cell<Pick<SessionState, 'client'>>) {
     super(UNUSED);
     requireKnown(options, OPTIONS);
+    this.session = session;
+  }
+
+  protected override onFirst(): void {
+    const { session } = this;
+    const forget = (): void => {
+      if (this.get() !== UNUSED && session?.get().client !== this.client) this.reset();
+    };
+    this.stop = session?.subscribe(forget);
+    if (session) forget();
+  }
+
+  protected override onLast(): void {
+    this.stop?.();
   }
 
   /**
@@ -80,6 +100,7 @@ export class Mutation<T> extends Cell<MutationState<T>> {
     args: Args,
   ): Promise<T | undefined> {
     const run = ++this.runs;
+    this.client = client;
     // Of several at once, the one begun last is shown.
     const emit = (state: Partial<MutationState<T>>): void => {
       if (run === this.runs) this.set({ ...UNUSED, ...state });
