@@ -129,3 +129,19 @@ test.each([undefined, () => undefined, () => null])('%s is no database', async (
     description: 'The option `database` must give a database.',
   });
 });
+
+test.each([{}, { sync: syncOptions }])(
+  'a password without the key of logins says so: %j',
+  async (more) => {
+    const { db } = await openFake();
+    const session = new Session({ database: () => db, ...more });
+    session.start();
+    await expect.poll(() => session.get().database).toBe(db);
+    await expect(session.logIn({ user: 'ada', password: 'p' })).rejects.toMatchObject({
+      code: 'invalid_usage',
+      description:
+        'logIn({ user, password }) needs the option `loginKey` of the provider: the secret of a client key.',
+    });
+    await db.close();
+  },
+);

@@ -89,22 +89,25 @@ export class Session extends Cell<SessionState> {
   /** @throws BurrowError when the login is refused, or the first one on a device has no connection */
   readonly logIn = async (given: SessionLogin): Promise<void> => {
     const database = this.database();
-    const { sync, loginKey: key = '' } = this.options;
+    const { sync } = this.options;
     // What is no login has no members: the call that needs them refuses it.
     const login = Object(given) as SessionLogin;
     const isSecret = 'secret' in login;
     if (database.isLocked) {
-      const { secret } = await database.unlock(sync && !isSecret ? { ...login, key } : login);
+      const { loginKey: key } = this.options;
+      const asked = sync && !isSecret && key !== undefined ? { ...login, key } : login;
+      const { secret } = await database.unlock(asked);
       if (sync) await this.goOn(database);
       else this.enter('logged-in', { client: database.client(secret ? { secret } : {}) });
-    } else if (sync)
-      this.follow(
-        await database.sync({ ...sync, ...(isSecret ? login : { login: { ...login, key } }) }),
-      );
-    else {
+    } else if (sync) {
+      const how = isSecret ? login : { login: { ...login, key: this.loginKey() } };
+      this.follow(await database.sync({ ...sync, ...how }));
+    } else {
       const { secret } = isSecret
         ? login
-        : await database.client({ secret: key }).Login(login.user, { password: login.password });
+        : await database
+            .client({ secret: this.loginKey() })
+            .Login(login.user, { password: login.password });
       this.enter('logged-in', { client: database.client({ secret }) });
     }
   };
@@ -180,6 +183,15 @@ export class Session extends Cell<SessionState> {
     if (sync.state === 'locked') this.enter('locked', { sync });
     else this.enter('logged-in', { sync, client: sync.client });
   };
+
+  /** @throws UsageError when there is none */
+  private loginKey(): string {
+    const { loginKey } = this.options;
+    if (loginKey !== undefined) return loginKey;
+    throw new UsageError(
+      'logIn({ user, password }) needs the option `loginKey` of the provider: the secret of a client key.',
+    );
+  }
 
   private database(): Database {
     const { database, error } = this.get();
