@@ -115,3 +115,13 @@ test('typeFile() takes an index whose term or value is not in an array', async (
   expect(text).toContain('(term1: Arg) =>\n  q.Match<number>(q.Index("by_tag"), term1);');
   expect(text).toContain('() =>\n  q.Match<DocumentRef<Notes>>(q.Index("all_notes"));');
 });
+
+test('typeFile() gives no name that a module may not declare', async () => {
+  const db = await openDatabase();
+  const admin = db.client();
+  for (const name of ['arguments', 'eval', 'implements', 'undefined', 'static', 'async', '日本'])
+    await admin.query(q.CreateCollection({ name }));
+  const text = await typeFile(admin, 'http://hub');
+  await db.close();
+  expect(problemsIn(text)).toEqual([]);
+});

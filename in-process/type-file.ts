@@ -237,4 +237,4 @@ function identifier(name: string, first: 'upper' | 'lower', taken: Set<string>):
 }
 
 const RESERVED =
-  /^(?:break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|export|extends|false|finally|for|function|if|import|in|instanceof|interface|let|new|null|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|var|void|while|with|yield|await|Arg|Bytes|DocumentRef|Expr|FaunaDate|FaunaTime|Query|Ref|SetRef|Uuid)$/;
+  /^(?:arguments|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|undefined|var|void|while|with|yield|await|Arg|Bytes|DocumentRef|Expr|FaunaDate|FaunaTime|Query|Ref|SetRef|Uuid)$/;
