@@ -368,6 +368,89 @@ test.each([
   expect(() => q.Create(q.Collection('notes'), params as never)).toThrow(message);
 });
 
+const nowhere = Object.create(Object.create(Object.create(null) as object) as object) as object;
+
+test.each<[string, unknown, string]>([
+  ['NaN', Number.NaN, 'NaN at data.of.1: FQL has no representation for it.'],
+  ['Infinity', -Infinity, '-Infinity at data.of.1: FQL has no representation for it.'],
+  ['a bigint of more than 64 bits', 2n ** 63n, '9223372036854775808 at data.of.1: it does not fit'],
+  ['a function', () => 1, 'a function at data.of.1: A function in a query must have at least one'],
+  ['a listener', (_event: unknown) => undefined, 'a function at data.of.1: A function in a query'],
+  ['floats', new Float64Array(1), 'the Float64Array at data.of.1: use a plain object'],
+  ['a view', new DataView(new ArrayBuffer(1)), 'the DataView at data.of.1: use a plain object'],
+  ['a number in a box', Object(1), 'the Number at data.of.1: use a plain object'],
+  ['text in a box', Object('a'), 'the String at data.of.1: use a plain object'],
+  ['what has a toJSON()', new URL('https://a.example'), 'the URL at data.of.1: use a plain object'],
+  ['a promise', Promise.resolve(1), 'the Promise at data.of.1: use a plain object'],
+  ['an error', new Error('x'), 'the Error at data.of.1: use a plain object'],
+  ['a proxy of a Map', new Proxy(new Map(), {}), 'the Map at data.of.1: use a plain object'],
+  ['what has no class', nowhere, 'at data.of.1: use a plain object'],
+])('%s is refused with its path', (_, value, message) => {
+  const build = () => q.Create(q.Collection('notes'), { data: { of: [0, value] } } as never);
+  expect(build).toThrow(UsageError);
+  expect(build).toThrow(message);
+});
+
+test('a proxy of plain objects and arrays is what it stands for', () => {
+  const data = new Proxy({ all: new Proxy([1, { a: 2 }], {}) }, {});
+  expect(encodeQuery(q.Object(data))).toBe('{"object":{"all":[1,{"object":{"a":2}}]}}');
+});
+
+test.each([
+  ['a Map', new Map([['a', 1]]), 'the Map: use a plain object'],
+  ['a Date', new Date(0), 'the Date: use q.Time'],
+  ['an instance', new Heron(), 'the Heron: use a plain object'],
+  ['text', 'abc', 'the String: use a plain object'],
+  ['an expression', q.Var('x'), 'the Expr: use a plain object'],
+])('%s has no members that go into a query', (_, given, message) => {
+  const loose = q as unknown as Record<'Object' | 'Let' | 'Paginate', Builder>;
+  const builds = [
+    () => loose.Object(given),
+    () => loose.Let(given, 1),
+    () => loose.Let([given], 1),
+    ...(typeof given === 'object' && !('toFQL' in given) ? [() => loose.Paginate([], given)] : []),
+  ];
+  for (const build of builds) {
+    expect(build).toThrow(UsageError);
+    expect(build).toThrow(`Cannot encode ${message}`);
+  }
+});
+
+test.each([
+  ['beside an integer of 64 bits', 5n, '5'],
+  ['beside a Double', new values.Double(5), '5.0'],
+  ['beside a number', 5, '5'],
+])('an array with holes is one with nulls, %s', (_, last, text) => {
+  const list: unknown[] = [];
+  list[2] = last;
+  expect(encodeQuery(q.Object({ list }))).toBe(`{"object":{"list":[null,null,${text}]}}`);
+});
+
+test('a bigint is an Integer, also where an app has given bigints a toJSON()', () => {
+  const query = q.Object({ id: 9007199254740993n });
+  Object.assign(BigInt.prototype, { toJSON: () => 'text' });
+  try {
+    expect(encodeQuery(query)).toBe('{"object":{"id":9007199254740993}}');
+  } finally {
+    Reflect.deleteProperty(BigInt.prototype, 'toJSON');
+  }
+});
+
+test('zero below zero is an Integer, as in the original, and a Double on demand', () => {
+  expect(encodeQuery(q.Object({ zero: -0 }))).toBe('{"object":{"zero":0}}');
+  expect(encodeQuery(q.Object({ zero: new values.Double(-0) }))).toBe('{"object":{"zero":-0.0}}');
+});
+
+test('a member that throws when it is read is told by what it throws', () => {
+  const reason = new Error('not loaded');
+  const data = {
+    get lazy(): unknown {
+      throw reason;
+    },
+  };
+  expect(() => q.Create(q.Collection('notes'), { data } as never)).toThrow(reason);
+});
+
 test.each([
   [
     'Paginate',

@@ -49,10 +49,10 @@ function wrapped(value: unknown): unknown {
       return lambdaOf(value as Build);
     case 'number':
       if (Number.isFinite(value)) return value;
-      throw new UsageError(`Cannot encode ${value}: FQL has no representation for it.`);
+      throw new NoValue(value, 'FQL has no representation for it');
     case 'bigint':
       if (BigInt.asIntN(64, value) === value) return value;
-      throw new UsageError(`Cannot encode ${value}: it does not fit into an Integer of 64 bits.`);
+      throw new NoValue(value, 'it does not fit into an Integer of 64 bits');
     case 'object':
       return value === null ? null : wrapObject(value);
     default:
@@ -64,14 +64,24 @@ function wrapObject(value: object): unknown {
   if (isExpr(value)) return value;
   if (Array.isArray(value)) return value.map((each, at) => within(at, each));
   if (value instanceof Uint8Array || value instanceof ArrayBuffer) return new Bytes(value);
-  if (!isPlain(value)) throw new NoValue(value);
   return new Expr({ object: wrapMembers(value) });
 }
 
+/** @throws NoValue for what has no members of its own, or others that would be lost */
 function wrapMembers(members: unknown): Record<string, unknown> {
+  const given = Object(members) as object;
+  if (!isPlain(given)) throw noObject(given);
   const made: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(members ?? {})) put(made, key, within(key, value));
+  for (const [key, value] of Object.entries(given)) put(made, key, within(key, value));
   return made;
+}
+
+function noObject(value: object): NoValue {
+  const [kind, remedy] =
+    value instanceof Date
+      ? ['Date', 'use q.Time(date.toISOString()) or new FaunaTime(date)']
+      : [value.constructor?.name, 'use a plain object, an array or a value of FQL'];
+  return new NoValue(`the ${kind}`, remedy);
 }
 
 function within(key: string | number, value: unknown): unknown {
@@ -86,21 +96,18 @@ function within(key: string | number, value: unknown): unknown {
 /** Thrown where it is found; its path is gathered on the way out. */
 class NoValue extends Error {
   readonly path: (string | number)[] = [];
-  private readonly value: object;
+  private readonly what: string | number | bigint;
 
-  constructor(value: object) {
-    super('Not a value of FQL.');
-    this.value = value;
+  /** @param remedy what is wrong with it, or what to do */
+  constructor(what: string | number | bigint, remedy: string) {
+    super(remedy);
+    this.what = what;
   }
 
   asUsageError(): UsageError {
-    const { path, value } = this;
+    const { path, what, message } = this;
     const place = path.length > 0 ? ` at ${path.join('.')}` : '';
-    const [kind, remedy] =
-      value instanceof Date
-        ? ['Date', 'use q.Time(date.toISOString()) or new FaunaTime(date)']
-        : [value.constructor.name, 'use a plain object, an array or a value of FQL'];
-    return new UsageError(`Cannot encode the ${kind}${place}: ${remedy}.`);
+    return new UsageError(`Cannot encode ${what}${place}: ${message}.`);
   }
 }
 
@@ -186,20 +193,18 @@ function lambdaOf(body: Build): Expr {
 function bodyOf(make: Build, names: readonly string[]): unknown {
   const body = wrap(make(...names.map(variable)));
   if (body !== undefined) return body;
-  throw new UsageError('A function in a query must return an expression.');
+  throw new NoValue('a function', 'A function in a query must return an expression');
 }
 
 function buildLet(bindings: unknown, body: unknown): Expr {
-  const each = (
-    Array.isArray(bindings)
-      ? bindings
-      : Object.entries(bindings ?? {})
-          .filter(([, value]) => value !== undefined)
-          .map(([name, value]) => ({ [name]: value }))
-  ) as readonly object[];
+  const each = Array.isArray(bindings)
+    ? bindings.map(wrapMembers)
+    : Object.entries(wrapMembers(bindings))
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => ({ [name]: value }));
   const names = [bindings ?? {}].flat().flatMap(Object.keys);
   return new Expr({
-    let: each.map(wrapMembers),
+    let: each,
     in: wrap(typeof body === 'function' ? bodyOf(body as Build, names) : body),
   });
 }

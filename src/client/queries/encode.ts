@@ -10,6 +10,8 @@ export function encodeQuery(expression: unknown): string {
 
 /** By the platform, when it can write everything that is in there. */
 function plainText(expression: unknown): string | undefined {
+  // With one, as apps define it for other libraries, an integer would be stored as text.
+  if ('toJSON' in BigInt.prototype) return undefined;
   const before = doublesSeen.count;
   try {
     const text: string | undefined = JSON.stringify(expression);
@@ -37,7 +39,8 @@ function write(value: unknown): string | undefined {
   if (value instanceof Double) return doubleText(value.value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if ('toJSON' in value && typeof value.toJSON === 'function') return write(value.toJSON());
-  if (Array.isArray(value)) return `[${value.map((each) => write(each) ?? 'null').join(',')}]`;
+  if (Array.isArray(value))
+    return `[${Array.from(value, (each) => write(each) ?? 'null').join(',')}]`;
   const members: string[] = [];
   for (const [key, member] of Object.entries(value)) {
     const text = write(member);
