@@ -286,15 +286,17 @@ test('q.Lambda() reads the names of plain parameters and refuses others', () => 
     '{"lambda":["a","b"],"expr":{"add":[{"var":"a"},{"var":"b"}]}}',
   );
   expect(lambda((größe: values.Expr) => größe)).toBe('{"lambda":"größe","expr":{"var":"größe"}}');
-  const refusal = (got: string) =>
-    `A function in a query takes plain names as parameters, not (${got}).`;
-  expect(() => lambda(({ a, b }: Record<string, values.Expr>) => [a, b])).toThrow(
-    refusal('{ a, b }'),
-  );
-  expect(() => lambda((a: values.Expr, b: unknown = 1) => [a, b])).toThrow(refusal('a, b = 1'));
-  expect(() => lambda((a: unknown = 1) => a)).toThrow(refusal('a = 1'));
-  expect(() => lambda((...all: values.Expr[]) => all)).toThrow(refusal('...all'));
-  expect(() => lambda(() => 1)).toThrow(refusal(''));
+  const others = [
+    ({ a, b }: Record<string, values.Expr>) => [a, b],
+    (a: values.Expr, b: unknown = 1) => [a, b],
+    (a: unknown = 1) => a,
+    (...all: values.Expr[]) => all,
+    () => 1,
+  ];
+  for (const other of others)
+    expect(() => lambda(other)).toThrow(
+      'Cannot encode a function: it must have parameters, all of them plain names.',
+    );
 });
 
 test.each<[string, () => unknown]>([
@@ -302,7 +304,7 @@ test.each<[string, () => unknown]>([
   ['a member of an expression', () => q.Map([1], (n) => (n as { data?: unknown }).data)],
   ['variables taken from one object', () => q.Let({ a: 1 }, (all) => (all as { a?: unknown }).a)],
 ])('q refuses a function that returns nothing: %s', (_, make) => {
-  expect(make).toThrow('A function in a query must return an expression.');
+  expect(make).toThrow('it must return an expression.');
 });
 
 const built = (name: string, recipes: readonly Recipe[]): unknown => {
@@ -374,8 +376,8 @@ test.each<[string, unknown, string]>([
   ['NaN', Number.NaN, 'NaN at data.of.1: FQL has no representation for it.'],
   ['Infinity', -Infinity, '-Infinity at data.of.1: FQL has no representation for it.'],
   ['a bigint of more than 64 bits', 2n ** 63n, '9223372036854775808 at data.of.1: it does not fit'],
-  ['a function', () => 1, 'a function at data.of.1: A function in a query must have at least one'],
-  ['a listener', (_event: unknown) => undefined, 'a function at data.of.1: A function in a query'],
+  ['a function', () => 1, 'a function at data.of.1: it must have parameters'],
+  ['a listener', (_event: unknown) => undefined, 'a function at data.of.1: it must return'],
   ['floats', new Float64Array(1), 'the Float64Array at data.of.1: use a plain object'],
   ['a view', new DataView(new ArrayBuffer(1)), 'the DataView at data.of.1: use a plain object'],
   ['a number in a box', Object(1), 'the Number at data.of.1: use a plain object'],

@@ -183,6 +183,7 @@ function buildLambda(...args: readonly unknown[]): Expr {
 
 function lambdaOf(body: Build): Expr {
   const names = parameterNames(body);
+  if (!names) throw new NoValue('a function', 'it must have parameters, all of them plain names');
   return new Expr({
     lambda: names.length === 1 ? names[0] : names,
     expr: bodyOf(body, names),
@@ -193,7 +194,7 @@ function lambdaOf(body: Build): Expr {
 function bodyOf(make: Build, names: readonly string[]): unknown {
   const body = wrap(make(...names.map(variable)));
   if (body !== undefined) return body;
-  throw new NoValue('a function', 'A function in a query must return an expression');
+  throw new NoValue('a function', 'it must return an expression');
 }
 
 function buildLet(bindings: unknown, body: unknown): Expr {
