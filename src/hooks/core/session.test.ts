@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { copyAnswers, openFake, syncOptions } from '../../client/testing/fake-worker.ts';
-import { UsageError, type Database, type Sync } from '../../index.ts';
+import { q, UsageError, type Database, type Sync } from '../../index.ts';
 import { Session } from './session.ts';
 
 const listenersOf = (db: Database, sync: Sync): number =>
@@ -109,6 +109,20 @@ test('an option that does not exist is refused: with a misspelt key everybody wo
   expect(new Session(props).get().state).toBe('opening');
   await db.close();
 });
+
+test.each([undefined, null, ''])(
+  'with a key that is there and is %j nobody is logged in, and nobody becomes the admin',
+  async (loginKey) => {
+    const { db } = await openFake();
+    const session = new Session({ database: db, loginKey: loginKey as never });
+    session.start();
+    await expect.poll(() => session.get().state).toBe('logged-out');
+    const login = session.logIn({ user: q.Ref(q.Collection('users'), '1'), password: 'secret' });
+    await expect(login).rejects.toBeInstanceOf(UsageError);
+    expect(session.get()).toMatchObject({ state: 'logged-out', client: undefined });
+    await db.close();
+  },
+);
 
 test('a login that is none is refused', async () => {
   const { db } = await openFake();

@@ -156,7 +156,7 @@ export class Session extends Cell<SessionState> {
 
   /** As it was when the page was left, or as another tab has it now. */
   private async goOn(database: Database): Promise<void> {
-    const { sync, loginKey } = this.options;
+    const { sync } = this.options;
     if (database.isLocked) this.enter('locked');
     else if (sync)
       await database.sync(sync).then(
@@ -167,8 +167,9 @@ export class Session extends Cell<SessionState> {
           else this.enter('logged-out', error.code === 'bad request' ? {} : { error });
         },
       );
-    else if (loginKey === undefined) this.enter('logged-in', { client: database.client() });
-    else this.enter('logged-out');
+    // One that is there and undefined is of a variable that is not set.
+    else if ('loginKey' in this.options) this.enter('logged-out');
+    else this.enter('logged-in', { client: database.client() });
   }
 
   private follow(sync: Sync): void {
