@@ -81,6 +81,9 @@ export function requireKnown(given: object, known: readonly string[]): void {
 }
 
 function wrongType(options: Readonly<Record<string, unknown>>): string | undefined {
+  // As of a user who has logged out: the admin must not take their place.
+  if ('secret' in options && !options['secret'])
+    return '`secret` is empty: leave it out to use the root secret.';
   for (const [name, type] of Object.entries(TYPES)) {
     const value = options[name];
     if (value !== undefined && (value === null || typeof value !== type))

@@ -70,6 +70,9 @@ test.each<[unknown, string]>([
   [{ colections: [] }, 'Did you mean `collections`?'],
   [{ zip: false }, 'There is no option `zip`. Did you mean `gzip`?'],
   [{ secret: 5 }, '`secret` must be of type string'],
+  [{ secret: undefined }, '`secret` is empty: leave it out to use the root secret.'],
+  [{ secret: null }, '`secret` is empty'],
+  [{ secret: '' }, '`secret` is empty'],
   [{ signal: {} }, '`signal` must be an AbortSignal'],
   [{ onProgress: 5 }, '`onProgress` must be of type function'],
 ])('exportDatabase() refuses %o at once', (wrong, sentence) => {
@@ -81,6 +84,7 @@ test.each<[unknown, string]>([
 test.each<[unknown, string]>([
   [null, 'Options must be an object'],
   [{ ...options, onclash: 'skip' }, 'Did you mean `onClash`?'],
+  [{ ...options, secret: undefined }, '`secret` is empty'],
   [{ ...options, id: null }, '`id` must be of type string'],
   [{ ...options, format: 'csv', delimiter: null }, '`delimiter` must be of type string'],
   [{ ...options, format: 'csv', columns: 'no' }, '`columns` must be of type object'],
