@@ -1,7 +1,7 @@
 import { sharedLength } from './shared-length.ts';
 
 /** How long the part is in which two texts differ: what is left of the longer one without the start and end that they share. */
-function differingChars(one: string, other: string): number {
+export function differingChars(one: string, other: string): number {
   const start = sharedLength(one, other);
   let end = 0;
   const rest = Math.min(one.length, other.length) - start;

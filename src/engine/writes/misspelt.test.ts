@@ -1,6 +1,6 @@
 /** Misspelt members of schema objects are refused; members that are merely unknown are dropped, as in the original. */
 import { expect, test } from 'vitest';
-import { coll, EngineWorld, obj, type Query } from '../testing/engine-world.ts';
+import { coll, create, doc, EngineWorld, obj, type Query } from '../testing/engine-world.ts';
 
 const body = { query: { lambda: 'x', expr: 1 } };
 const jars = coll('jars');
@@ -8,6 +8,7 @@ const jars = coll('jars');
 async function world(): Promise<EngineWorld> {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'jars' }) });
+  await w.ask(create(doc('jars', 1), {}, { credentials: obj({ password: 'secret' }) }));
   return w;
 }
 
@@ -19,6 +20,15 @@ const role = (more: Record<string, unknown>): Query => ({
 });
 const privilege = (more: Record<string, unknown>): Query =>
   role({ privileges: [obj({ resource: jars, ...more })] });
+
+const actions = ['privileges', '0', 'actions'];
+const term = ['terms', '0'];
+const login = (params: Record<string, unknown>): Query => ({
+  login: doc('jars', 1),
+  params: obj(params),
+});
+const signUp = (credentials: Record<string, unknown>): Query =>
+  create(jars, {}, { credentials: obj(credentials) });
 
 test.each<[string, Query, readonly (string | number)[], string]>([
   ['an index', index({ term: [obj({ field: ['data', 'a'] })] }), ['term'], 'terms'],
@@ -77,6 +87,20 @@ test.each<[string, Query, readonly (string | number)[], string]>([
     'history_days',
   ],
   ['a database', { create_database: obj({ name: 'd', priorty: 1 }) }, ['priorty'], 'priority'],
+  ['an action', privilege({ actions: obj({ raed: true }) }), [...actions, 'raed'], 'read'],
+  ['an action', privilege({ actions: obj({ clal: true }) }), [...actions, 'clal'], 'call'],
+  ['a function', { create_function: obj({ name: 'f', body, rloe: 'admin' }) }, ['rloe'], 'role'],
+  ['the end of a key', { create_key: obj({ role: 'server', tll: 1 }) }, ['tll'], 'ttl'],
+  ['the data of a key', { create_key: obj({ role: 'server', dtaa: obj({}) }) }, ['dtaa'], 'data'],
+  ['a term', index({ terms: [obj({ field: 'ts', mvaa: false })] }), [...term, 'mvaa'], 'mva'],
+  ['the end of a token', login({ password: 'secret', tll: 1 }), ['tll'], 'ttl'],
+  ['credentials', signUp({ pasword: 'secret' }), ['credentials', 'pasword'], 'password'],
+  [
+    'credentials',
+    signUp({ hashed_pasword: 'secret' }),
+    ['credentials', 'hashed_pasword'],
+    'hashed_password',
+  ],
 ])('a misspelt member of %s is refused with its path: %#', async (_, query, field, meant) => {
   const w = await world();
   const fault = await w.fault(query);
@@ -101,6 +125,9 @@ test.each<[string, Query]>([
   ['a member that is like none', index({ comment: 'x', ts: 1, ref: jars })],
   ['null, which stands for nothing', index({ term: null })],
   ['an action of later versions', privilege({ actions: obj({ schema_write: true, call: true }) })],
+  ['what is like no member of credentials', signUp({ password: 'secret', hint: 'x' })],
+  ['the password that was', signUp({ password: 'secret', current_password: 'x' })],
+  ['what is like no member of a token', login({ password: 'secret', device: 'phone' })],
   ['members that answers show', { create_key: obj({ role: 'server', hashed_secret: 'x' }) }],
 ])('%s is dropped', async (_, query) => {
   const w = await world();

@@ -3,6 +3,7 @@ import { isObject } from '../../values/value.ts';
 import type { ObjectValue, Value } from '../../values/value.ts';
 import { isPasswordHash, normalised, passwordFault } from '../access/passwords.ts';
 import { refuse, refuseType, type Draft } from './draft.ts';
+import { refuseMisspelt } from './misspelt.ts';
 
 export const setsAnyPassword = ({ context }: Draft): boolean =>
   context.permissions.may({ action: 'set_any_password' });
@@ -51,6 +52,8 @@ export function setPassword(
   fields.set('hashed_password', hash);
 }
 
+const MEMBERS = ['password', 'hashed_password', 'current_password'];
+
 /** The `credentials` member of a user document's params: what it changes, if anything. */
 export function credentialsGiven(draft: Draft): PasswordChange | undefined {
   const given = draft.params.get('credentials') ?? undefined;
@@ -59,5 +62,6 @@ export function credentialsGiven(draft: Draft): PasswordChange | undefined {
     refuseType(draft, ['credentials'], given, 'Map');
     return undefined;
   }
+  refuseMisspelt(draft, given, MEMBERS, ['credentials']);
   return passwordChange(draft, given, ['credentials'], setsAnyPassword(draft));
 }

@@ -4,6 +4,7 @@ import { checkData, checkTtl, type Kind } from './draft.ts';
 import { giveSecret } from './give-secret.ts';
 
 export const TOKEN: Kind = {
+  refusesMisspelt: true,
   accepts: ['instance', 'data', 'ttl'],
   order: ['instance', 'data', 'ttl', 'hashed_secret'],
   kept: [],
