@@ -69,9 +69,9 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     area: 'Misspelt members of schema objects',
-    here: 'A member of a schema object that is nearly a known one (`term`, `historyDays`), and the actions `get`, `update`, `replace` and `remove` of a role, fail with `validation failed`, failure `unknown member`, which names the right one. Other unknown members are dropped.',
+    here: 'A member of a schema object, a token or `credentials` that is nearly a known one (`term`, `historyDays`, `pasword`), and the actions `get`, `update`, `replace` and `remove` of a role, fail with `validation failed`, failure `unknown member`, which names the right one. Other unknown members are dropped.',
     original: 'All unknown members were dropped.',
-    why: 'An index without its terms or a role without its action is noticed late, and looks like another mistake.',
+    why: 'An index without its terms, a role without its action or a user without a password is noticed late, and looks like another mistake.',
   },
   {
     area: 'Login through an index',
@@ -87,7 +87,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     area: 'Documents under an id used before',
-    here: 'A document that is created, or inserted, under the id of a deleted or expired one has none of its tokens, and not its password.',
+    here: 'A document that is created, or inserted, under the id of a deleted or expired one has none of its tokens, and not its password; nor has one that is there again because its deletion was removed.',
     original: 'Tokens and password of the earlier document were valid again.',
     why: 'Whoever may create a document with an id would log in the person who had the id before, with the permissions of the new one.',
   },

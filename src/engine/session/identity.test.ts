@@ -432,6 +432,18 @@ test('a document that is there again by an inserted version has none of its toke
   expect(await w.ask(identify('one'))).toBe(false);
 });
 
+test('a document whose deletion is removed has none of its tokens, and not its password', async () => {
+  const w = await world();
+  const { secret } = await w.document(login());
+  await w.ask({ delete: user });
+  const events = await w.page({ paginate: user, events: true });
+  const { ts } = events.at(-1) as { readonly ts: number };
+  await w.ask({ remove: user, ts, action: 'delete' });
+  expect(await w.ask({ exists: user })).toBe(true);
+  await expectRefused(w, secret);
+  expect(await w.ask(identify('one'))).toBe(false);
+});
+
 /** Users who log in through a public index, and a client key. */
 async function publicLogin(w: EngineWorld): Promise<{ readonly secret: string }> {
   await w.ask({

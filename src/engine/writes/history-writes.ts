@@ -3,7 +3,7 @@ import { fail } from '../../errors.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { PastEvent, ReadTime } from '../../query/session.ts';
 import { isObject } from '../../values/value.ts';
-import type { ActionName, Event, Micros, ObjectValue } from '../../values/value.ts';
+import type { ActionName, Event, Micros, ObjectValue, Ref } from '../../values/value.ts';
 import { NATIVE, isNative } from '../../values/native-kinds.ts';
 import { objectWithoutNulls } from '../../values/object-changes.ts';
 import type { EngineContext } from '../context/context.ts';
@@ -48,10 +48,7 @@ export function insertVersion(
   }
   const change = { mode: 'insert', ref, params: plain, previous: undefined } as const;
   const fields = checkedFields(context, change, form);
-  const wasLive = liveVersion(context, ref, 'present');
-  rewriteHistory(context, ref, { ts: at, fields });
-  // A document that is there again by it inherits no more than one that is created.
-  if (!wasLive && liveVersion(context, ref, 'present')) endCredentialsOf(context, ref);
+  rewriting(context, ref, () => rewriteHistory(context, ref, { ts: at, fields }));
   const shown = fields.get('data');
   const isShown = shown !== undefined && isObject(shown);
   return { kind: 'event', ts: at, action: 'create', document: ref, data: isShown ? shown : null };
@@ -72,8 +69,15 @@ export function removeVersionAt(
   const version = versionsOf(context, ref).find((each) => each.ts === at);
   const data = version ? fieldsOf(context, ref, version) : NO_PARAMS;
   requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
-  removeVersion(context, ref, at, isEnd(action) ? 'end' : 'live');
+  rewriting(context, ref, () => removeVersion(context, ref, at, isEnd(action) ? 'end' : 'live'));
   return null;
+}
+
+/** A document that is there again by it inherits no more than one that is created. */
+function rewriting(context: EngineContext, ref: Ref, rewrite: () => void): void {
+  const wasLive = liveVersion(context, ref, 'present');
+  rewrite();
+  if (!wasLive && liveVersion(context, ref, 'present')) endCredentialsOf(context, ref);
 }
 
 const NO_PARAMS: ObjectValue = new Map();
