@@ -41,6 +41,16 @@ test('parseQuery() lists the keys of an unknown form as written', () => {
   ]);
 });
 
+test('parseQuery() says what a function takes that is given something else', () => {
+  const detail = (query: unknown) => failureOf(JSON.stringify(query))[0]?.detail;
+  expect(detail({ paginate: 1, sizee: 5 })).toBe(
+    'paginate takes after, size, ts, events, sources, before, cursor.',
+  );
+  expect(detail({ param: 1, create: 1 })).toBe('create takes params.');
+  expect(detail({ zeta: 1, alpha: 2 })).toBeUndefined();
+  expect(detail({ now: null, toString: 1 })).toBeUndefined();
+});
+
 test('parseQuery() finds a form whatever the order of its keys', () => {
   expect(shown({ from: [7], select: 0 })).toBe('7');
 });

@@ -30,7 +30,7 @@ import { collect, Dynamic, effectOfAll, isLambda, toNode } from './parsed.ts';
 import type { FormParser, Parsed } from './parsed.ts';
 import { Scopes, type FreeVariables } from './scopes.ts';
 import { API_VERSIONS, type ApiVersion } from './session.ts';
-import { lookup, type FoundForm } from './table.ts';
+import { lookup, takenBy, type FoundForm } from './table.ts';
 import { SLICE_OVER, TimeSlices } from './time-slices.ts';
 
 /**
@@ -216,7 +216,7 @@ class Parser implements FormParser {
     return invalid(
       path,
       `No form/function found, or invalid argument keys: { ${[...json.keys()].join(', ')} }.`,
-      json.has('lambda') ? 'Put it into q.Query().' : undefined,
+      json.has('lambda') ? 'Put it into q.Query().' : takenBy(json),
     );
   }
 

@@ -131,6 +131,16 @@ function onlyKey(json: ReadonlyMap<string, unknown>): string {
   return '';
 }
 
+/** What a function takes that `json` names, with other keys than it takes. */
+export function takenBy(json: ReadonlyMap<string, unknown>): string | undefined {
+  for (const name of json.keys()) {
+    const rows = FUNCTION_ROWS.filter((row) => row.name === name);
+    const keys = new Set(rows.flatMap(({ form }) => Object.keys(form).slice(1)));
+    if (keys.size > 0) return `${name} takes ${[...keys].join(', ')}.`;
+  }
+  return undefined;
+}
+
 /** The form with exactly the keys of `json` at this version. */
 export function lookup(
   json: ReadonlyMap<string, unknown>,

@@ -256,7 +256,11 @@ export function failNothing(
     const { database, id } = target.collection;
     requireRight(context, new Ref(database, Number(id), MISSING_ID), path);
   }
-  return fail('instance not found', positionOf(path), 'Set not found.');
+  const index = target.kind === 'set' && target.op === 'match' ? target.index : undefined;
+  const detail =
+    index &&
+    `Index ${context.schema(index.database).index(index)?.name} has nothing for these terms.`;
+  return fail('instance not found', positionOf(path), 'Set not found.', { detail });
 }
 
 /** Stands for any document that is not there. */
