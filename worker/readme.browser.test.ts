@@ -2,6 +2,13 @@ import { expect, test } from 'vitest';
 import readme from '../README.md?raw';
 import * as burrow from '../src/index.ts';
 
+/** What the README imports. Whoever pastes its code has no other names of the package. */
+const imported = Object.fromEntries(
+  [...readme.matchAll(/^import \{ (.*) \} from 'burrowdb'$/gm)]
+    .flatMap(([, names = '']) => names.split(', '))
+    .map((name) => [name, Reflect.get(burrow, name)]),
+);
+
 const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) =>
   code.replace(/^import .*$/m, ''),
 );
@@ -23,7 +30,7 @@ const shared = blocks.find((block) => block.includes('signOut')) ?? '';
 test('what the README shows works when pasted into one file', async () => {
   const received: unknown[][] = [];
   const console = { log: (...said: unknown[]) => received.push(said) };
-  const names = { ...burrow, console };
+  const names = { ...imported, console };
   const code = `${start}\n${login}
     const isOut = await me.query(q.CurrentIdentity()).catch(({ status }) => status)
     ${shared}
@@ -36,7 +43,7 @@ test('what the README shows works when pasted into one file', async () => {
 });
 
 test('what the README shows works in two tabs that start at once', async () => {
-  const names = { ...burrow, console: { log: () => undefined } };
+  const names = { ...imported, console: { log: () => undefined } };
   const tab = () => run(`${start}\n${login}\nreturn db`, names) as Promise<burrow.Database>;
   const [one, two] = await Promise.all([tab(), tab()]);
   const { q } = burrow;
