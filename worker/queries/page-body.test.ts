@@ -22,6 +22,7 @@ async function world(): Promise<EngineWorld> {
     }),
   });
   await w.ask(create(doc('users', 1), { email: 'ann@example.org' }));
+  await w.ask({ create_collection: obj({ name: 'empty' }) });
   const body = { query: { lambda: 'x', expr: { create: coll('users'), params: { var: 'x' } } } };
   await w.ask({ create_function: obj({ name: 'sign_up', body }) });
   return w;
@@ -51,6 +52,24 @@ test.each<[string, Query, string, string]>([
     'Document not found. users/2',
   ],
   [
+    'the token that is not there',
+    { get: { ref: { tokens: null }, id: '7' } },
+    'Token not found.',
+    'Token not found. tokens/7',
+  ],
+  [
+    'the index in which nothing is found',
+    { get: { match: { index: 'users_by_email' }, terms: 'bob@example.org' } },
+    'Set not found.',
+    'Set not found. Index users_by_email has nothing for these terms.',
+  ],
+  [
+    'what a page takes',
+    { paginate: { collections: null }, sizee: 5 },
+    'No form/function found, or invalid argument keys: { paginate, sizee }.',
+    'No form/function found, or invalid argument keys: { paginate, sizee }. paginate takes after, size, ts, events, sources, before, cursor.',
+  ],
+  [
     'the members that are not valid',
     { create_collection: obj({ name: 'a b', ttl_days: 'x' }) },
     'document data is not valid.',
@@ -66,6 +85,19 @@ test.each<[string, Query, string, string]>([
   const w = await world();
   expect((await w.fault(query)).description).toBe(overHttp);
   expect(await received(w, query)).toBe(inPage);
+});
+
+test('an index that is being built says how to wait for it', async () => {
+  const w = await world();
+  const numbers = Array.from({ length: 200 }, (_, i) => i);
+  const made = { lambda: 'n', expr: create(coll('empty'), { n: { var: 'n' } }) };
+  await w.ask({ map: made, collection: numbers });
+  await w.ask({ create_index: obj({ name: 'late', source: coll('empty') }) });
+  const query = { paginate: { match: { index: 'late' } } };
+  expect((await w.fault(query)).description).toBe("Index 'late' is not active.");
+  expect(await received(w, query)).toBe(
+    "Index 'late' is not active. Wait for client.whenActive(index).",
+  );
 });
 
 test('an answer without an error is as it is', async () => {
