@@ -21,7 +21,7 @@ export async function startWorker(
 ): Promise<Worker> {
   if (start === startDefaultWorker && typeof Worker === 'undefined') {
     throw new Unsupported(
-      'A database can only be opened in a browser. On a server, Burrow can be imported only.',
+      'A database can only be opened in a browser. On a server, use burrowdb/node or burrowdb/remote.',
     );
   }
   const worker = construct(start);
