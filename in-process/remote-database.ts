@@ -5,6 +5,7 @@ import type { QueryCall } from '../src/host/query.ts';
 import { LIMITS } from '../src/limits.ts';
 import { abortWith } from '../hosts/abort-with.ts';
 import { aborted } from '../worker/queries/abortable-calls.ts';
+import { pageBody } from '../worker/queries/page-body.ts';
 import { checkTimeout, tagsIn } from '../worker/queries/query-options.ts';
 import { HubLiveQueries } from '../worker/sync/hub-live-queries.ts';
 import {
@@ -55,8 +56,9 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       const reads = isRead(call.query);
       const { response, text } = await send(remote, '/', sent, { reads, ms, given: signal });
       if (!isAnswer(text)) throw unanswered(reads, foreign(response));
-      const metrics = metricsIn(response.headers);
-      return { status: response.status, body: text, metrics, isHubs: true };
+      const { status } = response;
+      const body = explained({ status, body: text }, call.secret);
+      return { status, body, metrics: metricsIn(response.headers), isHubs: true };
     },
     async http({ method, path, headers, body }) {
       // A query takes its time; the other routes answer at once.
@@ -78,12 +80,18 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       ),
     subscribe: (id, secret, query, emit) =>
       live.subscribe(id, secret, query, (of, answer) =>
-        emit({ type: 'answer', id: of, ...answer, isHubs: true }),
+        emit({ type: 'answer', id: of, ...answer, body: explained(answer, secret), isHubs: true }),
       ),
     unsubscribe: (id) => live.unsubscribe(id),
     leave: () => live.close(),
   };
 }
+
+/** A hub does not say over HTTP why a secret opens nothing, where programs compare texts. */
+const explained = (answer: { readonly status: number; readonly body: string }, secret: string) =>
+  pageBody(answer, secret, UNKNOWN_SECRET);
+
+const UNKNOWN_SECRET = 'this is no key or token, nor the root secret of the hub.';
 
 /** What the page's own database refuses is refused here, with the same text: `fetch` would take it for a bug. */
 function headersOf({
@@ -92,7 +100,7 @@ function headersOf({
   tags,
   traceparent,
 }: Pick<QueryCall, 'secret'> & Partial<QueryCall>): Record<string, string> {
-  if (!isSendable(secret)) throw new Refusal('unauthorized', 'Unauthorized');
+  if (!isSendable(secret)) throw new Refusal('unauthorized', `Unauthorized: ${UNKNOWN_SECRET}`);
   checkTimeout({ timeoutMs });
   tagsIn({ tags });
   return {

@@ -1,5 +1,6 @@
 /** Scripts at a hub that listens at a port. */
 import { createServer } from 'node:http';
+import { inspect } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLiveRoute } from '../hub/live/live-route.ts';
@@ -84,6 +85,44 @@ test('errors have the classes of the page', async () => {
     code: 'bad request',
     description: 'The option `timeoutMs` must be an integer from 1 to 600000.',
   });
+});
+
+test('a secret that opens nothing is told its kind and why, and not repeated', async () => {
+  const client = remote.client();
+  const key = await client.query(q.CreateKey({ role: 'server' }));
+  await client.query(q.Delete(key.ref));
+  const deleted = 'Unauthorized: this key was deleted, is expired, or of another database.';
+  const unknown = 'Unauthorized: this is no key or token, nor the root secret of the hub.';
+  for (const [secret, description] of [
+    [key.secret, deleted],
+    ['nobody', unknown],
+    ['a b\n', unknown],
+  ] as const) {
+    const stranger = remote.client({ secret });
+    await expect(stranger.query(1)).rejects.toMatchObject({ code: 'unauthorized', description });
+    const told: string[] = [];
+    const stop = stranger.subscribe(1, {
+      next: () => undefined,
+      error: (error) => told.push(error.description),
+    });
+    await expect.poll(() => told).toEqual([description]);
+    stop();
+  }
+});
+
+test.each([[undefined], [null], [''], [5], ['a b']])(
+  'connect() and client() refuse %j as the secret: it does not become another',
+  async (given) => {
+    const secret = given as never;
+    await expect(connect({ url: hub.url, secret })).rejects.toBeInstanceOf(UsageError);
+    if (given !== 'a b') expect(() => remote.client({ secret })).toThrow(UsageError);
+  },
+);
+
+test('the secret of connect() is seen in nothing that connect() gives', () => {
+  const seen = inspect(remote, { depth: 20, showHidden: true, getters: true });
+  expect(seen).toContain(remote.url);
+  expect(seen + JSON.stringify(remote)).not.toContain(hub.secret);
 });
 
 test('a signal stops a query', async () => {

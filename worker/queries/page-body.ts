@@ -3,10 +3,16 @@ import { looksLikeAccessToken, parseSecret } from '../../src/engine/access.ts';
 import type { QueryAnswer } from '../../src/engine/host.ts';
 import { detailedBody, refusalBody } from '../../src/engine/session.ts';
 
-/** @param secret that the query was sent with */
+const OF_PAGE = 'this is no key or token. Root secrets last as long as a page: use db.client().';
+
+/**
+ * @param secret that the query was sent with
+ * @param unknown why one that has no form of ours opens nothing
+ */
 export function pageBody(
   { status, body, faults }: Pick<QueryAnswer, 'status' | 'body' | 'faults'>,
   secret = '',
+  unknown = OF_PAGE,
 ): string {
   if (faults) return detailedBody(faults);
   // Sync makes a secret of its own, and says itself what becomes of its user.
@@ -16,6 +22,6 @@ export function pageBody(
     ? 'this JWT is expired, or of another audience, or no access provider has a role for it.'
     : kind
       ? `this ${kind} was deleted, is expired, or of another database.`
-      : 'this is no key or token. Root secrets last as long as a page: use db.client().';
+      : unknown;
   return refusalBody('unauthorized', `Unauthorized: ${why}`);
 }
