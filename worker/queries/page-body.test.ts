@@ -22,7 +22,6 @@ async function world(): Promise<EngineWorld> {
     }),
   });
   await w.ask(create(doc('users', 1), { email: 'ann@example.org' }));
-  await w.ask({ create_collection: obj({ name: 'empty' }) });
   const body = { query: { lambda: 'x', expr: { create: coll('users'), params: { var: 'x' } } } };
   await w.ask({ create_function: obj({ name: 'sign_up', body }) });
   return w;
@@ -61,7 +60,7 @@ test.each<[string, Query, string, string]>([
     'the index in which nothing is found',
     { get: { match: { index: 'users_by_email' }, terms: 'bob@example.org' } },
     'Set not found.',
-    'Set not found. Index users_by_email has nothing for these terms.',
+    'Set not found. Index users_by_email has none.',
   ],
   [
     'what a page takes',
@@ -85,19 +84,6 @@ test.each<[string, Query, string, string]>([
   const w = await world();
   expect((await w.fault(query)).description).toBe(overHttp);
   expect(await received(w, query)).toBe(inPage);
-});
-
-test('an index that is being built says how to wait for it', async () => {
-  const w = await world();
-  const numbers = Array.from({ length: 200 }, (_, i) => i);
-  const made = { lambda: 'n', expr: create(coll('empty'), { n: { var: 'n' } }) };
-  await w.ask({ map: made, collection: numbers });
-  await w.ask({ create_index: obj({ name: 'late', source: coll('empty') }) });
-  const query = { paginate: { match: { index: 'late' } } };
-  expect((await w.fault(query)).description).toBe("Index 'late' is not active.");
-  expect(await received(w, query)).toBe(
-    "Index 'late' is not active. Wait for client.whenActive(index).",
-  );
 });
 
 test('an answer without an error is as it is', async () => {

@@ -20,6 +20,5 @@ export function requireIndex(
   if (!index) return failUndefined({ schema }, 'indexes', nameOrRef, position);
   if (index.active) return index.ref;
   const text = `Index '${index.name}' is not active.`;
-  const detail = 'Wait for client.whenActive(index).';
-  return fail('instance not found', position, text, { status: 400, detail });
+  return fail('instance not found', position, text, { status: 400 });
 }

@@ -257,9 +257,7 @@ export function failNothing(
     requireRight(context, new Ref(database, Number(id), MISSING_ID), path);
   }
   const index = target.kind === 'set' && target.op === 'match' ? target.index : undefined;
-  const detail =
-    index &&
-    `Index ${context.schema(index.database).index(index)?.name} has nothing for these terms.`;
+  const detail = index && `Index ${context.schema(index.database).index(index)?.name} has none.`;
   return fail('instance not found', positionOf(path), 'Set not found.', { detail });
 }
 

@@ -52,8 +52,6 @@ export function setPassword(
   fields.set('hashed_password', hash);
 }
 
-const MEMBERS = ['password', 'hashed_password', 'current_password'];
-
 /** The `credentials` member of a user document's params: what it changes, if anything. */
 export function credentialsGiven(draft: Draft): PasswordChange | undefined {
   const given = draft.params.get('credentials') ?? undefined;
@@ -62,6 +60,6 @@ export function credentialsGiven(draft: Draft): PasswordChange | undefined {
     refuseType(draft, ['credentials'], given, 'Map');
     return undefined;
   }
-  refuseMisspelt(draft, given, MEMBERS, ['credentials']);
+  refuseMisspelt(draft, given, ['password', 'hashed_password'], ['credentials']);
   return passwordChange(draft, given, ['credentials'], setsAnyPassword(draft));
 }
