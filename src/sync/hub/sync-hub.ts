@@ -63,7 +63,7 @@ export interface SyncHub extends RequestHandlers {
 }
 
 export interface Subscription {
-  /** Why the device may not listen any more; undefined while the credential is valid. */
+  /** Asked with every heartbeat: why the device may not listen any more; undefined while the credential is valid. */
   refusal(): Promise<SyncRefusal | undefined>;
   close(): void;
 }
@@ -133,14 +133,18 @@ class Hub implements SyncHub {
       const { database, owner, record } = await this.pusherOf(push, request);
       const device = { database, device: push.device };
       this.hints.onPush(device);
-      const judged = await this.judge(push, { database, owner, request });
-      if (isSyncRefusal(judged)) return judged;
-      const { verdicts } = judged;
-      const pushed = { lastSeq: Math.max(record.lastSeq, verdicts.at(-1)?.seq ?? 0), verdicts };
-      const brought = await this.pullAfter(secret, push, database).catch(() => undefined);
-      if (brought) return { ...pushed, brought };
-      this.hints.onPush(device);
-      return pushed;
+      try {
+        const judged = await this.judge(push, { database, owner, request });
+        if (isSyncRefusal(judged)) return judged;
+        const { verdicts } = judged;
+        const pushed = { lastSeq: Math.max(record.lastSeq, verdicts.at(-1)?.seq ?? 0), verdicts };
+        const brought = await this.pullAfter(secret, push, database).catch(() => undefined);
+        if (brought) return { ...pushed, brought };
+        this.hints.onPush(device);
+        return pushed;
+      } finally {
+        this.hints.onPushed(device);
+      }
     });
   }
 
@@ -186,7 +190,9 @@ class Hub implements SyncHub {
       const close = this.hints.listen({ ...listener, onHint: (hint) => sender.send(hint) });
       const refusal = async (): Promise<SyncRefusal | undefined> => {
         const found = await answerOrRefusal(find);
-        return isSyncRefusal(found) ? found : undefined;
+        if (isSyncRefusal(found)) return found;
+        this.hints.onBeat(listener);
+        return undefined;
       };
       return { refusal, close };
     });

@@ -1,7 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { documentKey } from '../../../codec/key.ts';
 import type { CommitNotice } from '../../../engine/host.ts';
-import { coll, create, doc, obj } from '../../../engine/testing/engine-world.ts';
+import { coll, create, doc, obj, ROOT } from '../../../engine/testing/engine-world.ts';
+import { sha256 } from '../../../engine/testing/sha256.ts';
 import type { ChangeHint } from '../../protocol/hints.ts';
 import { NATIVE } from '../../../values/native-kinds.ts';
 import type { PullOutcome } from '../pull/pull.ts';
@@ -9,7 +10,9 @@ import { NO_SCOPE } from '../rights/scope.ts';
 import { deviceAddress } from '../rows/device-rows.ts';
 import { BoundedMemory, MEMORY_CHARS } from './bounded-memory.ts';
 import { ChangeHints } from './change-hints.ts';
-import { accepted, HubWorld, type Device } from '../../testing/hub-world.ts';
+import { HintSender } from './hint-sender.ts';
+import { accepted, HubWorld, wire, type Device } from '../../testing/hub-world.ts';
+import { createSyncHub } from '../sync-hub.ts';
 
 const THINGS = { documents: coll('things') };
 
@@ -32,10 +35,12 @@ async function listen(world: HubWorld, device: Device) {
   const subscription = accepted(
     await world.sync.subscribe(device.secret, device.id, (poke) => pokes.push(poke)),
   );
-  /** Pokes since the last time. */
+  const sent = vi.spyOn(HintSender.prototype, 'send');
+  onTestFinished(() => sent.mockRestore());
+  /** Hints since the last time: what they bring is evaluated later. */
   const heard = async (): Promise<number> => {
     await Promise.resolve();
-    return pokes.splice(0).length;
+    return sent.mock.calls.splice(0).length;
   };
   return { subscription, heard, pokes };
 }
@@ -43,8 +48,8 @@ async function listen(world: HubWorld, device: Device) {
 test('a device is poked when a commit touches its sets, and not when it touches others', async () => {
   const world = await open();
   const device = (await world.device()).watch(THINGS);
-  await device.pull();
   const { heard, subscription } = await listen(world, device);
+  await device.pull();
   await world.ask(create(doc('things', 1), { kind: 'a' }));
   expect(await heard()).toBe(1);
   await world.ask(create(doc('others', 1)));
@@ -59,8 +64,8 @@ test('a device is poked when a commit touches its sets, and not when it touches 
 test('parts of an index are touched by their entries', async () => {
   const world = await open();
   const device = (await world.device()).watch({ match: { index: 'by_kind' }, terms: 'a' });
-  await device.pull();
   const { heard } = await listen(world, device);
+  await device.pull();
   await world.ask(create(doc('things', 1), { kind: 'b' }));
   expect(await heard()).toBe(0);
   await world.ask({ update: doc('things', 1), params: obj({ data: obj({ kind: 'a' }) }) });
@@ -85,8 +90,8 @@ test('what rights rest on, schema and the own token are reasons too', async () =
   });
   await world.ask(create(doc('things', 1), { team: 1 }));
   const device = (await world.device(await world.user(1, { team: 1 }))).watch(THINGS);
-  await device.pull();
   const { heard, subscription } = await listen(world, device);
+  await device.pull();
   await world.ask({ update: doc('users', 1), params: obj({ data: obj({ team: 2 }) }) });
   expect(await heard()).toBe(1);
   await world.ask({ create_collection: obj({ name: 'new' }) });
@@ -203,6 +208,93 @@ test('a device that must ask after its push is not told meanwhile, whoever does 
   await world.ask(create(doc('things', 3)));
   await expect.poll(() => pokes).toHaveLength(1);
 });
+
+/** Another process of the hub, over the same data. */
+function besides(world: HubWorld) {
+  const { engine } = world;
+  const clock = () => world.now;
+  const random = (count: number) => new Uint8Array(count);
+  const hub = createSyncHub({ engine, clock, random, sha256, rootSecret: ROOT });
+  return async (device: Device): Promise<void> =>
+    device.take(accepted(await hub.pull(device.secret, wire(device.pullMessage()))));
+}
+
+test('a device that pulls at another process after its push is told of what others do', async () => {
+  const world = await open();
+  const pullElsewhere = besides(world);
+  const device = (await world.device()).watch(THINGS);
+  const { pokes } = await listen(world, device);
+  await pullElsewhere(device);
+  await device.push(device.item({ query: create(doc('things', 1)) }));
+  await pullElsewhere(device);
+  expect(pokes).toEqual([]);
+  await world.ask(create(doc('things', 2)));
+  await expect.poll(() => pokes).toHaveLength(1);
+});
+
+test('a device whose pull was awaited here, and came to another process, is told with the next heartbeat', async () => {
+  const world = await open();
+  const pullElsewhere = besides(world);
+  const device = (await world.device()).watch(THINGS);
+  const { pokes, subscription } = await listen(world, device);
+  await device.pull();
+  const text = 'x'.repeat(70_000);
+  await device.push(device.item({ query: create(doc('things', 1), { text }) }));
+  await pullElsewhere(device);
+  await world.ask(create(doc('things', 2)));
+  expect(pokes).toEqual([]);
+  expect(await subscription.refusal()).toBeUndefined();
+  await expect.poll(() => pokes).toHaveLength(1);
+});
+
+test('a device that has pulled other sets at another process before it listens is told of those', async () => {
+  const world = await open();
+  const pullElsewhere = besides(world);
+  const device = (await world.device()).watch(THINGS);
+  await device.pull();
+  device.watch(THINGS, { documents: coll('others') });
+  await pullElsewhere(device);
+  const { pokes } = await listen(world, device);
+  await pullElsewhere(device);
+  await world.ask(create(doc('others', 1)));
+  await expect.poll(() => pokes).toHaveLength(1);
+});
+
+test('a device whose rights were found to depend on more by a comparison is told of that too', async () => {
+  const world = await open();
+  const isLead = {
+    equals: [{ select: ['data', 'lead'], from: { get: TEAM } }, { identity: null }],
+  };
+  await world.ask({
+    create_role: obj({
+      name: 'lead',
+      privileges: obj({
+        resource: coll('things'),
+        actions: obj({ read: { query: { lambda: 'ref', expr: isLead } } }),
+      }),
+      membership: obj({ resource: coll('users') }),
+    }),
+  });
+  for (const id of [1, 2]) await world.ask(create(doc('others', id), {}));
+  await world.ask(create(doc('things', 1)));
+  const device = (await world.device(await world.user(1, { team: '1' }))).watch(THINGS);
+  const { pokes } = await listen(world, device);
+  await device.pull();
+  await world.ask({ update: doc('users', 1), params: obj({ data: obj({ team: '2' }) }) });
+  await expect.poll(() => pokes).toHaveLength(1);
+  await device.pull();
+  expect(device.mustCheck).toBe(true);
+  await device.check();
+  const lead = obj({ lead: doc('users', 1) });
+  await world.ask({ update: doc('others', 2), params: obj({ data: lead }) });
+  await expect.poll(() => pokes).toHaveLength(2);
+});
+
+/** The document that the caller's own names. */
+const TEAM = {
+  ref: coll('others'),
+  id: { select: ['data', 'team'], from: { get: { identity: null } } },
+};
 
 test('of two streams of one device, the other one is told of what the push of the first has done', async () => {
   const world = await open(() => Promise.resolve());

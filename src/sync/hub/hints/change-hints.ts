@@ -11,7 +11,7 @@ import { isLast, nextPull } from '../../protocol/next-pull.ts';
 import type { PartRange } from '../../protocol/set-parts.ts';
 import type { PullOutcome } from '../pull/pull.ts';
 import { RIGHTS_COLLECTIONS } from '../rights/rights-collections.ts';
-import { ScopeMatcher } from '../rights/scope.ts';
+import { ScopeMatcher, scopeAddress } from '../rights/scope.ts';
 import { deviceAddress } from '../rows/device-rows.ts';
 import { BoundedMemory } from './bounded-memory.ts';
 
@@ -56,6 +56,8 @@ interface ListeningDevice {
   readonly listeners: Set<Listener>;
   /** Of its record. */
   readonly key: Key;
+  /** Of what its rights were found to depend on. */
+  readonly scopeKey: Key;
   /** It pushes, and pulls by itself after that. */
   isPushing: boolean;
   /** A hint that was not sent because of that. */
@@ -95,6 +97,8 @@ export class ChangeHints {
     const hint: ChangeHint = { head: ts };
     for (const [name, device] of this.devices) {
       if (records.has(device.key)) this.forgetRights(name);
+      // A pull has found more that they depend on: one at another process is not seen here.
+      if (records.has(device.scopeKey)) this.watches.delete(name);
       const watch = this.watches.get(name);
       const concern = isUnknown ? 'rights' : concernOf(device, byDatabase, watch);
       if (!concern) continue;
@@ -110,6 +114,20 @@ export class ChangeHints {
     if (listening) listening.isPushing = true;
   }
 
+  /** Its push was answered: it pulls next, and that shows what was held back. Unless it pulls here, as far as is known, no pull would end the wait. */
+  onPushed(device: DeviceName): void {
+    const listening = this.devices.get(nameOf(device));
+    if (!listening || this.standing(device)) return;
+    if (listening.listeners.size === 1) listening.heldBack = undefined;
+    release(listening);
+  }
+
+  /** A pull that is still awaited here has gone to another process. */
+  onBeat(device: DeviceName): void {
+    const listening = this.devices.get(nameOf(device));
+    if (listening) release(listening);
+  }
+
   /**
    * @param secret that the device pulled with
    * @returns undefined when it does not listen, or pulls again before it needs a hint
@@ -123,12 +141,12 @@ export class ChangeHints {
     this.watches.set(name, watch, text.length + JSON.stringify(scope).length);
     const listening = this.devices.get(name);
     if (!listening) return undefined;
-    const { heldBack } = listening;
     this.standAfter(name, message, outcome, secret);
-    Object.assign(listening, { isPushing: false, heldBack: undefined });
     // What this pull brings, only one of several streams has.
-    const isMissed = heldBack && (heldBack.head > pulled.cursor || listening.listeners.size > 1);
-    if (isMissed) notify(listening, heldBack);
+    const { heldBack, listeners } = listening;
+    if (heldBack && heldBack.head <= pulled.cursor && listeners.size === 1)
+      listening.heldBack = undefined;
+    release(listening);
     return this.standings.get(name);
   }
 
@@ -158,8 +176,11 @@ export class ChangeHints {
     const listeners = this.devices.get(name)?.listeners ?? new Set();
     listeners.add(listener);
     const { key } = deviceAddress(database, device);
-    this.devices.set(name, { listeners, key, isPushing: false, heldBack: undefined });
+    const { key: scopeKey } = scopeAddress(database, device);
+    this.devices.set(name, { listeners, key, scopeKey, isPushing: false, heldBack: undefined });
     this.standings.delete(name);
+    // It may have pulled other sets at another process since.
+    this.watches.delete(name);
     return () => {
       listeners.delete(listener);
       if (listeners.size > 0 || this.devices.get(name)?.listeners !== listeners) return;
@@ -207,6 +228,13 @@ const pullOnHint = (message: Pull, pulled: Pulled): Pull | undefined =>
   !isLast(pulled) || pulled.check || message.refetch.length > 0
     ? undefined
     : nextPull(message, pulled);
+
+function release(device: ListeningDevice): void {
+  const { heldBack } = device;
+  device.isPushing = false;
+  device.heldBack = undefined;
+  if (heldBack) notify(device, heldBack);
+}
 
 function notify({ listeners }: ListeningDevice, hint: ChangeHint): void {
   for (const { onHint } of listeners) onHint(hint);
