@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { HubMetrics, type Gauges } from './metrics.ts';
 
@@ -41,6 +42,18 @@ test('each gauge is in the text with its own value', async () => {
     log_records: '13',
     log_records_lost: '14',
   });
+});
+
+test('the board and the alerts of ops/monitoring name metrics that there are', async () => {
+  const text = await new HubMetrics(gauges).text();
+  for (const file of ['board.json', 'alerts.yml']) {
+    const asked = readFileSync(new URL(`../../ops/monitoring/${file}`, import.meta.url), 'utf8');
+    // Those of Patroni are its own.
+    const names = new Set(asked.match(/\b(?:burrow|nodejs|process)_\w+/g));
+    expect(names.size, file).toBeGreaterThan(2);
+    for (const name of names)
+      expect(text, file).toContain(`# TYPE ${name.replace(/_bucket$/, '')} `);
+  }
 });
 
 test('who was held back is in the text while it is among those held back most', async () => {
