@@ -2,7 +2,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { counterOf } from '../../src/store/testing/store-rows.ts';
 import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
+import { MIGRATIONS } from '../sql/migrations.ts';
 import { SqlStore } from './sql-store.ts';
+import { openTables } from './sql-tables.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -37,6 +39,39 @@ test('a server that refuses at once is tried ten times', async () => {
 test('a server that is silent is tried no more than three times', async () => {
   expect(await triesAt(10_000)).toEqual({ tries: 3, ms: 30_000 });
   expect(await triesAt(60_000)).toEqual({ tries: 3, ms: 180_000 });
+});
+
+test('a hub that opens while another server takes over waits for it, and is told of a wrong address at once', async () => {
+  const readOnly = new SqlFailure('cannot execute INSERT in a read-only transaction', '25006');
+  const gone = new SqlFailure('connect ECONNREFUSED', undefined);
+  const version = { command: 'SELECT', count: 1, rows: [[String(MIGRATIONS.length)]] };
+  let left: (SqlFailure | undefined)[] = [];
+  const database: SqlDatabase = {
+    isExclusive: false,
+    roundTrips: 0,
+    connect: async () => {
+      if (left[0] === gone) throw left.shift();
+      return {
+        run: async ([first]) => {
+          if (first?.text.startsWith('SELECT version')) return [version];
+          const failure = left.shift();
+          if (failure) throw failure;
+          return [];
+        },
+        release: () => undefined,
+      };
+    },
+    listen: () => undefined,
+    close: () => Promise.resolve(),
+  };
+  const waits: number[] = [];
+  const wait = async (ms: number) => void waits.push(ms);
+  left = [readOnly, gone, readOnly, gone, readOnly, undefined];
+  await openTables(database, 't', { wait });
+  expect(waits).toHaveLength(5);
+  left = [gone];
+  await expect(openTables(database, 't', { wait })).rejects.toThrow('connect ECONNREFUSED');
+  expect(waits).toHaveLength(5);
 });
 
 test('whoever runs the hub is told once that the database is away, and why', async () => {

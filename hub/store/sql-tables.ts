@@ -1,6 +1,6 @@
 /** Opens a store on a database, after bringing its tables up to date. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../../src/errors.ts';
 import { migrate, requireMigrated } from '../sql/migrations.ts';
 import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
@@ -10,7 +10,9 @@ import { makeSequencers } from '../sql/statements.ts';
 /** A name that no other store has, or had. */
 export const newWriter = (): string => randomBytes(12).toString('hex');
 
-const ATTEMPTS_MAX = 3;
+/** A server may be replaced by another meanwhile: so often, and so long between. */
+const ATTEMPTS_MAX = 10;
+const PAUSE_MS = 500;
 
 /** @throws Refusal `storage_unavailable`; the database stays open, and the caller's to close */
 export async function openTables(
@@ -18,16 +20,17 @@ export async function openTables(
   tenant: string,
   {
     isReadOnly = false,
+    wait = (ms) => pause(ms),
     ...options
-  }: Partial<Pick<SqlStoreOptions, 'writer' | 'watched' | 'random' | 'report'>> & {
+  }: Partial<Pick<SqlStoreOptions, 'writer' | 'watched' | 'random' | 'report' | 'wait'>> & {
     readonly isReadOnly?: boolean;
   } = {},
 ): Promise<SqlStore> {
+  let wasConnected = false;
   for (let attempts = 1; ; attempts += 1) {
-    let isConnected = false;
     try {
       const connection = await database.connect();
-      isConnected = true;
+      wasConnected = true;
       try {
         if (isReadOnly) await requireMigrated(connection);
         else {
@@ -41,7 +44,10 @@ export async function openTables(
     } catch (reason) {
       if (!(reason instanceof SqlFailure)) throw reason;
       // If nobody responds the address is wrong; a lost connection is worth another attempt.
-      if (isConnected && reason.isRetryable && attempts < ATTEMPTS_MAX) continue;
+      if (wasConnected && reason.isRetryable && attempts < ATTEMPTS_MAX) {
+        await wait(PAUSE_MS);
+        continue;
+      }
       throw new Refusal('storage_unavailable', `Cannot open the database: ${reason.message}.`, {
         cause: reason,
       });
@@ -52,7 +58,7 @@ export async function openTables(
     tenant,
     writer: newWriter(),
     random: () => randomInt(1_000_000) / 1_000_000,
-    wait: (ms) => wait(ms),
+    wait,
     ...options,
   });
 }
