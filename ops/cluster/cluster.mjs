@@ -64,13 +64,12 @@ export async function until(isSo, what, ms = START_MS) {
 
 /** Status of an answer; 0: none came. @param {string} url */
 const statusOf = (url) =>
-  fetch(url, { signal: AbortSignal.timeout(2000) }).then(
-    async (answer) => {
+  fetch(url, { signal: AbortSignal.timeout(2000) })
+    .then(async (answer) => {
       await answer.arrayBuffer();
       return answer.status;
-    },
-    () => 0,
-  );
+    })
+    .catch(() => 0);
 
 export class Cluster {
   /** @param {string} folder of its data, configuration and logs @param {Record<string, string>} [hubSettings] besides those of `hub.env` */
@@ -95,10 +94,7 @@ export class Cluster {
   async up() {
     const why = obstacle();
     if (why !== undefined) throw new SetupError(why);
-    if (this.isOther())
-      throw new SetupError(
-        'Another cluster runs on this machine: end it with `npm run cluster -- down`, and the --folder it was started with.',
-      );
+    this.requireOwn();
     this.down();
     makeNetwork();
     for (const place of [...this.machines, this.front]) {
@@ -118,8 +114,14 @@ export class Cluster {
   /** Whether what runs there was started from another folder. */
   isOther() {
     const pids = pidsOf(this.front);
-    const file = pathOf(this.front.folder, 'haproxy.pid');
-    return pids.length > 0 && !(existsSync(file) && pids.includes(this.pid(this.front, 'haproxy')));
+    return pids.length > 0 && !pids.includes(this.pid(this.front, 'haproxy'));
+  }
+
+  requireOwn() {
+    if (this.isOther())
+      throw new SetupError(
+        'A cluster that was started with another --folder runs on this machine: end it with `npm run cluster -- down` and that one.',
+      );
   }
 
   /** Of this folder. @param {{ erase?: boolean }} [options] */
@@ -150,7 +152,11 @@ export class Cluster {
 
   /** After a crash. @param {Machine} machine */
   async start(machine) {
+    if (pidsOf(machine).length > 0)
+      throw new SetupError(`${machine.name} runs: \`crash ${machine.name}\` ends all that does.`);
     this.startDatabase(machine);
+    // A hub that finds no database ends.
+    await until(async () => (await this.primary()) !== undefined, 'a machine is primary');
     await this.startHub(machine);
     await this.hubAnswers(machine);
   }
@@ -167,7 +173,12 @@ export class Cluster {
 
   /** @param {Machine} machine @param {NodeJS.Signals} [signal] */
   endHub(machine, signal = 'SIGTERM') {
-    process.kill(this.pid(machine, 'hub'), signal);
+    if (this.hubRuns(machine)) process.kill(this.pid(machine, 'hub'), signal);
+  }
+
+  /** After a crash, its number may be that of another program. @param {Machine} machine */
+  hubRuns(machine) {
+    return pidsOf(machine).includes(this.pid(machine, 'hub'));
   }
 
   /** The hub of this checkout: made once. @returns {Promise<string>} */
@@ -201,15 +212,19 @@ export class Cluster {
 
   /** Ends the hub and starts it again. @param {Machine} machine @param {Record<string, string>} [more] settings, besides those of all hubs */
   async restartHub(machine, more = {}) {
-    const before = this.pid(machine, 'hub');
     this.endHub(machine);
-    await until(() => !isRunning(before), `the hub of ${machine.name} has ended`);
+    await until(() => !this.hubRuns(machine), `the hub of ${machine.name} has ended`);
     await this.startHub(machine, more);
     await this.hubAnswers(machine);
   }
 
   /** One hub after the other: taken out of the pool, ended when its requests are done, started again, put back. */
   async upgrade() {
+    for (const machine of this.machines)
+      if (!this.hubRuns(machine))
+        throw new SetupError(
+          `${machine.name} has no hub: \`crash ${machine.name}\`, then \`start ${machine.name}\`.`,
+        );
     for (const machine of this.machines) {
       const server = `hubs/${machine.name}`;
       await this.tellHaproxy(`set server ${server} state drain`);
@@ -322,9 +337,10 @@ export class Cluster {
     writeFileSync(pathOf(place.folder, `${name}.pid`), String(child.pid));
   }
 
-  /** @param {Machine} machine @param {string} name */
+  /** 0: it was never started. @param {Machine} machine @param {string} name */
   pid(machine, name) {
-    return Number(readFileSync(pathOf(machine.folder, `${name}.pid`), 'utf8'));
+    const file = pathOf(machine.folder, `${name}.pid`);
+    return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
   }
 
   programs() {
@@ -438,16 +454,6 @@ function waitForEnd(place, ms) {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
 }
 
-/** @param {number} pid */
-function isRunning(pid) {
-  try {
-    process.kill(pid, 0);
-    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
-  } catch {
-    return false;
-  }
-}
-
 /** Why it cannot run here; undefined: it can. */
 export function obstacle() {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
@@ -483,6 +489,7 @@ async function main() {
       );
       break;
     case 'down':
+      cluster.requireOwn();
       cluster.down({ erase: values.erase });
       break;
     case 'status':
