@@ -1,7 +1,7 @@
 /** The hub as a process: start, stop, kill, overload. Faults F20, F21, F30; threats T14; promises V2, V3. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -72,6 +72,30 @@ test('it prints where its data are and where it listens, keeps them over a resta
   const again = await open({ args: ['--data', data] });
   expect((await again.query(exists('1'))).body.resource).toBe(true);
 });
+
+test.runIf(process.platform === 'linux')(
+  'the folder of a hub in another container is refused while that stands still, and taken over at once when it was killed',
+  async () => {
+    const args = ['--data', await prepared()];
+    const first = await open({ args });
+    const lock = join(args[1] ?? '', 'burrow.lock');
+    // Containers number their processes themselves.
+    const holder = JSON.parse(await readFile(lock, 'utf8')) as object;
+    await writeFile(lock, JSON.stringify({ ...holder, numbers: 'pid:[1]' }));
+    first.child.kill('SIGSTOP');
+    const second = await runBurrow({ args: ['hub', '--port', '0', ...args] });
+    try {
+      await expect.poll(() => second.said()).toMatch(/has the folder open|listening on/);
+      expect(second.said()).toContain('has the folder open');
+    } finally {
+      second.child.kill('SIGKILL');
+      first.child.kill('SIGKILL');
+    }
+    await Promise.all([first.exited, second.exited]);
+    const again = await open({ args });
+    expect(again.said()).toMatch(/^Took over the lock/);
+  },
+);
 
 test('SIGTERM in the middle of work: what was acknowledged is there, and the rest is refused or done (V3)', async () => {
   const data = await prepared();

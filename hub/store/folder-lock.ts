@@ -12,10 +12,11 @@ import {
 } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, messageOf } from '../../hosts/node-errors.ts';
 import { Refusal } from '../../src/errors.ts';
+import { isListening, listenAt, placeOf, socketOf, type SocketHolder } from './lock-socket.ts';
 
 export interface TakenFolder {
   readonly path: string;
@@ -24,18 +25,15 @@ export interface TakenFolder {
   release(): Promise<void>;
 }
 
-interface Holder {
-  readonly pid: number;
+interface Holder extends SocketHolder {
   readonly host: string;
   readonly since: string;
-  /** What tells it from a later process with the same number, where the system says. */
-  readonly started?: string | undefined;
   /** In which its number means something: a container has one of its own, though it may have the name of its host. Where the system says. */
   readonly numbers?: string | undefined;
 }
 
 const LOCK = 'burrow.lock';
-/** The holder touches the lock file, so that processes on other hosts or in later containers see that it is alive. */
+/** The holder touches the lock file, so that processes on other hosts or in later containers see that it is alive where no socket tells it. */
 const BEAT_MS = 4000;
 const SILENCE_MS = 12_000;
 
@@ -55,17 +53,24 @@ export async function takeFolder(
 ): Promise<TakenFolder> {
   const path = resolve(folder);
   const lock = join(path, LOCK);
-  const own: Holder = {
+  let own: Holder = {
     pid: process.pid,
     host: hostname(),
     since: new Date().toISOString(),
     started: (await processState(process.pid))?.started,
     numbers: await readlink('/proc/self/ns/pid').catch(() => undefined),
   };
+  const socket = socketOf(path, own);
+  let stopListening: Awaited<ReturnType<typeof listenAt>>;
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
+    const place = await placeOf(path, socket);
+    // Before the lock is there.
+    if (place !== undefined) stopListening = await listenAt(socket);
+    if (stopListening) own = { ...own, place };
     while (!(await tryLock(lock, own))) await clearStale(lock, own, say);
   } catch (reason) {
+    await stopListening?.();
     if (reason instanceof Refusal) throw reason;
     throw new Refusal(
       'storage_unavailable',
@@ -85,6 +90,8 @@ export async function takeFolder(
       clearInterval(beat);
       heldHere.delete(lock);
       if (isSame(await readHolder(lock), own)) await rm(lock, { force: true });
+      // After the lock: who finds that nobody listens takes it over.
+      await stopListening?.();
     },
   };
 }
@@ -111,7 +118,11 @@ async function clearStale(
 ): Promise<void> {
   const holder = await readHolder(lock);
   if (holder === undefined) return;
-  if (holder !== 'unreadable' && (await isAlive(lock, holder, own, say)))
+  const folder = dirname(lock);
+  if (
+    holder !== 'unreadable' &&
+    ((await isListening(folder, holder)) ?? (await isAlive(lock, holder, own, say)))
+  )
     throw new Refusal(
       'storage_blocked',
       `Process ${holder.pid} on ${holder.host} has the folder open since ${holder.since}: stop it, or use another folder (lock: ${lock}).`,
@@ -130,6 +141,7 @@ async function clearStale(
     return;
   }
   await rm(beside, { force: true });
+  if (holder !== 'unreadable') await rm(socketOf(folder, holder), { force: true });
   say(
     holder === 'unreadable'
       ? `Took over the lock ${lock}: it could not be read, so its process has ended.`
@@ -146,9 +158,9 @@ async function readHolder(lock: string): Promise<Holder | 'unreadable' | undefin
     throw reason;
   }
   try {
-    const { pid, host, since = '', started, numbers } = JSON.parse(text) as Partial<Holder>;
+    const { pid, host, since = '', started, numbers, place } = JSON.parse(text) as Partial<Holder>;
     if (typeof pid !== 'number' || typeof host !== 'string') return 'unreadable';
-    return { pid, host, since, started, numbers };
+    return { pid, host, since, started, numbers, place };
   } catch {
     return 'unreadable';
   }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
@@ -21,6 +21,7 @@ import {
 import { freshTenant, openServer, sharedPostgres } from '../testing/hub-stores.ts';
 import { openPreparedPglite } from '../testing/prepared-pglite.ts';
 import { takeFolder } from './folder-lock.ts';
+import { socketOf, type SocketHolder } from './lock-socket.ts';
 import { MIGRATIONS, migrate } from '../sql/migrations.ts';
 import { openHubStore } from './open-store.ts';
 import { openPglite, startThread } from '../sql/pglite-database.ts';
@@ -81,7 +82,8 @@ describe('openHubStore() of a folder', () => {
     await writeFile(join(data, 'pglite.unfinished'), '');
     await expect(openHubStore({ at: { data }, mustExist: true })).rejects.toThrow('holds no data');
     const made = await openHubStore({ at: { data } });
-    expect(await readdir(data)).toEqual(['burrow.lock', 'pglite']);
+    const left = (await readdir(data)).filter((name) => !name.endsWith('.sock'));
+    expect(left).toEqual(['burrow.lock', 'pglite']);
     await increment(made.store);
     await made.close();
     const again = await openHubStore({ at: { data } });
@@ -159,6 +161,42 @@ describe('takeFolder()', () => {
     expect(said).toEqual([expect.stringContaining('could not be read')]);
     await taken.release();
   });
+
+  test.runIf(process.platform === 'linux')(
+    'leaves no socket behind, neither its own nor that of a process that has ended',
+    async () => {
+      const path = join(folder, 'sockets');
+      const first = await takeFolder(path, silent);
+      const lock = JSON.parse(await readFile(lockOf(path), 'utf8')) as SocketHolder;
+      const socket = socketOf(path, lock);
+      expect(await readdir(path)).toEqual([basename(socket), 'burrow.lock'].toSorted());
+      await first.release();
+      expect(await readdir(path)).toEqual([]);
+      const ended = { ...lock, started: '1' };
+      await writeFile(lockOf(path), JSON.stringify(ended));
+      await writeFile(socketOf(path, ended), '');
+      await (await takeFolder(path, silent)).release();
+      expect(await readdir(path)).toEqual([]);
+    },
+  );
+
+  test.runIf(process.platform === 'linux')(
+    'believes no socket of another machine, or file system: there the process may live whatever it says',
+    async () => {
+      const path = join(folder, 'elsewhere');
+      const first = await takeFolder(path, silent);
+      const lock = JSON.parse(await readFile(lockOf(path), 'utf8')) as SocketHolder;
+      await first.release();
+      const living = { ...lock, pid: process.ppid, started: undefined };
+      await writeFile(socketOf(path, living), '');
+      for (const place of [`0 ${lock.place}`, `${lock.place}0`, undefined]) {
+        await writeFile(lockOf(path), JSON.stringify({ ...living, place }));
+        await expect(takeFolder(path, silent)).rejects.toMatchObject({ code: 'storage_blocked' });
+      }
+      await writeFile(lockOf(path), JSON.stringify(living));
+      await (await takeFolder(path, silent)).release();
+    },
+  );
 
   test.each([
     ['another machine', { host: 'another-container' }],
