@@ -188,7 +188,7 @@ async function measure(count) {
       hints: counts.hints,
       'of which brought the change': counts.brought,
       pulls: counts.pulls,
-      'rooms whose devices differ': differing,
+      'rooms whose devices differ, or from a fresh read': differing,
       'rooms with notes missing': missing,
     };
   } finally {

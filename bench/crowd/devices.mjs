@@ -145,6 +145,8 @@ class Device {
 const counts = { hints: 0, brought: 0, pulls: 0 };
 /** @type {Device[]} */
 const devices = [];
+/** @type {Crowd | undefined} */
+let crowd;
 /** Commits that some device has not met. @type {(Commit & { left: number })[]} */
 let waiting = [];
 /** @type {number[]} */
@@ -169,10 +171,20 @@ const settleSoon = () => {
   });
 };
 
+/** One for each room, which has just read all that is there. */
+async function freshDevices() {
+  const { url = '', rooms = [] } = crowd ?? {};
+  const fresh = rooms.map((of, room) => new Device(url, room, of, () => undefined));
+  for (const device of fresh) await device.open();
+  return fresh;
+}
+
 /** @type {Record<string, (message: any) => Promise<object | void>>} */
 const handlers = {
-  /** @param {Crowd} crowd */
-  async open({ url, devices: count, rooms }) {
+  /** @param {Crowd} opened */
+  async open(opened) {
+    crowd = opened;
+    const { url, devices: count, rooms } = opened;
     for (let n = 0; n < count; n++) {
       const room = n % rooms.length;
       const of = rooms[room];
@@ -195,7 +207,7 @@ const handlers = {
     return { waiting: waiting.length };
   },
   async results() {
-    const documents = devices.map(({ room, documents }) => ({
+    const documents = [...devices, ...(await freshDevices())].map(({ room, documents }) => ({
       room,
       count: documents.size,
       text: [...documents]
