@@ -13,11 +13,22 @@ const SELDOM_MET: Partial<Record<Mutant, readonly string[]>> = {
   'a stale leader is not fenced off': ['two leaders', 'administrator writes'],
 };
 
+/** Where few seeds meet it, the one that was last seen to: it is tried before the others. */
+const TRIED_FIRST: Partial<Record<Mutant, number>> = {
+  'pending writes are not run again': 56,
+};
+
+const seedsFor = (mutant: Mutant): readonly number[] => {
+  const all = Array.from({ length: SEEDS_MAX }, (_, i) => i + 1);
+  const { [mutant]: first } = TRIED_FIRST;
+  return first === undefined ? all : [first, ...all];
+};
+
 test.each(MUTANTS)(
   'simulate() notices when %s',
   async (mutant) => {
     const often = SELDOM_MET[mutant];
-    for (let seed = 1; seed <= SEEDS_MAX; seed++) {
+    for (const seed of seedsFor(mutant)) {
       const { problems } = await simulate(seed, {
         operations: OPERATIONS,
         hasFaults: true,
