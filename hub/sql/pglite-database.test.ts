@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { openPglite, startThread } from './pglite-database.ts';
+import { startPrepared } from '../testing/prepared-pglite.ts';
+import { openPglite } from './pglite-database.ts';
 
 test('when close() resolves the thread has ended: nothing writes to its folder any more', async () => {
   let hasEnded = false;
-  const database = openPglite('memory:', (data) => {
-    const thread = startThread(data);
+  const database = openPglite('memory:', async (data) => {
+    const thread = await startPrepared(data);
     thread.once('exit', () => (hasEnded = true));
     return thread;
   });
