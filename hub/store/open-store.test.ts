@@ -19,8 +19,8 @@ import {
   STRICT,
 } from '../../src/store/testing/store-rows.ts';
 import { freshTenant, openServer, sharedPostgres } from '../testing/hub-stores.ts';
-import { openPreparedPglite } from '../testing/prepared-pglite.ts';
-import { takeFolder } from './folder-lock.ts';
+import { openPreparedPglite, prepareFolder, startPrepared } from '../testing/prepared-pglite.ts';
+import { dataIn, takeFolder } from './folder-lock.ts';
 import { socketOf, type SocketHolder } from './lock-socket.ts';
 import { MIGRATIONS, migrate } from '../sql/migrations.ts';
 import { openHubStore } from './open-store.ts';
@@ -44,7 +44,7 @@ const silent = (): void => undefined;
 
 describe('openHubStore() of a folder', () => {
   test('refuses a second opener, and the first goes on (F25)', async () => {
-    const data = join(folder, 'two');
+    const data = await prepareFolder(join(folder, 'two'));
     const first = await openHubStore({ at: { data } });
     await increment(first.store);
     await expect(openHubStore({ at: { data } })).rejects.toMatchObject({
@@ -198,7 +198,8 @@ describe('takeFolder()', () => {
     },
   );
 
-  test.each([
+  // Beside each other: they wait.
+  test.concurrent.each([
     ['another machine', { host: 'another-container' }],
     // With the network of its host it has the name of that, too, and the numbers of its processes begin anew.
     ['another container of this host', { host: hostname(), numbers: 'pid:[1]' }],
@@ -253,7 +254,7 @@ describe('takeFolder()', () => {
 
 describe('PGlite', () => {
   test('works in its own thread and does not block this one (F36)', async () => {
-    const database = openPglite('memory:');
+    const database = openPreparedPglite();
     const connection = await database.connect();
     let isDone = false;
     const busy = connection
@@ -269,10 +270,10 @@ describe('PGlite', () => {
     await database.close();
   });
 
-  const watched = (): { readonly start: typeof startThread; readonly threads: Worker[] } => {
+  const watched = (startOne: (dataDir: string) => Worker | Promise<Worker>) => {
     const threads: Worker[] = [];
-    const start = (dataDir: string): Worker => {
-      const thread = startThread(dataDir);
+    const start = async (dataDir: string): Promise<Worker> => {
+      const thread = await startOne(dataDir);
       threads.push(thread);
       return thread;
     };
@@ -280,8 +281,9 @@ describe('PGlite', () => {
   };
 
   test('in a folder is opened again when its thread has ended, and loses nothing', async () => {
-    const { start, threads } = watched();
-    const database = openPglite(join(folder, 'ended'), start);
+    const { start, threads } = watched(startThread);
+    const data = dataIn(await prepareFolder(join(folder, 'ended')));
+    const database = openPglite(data, start);
     const store = await openTables(database, 'main');
     await increment(store);
     const under = store.write(async (tx) => {
@@ -314,7 +316,7 @@ describe('PGlite', () => {
   });
 
   test('in memory is lost with its thread: no empty one takes its place', async () => {
-    const { start, threads } = watched();
+    const { start, threads } = watched(startPrepared);
     const database = openPglite('memory:', start);
     const store = await openTables(database, 'main', { random: () => 0 });
     await increment(store);
