@@ -7,6 +7,7 @@ import { createFilesRoute, type FilesRoute } from '../../hub/files/files-route.t
 import { createLiveRoute } from '../../hub/live/live-route.ts';
 import { DEFAULT_SETTINGS } from '../../hub/settings/settings.ts';
 import { createSyncRoute } from '../../hub/sync/sync-route.ts';
+import { prepareFolder } from '../../hub/testing/prepared-pglite.ts';
 import { openTestHub, type TestHub } from '../../hub/testing/test-hub.ts';
 import { openDatabase as openFolder } from '../../in-process/node.ts';
 import { connect } from '../../in-process/remote.ts';
@@ -130,6 +131,7 @@ test('docs/scripts.md: a seed, a report, a live query, the log, a folder, and a 
   expect(await database.client().query(q.Add(1, 2))).toBe(3);
   await database.close();
   expect((await run(4)).logged[0]).toMatch(/^Complete http/);
+  for (const name of ['field-notes', 'robot']) await prepareFolder(join(folder, name));
   const folderNotes = await run(5, { openDatabase: openFolder });
   expect(folderNotes.declared).toHaveProperty('db');
   await run(6, { openDatabase: openFolder, password: 'secret', key });
