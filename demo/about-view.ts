@@ -1,5 +1,5 @@
 import type { App, View } from './shell/app.ts';
-import { fill, h, type Child } from './shell/dom.ts';
+import { button, fill, h, type Child } from './shell/dom.ts';
 import { explain } from './shell/explain.ts';
 import { formatBytes, formatNumber } from './shell/format.ts';
 
@@ -80,23 +80,13 @@ async function showStorage(app: App, list: HTMLElement): Promise<void> {
 }
 
 function actions(app: App, storage: HTMLElement, check: HTMLElement): HTMLElement[] {
-  const button = (label: string, testId: string, run: () => Promise<void>) =>
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'quiet',
-        'data-testid': testId,
-        on: {
-          click: () => {
-            run().catch((error: unknown) => app.say(explain(error), 'bad'));
-          },
-        },
-      },
-      label,
-    );
+  const action = (label: string, testId: string, run: () => Promise<void>) =>
+    button(label, () => run().catch((error: unknown) => app.say(explain(error), 'bad')), {
+      class: 'quiet',
+      'data-testid': testId,
+    });
   return [
-    button('Request persistent storage', 'persist', async () => {
+    action('Request persistent storage', 'persist', async () => {
       const isKept = await navigator.storage.persist();
       await showStorage(app, storage);
       app.say(
@@ -106,12 +96,12 @@ function actions(app: App, storage: HTMLElement, check: HTMLElement): HTMLElemen
         isKept ? 'good' : 'bad',
       );
     }),
-    button('Verify the database', 'verify', async () => {
+    action('Verify the database', 'verify', async () => {
       fill(check, 'Checking every row…');
       const problems = await app.db.verify();
       fill(check, problems.length === 0 ? 'No problems found.' : problems.slice(0, 20).join('\n'));
     }),
-    button('Delete this database', 'destroy', async () => {
+    action('Delete this database', 'destroy', async () => {
       if (
         !confirm(
           'Delete all cities, accounts, history and logs on this device? Notes of the page “Sync” stay.',

@@ -42,6 +42,9 @@ export const button = (
 ): HTMLButtonElement =>
   h('button', { type: 'button', ...attributes, on: { click: () => void run() } }, label);
 
+export const hint = (...children: readonly Child[]): HTMLElement =>
+  h('p', { class: 'hint' }, ...children);
+
 /** A choice of one of the options: its value is the name of the option. */
 export const select = (
   id: string,

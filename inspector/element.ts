@@ -3,7 +3,7 @@ import type { Client, Database } from '../src/index.ts';
 import type { Diagnostics, DiagnosticsCall } from '../src/host/diagnostics.ts';
 import { askWorker } from './ask.ts';
 import { problemOf, type Context, type Panel } from './context.ts';
-import { button, fill, h } from './dom.ts';
+import { button, fill, h, hint } from './dom.ts';
 import { dataPanel } from './panels/data.ts';
 import { livePanel } from './panels/live.ts';
 import { queriesPanel } from './panels/queries.ts';
@@ -106,9 +106,7 @@ export class BurrowInspector extends Base {
         'header',
         {},
         h('h2', {}, 'Burrow'),
-        h(
-          'p',
-          { class: 'hint' },
+        hint(
           `${name} · reads with the root secret of this page, as the developer: it may see everything`,
         ),
         this.hasAttribute('docked') &&

@@ -1,6 +1,6 @@
 import { q } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
-import { fill, h, refillPart, type Child } from '../shell/dom.ts';
+import { button, fill, h, lead, refillPart, type Child } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatNumber } from '../shell/format.ts';
 import type { Account } from './accounts.ts';
@@ -41,9 +41,7 @@ export function accountView(app: App): View {
 function signIn(app: App, isAdding: boolean, add: (adding: boolean) => void): Child[] {
   return [
     h('h1', {}, isAdding ? 'Add a login' : 'Log in'),
-    h(
-      'p',
-      { class: 'lead' },
+    lead(
       isAdding
         ? 'For another account, or for this one under another name.'
         : 'With an account you can edit cities. Accounts are stored in this browser’s database and work offline.',
@@ -73,26 +71,22 @@ function account(app: App, current: Account, logins: HTMLElement, onAdd: () => v
       await app.accounts.dropEnded();
     }
   };
-  const button = (label: string, testId: string, click: () => unknown, kind = 'quiet') =>
-    h(
-      'button',
-      { type: 'button', class: kind, 'data-testid': testId, on: { click: () => void click() } },
-      label,
-    );
+  const action = (label: string, testId: string, run: () => unknown, kind = 'quiet') =>
+    button(label, run, { class: kind, 'data-testid': testId });
   return [
     h('h1', { 'data-testid': 'account-email' }, current.email),
-    h('p', { class: 'lead' }, 'You are logged in and can edit cities.'),
+    lead('You are logged in and can edit cities.'),
     h(
       'div',
       { class: 'buttons' },
-      button('Log out', 'log-out', logOut(false), ''),
-      button('Log out everywhere', 'log-out-all', logOut(true)),
+      action('Log out', 'log-out', logOut(false), ''),
+      action('Log out everywhere', 'log-out-all', logOut(true)),
     ),
     h('h2', {}, 'Logins of this account'),
     logins,
     h('h2', {}, 'In this tab'),
     h('ul', { class: 'rows', 'data-testid': 'accounts' }, ...tabAccounts(app, current)),
-    button('Add another login', 'add-login', onAdd),
+    action('Add another login', 'add-login', onAdd),
   ];
 }
 
@@ -104,16 +98,10 @@ function tabAccounts(app: App, current: Account): HTMLElement[] {
       h('span', { class: 'grow' }, account.email, h('small', {}, account.loginName)),
       account === current
         ? h('span', { class: 'tag' }, 'in use')
-        : h(
-            'button',
-            {
-              type: 'button',
-              class: 'quiet small',
-              'aria-label': `Use ${account.email}, ${account.loginName}`,
-              on: { click: () => app.accounts.switchTo(account) },
-            },
-            'Use',
-          ),
+        : button('Use', () => app.accounts.switchTo(account), {
+            class: 'quiet small',
+            'aria-label': `Use ${account.email}, ${account.loginName}`,
+          }),
     ),
   );
 }

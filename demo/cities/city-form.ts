@@ -1,5 +1,5 @@
 import type { App } from '../shell/app.ts';
-import { field, fill, h, submitting, WORDED } from '../shell/dom.ts';
+import { button, field, fill, h, submitting, WORDED } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { isChangedMeanwhile, updateCity, type CityDocument } from './city-queries.ts';
 
@@ -48,7 +48,7 @@ export function cityForm(
       'div',
       { class: 'buttons' },
       h('button', { type: 'submit', 'data-testid': 'save' }, 'Save'),
-      h('button', { type: 'button', class: 'quiet', on: { click: () => edit(false) } }, 'Cancel'),
+      button('Cancel', () => edit(false), { class: 'quiet' }),
     ),
   );
   queueMicrotask(() => name.focus());

@@ -1,7 +1,7 @@
 /** One city: what is known of it, a form to change it, and its history. Live, as every view here. */
 import { q, QueryError } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
-import { fill, h, type Child } from '../shell/dom.ts';
+import { fill, h, hint, lead, type Child } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { countryName, formatNumber } from '../shell/format.ts';
 import type { Route } from '../shell/router.ts';
@@ -77,12 +77,7 @@ function cityEditor(app: App, latest: () => CityDocument | undefined): Editor {
 }
 
 const logInHint = (): HTMLElement =>
-  h(
-    'p',
-    { class: 'hint' },
-    h('a', { href: '#/account' }, 'Log in'),
-    ' to edit this city. Anyone may read it.',
-  );
+  hint(h('a', { href: '#/account' }, 'Log in'), ' to edit this city. Anyone may read it.');
 
 const editButton = (click: () => void): HTMLElement =>
   h('button', { type: 'button', 'data-testid': 'edit', on: { click } }, 'Edit this city');
@@ -92,7 +87,7 @@ function headParts({ data }: CityDocument): Child[] {
   return [
     h('a', { class: 'back', href: `#/country/${country}` }, countryName(country)),
     h('h1', { 'data-testid': 'city-name' }, name),
-    altName !== '' && h('p', { class: 'lead' }, `also ${altName}`),
+    altName !== '' && lead(`also ${altName}`),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** The cities of a country, page by page. The page on show is a live query: a change in another tab shows at once. */
 import type { Arg, Page } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
-import { fill, h } from '../shell/dom.ts';
+import { button, fill, h, lead } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { countryName, formatNumber } from '../shell/format.ts';
 import type { Route } from '../shell/router.ts';
@@ -70,7 +70,7 @@ function heading(app: App, country: string): HTMLElement {
     { class: 'heading' },
     h('a', { class: 'back', href: '#/' }, 'All countries'),
     h('h1', {}, countryName(country)),
-    count !== undefined && h('p', { class: 'lead' }, `${formatNumber(count)} cities`),
+    count !== undefined && lead(`${formatNumber(count)} cities`),
   );
 }
 
@@ -126,26 +126,17 @@ const capitalized = (text: string): string =>
 
 function makePager(order: Order, go: (place: Place) => void) {
   let page: Page<CityDocument> | undefined;
-  const button = (label: string, testId: string, place: () => Place | undefined) =>
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'quiet',
-        'data-testid': testId,
-        on: {
-          click: () => {
-            const to = place();
-            if (to) go(to);
-          },
-        },
-      },
-      label,
-    );
-  const first = button('First', 'first', () => FIRST_PAGE);
-  const previous = button('Previous', 'previous', () => page && { before: page.before as Arg });
-  const next = button('Next', 'next', () => page && { after: page.after as Arg });
-  const last = button('Last', 'last', () => LAST_PAGE[order]);
+  const way = (label: string, testId: string, place: () => Place | undefined) => {
+    const follow = (): void => {
+      const to = place();
+      if (to) go(to);
+    };
+    return button(label, follow, { class: 'quiet', 'data-testid': testId });
+  };
+  const first = way('First', 'first', () => FIRST_PAGE);
+  const previous = way('Previous', 'previous', () => page && { before: page.before as Arg });
+  const next = way('Next', 'next', () => page && { after: page.after as Arg });
+  const last = way('Last', 'last', () => LAST_PAGE[order]);
   const node = h('nav', { class: 'pager', 'aria-label': 'Pages' }, first, previous, next, last);
   return {
     node,

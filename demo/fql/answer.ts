@@ -2,7 +2,7 @@
 import { QueryError, type QueryMetrics } from '../../src/index.ts';
 import { denialOf } from '../roles/denial.ts';
 import { plain } from '../roles/role-column.ts';
-import { h, type Child } from '../shell/dom.ts';
+import { button, h, hint, type Child } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatBytes, formatNumber } from '../shell/format.ts';
 import type { Built } from '../../inspector/fql/build.ts';
@@ -44,7 +44,7 @@ export function failure(
       ` ${error.description}`,
     ),
     denial && h('p', { 'data-testid': 'denial' }, `${denial.sentence} Action: ${denial.action}.`),
-    h('p', { class: 'hint' }, `Status ${error.status}${position && `, at ${position}`}`),
+    hint(`Status ${error.status}${position && `, at ${position}`}`),
     built && position !== '' && placeButton(area, built.locate(error.position)),
     error.errors.some(({ failures }) => failures) &&
       h('pre', {}, JSON.stringify(error.errors, undefined, 2)),
@@ -58,20 +58,11 @@ function placeButton(
 ): HTMLElement {
   const before = area.value.slice(0, start).split('\n');
   const column = (before.at(-1)?.length ?? 0) + 1;
-  return h(
-    'button',
-    {
-      type: 'button',
-      class: 'quiet small',
-      on: {
-        click: () => {
-          area.focus();
-          area.setSelectionRange(start, Math.max(end, start + 1));
-        },
-      },
-    },
-    `Show line ${before.length}, column ${column}`,
-  );
+  const select = (): void => {
+    area.focus();
+    area.setSelectionRange(start, Math.max(end, start + 1));
+  };
+  return button(`Show line ${before.length}, column ${column}`, select, { class: 'quiet small' });
 }
 
 export function metricsList(metrics: QueryMetrics): HTMLElement {

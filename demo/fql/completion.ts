@@ -1,4 +1,4 @@
-import { fill, h } from '../shell/dom.ts';
+import { button, fill, h } from '../shell/dom.ts';
 import { builderNames } from '../../inspector/fql/build.ts';
 
 const SHOWN = 8;
@@ -25,12 +25,7 @@ export function completionFor(area: HTMLTextAreaElement): HTMLElement {
     draw();
   };
   const draw = (): void => {
-    fill(
-      node,
-      ...matches().map((name) =>
-        h('button', { type: 'button', class: 'chip', on: { click: () => accept(name) } }, name),
-      ),
-    );
+    fill(node, ...matches().map((name) => button(name, () => accept(name), { class: 'chip' })));
   };
   area.addEventListener('input', draw);
   area.addEventListener('keydown', (event) => {

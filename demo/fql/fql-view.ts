@@ -1,7 +1,7 @@
 /** Runs whatever is typed, as whom one likes. */
 import { Expr, type Client } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
-import { field, fill, h, submitting } from '../shell/dom.ts';
+import { field, fill, h, lead, submitting } from '../shell/dom.ts';
 import { failure, metricsList } from './answer.ts';
 import { build, type Built } from '../../inspector/fql/build.ts';
 import { completionFor } from './completion.ts';
@@ -35,9 +35,7 @@ export function fqlView(app: App): View {
     'div',
     { class: 'view' },
     h('h1', {}, 'Query'),
-    h(
-      'p',
-      { class: 'lead' },
+    lead(
       'Type any FQL query. It is parsed, not run as JavaScript; arrow functions become lambdas.',
     ),
     h(

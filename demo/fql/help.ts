@@ -1,5 +1,5 @@
 /** The reference of the language beside the query: made with `npm run docs`, fetched when the panel first opens. */
-import { fill, h } from '../shell/dom.ts';
+import { button, fill, h, hint } from '../shell/dom.ts';
 import { callAt } from '../../inspector/fql/caret.ts';
 
 interface Form {
@@ -61,21 +61,13 @@ function helpOn(form: Form, use: Parameters<typeof helpFor>[1]): readonly HTMLEl
     h('p', {}, h('code', {}, isWire ? form.name : form.builders.join(' or ')), ` → ${form.result}`),
     h('p', {}, ...withCode(form.summary)),
     h('pre', {}, `${form.example}\n${form.answer.replaceAll(/^/gm, '→ ')}`),
-    h(
-      'p',
-      { class: 'hint' },
+    hint(
       form.errors.length > 0 && `Possible errors: ${form.errors.join(', ')}. `,
       NOTES.test(form.example) &&
         'The example uses the notes and users of the reference; this database has cities. ',
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'quiet small',
-          on: { click: () => use(form.example, isWire ? 'wire' : 'builders') },
-        },
-        'Insert this example',
-      ),
+      button('Insert this example', () => use(form.example, isWire ? 'wire' : 'builders'), {
+        class: 'quiet small',
+      }),
     ),
   ];
 }
@@ -96,13 +88,11 @@ function familyLists(forms: readonly Form[], show: (form: Form) => void): readon
         { class: 'chips' },
         ...forms
           .filter((form) => form.family === family)
-          .map((form) =>
-            h(
-              'button',
-              { type: 'button', class: 'chip', on: { click: () => show(form) } },
-              form.builders[0] === undefined ? form.name : nameOf(form.builders[0]),
-            ),
-          ),
+          .map((form) => {
+            const [first] = form.builders;
+            const label = first === undefined ? form.name : nameOf(first);
+            return button(label, () => show(form), { class: 'chip' });
+          }),
       ),
     ),
   );

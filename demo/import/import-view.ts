@@ -1,5 +1,5 @@
 import type { App } from '../shell/app.ts';
-import { h, fill } from '../shell/dom.ts';
+import { button, fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatNumber } from '../shell/format.ts';
 
@@ -7,12 +7,12 @@ import { formatNumber } from '../shell/format.ts';
 export function importBanner(app: App): HTMLElement {
   const bar = h('progress', { 'aria-label': 'Import of the cities', 'data-testid': 'import-bar' });
   const count = h('p', { class: 'import-count', 'data-testid': 'import-count' });
-  const button = h('button', { type: 'button', class: 'quiet', on: { click: () => toggle(app) } });
+  const switching = button('', () => toggle(app), { class: 'quiet' });
   const note = h('p', { class: 'hint' });
   const banner = h(
     'section',
     { class: 'import', 'aria-label': 'Import', 'data-testid': 'import', hidden: true },
-    h('div', { class: 'import-row' }, h('h2', {}, 'Importing the cities'), button),
+    h('div', { class: 'import-row' }, h('h2', {}, 'Importing the cities'), switching),
     bar,
     count,
     note,
@@ -21,7 +21,7 @@ export function importBanner(app: App): HTMLElement {
     const { phase, state, speed, error } = app.cities.progress;
     banner.dataset['phase'] = phase;
     banner.hidden = phase === 'complete' || phase === 'waiting';
-    button.textContent = phase === 'running' ? 'Pause' : 'Continue';
+    switching.textContent = phase === 'running' ? 'Pause' : 'Continue';
     if (state) {
       bar.max = state.total;
       bar.value = state.done;

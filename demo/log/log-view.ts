@@ -1,7 +1,7 @@
 /** The query log: asks for a time range as a file, and lists what was asked for before. */
 import type { LogRequestRecord, LogState } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
-import { field, fill, h, submitting, type Child } from '../shell/dom.ts';
+import { button, field, fill, h, lead, submitting, type Child } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatTime } from '../shell/format.ts';
 
@@ -48,12 +48,7 @@ export function logView(app: App): View {
   draw().catch(report);
   const form = h(
     'form',
-    {
-      class: 'card inline',
-      on: {
-        submit: submitting(submit),
-      },
-    },
+    { class: 'card inline', on: { submit: submitting(submit) } },
     field('Time range', range),
     h('button', { type: 'submit', 'data-testid': 'export' }, 'Create file'),
   );
@@ -66,9 +61,7 @@ export function logView(app: App): View {
 
 const intro = (): Child[] => [
   h('h1', {}, 'Query log'),
-  h(
-    'p',
-    { class: 'lead' },
+  lead(
     'Every query is recorded in this browser, without passwords and secrets. Export the records as a gzip file with one JSON record per line.',
   ),
 ];
@@ -116,24 +109,14 @@ function exportRow(app: App, record: LogRequestRecord): HTMLElement {
 
 function drawActions(app: App, record: LogRequestRecord, actions: HTMLElement): void {
   const { request_id: id, version, presigned_url_expiration_time: expires } = record;
-  const button = (label: string, testId: string, run: () => Promise<LogRequestRecord>) =>
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'quiet small',
-        'data-testid': testId,
-        on: {
-          click: () => {
-            run().then(
-              (renewed) => drawActions(app, renewed, actions),
-              (error: unknown) => app.say(explain(error), 'bad'),
-            );
-          },
-        },
-      },
-      label,
-    );
+  const action = (label: string, testId: string, run: () => Promise<LogRequestRecord>) => {
+    const redraw = (): Promise<void> =>
+      run().then(
+        (renewed) => drawActions(app, renewed, actions),
+        (error: unknown) => app.say(explain(error), 'bad'),
+      );
+    return button(label, redraw, { class: 'quiet small', 'data-testid': testId });
+  };
   const download = async (): Promise<LogRequestRecord> => {
     const known = await app.db.logs.status(id);
     const { presigned_url: url } = known;
@@ -143,8 +126,8 @@ function drawActions(app: App, record: LogRequestRecord, actions: HTMLElement): 
   };
   fill(
     actions,
-    button('Download', 'download', download),
-    button('New link', 'new-link', async () => {
+    action('Download', 'download', download),
+    action('New link', 'new-link', async () => {
       const renewed = await app.db.logs.createUrl(id, { version });
       app.say('New link created.');
       return renewed;

@@ -1,6 +1,6 @@
 /** One person's screen: the notes as they see them, with all that can be tried. */
 import { q, QueryError, type StoredDocument, type Expr, type Ref } from '../../src/index.ts';
-import { fill, h } from '../shell/dom.ts';
+import { button, fill, h, hint } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { counted } from '../shell/format.ts';
 import { refill } from '../shell/refill.ts';
@@ -48,13 +48,15 @@ export function roleColumn(person: Person, names: ReadonlyMap<string, string>): 
     // On a phone it may be below the fold.
     outcome.scrollIntoView({ block: 'nearest' });
   };
+  const act: Act = (what, label, expression) =>
+    button(what, () => attempt(what, expression), { class: 'quiet small', 'aria-label': label });
   const stop = client.subscribe(readNotes, {
     next: (page) => {
       const notes = (page as { readonly data: readonly StoredDocument<Note>[] }).data;
       fill(seen, `Sees ${counted(notes.length, 'note')}.`);
       refill(
         list,
-        notes.map((note) => noteRow(note, { names, attempt, name })),
+        notes.map((note) => noteRow(note, { names, act, name })),
       );
     },
     error: (error) => fill(outcome, h('p', { class: 'problem' }, explain(error))),
@@ -63,37 +65,33 @@ export function roleColumn(person: Person, names: ReadonlyMap<string, string>): 
   const node = h(
     'section',
     { class: 'role card', 'aria-labelledby': heading },
-    h(
-      'header',
-      {},
-      h('h2', { id: heading }, name, h('span', { class: 'tag' }, role)),
-      h('p', { class: 'hint' }, may),
-    ),
+    h('header', {}, h('h2', { id: heading }, name, h('span', { class: 'tag' }, role)), hint(may)),
     seen,
     list,
     h(
       'div',
       { class: 'buttons' },
-      button('Write a note', `Write a note as ${name}`, () => attempt('Write a note', writeNote())),
+      act('Write a note', `Write a note as ${name}`, writeNote()),
       // The same for everybody, whatever they see: note 3 is Ada's draft.
-      button('Open note 3', `Open note 3 as ${name}`, () =>
-        attempt('Open note 3', q.Get(q.Ref(q.Collection('notes'), '3'))),
-      ),
+      act('Open note 3', `Open note 3 as ${name}`, q.Get(q.Ref(q.Collection('notes'), '3'))),
     ),
     outcome,
   );
   return { node, stop };
 }
 
+/** A button that tries something. */
+type Act = (what: string, label: string, expression: Expr) => HTMLElement;
+
 function noteRow(
   { ref, data }: StoredDocument<Note>,
   {
     names,
-    attempt,
+    act,
     name,
   }: {
     readonly names: ReadonlyMap<string, string>;
-    readonly attempt: (what: string, expression: Expr) => Promise<void>;
+    readonly act: Act;
     readonly name: string;
   },
 ): HTMLElement {
@@ -112,18 +110,10 @@ function noteRow(
     h(
       'span',
       { class: 'buttons' },
-      button(change, label(change), () =>
-        attempt(change, q.Update(ref, { data: { published: !published } })),
-      ),
-      button('Delete', label('Delete'), () => attempt('Delete', q.Delete(ref))),
+      act(change, label(change), q.Update(ref, { data: { published: !published } })),
+      act('Delete', label('Delete'), q.Delete(ref)),
     ),
   );
-}
-
-function button(text: string, label: string, run: () => Promise<void>): HTMLElement {
-  const node = h('button', { type: 'button', class: 'quiet small', 'aria-label': label }, text);
-  node.addEventListener('click', () => void run());
-  return node;
 }
 
 function refusal(
@@ -137,7 +127,7 @@ function refusal(
   if (!denial) return [h('p', { class: 'problem' }, `${what}: ${explain(error)}`)];
   return [
     h('p', { class: 'problem' }, `${what}: refused. ${denial.sentence}`),
-    h('p', { class: 'hint' }, `permission denied, action ${denial.action}`),
+    hint(`permission denied, action ${denial.action}`),
   ];
 }
 

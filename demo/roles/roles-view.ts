@@ -2,7 +2,7 @@
 import { q, type StoredDocument } from '../../src/index.ts';
 import { printValue } from '../../inspector/fql/print-value.ts';
 import type { App, View } from '../shell/app.ts';
-import { fill, h } from '../shell/dom.ts';
+import { button, fill, h, lead } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { startAgain, type Person } from './people.ts';
 import { roleColumn } from './role-column.ts';
@@ -10,30 +10,17 @@ import { roleColumn } from './role-column.ts';
 export function rolesView(app: App): View {
   const names = new Map(app.people.map(({ id, name }) => [id, name]));
   const columns = app.people.map((person) => roleColumn(person, names));
-  const again = h(
-    'button',
-    {
-      type: 'button',
-      class: 'quiet',
-      'data-testid': 'start-again',
-      on: {
-        click: () => {
-          startAgain(app.server).then(
-            () => app.say('The notes have been reset.'),
-            (error: unknown) => app.say(explain(error), 'bad'),
-          );
-        },
-      },
-    },
-    'Reset the notes',
-  );
+  const reset = (): Promise<void> =>
+    startAgain(app.server).then(
+      () => app.say('The notes have been reset.'),
+      (error: unknown) => app.say(explain(error), 'bad'),
+    );
+  const again = button('Reset the notes', reset, { class: 'quiet', 'data-testid': 'start-again' });
   const node = h(
     'div',
     { class: 'view' },
     h('h1', {}, 'Who may do what'),
-    h(
-      'p',
-      { class: 'lead' },
+    lead(
       'The same notes as three users see them. Everyone has every button; the database decides, with roles whose predicates read the note and the user. A change by one user shows for the others at once.',
     ),
     h('div', { class: 'roles' }, ...columns.map((column) => column.node)),

@@ -38,6 +38,19 @@ export function fill(element: Element, ...children: readonly Child[]): void {
   );
 }
 
+export const button = (
+  label: string,
+  run: () => unknown,
+  attributes: Attributes = {},
+): HTMLButtonElement =>
+  h('button', { type: 'button', ...attributes, on: { click: () => void run() } }, label);
+
+export const hint = (...children: readonly Child[]): HTMLElement =>
+  h('p', { class: 'hint' }, ...children);
+
+export const lead = (...children: readonly Child[]): HTMLElement =>
+  h('p', { class: 'lead' }, ...children);
+
 /** A form field with its label. */
 export function field(
   label: string,

@@ -1,5 +1,5 @@
 /** The frame around every view: brand, navigation, notices. */
-import { fill, h } from './dom.ts';
+import { button, fill, h } from './dom.ts';
 import type { View } from './app.ts';
 import type { Route } from './router.ts';
 import { ICONS, icon } from './icons.ts';
@@ -34,11 +34,7 @@ export function makeFrame(): Frame {
   const main = h('main', { id: 'main', tabindex: -1 });
   const said = h('div', { class: 'said', role: 'status', 'aria-live': 'polite' });
   const nav = h('nav', { class: 'nav', 'aria-label': 'Main' }, ...links);
-  const skip = h(
-    'button',
-    { type: 'button', class: 'skip', on: { click: () => main.focus() } },
-    'Skip to content',
-  );
+  const skip = button('Skip to content', () => main.focus(), { class: 'skip' });
   const brand = h(
     'a',
     { class: 'brand', href: '#/' },

@@ -1,6 +1,6 @@
 /** A button over the page that opens the inspector. Until it is pressed nothing of it is loaded. */
 import type { Database } from '../../src/index.ts';
-import { h } from './dom.ts';
+import { button } from './dom.ts';
 import { explain } from './explain.ts';
 
 export function inspectorButton(
@@ -17,14 +17,5 @@ export function inspectorButton(
       say(`The inspector was not loaded: ${explain(error)}`, 'bad');
     }
   };
-  return h(
-    'button',
-    {
-      type: 'button',
-      class: 'inspect',
-      'data-testid': 'inspect',
-      on: { click: () => void open() },
-    },
-    'Inspect',
-  );
+  return button('Inspect', open, { class: 'inspect', 'data-testid': 'inspect' });
 }

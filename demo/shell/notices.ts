@@ -1,6 +1,6 @@
 /** What the user must know of the database, whatever they are doing. */
 import type { Database } from '../../src/index.ts';
-import { fill, h } from './dom.ts';
+import { button, fill, h } from './dom.ts';
 import { explain } from './explain.ts';
 import { formatNumber } from './format.ts';
 
@@ -67,7 +67,7 @@ function notice(
 ): HTMLElement {
   const node = h('section', { class: 'notice', role: 'alert', 'data-testid': `notice-${name}` });
   const buttons = actions.map(({ label, run }) =>
-    h('button', { type: 'button', class: 'quiet', on: { click: () => run(node) } }, label),
+    button(label, () => run(node), { class: 'quiet' }),
   );
   fill(node, h('div', { class: 'grow' }, h('h2', {}, title), h('p', {}, text)), ...buttons);
   return node;

@@ -1,6 +1,6 @@
 /** Which notes this copy keeps, and whether its answers are complete. */
 import { q } from '../../src/index.ts';
-import { fill, h } from '../shell/dom.ts';
+import { button, fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { counted, formatNumber } from '../shell/format.ts';
 import { keepsAll, keepNotes, type NoteCopy } from './note-copy.ts';
@@ -24,16 +24,10 @@ export function keptNotes(copy: NoteCopy, signal: AbortSignal): HTMLElement {
     h(
       'div',
       { class: 'buttons' },
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'quiet',
-          'data-testid': 'ask-hub',
-          on: { click: () => void countAtHub(copy, answer) },
-        },
-        'Count at the hub',
-      ),
+      button('Count at the hub', () => countAtHub(copy, answer), {
+        class: 'quiet',
+        'data-testid': 'ask-hub',
+      }),
     ),
     answer,
   );

@@ -37,13 +37,7 @@ export function logInForm(
   };
   return h(
     'form',
-    {
-      class: 'card sign-in',
-      'aria-label': 'Log in',
-      on: {
-        submit: submitting(submit),
-      },
-    },
+    { class: 'card sign-in', 'aria-label': 'Log in', on: { submit: submitting(submit) } },
     h(
       'fieldset',
       { class: 'people' },

@@ -1,6 +1,6 @@
 /** The notes as this copy shows them: its own writes included, at once. */
 import { type StoredDocument, type Expr } from '../../src/index.ts';
-import { fill, h, submitting, WORDED } from '../shell/dom.ts';
+import { button, fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatNumber } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
@@ -16,7 +16,7 @@ import {
   type Note,
 } from './note-queries.ts';
 import { refill } from '../shell/refill.ts';
-import { titleForm } from './title-form.ts';
+import { newNoteForm, titleForm } from './title-form.ts';
 
 export interface NoteList {
   readonly node: HTMLElement;
@@ -86,7 +86,7 @@ export function noteList(copy: NoteCopy, options: NoteListOptions): NoteList {
     'section',
     { class: 'card', 'aria-label': 'Notes' },
     h('h2', {}, 'Notes'),
-    newNoteForm(write),
+    newNote(write),
     problem,
     picker.node,
     list,
@@ -112,37 +112,20 @@ function noteWriter({ sync }: NoteCopy, onWrite: () => void) {
   return { write, problem };
 }
 
-function newNoteForm(write: Write): HTMLElement {
-  const title = h('input', {
-    name: 'title',
-    ...WORDED,
-    maxlength: 100,
-    placeholder: 'What did you see?',
-    'aria-label': 'Title of a new note',
-    autocomplete: 'off',
-    'data-testid': 'new-title',
-  });
+function newNote(write: Write): HTMLElement {
   const shared = h('input', {
     type: 'checkbox',
     name: 'shared',
     checked: true,
     'data-testid': 'new-shared',
   });
-  const submit = async (): Promise<void> => {
-    if (await write(createNote(title.value.trim(), shared.checked))) title.value = '';
-  };
-  return h(
-    'form',
-    {
-      class: 'new-note',
-      on: {
-        submit: submitting(submit),
-      },
-    },
-    title,
-    h('label', { class: 'check' }, shared, h('span', {}, 'Shared')),
-    h('button', { type: 'submit', 'data-testid': 'add-note' }, 'Add'),
-  );
+  return newNoteForm({
+    label: 'Title of a new note',
+    placeholder: 'What did you see?',
+    testIds: ['new-title', 'add-note'],
+    more: h('label', { class: 'check' }, shared, h('span', {}, 'Shared')),
+    onTitle: (title) => write(createNote(title, shared.checked)),
+  });
 }
 
 interface RowOptions {
@@ -160,16 +143,7 @@ function noteRow(note: StoredDocument<Note>, options: RowOptions): HTMLElement {
   const { ref, data } = note;
   const { title, shared, count, photo } = data;
   const act = (text: string, run: () => void): HTMLElement =>
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'quiet small',
-        'aria-label': `${text} “${title}”`,
-        on: { click: run },
-      },
-      text,
-    );
+    button(text, run, { class: 'quiet small', 'aria-label': `${text} “${title}”` });
   const stopEditing = (): void => edit(undefined);
   const rename = async (next: string): Promise<void> => {
     if (next === title || (await write(renameNote(ref.id, next)))) stopEditing();
@@ -183,7 +157,7 @@ function noteRow(note: StoredDocument<Note>, options: RowOptions): HTMLElement {
           title,
           label: `New title for “${title}”`,
           testId: 'edit-title',
-          button: 'Save',
+          send: 'Save',
           onTitle: rename,
           onCancel: stopEditing,
         })

@@ -6,10 +6,11 @@ import {
   type AdoptionPlan,
   type AdoptOptions,
 } from '../../src/adopt/adopt.ts';
-import { fill, h, submitting, WORDED } from '../shell/dom.ts';
+import { button, fill, h, hint } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { counted } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
+import { newNoteForm } from './title-form.ts';
 
 const DATABASE = 'burrow-notes-alone';
 const COLLECTION = q.Collection('notes');
@@ -118,57 +119,28 @@ export function notesAlone(copy: NoteCopy, signal: AbortSignal, onWrite: () => v
     await db.client().query(q.Create(COLLECTION, { data: { title } }));
     say('');
   };
-  const form = titleForm((title) => run(() => add(title)));
-  const bring = h(
-    'button',
-    {
-      type: 'button',
-      class: 'quiet',
-      disabled: true,
-      'data-testid': 'adopt',
-      on: { click: () => void run(adoptAll) },
-    },
-    `Bring them into ${copy.person.name}’s copy`,
-  );
+  const form = newNoteForm({
+    label: 'Title of a note without an account',
+    placeholder: 'A note without an account',
+    testIds: ['alone-title', 'alone-add'],
+    onTitle: (title) => run(() => add(title)),
+  });
+  const bring = button(`Bring them into ${copy.person.name}’s copy`, () => run(adoptAll), {
+    class: 'quiet',
+    disabled: true,
+    'data-testid': 'adopt',
+  });
   void run(follow);
   return h(
     'section',
     { class: 'card', 'aria-label': 'Notes without an account' },
     h('h2', {}, 'Notes without an account'),
-    h(
-      'p',
-      { class: 'hint' },
+    hint(
       'They are in a database of this device that is not a copy. When you bring them in, each becomes a write of your copy.',
     ),
     form,
     list,
     h('div', { class: 'buttons' }, bring),
     said,
-  );
-}
-
-/** @param onTitle resolves to false when the title is to be kept */
-function titleForm(onTitle: (title: string) => Promise<boolean>): HTMLElement {
-  const title = h('input', {
-    ...WORDED,
-    maxlength: 100,
-    placeholder: 'A note without an account',
-    'aria-label': 'Title of a note without an account',
-    autocomplete: 'off',
-    'data-testid': 'alone-title',
-  });
-  const submit = async (): Promise<void> => {
-    if (await onTitle(title.value.trim())) title.value = '';
-  };
-  return h(
-    'form',
-    {
-      class: 'new-note',
-      on: {
-        submit: submitting(submit),
-      },
-    },
-    title,
-    h('button', { type: 'submit', 'data-testid': 'alone-add' }, 'Add'),
   );
 }

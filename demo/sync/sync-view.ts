@@ -1,6 +1,6 @@
 /** The page "Sync": a login, then the notes and the state of each write. */
 import type { App, View } from '../shell/app.ts';
-import { fill, h, refillPart } from '../shell/dom.ts';
+import { fill, h, hint, lead, refillPart } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import type { Route } from '../shell/router.ts';
 import { readHubNotes, type HubNotes } from './hub-place.ts';
@@ -10,11 +10,7 @@ import { workspace } from './workspace.ts';
 
 /** `#/sync/1` is the window of the person with that id. */
 export function syncView(app: App, { id }: Route): View {
-  const place = h(
-    'div',
-    { class: 'sync-place' },
-    h('p', { class: 'hint' }, 'Connecting to the hub…'),
-  );
+  const place = h('div', { class: 'sync-place' }, hint('Connecting to the hub…'));
   let stop: (() => void) | undefined;
   let isGone = false;
   const show = (copy: NoteCopy, hub: HubNotes): void => {
@@ -56,9 +52,7 @@ export function syncView(app: App, { id }: Route): View {
 
 const introduction = (): HTMLElement[] => [
   h('h1', {}, 'Two users, one list'),
-  h(
-    'p',
-    { class: 'lead' },
+  lead(
     'Each user has a copy of the notes in a separate window. Writes never wait for the network. A hub, a small server on this machine, syncs the copies whenever it can be reached.',
   ),
   h(

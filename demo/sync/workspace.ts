@@ -1,7 +1,7 @@
 /** One person's window: their notes, the way to the hub, and what became of each of their writes. */
 import type { Sync } from '../../src/index.ts';
 import type { App } from '../shell/app.ts';
-import { fill, h } from '../shell/dom.ts';
+import { button, fill, h, hint } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { counted, formatBytes, formatNumber, formatTime } from '../shell/format.ts';
 import type { HubNotes, Person } from './hub-place.ts';
@@ -91,11 +91,7 @@ const windowLink = ({ id, name }: Person): HTMLElement =>
   );
 
 const quiet = (text: string, testId: string, run: () => void): HTMLElement =>
-  h(
-    'button',
-    { type: 'button', class: 'quiet small', 'data-testid': testId, on: { click: run } },
-    text,
-  );
+  button(text, run, { class: 'quiet small', 'data-testid': testId });
 
 const STATES: Readonly<Record<Sync['state'], readonly [word: string, meaning: string]>> = {
   connecting: ['Connecting', 'Connecting to the hub.'],
@@ -173,22 +169,14 @@ function progressLine({ db, sync }: NoteCopy, signal: AbortSignal): ProgressLine
   return { node: h('div', { class: 'sync-progress' }, bar, waits, refused, came), refresh };
 }
 
-const lookButton = (): HTMLElement =>
-  h(
-    'button',
-    {
-      type: 'button',
-      class: 'plain inline',
-      on: {
-        click: () => {
-          const list = document.querySelector('#your-writes');
-          list?.scrollIntoView({ block: 'start' });
-          list?.querySelector('button')?.focus({ preventScroll: true });
-        },
-      },
-    },
-    'Show reason and options',
-  );
+function lookButton(): HTMLElement {
+  const look = (): void => {
+    const list = document.querySelector('#your-writes');
+    list?.scrollIntoView({ block: 'start' });
+    list?.querySelector('button')?.focus({ preventScroll: true });
+  };
+  return button('Show reason and options', look, { class: 'plain inline' });
+}
 
 /** A write that is right for all this window knows, and wrong for what the hub knows. */
 function provoke(copy: NoteCopy, { name, secretTitle }: Person, onWrite: () => void): HTMLElement {
@@ -203,19 +191,13 @@ function provoke(copy: NoteCopy, { name, secretTitle }: Person, onWrite: () => v
     'section',
     { class: 'card' },
     h('h2', {}, 'Try a refused write'),
-    h(
-      'p',
-      { class: 'hint' },
+    hint(
       `Titles of notes are unique. ${name} has a private note “${secretTitle}” that you cannot see. It is not in this copy, so this window accepts a note with the same title, and the hub refuses it.`,
     ),
     h(
       'div',
       { class: 'buttons' },
-      h(
-        'button',
-        { type: 'button', class: 'quiet', 'data-testid': 'provoke', on: { click: run } },
-        `Add a note “${secretTitle}”`,
-      ),
+      button(`Add a note “${secretTitle}”`, run, { class: 'quiet', 'data-testid': 'provoke' }),
     ),
     outcome,
   );

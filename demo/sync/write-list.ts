@@ -1,6 +1,6 @@
 /** What became of each write, and what can be done about one that was refused. */
 import type { Expr, QueryError, Write } from '../../src/index.ts';
-import { fill, h } from '../shell/dom.ts';
+import { button, fill, h, hint } from '../shell/dom.ts';
 import { explain, isTaken } from '../shell/explain.ts';
 import { formatTime } from '../shell/format.ts';
 import type { NoteCopy } from './note-copy.ts';
@@ -75,11 +75,7 @@ export function writeList(
     'section',
     { class: 'card', id: 'your-writes', 'aria-label': 'Your writes' },
     h('h2', {}, 'Your writes'),
-    h(
-      'p',
-      { class: 'hint' },
-      'Each write is applied here at once. The hub runs it again, and its result is final.',
-    ),
+    hint('Each write is applied here at once. The hub runs it again, and its result is final.'),
     problem,
     list,
   );
@@ -136,16 +132,7 @@ function choices(
 ): HTMLElement {
   const place = h('div', { class: 'choices' });
   const act = (text: string, run: () => void): HTMLElement =>
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'quiet small',
-        'aria-label': `${text}: ${said}`,
-        on: { click: run },
-      },
-      text,
-    );
+    button(text, run, { class: 'quiet small', 'aria-label': `${text}: ${said}` });
   const withTitle = retitled(about);
   const cancel = (): void => {
     showButtons();
@@ -158,7 +145,7 @@ function choices(
         title,
         label: `New title instead of “${title}”`,
         testId: 'resolve-title',
-        button: 'Send',
+        send: 'Send',
         onTitle: (next) => resolve(id, { edit: make(next) }),
         onCancel: cancel,
       }),

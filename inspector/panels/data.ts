@@ -2,7 +2,7 @@
 import { q, type Expr, type Ref } from '../../src/index.ts';
 import { OWN } from '../ask.ts';
 import { problemOf, type Context, type Panel } from '../context.ts';
-import { button, code, facts, fill, h, table, type Child } from '../dom.ts';
+import { button, code, facts, fill, h, hint, table, type Child } from '../dom.ts';
 import { counted, formatMicros } from '../format.ts';
 import { shownValue } from '../hide-secrets.ts';
 import { fieldText, type IndexInfo } from '../schema.ts';
@@ -39,7 +39,7 @@ export function dataPanel(context: Context): Panel {
       fill(
         lists,
         h('h3', {}, 'Collections'),
-        collections.length === 0 && h('p', { class: 'hint' }, 'There are none yet.'),
+        collections.length === 0 && hint('There are none yet.'),
         h(
           'ul',
           { class: 'choices' },
@@ -53,7 +53,7 @@ export function dataPanel(context: Context): Panel {
         ),
         h('h3', {}, 'Indexes'),
         indexes.length === 0
-          ? h('p', { class: 'hint' }, 'There are none yet.')
+          ? hint('There are none yet.')
           : table('Indexes', ['Name', 'Source', 'Terms', 'Values', 'State'], indexes.map(indexRow)),
       );
     } catch (error) {
@@ -107,7 +107,7 @@ async function showPage(
         ),
       ),
       data.length === 0
-        ? h('p', { class: 'hint' }, 'No documents.')
+        ? hint('No documents.')
         : table(
             `Documents of ${name}`,
             ['Id', 'Last written', 'Data'],

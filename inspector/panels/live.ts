@@ -1,7 +1,7 @@
 /** Live queries: how often each ran, and how often its answer changed. */
 import type { Diagnostics, LiveRecord, ReadCount } from '../../src/host/diagnostics.ts';
 import type { Panel } from '../context.ts';
-import { fill, h, table, type Child } from '../dom.ts';
+import { fill, h, hint, table, type Child } from '../dom.ts';
 import { formatNumber } from '../format.ts';
 import { shownQuery } from '../hide-secrets.ts';
 
@@ -16,16 +16,14 @@ export function livePanel(): Panel {
     fill(
       place,
       live.length === 0
-        ? h('p', { class: 'hint' }, 'This page has no live queries.')
+        ? hint('This page has no live queries.')
         : table('Live queries', ['Query', 'Runs', 'Answers', 'Last run', 'Reads', 'As'], rows),
     );
   };
-  const hint = h(
-    'p',
-    { class: 'hint' },
+  const explanation = hint(
     'A live query runs again when a commit touches what it read. Many runs with few answers: it reads more than it shows.',
   );
-  return { id: 'live', label: 'Live', node: h('div', {}, hint, place), draw };
+  return { id: 'live', label: 'Live', node: h('div', {}, explanation, place), draw };
 }
 
 const liveRow = ({ query, runs, told, tookMs, reads, actor }: LiveRecord): Child[] => [

@@ -2,7 +2,7 @@
 import type { Diagnostics, QueryRecord } from '../../src/host/diagnostics.ts';
 import { adviseOn, isSlow, readsOf, type Advice } from '../advice.ts';
 import type { Context, Panel } from '../context.ts';
-import { button, code, facts, fill, h, hasFocus, select, type Child } from '../dom.ts';
+import { button, code, facts, fill, h, hasFocus, hint, select, type Child } from '../dom.ts';
 import { counted, formatNumber, formatTime } from '../format.ts';
 import { shownQuery } from '../hide-secrets.ts';
 import { metricsList } from '../metrics.ts';
@@ -117,9 +117,7 @@ async function showDetails(
   fill(
     place,
     ...advice.flatMap((each) => adviceOn(context, each)),
-    isSlow(record) &&
-      advice.length === 0 &&
-      h('p', { class: 'hint' }, 'No index is known that would help.'),
+    isSlow(record) && advice.length === 0 && hint('No index is known that would help.'),
     h('h3', {}, 'The query'),
     code(shownQuery(record.query), { 'aria-label': 'The query' }),
     h('h3', {}, 'What it read'),
@@ -158,12 +156,7 @@ function adviceOn(context: Context, { reason, create, use, keepsFilter }: Advice
 }
 
 export function readList({ reads }: Pick<QueryRecord, 'reads'>): HTMLElement {
-  if (!reads)
-    return h(
-      'p',
-      { class: 'hint' },
-      'It ran before the inspector was opened: only its metrics are known.',
-    );
+  if (!reads) return hint('It ran before the inspector was opened: only its metrics are known.');
   const { collections, indexes, entries } = reads;
   const lines = [
     ...indexes.map(

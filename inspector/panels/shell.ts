@@ -3,7 +3,7 @@ import { QueryError, type QueryMetrics } from '../../src/index.ts';
 import { OWN } from '../ask.ts';
 import { completionsAt, type Completion } from '../completion.ts';
 import { problemOf, type Context, type Panel, type Runner } from '../context.ts';
-import { button, code, fill, h, type Child } from '../dom.ts';
+import { button, code, fill, h, hint, type Child } from '../dom.ts';
 import { build, type Built } from '../fql/build.ts';
 import { SyntaxProblem } from '../fql/tokens.ts';
 import { mayHoldSecret, shownValue } from '../hide-secrets.ts';
@@ -105,8 +105,7 @@ const answer = (value: unknown, metrics: QueryMetrics): Child[] => {
   const text = shownValue(value);
   return [
     code(text, { 'aria-label': 'Result', 'data-part': 'result' }),
-    text.includes('"***"') &&
-      h('p', { class: 'hint' }, 'Secrets are not shown here. Create keys and log in from code.'),
+    text.includes('"***"') && hint('Secrets are not shown here. Create keys and log in from code.'),
     metricsList(metrics),
   ];
 };

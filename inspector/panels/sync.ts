@@ -4,7 +4,7 @@ import type { Diagnostics, SetRecord, SyncRecord } from '../../src/host/diagnost
 import type { WriteChoice, WriteData } from '../../src/host/sync.ts';
 import { OWN } from '../ask.ts';
 import { problemOf, type Context, type Panel } from '../context.ts';
-import { button, code, facts, fill, h, hasFocus, select, table, type Child } from '../dom.ts';
+import { button, code, facts, fill, h, hasFocus, hint, select, table, type Child } from '../dom.ts';
 import { build } from '../fql/build.ts';
 import { counted, formatBytes, formatMicros, formatNumber } from '../format.ts';
 import { hideSecretTexts, shownQuery } from '../hide-secrets.ts';
@@ -39,11 +39,7 @@ export function syncPanel(context: Context): Panel {
   const sets = new SetTable(context);
   const writes = new WriteList(context);
   let before = '';
-  const none = h(
-    'p',
-    { class: 'hint' },
-    'This database is not a copy of a hub’s: it does not sync.',
-  );
+  const none = hint('This database is not a copy of a hub’s: it does not sync.');
   const whole = h(
     'div',
     { hidden: true },
@@ -130,7 +126,7 @@ class SetTable {
     fill(
       this.node,
       sets.length === 0
-        ? h('p', { class: 'hint' }, 'The app keeps no sets.')
+        ? hint('The app keeps no sets.')
         : table('Sets', ['Set', 'Rows', 'Here', 'Bytes'], rows),
       sets.length > 0 && button('Measure bytes', () => this.measure()),
     );
@@ -270,7 +266,7 @@ function writeItem(write: WriteData, resolve: Resolve): HTMLElement {
         ),
       !isRefused && h('p', {}, `State: ${WRITES[state]}.`),
       code(shownQuery(query), { 'aria-label': 'The write' }),
-      replaces !== undefined && h('p', { class: 'hint' }, 'It replaces a refused write.'),
+      replaces !== undefined && hint('It replaces a refused write.'),
       isRefused && choices(write, resolve),
     ),
   );
