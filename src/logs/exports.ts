@@ -6,6 +6,7 @@
 import type { LogRequestRecord } from '../answers.ts';
 import { hexOfBytes } from '../codec/hex.ts';
 import { encodeBase64Url } from '../codec/base64.ts';
+import { isSameText } from '../engine/access.ts';
 import type { EngineOptions } from '../engine/host.ts';
 import { LIMITS } from '../limits.ts';
 import { DAY_MICROS } from '../values/time.ts';
@@ -172,7 +173,7 @@ export class LogExports {
     const row = UUID.test(id) ? await readRequest(this.options.store, id) : undefined;
     const url = row?.state === 'Complete' && row.version === version ? row.url : undefined;
     if (!row || !url || url.expires <= this.options.clock()) return undefined;
-    if (signature !== undefined && !isEqual(signature, url.signature)) return undefined;
+    if (signature !== undefined && !isSameText(signature, url.signature)) return undefined;
     const chunks = readChunks(this.options.store, row);
     return { name: `burrow-logs-${id}.json.gz`, bytes: row.bytes, chunks };
   }
@@ -314,12 +315,4 @@ function timeUuid(ts: Micros, random: Uint8Array): string {
   const [first = 0, ...rest] = random;
   const tail = hexOfBytes(Uint8Array.of(0x80 | (first & 0x3f), ...rest));
   return `${time.slice(0, 8)}-${time.slice(8)}-${low.toString(16)}-${tail.slice(0, 4)}-${tail.slice(4)}`;
-}
-
-/** Compares all characters, whichever differ. */
-function isEqual(given: string, expected: string): boolean {
-  let difference = given.length ^ expected.length;
-  for (let at = 0; at < expected.length; at += 1)
-    difference |= expected.charCodeAt(at) ^ given.charCodeAt(at % Math.max(given.length, 1));
-  return difference === 0;
 }
