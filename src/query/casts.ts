@@ -3,7 +3,7 @@
  * Spec: functions 0, "Casts".
  */
 import { fail, fault, QueryFailure } from '../errors.ts';
-import type { Fault, Step } from '../errors.ts';
+import type { Fault, FaultText, Step } from '../errors.ts';
 import { typeExpected, undefinedRef } from '../fault-texts.ts';
 import { TIME_UNITS, type TimeUnit } from '../values/time-units.ts';
 import { typeName } from '../values/type-name.ts';
@@ -60,6 +60,13 @@ export const wrongType = (
   detail?: string,
 ): never =>
   fail('invalid argument', positionAt(where), typeExpected(expected, typeName(value)), { detail });
+
+/** At the argument `key` of the form. */
+export const refuseArgument = (
+  { path }: Pick<ArgumentPath, 'path'>,
+  key: string,
+  text: FaultText,
+): never => fail('invalid argument', positionOf(path, key), text);
 
 export const unresolvedFault = (ref: UnresolvedRef, position: readonly Step[]): Fault =>
   fault('invalid ref', position, undefinedRef(ref.what, ref.name));

@@ -3,6 +3,7 @@ import { boolean, nothing, object, param, refOrSet, string } from '../casts.ts';
 import { COVERED } from '../costs.ts';
 import { define } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
+import type { ApiVersion } from '../session.ts';
 
 const login = define(
   'write',
@@ -25,29 +26,15 @@ const identify = define(
 
 const none = param(nothing, 'Null');
 
-/** Deprecated name. */
-const identity = define('read', { identity: none }, COVERED, (_, { session, path }) =>
-  session.auth.identity(path),
-);
-const currentIdentity = define(
-  'read',
-  { current_identity: none },
-  COVERED,
-  (_, { session, path }) => session.auth.identity(path),
-  { since: '4' },
-);
+const identity = (key: string, since: ApiVersion): FunctionRow =>
+  define('read', { [key]: none }, COVERED, (_, { session, path }) => session.auth.identity(path), {
+    since,
+  });
 
-/** Deprecated name. */
-const hasIdentity = define('read', { has_identity: none }, COVERED, (_, { session }) =>
-  session.auth.hasIdentity(),
-);
-const hasCurrentIdentity = define(
-  'read',
-  { has_current_identity: none },
-  COVERED,
-  (_, { session }) => session.auth.hasIdentity(),
-  { since: '4' },
-);
+const hasIdentity = (key: string, since: ApiVersion): FunctionRow =>
+  define('read', { [key]: none }, COVERED, (_, { session }) => session.auth.hasIdentity(), {
+    since,
+  });
 
 const currentToken = define(
   'read',
@@ -68,10 +55,10 @@ export const authRows: readonly FunctionRow[] = [
   login,
   logout,
   identify,
-  identity,
-  currentIdentity,
-  hasIdentity,
-  hasCurrentIdentity,
+  identity('identity', '2.0'),
+  identity('current_identity', '4'),
+  hasIdentity('has_identity', '2.0'),
+  hasIdentity('has_current_identity', '4'),
   currentToken,
   hasCurrentToken,
 ];

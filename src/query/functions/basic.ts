@@ -62,50 +62,31 @@ function ordered(
   return everyPair(values, (a, b) => holds(compareValues(a, b)));
 }
 
-const operands = param(someOf(any), 'Any+');
-const comparisons = [
+const comparison = (key: string, holds: (order: number) => boolean): FunctionRow =>
   define(
     'pure',
-    { lt: operands },
-    ({ lt }, context) => walkingAll(lt, context),
-    ({ lt }, context) => ordered('lt', lt, context, (order) => order < 0),
-  ),
-  define(
-    'pure',
-    { lte: operands },
-    ({ lte }, context) => walkingAll(lte, context),
-    ({ lte }, context) => ordered('lte', lte, context, (order) => order <= 0),
-  ),
-  define(
-    'pure',
-    { gt: operands },
-    ({ gt }, context) => walkingAll(gt, context),
-    ({ gt }, context) => ordered('gt', gt, context, (order) => order > 0),
-  ),
-  define(
-    'pure',
-    { gte: operands },
-    ({ gte }, context) => walkingAll(gte, context),
-    ({ gte }, context) => ordered('gte', gte, context, (order) => order >= 0),
-  ),
-];
+    { [key]: param(someOf(any), 'Any+') },
+    (args, context) => walkingAll(args[key] ?? [], context),
+    (args, context) => ordered(key, args[key] ?? [], context, holds),
+  );
 
 const not = define('pure', { not: param(boolean, 'Boolean') }, COVERED, (args) => !args.not);
 
-const newId = define('write', { new_id: param(nothing, 'Null') }, COVERED, (_, context) =>
-  context.session.newId(),
-);
-/** Deprecated name. */
-const nextId = define('write', { next_id: param(nothing, 'Null') }, COVERED, (_, context) =>
-  context.session.newId(),
-);
+/** `next_id` is the deprecated name. */
+const newId = (key: 'new_id' | 'next_id'): FunctionRow =>
+  define('write', { [key]: param(nothing, 'Null') }, COVERED, (_, context) =>
+    context.session.newId(),
+  );
 
 export const basicRows: readonly FunctionRow[] = [
   now,
   abort,
   equals,
-  ...comparisons,
+  comparison('lt', (order) => order < 0),
+  comparison('lte', (order) => order <= 0),
+  comparison('gt', (order) => order > 0),
+  comparison('gte', (order) => order >= 0),
   not,
-  newId,
-  nextId,
+  newId('new_id'),
+  newId('next_id'),
 ];

@@ -14,7 +14,7 @@ import {
   Time,
   type Value,
 } from '../../values/value.ts';
-import { any, argumentAt, param, positionAt } from '../casts.ts';
+import { any, param, refuseArgument } from '../casts.ts';
 import { COVERED, parsing } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
@@ -66,10 +66,13 @@ const toNumber = define(
   ({ to_number: value }, context) => numberOf(value) ?? refuse(context, value, 'Number'),
 );
 
-function requireNumber(value: Value, type: string, context: PureContext, key: string): NumberValue {
-  const position = positionAt(argumentAt(context.path, key));
-  return numberOf(value) ?? fail('invalid argument', position, cannotCast(typeName(value), type));
-}
+const requireNumber = (
+  value: Value,
+  type: string,
+  context: PureContext,
+  key: string,
+): NumberValue =>
+  numberOf(value) ?? refuseArgument(context, key, cannotCast(typeName(value), type));
 
 const toDoubleRow = define(
   'pure',

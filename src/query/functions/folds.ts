@@ -1,5 +1,5 @@
 /** Folds over arrays, pages and sets, and other functions that read all elements. Spec: functions 1.2. */
-import { fail, QueryFailure, type Fault } from '../../errors.ts';
+import { QueryFailure, type Fault } from '../../errors.ts';
 import { compareValues } from '../../values/compare.ts';
 import { addIntegers, toDouble } from '../../values/number.ts';
 import { double, isArray, isInteger, isKind, isNumber, UnresolvedRef } from '../../values/value.ts';
@@ -11,6 +11,7 @@ import {
   iterable,
   param,
   positionAt,
+  refuseArgument,
   refuseEmpty,
   refuseOddSet,
   setOrArray,
@@ -239,11 +240,7 @@ function firstOf(
 ): Value {
   for (const element of elementsOf(collection, key, context)) return element;
   const what = isArray(collection) ? 'array' : 'set';
-  return fail(
-    'invalid argument',
-    positionAt(argumentAt(context.path, key)),
-    `Non-empty ${what} expected.`,
-  );
+  return refuseArgument(context, key, `Non-empty ${what} expected.`);
 }
 
 export const foldRows: readonly FunctionRow[] = [

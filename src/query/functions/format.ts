@@ -1,5 +1,5 @@
 /** `format`. Spec: functions 1.8. */
-import { fail, unreachable } from '../../errors.ts';
+import { unreachable } from '../../errors.ts';
 import { renderValue } from '../../codec/wire.ts';
 import { toDouble } from '../../values/number.ts';
 import { isDouble, isInteger, isKind, type Value } from '../../values/value.ts';
@@ -9,7 +9,7 @@ import {
   elementAt,
   manyOf,
   param,
-  positionAt,
+  refuseArgument,
   string,
   wrongType,
 } from '../casts.ts';
@@ -51,7 +51,7 @@ function partsOf(pattern: string, context: PureContext): readonly FormatPart[] {
 }
 
 const refuseFormat = (context: PureContext, description: string): never =>
-  fail('invalid argument', positionAt(argumentAt(context.path, 'format')), description);
+  refuseArgument(context, 'format', description);
 
 /** Which value each part is made from. */
 function valueIndexes(

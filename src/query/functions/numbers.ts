@@ -44,26 +44,23 @@ function foldNumbers(
 
 const operands = param(someOf(number), 'Number+');
 
-const add = define(
-  'pure',
-  { add: operands },
-  (args) => adding(args.add),
-  (args) => foldNumbers(args.add, addIntegers, (a, b) => a + b),
-);
-
-const subtract = define(
-  'pure',
-  { subtract: operands },
-  (args) => adding(args.subtract),
-  (args) => foldNumbers(args.subtract, subtractIntegers, (a, b) => a - b),
-);
-
-const multiply = define(
-  'pure',
-  { multiply: operands },
-  (args) => adding(args.multiply),
-  (args) => foldNumbers(args.multiply, multiplyIntegers, (a, b) => a * b),
-);
+/** @param check of the operands */
+const arithmetic = (
+  key: string,
+  ofIntegers: (a: IntegerValue, b: IntegerValue) => NumberValue,
+  ofDoubles: (a: number, b: number) => number,
+  check?: (all: readonly NumberValue[], context: PureContext) => void,
+): FunctionRow =>
+  define(
+    'pure',
+    { [key]: operands },
+    (args) => adding(args[key] ?? []),
+    (args, context) => {
+      const all = args[key] ?? [];
+      check?.(all, context);
+      return foldNumbers(all, ofIntegers, ofDoubles);
+    },
+  );
 
 function requireDivisors(all: readonly NumberValue[], context: PureContext): void {
   const divisors = all.slice(1);
@@ -72,32 +69,12 @@ function requireDivisors(all: readonly NumberValue[], context: PureContext): voi
   }
 }
 
-const divide = define(
-  'pure',
-  { divide: operands },
-  (args) => adding(args.divide),
-  (args, context) => {
-    requireDivisors(args.divide, context);
-    return foldNumbers(args.divide, divideIntegers, (a, b) => a / b);
-  },
-);
-
 /** Truncates toward zero. Wraps: the smallest Integer by -1 is itself. */
 function divideIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
   // `+ 0` because 0 / -1 is -0, which is no Integer.
   if (typeof a === 'number' && typeof b === 'number') return (a - (a % b)) / b + 0;
   return toInteger(BigInt(a) / BigInt(b));
 }
-
-const modulo = define(
-  'pure',
-  { modulo: operands },
-  (args) => adding(args.modulo),
-  (args, context) => {
-    requireDivisors(args.modulo, context);
-    return foldNumbers(args.modulo, remainderOfIntegers, (a, b) => a % b);
-  },
-);
 
 function remainderOfIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
   if (typeof a === 'number' && typeof b === 'number') return (a % b) + 0;
@@ -117,29 +94,17 @@ function foldBits(
   return all.some(isDouble) ? asDouble(result) : result;
 }
 
-const bitRows = [
+const bitwise = (key: string, step: (a: bigint, b: bigint) => bigint): FunctionRow =>
   define(
     'pure',
-    { bitand: operands },
-    (args) => adding(args.bitand),
-    (args) => foldBits(args.bitand, (a, b) => a & b),
-  ),
-  define(
-    'pure',
-    { bitor: operands },
-    (args) => adding(args.bitor),
-    (args) => foldBits(args.bitor, (a, b) => a | b),
-  ),
-  define(
-    'pure',
-    { bitxor: operands },
-    (args) => adding(args.bitxor),
-    (args) => foldBits(args.bitxor, (a, b) => a ^ b),
-  ),
-  define('pure', { bitnot: param(number, 'Number') }, COVERED, (args) =>
-    toInteger(~bitsOf(args.bitnot)),
-  ),
-];
+    { [key]: operands },
+    (args) => adding(args[key] ?? []),
+    (args) => foldBits(args[key] ?? [], step),
+  );
+
+const bitNot = define('pure', { bitnot: param(number, 'Number') }, COVERED, (args) =>
+  toInteger(~bitsOf(args.bitnot)),
+);
 
 // --- one number -----------------------------------------------------------------------------------
 
@@ -261,12 +226,15 @@ const log = define('pure', { log: param(number, 'Number') }, COVERED, (args, con
 );
 
 export const numberRows: readonly FunctionRow[] = [
-  add,
-  subtract,
-  multiply,
-  divide,
-  modulo,
-  ...bitRows,
+  arithmetic('add', addIntegers, (a, b) => a + b),
+  arithmetic('subtract', subtractIntegers, (a, b) => a - b),
+  arithmetic('multiply', multiplyIntegers, (a, b) => a * b),
+  arithmetic('divide', divideIntegers, (a, b) => a / b, requireDivisors),
+  arithmetic('modulo', remainderOfIntegers, (a, b) => a % b, requireDivisors),
+  bitwise('bitand', (a, b) => a & b),
+  bitwise('bitor', (a, b) => a | b),
+  bitwise('bitxor', (a, b) => a ^ b),
+  bitNot,
   abs,
   ceil,
   floor,

@@ -1,12 +1,12 @@
 /** `merge` and conversions between objects and arrays of pairs. Spec: functions 1.9. */
-import { fail, fault, QueryFailure, type Fault } from '../../errors.ts';
+import { fault, QueryFailure, type Fault } from '../../errors.ts';
 import { typeExpected, cannotCast } from '../../fault-texts.ts';
 import { documentMembers } from '../../values/object-view.ts';
 import { typeName } from '../../values/type-name.ts';
 import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { ObjectValue, Value } from '../../values/value.ts';
 import { arrayWeight } from '../../values/weight.ts';
-import { any, argumentAt, optionalInPlace, param, positionAt } from '../casts.ts';
+import { any, optionalInPlace, param, refuseArgument } from '../casts.ts';
 import { converting, COVERED, merging } from '../costs.ts';
 import { define, type PureContext } from '../define.ts';
 import type { FunctionRow } from '../function-row.ts';
@@ -77,8 +77,8 @@ const toObject = define(
   },
 );
 
-const refuseCast = (value: Value, key: string, type: string, { path }: PureContext): never =>
-  fail('invalid argument', positionAt(argumentAt(path, key)), cannotCast(typeName(value), type));
+const refuseCast = (value: Value, key: string, type: string, context: PureContext): never =>
+  refuseArgument(context, key, cannotCast(typeName(value), type));
 
 function objectOf(pairs: readonly Value[], { path }: PureContext): ObjectValue {
   const faults: Fault[] = [];

@@ -3,12 +3,12 @@ import { fail } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Value } from '../../values/value.ts';
 import {
-  argumentAt,
   boolean,
   integer,
   optional,
   param,
   positionAt,
+  refuseArgument,
   string,
   wrongType,
 } from '../casts.ts';
@@ -148,9 +148,9 @@ const replaceStrRegex = define(
 );
 
 const refuseReplacement = (replacement: string, context: PureContext): never =>
-  fail(
-    'invalid argument',
-    positionAt(argumentAt(context.path, 'replace')),
+  refuseArgument(
+    context,
+    'replace',
     `Replacement '${replacement}' is not valid for the search pattern.`,
   );
 

@@ -13,7 +13,7 @@ import {
   optional,
   param,
   path,
-  positionAt,
+  refuseArgument,
   refuseUnresolved,
   string,
   wrongType,
@@ -25,10 +25,9 @@ import { databaseOf, idOf, valueAt, valuesAt, type PathStep } from '../navigate.
 import { positionOf } from '../query-path.ts';
 import { isAtLeast } from '../session.ts';
 
-interface Selection {
-  readonly path: readonly PathStep[];
+interface Source {
   readonly from: Value;
-  readonly otherwise: (() => Value) | undefined;
+  readonly default: (() => Value) | undefined;
 }
 
 /** Unresolved refs have no parts. */
@@ -36,20 +35,23 @@ function refuseUnresolvedFrom(value: Value, key: string, context: PureContext): 
   if (value instanceof UnresolvedRef) refuseUnresolved(value, argumentAt(context.path, key));
 }
 
-function selectOne({ path, from, otherwise }: Selection, context: PureContext): Value {
-  const found = valueAt(from, path, context.session);
+function selectOne(steps: readonly PathStep[], source: Source, context: PureContext): Value {
+  const otherwise = eager(source.default, context);
+  if (steps.length > 0) refuseUnresolvedFrom(source.from, 'from', context);
+  const found = valueAt(source.from, steps, context.session);
   if (found !== undefined) return found;
   if (otherwise) return otherwise();
   return fail(
     'value not found',
     positionOf(context.path, 'from'),
-    `Value not found at path [${path.join(',')}].`,
+    `Value not found at path [${steps.join(',')}].`,
   );
 }
 
-function selectEvery({ path, from, otherwise }: Selection, context: PureContext): Value {
-  refuseUnresolvedFrom(from, 'from', context);
-  return valuesAt(from, path, context.session) ?? otherwise?.() ?? [];
+function selectEvery(steps: readonly PathStep[], source: Source, context: PureContext): Value {
+  const otherwise = eager(source.default, context);
+  refuseUnresolvedFrom(source.from, 'from', context);
+  return valuesAt(source.from, steps, context.session) ?? otherwise?.() ?? [];
 }
 
 /** Before version 3 the default was evaluated in any case. */
@@ -62,41 +64,26 @@ function eager(
   return () => value;
 }
 
-const steps = param(path, 'Path');
+const pathParam = param(path, 'Path');
+const source = { from: param(any, 'Any'), default: lazy } as const;
 
 const select = define(
   'pure',
-  { select: steps, from: param(any, 'Any'), default: lazy, all: optional(boolean, 'Boolean') },
+  { select: pathParam, ...source, all: optional(boolean, 'Boolean') },
   BY_PARTS,
-  (args, context) => {
-    const otherwise = eager(args.default, context);
-    const selection = { path: args.select, from: args.from, otherwise };
-    if (args.from instanceof UnresolvedRef && args.select.length > 0) {
-      refuseUnresolvedFrom(args.from, 'from', context);
-    }
-    return args.all === true ? selectEvery(selection, context) : selectOne(selection, context);
-  },
+  (args, context) => (args.all === true ? selectEvery : selectOne)(args.select, args, context),
 );
 
-const selectAll = define(
-  'pure',
-  { select_all: steps, from: param(any, 'Any'), default: lazy },
-  BY_PARTS,
-  (args, context) => {
-    const otherwise = eager(args.default, context);
-    return selectEvery({ path: args.select_all, from: args.from, otherwise }, context);
-  },
+const selectAll = define('pure', { select_all: pathParam, ...source }, BY_PARTS, (args, context) =>
+  selectEvery(args.select_all, args, context),
 );
 
 /** Old name of `select_all`. */
 const selectAsIndex = define(
   'pure',
-  { select_as_index: steps, from: param(any, 'Any'), default: lazy },
+  { select_as_index: pathParam, ...source },
   BY_PARTS,
-  (args, context) => {
-    const otherwise = eager(args.default, context);
-    return selectEvery({ path: args.select_as_index, from: args.from, otherwise }, context);
-  },
+  (args, context) => selectEvery(args.select_as_index, args, context),
 );
 
 function containsAt(path: readonly PathStep[], value: Value, context: PureContext): boolean {
@@ -107,14 +94,14 @@ function containsAt(path: readonly PathStep[], value: Value, context: PureContex
 /** Deprecated name. */
 const contains = define(
   'pure',
-  { contains: steps, in: param(any, 'Any') },
+  { contains: pathParam, in: param(any, 'Any') },
   COVERED,
   (args, context) => containsAt(args.contains, args.in, context),
 );
 
 const containsPath = define(
   'pure',
-  { contains_path: steps, in: param(any, 'Any') },
+  { contains_path: pathParam, in: param(any, 'Any') },
   COVERED,
   (args, context) => containsAt(args.contains_path, args.in, context),
   { since: '3' },
@@ -195,11 +182,7 @@ const refParts = (ref: Ref, { session }: ReadContext): readonly (Value | undefin
 ];
 
 const refuseScalar = (context: ReadContext): never =>
-  fail(
-    'invalid argument',
-    positionAt(argumentAt(context.path, 'in')),
-    typeExpected('Object, Array, Page, Set, or Ref', 'Scalar'),
-  );
+  refuseArgument(context, 'in', typeExpected('Object, Array, Page, Set, or Ref', 'Scalar'));
 
 export const selectRows: readonly FunctionRow[] = [
   select,

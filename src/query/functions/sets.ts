@@ -100,7 +100,8 @@ const algebraOf = (op: Algebra, ofArrays: OfArrays): FunctionRow =>
     (args: Readonly<Record<string, readonly (readonly Value[] | SetValue)[]>>, context) => {
       const operands = args[op] ?? [];
       const arrays = operands.filter((operand) => isArray(operand));
-      if (arrays.length === operands.length) return foldArrays(arrays, ofArrays, context);
+      if (arrays.length === operands.length)
+        return arrays.reduce((left, right) => ofArrays(left, right, context));
       if (arrays.length > 0) {
         const types = 'Arguments cannot be of different types, expected Set or Array.';
         return fail('invalid argument', positionOf(context.path, op), types);
@@ -110,12 +111,6 @@ const algebraOf = (op: Algebra, ofArrays: OfArrays): FunctionRow =>
       return { kind: 'set', op, sets };
     },
   );
-
-const foldArrays = (
-  arrays: readonly (readonly Value[])[],
-  ofArrays: OfArrays,
-  context: PureContext,
-): readonly Value[] => arrays.reduce((left, right) => ofArrays(left, right, context));
 
 /**
  * Adjacent members must both list events or both not, and the values they have in common must have the same
@@ -136,11 +131,7 @@ function refuseIncompatible(op: Algebra, sets: readonly SetValue[], context: Pur
 }
 
 /** Each value as often as on the side that has it most often; equal values are adjacent. */
-function unionOfArrays(
-  left: readonly Value[],
-  right: readonly Value[],
-  context: PureContext,
-): readonly Value[] {
+const unionOfArrays: OfArrays = (left, right, context) => {
   const [ofLeft, ofRight] = [multisetOf(left, context), multisetOf(right, context)];
   const seen = new Multiset(context);
   return [...left, ...right].flatMap((value) => {
@@ -148,25 +139,15 @@ function unionOfArrays(
     const count = Math.max(ofLeft.countOf(value), ofRight.countOf(value));
     return Array.from({ length: count }, () => value);
   });
-}
+};
 
-function intersectArrays(
-  left: readonly Value[],
-  right: readonly Value[],
-  context: PureContext,
-): readonly Value[] {
-  const rest = multisetOf(right, context);
-  return left.filter((value) => rest.take(value));
-}
-
-function subtractArrays(
-  left: readonly Value[],
-  right: readonly Value[],
-  context: PureContext,
-): readonly Value[] {
-  const rest = multisetOf(right, context);
-  return left.filter((value) => !rest.take(value));
-}
+/** Each value of the left as often as the right has it too, or beyond that. */
+const taking =
+  (isInRight: boolean): OfArrays =>
+  (left, right, context) => {
+    const rest = multisetOf(right, context);
+    return left.filter((value) => rest.take(value) === isInRight);
+  };
 
 const lambdaOrIndex: Cast<Lambda | Ref> = (value, where) =>
   isKind(value, 'lambda') ? value : indexRef(value, where);
@@ -222,8 +203,8 @@ export const setRows: readonly FunctionRow[] = [
   match,
   matchByTerms,
   algebraOf('union', unionOfArrays),
-  algebraOf('intersection', intersectArrays),
-  algebraOf('difference', subtractArrays),
+  algebraOf('intersection', taking(true)),
+  algebraOf('difference', taking(false)),
   join,
   range,
 ];

@@ -19,10 +19,9 @@ import {
 import { INT64_MAX, INT64_MIN } from '../../values/number.ts';
 import { DateValue, integer as toInteger, Time } from '../../values/value.ts';
 import {
-  argumentAt,
   integer,
   param,
-  positionAt,
+  refuseArgument,
   string,
   temporal,
   time as timeCast,
@@ -41,18 +40,14 @@ import { refuseBound } from './bounds.ts';
 export function timeOfText(text: string, context: PureContext): Time {
   const trimmed = text.trim();
   if (trimmed === 'now') return timeOfMicros(context.session.snapshot);
-  const parsed = parseTime(trimmed);
-  return (
-    parsed ?? fail('invalid argument', positionOf(context.path), `Cannot cast '${text}' to a time.`)
-  );
+  return parseTime(trimmed) ?? refuseText(text, 'time', context);
 }
 
-export function dateOfText(text: string, context: PureContext): DateValue {
-  const parsed = parseDate(text.trim());
-  return (
-    parsed ?? fail('invalid argument', positionOf(context.path), `Cannot cast '${text}' to a date.`)
-  );
-}
+export const dateOfText = (text: string, context: PureContext): DateValue =>
+  parseDate(text.trim()) ?? refuseText(text, 'date', context);
+
+const refuseText = (text: string, type: string, context: PureContext): never =>
+  fail('invalid argument', positionOf(context.path), `Cannot cast '${text}' to a ${type}.`);
 
 const time = define(
   'pure',
@@ -158,76 +153,49 @@ const partRows = Object.entries(PARTS).map(([name, part]) =>
 // --- arithmetic -----------------------------------------------------------------------------------
 
 const refuseUnit = (context: PureContext, name: TimeUnit): never =>
-  fail(
-    'invalid argument',
-    positionAt(argumentAt(context.path, 'unit')),
-    `Invalid time unit '${name}'.`,
-  );
+  refuseArgument(context, 'unit', `Invalid time unit '${name}'.`);
 
 function shift(
-  start: Time | DateValue,
-  offset: bigint,
+  from: Time | DateValue,
+  distance: bigint,
   by: TimeUnit,
   context: PureContext,
 ): Time | DateValue {
-  if (start.kind === 'date') {
+  if (from.kind === 'date') {
     if (by !== 'day') refuseUnit(context, by);
-    const day = BigInt(start.day) + offset;
+    const day = BigInt(from.day) + distance;
     const isDay = day >= BigInt(DAY_MIN) && day <= BigInt(DAY_MAX);
     return isDay ? new DateValue(Number(day)) : refuseOffset(context, DATE_RANGE);
   }
-  const nanos = start.nanos + offset * NANOS_PER_UNIT[by];
+  const nanos = from.nanos + distance * NANOS_PER_UNIT[by];
   return isTimeNanos(nanos) ? new Time(nanos) : refuseOffset(context, TIME_RANGE);
 }
 
 const refuseOffset = (context: PureContext, range: string): never =>
-  fail(
-    'invalid argument',
-    positionAt(argumentAt(context.path, 'offset')),
-    `time after the offset must be ${range}`,
-  );
+  refuseArgument(context, 'offset', `time after the offset must be ${range}`);
 
-const timeAdd = define(
-  'pure',
-  {
-    time_add: param(temporal, 'Temporal'),
-    offset: param(integer, 'Integer'),
-    unit: param(unit, 'Unit'),
-  },
-  COVERED,
-  (args, context) => shift(args.time_add, BigInt(args.offset), args.unit, context),
+const start = param(temporal, 'Temporal');
+const offset = { offset: param(integer, 'Integer'), unit: param(unit, 'Unit') } as const;
+
+const timeAdd = define('pure', { time_add: start, ...offset }, COVERED, (args, context) =>
+  shift(args.time_add, BigInt(args.offset), args.unit, context),
 );
 
-const timeSubtract = define(
-  'pure',
-  {
-    time_subtract: param(temporal, 'Temporal'),
-    offset: param(integer, 'Integer'),
-    unit: param(unit, 'Unit'),
-  },
-  COVERED,
-  (args, context) => shift(args.time_subtract, -BigInt(args.offset), args.unit, context),
+const timeSubtract = define('pure', { time_subtract: start, ...offset }, COVERED, (args, context) =>
+  shift(args.time_subtract, -BigInt(args.offset), args.unit, context),
 );
 
 /** Whole units from the first to the second, toward zero. */
 const timeDiff = define(
   'pure',
-  {
-    time_diff: param(temporal, 'Temporal'),
-    other: param(temporal, 'Temporal'),
-    unit: param(unit, 'Unit'),
-  },
+  { time_diff: start, other: param(temporal, 'Temporal'), unit: param(unit, 'Unit') },
   COVERED,
-  ({ time_diff: start, other: finish, unit: by }, context) => {
-    if (start.kind === 'time' && finish.kind === 'time') {
-      const units = (finish.nanos - start.nanos) / NANOS_PER_UNIT[by];
-      return requireInteger(units, 'time_diff', context);
-    }
-    if (start.kind === 'date' && finish.kind === 'date') {
-      return by === 'day' ? finish.day - start.day : refuseUnit(context, by);
-    }
-    const position = positionAt(argumentAt(context.path, 'time_diff'));
-    return fail('invalid argument', position, 'Incompatible time arguments.');
+  ({ time_diff: from, other: to, unit: by }, context) => {
+    if (from.kind === 'time' && to.kind === 'time')
+      return requireInteger((to.nanos - from.nanos) / NANOS_PER_UNIT[by], 'time_diff', context);
+    if (from.kind === 'date' && to.kind === 'date')
+      return by === 'day' ? to.day - from.day : refuseUnit(context, by);
+    return refuseArgument(context, 'time_diff', 'Incompatible time arguments.');
   },
 );
 
