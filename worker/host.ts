@@ -1,15 +1,18 @@
 /** The calls of the page, on one open database. */
-import type { HostApi } from '../src/host/api.ts';
+import type { HostApi, Reply } from '../src/host/api.ts';
 import { DatabaseHost } from './database-host.ts';
 import { readLogFile, verify } from './host-calls.ts';
 import type { DatabaseStorage } from './opening/find-store.ts';
 import { AbortableCalls } from './queries/abortable-calls.ts';
 import { answerQuery } from './sync/route-query.ts';
+import type { SyncSession } from './sync/session.ts';
 
 /** A null prototype: what the page can name is what is written here. */
 export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
   const host = new DatabaseHost(storage);
   const calls = new AbortableCalls();
+  const inSync = <T>(body: (sync: SyncSession) => Promise<T>): Promise<Reply<T>> =>
+    host.answer(({ database }) => body(database.sync));
   const api: HostApi<MessagePort> = {
     open: (...call) => host.open(...call),
     query: (call) =>
@@ -21,33 +24,26 @@ export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
     logFile: (id, version) => host.answer(({ database }) => readLogFile(database, id, version)),
     verify: () => host.answer(verify),
     acknowledgeLoss: () => host.answer(({ database }) => database.stored.acknowledgeLoss()),
-    sync: (call) => host.answer(({ database }) => database.sync.start(call)),
+    sync: (call) => inSync((sync) => sync.start(call)),
     submit: (call) =>
-      host.answer(({ database }) =>
-        calls.run(call.number, (abortable) => database.sync.submit(call, abortable)),
-      ),
-    syncWait: (call) => host.answer(({ database }) => database.sync.wait(call)),
-    writes: (states) => host.answer(({ database }) => database.sync.writes(states)),
-    verdict: (id) => host.answer(({ database }) => database.sync.verdict(id)),
-    resolveWrite: (id, choice) =>
-      host.answer(({ database }) => database.sync.resolveWrite(id, choice)),
+      inSync((sync) => calls.run(call.number, (abortable) => sync.submit(call, abortable))),
+    syncWait: (call) => inSync((sync) => sync.wait(call)),
+    writes: (states) => inSync((sync) => sync.writes(states)),
+    verdict: (id) => inSync((sync) => sync.verdict(id)),
+    resolveWrite: (id, choice) => inSync((sync) => sync.resolveWrite(id, choice)),
     stopSync: () =>
       host.answer(async ({ database }) => {
         await database.sync.stop();
         database.liveRouter.onContact();
       }),
-    putFile: (file) => host.answer(({ database }) => database.sync.files.put(file as Blob)),
+    putFile: (file) => inSync(({ files }) => files.put(file as Blob)),
     getFile: (call) =>
-      host.answer(({ database: { sync } }) =>
-        calls.runUntil(call.number, (signal) => sync.files.get(call, signal)),
-      ),
+      inSync(({ files }) => calls.runUntil(call.number, (signal) => files.get(call, signal))),
     fetchFile: (call) =>
-      host.answer(({ database: { sync } }) =>
-        calls.runUntil(call.number, (signal) => sync.files.fetch(call, signal)),
-      ),
-    sendFile: (call) => host.answer(({ database }) => database.sync.files.send(call)),
-    removeFile: (file) => host.answer(({ database }) => database.sync.files.remove(file)),
-    files: () => host.answer(({ database }) => database.sync.files.list()),
+      inSync(({ files }) => calls.runUntil(call.number, (signal) => files.fetch(call, signal))),
+    sendFile: (call) => inSync(({ files }) => files.send(call)),
+    removeFile: (file) => inSync(({ files }) => files.remove(file)),
+    files: () => inSync(({ files }) => files.list()),
     unsent: () => host.unsent(),
     lock: () => host.lock(),
     unlock: (call) => host.unlock(call),
