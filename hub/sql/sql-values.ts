@@ -31,25 +31,20 @@ export const texts = (elements: readonly (string | null)[]): Buffer =>
     elements.map((each) => (each === null ? null : Buffer.from(each, 'utf8'))),
   );
 
-export const smallints = (elements: readonly number[]): Buffer =>
-  arrayOf(
-    OIDS.smallint,
-    elements.map((each) => {
-      const bytes = Buffer.allocUnsafe(2);
-      bytes.writeInt16BE(each);
-      return bytes;
-    }),
-  );
+const numbers =
+  (oid: number, byteCount: number) =>
+  (elements: readonly number[]): Buffer =>
+    arrayOf(
+      oid,
+      elements.map((each) => {
+        const bytes = Buffer.allocUnsafe(byteCount);
+        bytes.writeIntBE(each, 0, byteCount);
+        return bytes;
+      }),
+    );
 
-export const integers = (elements: readonly number[]): Buffer =>
-  arrayOf(
-    OIDS.integer,
-    elements.map((each) => {
-      const bytes = Buffer.allocUnsafe(4);
-      bytes.writeInt32BE(each);
-      return bytes;
-    }),
-  );
+export const smallints = numbers(OIDS.smallint, 2);
+export const integers = numbers(OIDS.integer, 4);
 
 /** Keys have one character per byte. */
 export const keyBytes = (key: string): Buffer => Buffer.from(key, 'latin1');

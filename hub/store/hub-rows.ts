@@ -81,19 +81,9 @@ function requireLoaded(loading: string | undefined): void {
 
 async function readRows(
   tx: ReadTx,
-): Promise<Readonly<Record<keyof typeof HUB_ROWS, string | undefined>>> {
-  const { epoch, rootHash, urlKey, idKey, loading, moved, restored } = HUB_ROWS;
-  const addresses = [epoch, rootHash, urlKey, idKey, loading, moved, restored];
-  const found = (await tx.fetch(addresses, [])).rows.map(textOf);
-  return {
-    epoch: found[0],
-    rootHash: found[1],
-    urlKey: found[2],
-    idKey: found[3],
-    loading: found[4],
-    moved: found[5],
-    restored: found[6],
-  };
+): Promise<Readonly<Partial<Record<keyof typeof HUB_ROWS, string | undefined>>>> {
+  const { rows } = await tx.fetch(Object.values(HUB_ROWS), []);
+  return Object.fromEntries(Object.keys(HUB_ROWS).map((name, at) => [name, textOf(rows[at])]));
 }
 
 const textOf = (row: Row | undefined): string | undefined =>
