@@ -85,6 +85,9 @@ async function openWorlds() {
     synced,
     goBackTo,
     atHub: (query: unknown) => hub.ask(query),
+    /** Another device says hello. */
+    greet: async () =>
+      requireAnswer(await transport.hello({ ...greeting, device: 'e'.repeat(32) })),
     /** Of all notes on the device, and at the hub. */
     numbers: async () => [await device.see(notesPage), await hub.ask(notesPage)].map(sorted),
   };
@@ -161,4 +164,23 @@ test('a device that a restored hub has never met offers its writes again', async
   await goBackTo(unmet);
   await synced();
   expect(await numbers()).toEqual([[1], [1]]);
+});
+
+test('lost commits are noticed also by a device that comes when the hub was started once more', async () => {
+  const { memory, synced, goBackTo, atHub, greet, numbers } = await openWorlds();
+  await atHub(createNote(1));
+  await synced();
+  const { version } = memory;
+  await atHub(createNote(2));
+  await synced();
+  await goBackTo(version);
+  await atHub(createNote(3));
+  await greet();
+  await goBackTo(memory.version);
+  await atHub(createNote(4));
+  await synced();
+  expect(await numbers()).toEqual([
+    [1, 3, 4],
+    [1, 3, 4],
+  ]);
 });

@@ -6,8 +6,9 @@ import type { DatabaseId, Micros } from '../../values/value.ts';
 import type { DeviceId } from '../protocol/identifiers.ts';
 import { SYNC_PROTOCOL, type Hello, type Welcome } from '../protocol/messages.ts';
 import { SyncRefused } from '../protocol/refusals.ts';
+import type { PullHost } from './pull/pull-context.ts';
 import { actorOf, expiryOf, ownerOf, passwordTimeOf } from './rights/caller-facts.ts';
-import { callerOfDevice, type CallerHost, type DeviceRequest } from './rights/device-caller.ts';
+import { callerOfDevice, type DeviceRequest } from './rights/device-caller.ts';
 import {
   deviceIn,
   deviceRow,
@@ -17,6 +18,7 @@ import {
   type DeviceRecord,
 } from './rows/device-rows.ts';
 import { epochIn } from './rows/epoch.ts';
+import { keepGap } from './rows/gap-rows.ts';
 import { hubKeyIn, idKeyOf } from './rows/id-key.ts';
 
 /** A device that says hello every minute is not written each time. */
@@ -34,7 +36,7 @@ export function hello(
   { device, epoch: deviceEpoch, lastSeq: deviceSeq, settled = 0 }: Hello,
   request: DeviceRequest,
   input: BodyInput,
-  host: CallerHost,
+  host: PullHost,
 ): BodyResult<Welcome> {
   const { writer, head } = input;
   const caller = callerOfDevice(request, input, writer, host);
@@ -61,7 +63,10 @@ export function hello(
   // It has nothing unsent: what it writes from here on is written after this.
   const writesSince = deviceSeq === lastSeq ? hubTime - SYNC_LIMITS.nowAheadMicros : 0;
   noteContact(writer, { database, owner, device }, known, { hubTime, writesSince });
-  return { value: welcome, ts: Math.max(hubTime, head) + 1 };
+  const ts = Math.max(hubTime, head) + 1;
+  // When this is the first commit here, none is between it and the head.
+  keepGap(writer, host.recent?.gap ?? { previous: head, ts });
+  return { value: welcome, ts };
 }
 
 interface OwnedDevice {

@@ -114,7 +114,7 @@ class Hub implements SyncHub {
       requireProtocol(greeting);
       const request = this.begin(secret);
       const { value } = await this.transactions.write((input) =>
-        hello(greeting, request, input, this.options),
+        hello(greeting, request, input, this.pullHost),
       );
       return value;
     });

@@ -7,6 +7,7 @@ import { RIGHTS_COLLECTIONS } from '../rights/rights-collections.ts';
 import { NO_SCOPE, ScopeMatcher } from '../rights/scope.ts';
 import { collectionOfChange, horizonIn } from '../rows/change-log-rows.ts';
 import type { PartRange } from '../../protocol/set-parts.ts';
+import { gapsIn, isInGap } from '../rows/gap-rows.ts';
 import { isUntouchedSince, type Concern } from '../rows/dropped-changes.ts';
 import { isLoadedOn } from '../sets/requested-sets.ts';
 import { changesSince, type ChangesFound } from './changes.ts';
@@ -44,8 +45,9 @@ export function catchUp(context: PullContext): CaughtUp {
 function validCursor(context: PullContext): Micros | undefined {
   const { message, input, reader, database, recent } = context;
   const { cursor } = message;
-  if (cursor === undefined || cursor > input.head || recent?.isOfLostCommit(cursor) === true)
-    return undefined;
+  if (cursor === undefined || cursor > input.head) return undefined;
+  const gaps = [...gapsIn(reader), ...(recent?.gap ? [recent.gap] : [])];
+  if (gaps.some((gap) => isInGap(cursor, gap))) return undefined;
   const isInLog = cursor >= horizonIn(reader, database);
   return isInLog || isUntouchedSince(reader, database, concernOf(context), cursor)
     ? cursor

@@ -3,6 +3,7 @@ import type { CommitNotice } from '../../../engine/host.ts';
 import { changeKey } from '../../../engine/transactions.ts';
 import type { Row } from '../../../store/port.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
+import type { Gap } from '../rows/gap-rows.ts';
 
 const COMMITS_MAX = 256;
 const CHARS_MAX = 1024 * 1024;
@@ -20,11 +21,10 @@ export class RecentChanges {
   /** All commits after this are known. */
   private from: Micros = 0;
   private head: Micros = -1;
-  /** The first commit that was met here, and the one before it. */
-  private first: Pick<CommitNotice, 'previous' | 'ts'> | undefined = undefined;
+  private firstGap: Gap | undefined = undefined;
 
   onCommit({ previous, ts, logged }: CommitNotice): void {
-    this.first ??= { previous, ts };
+    this.firstGap ??= { previous, ts };
     if (previous !== this.head || !logged) {
       this.commits.length = 0;
       this.chars = 0;
@@ -48,9 +48,9 @@ export class RecentChanges {
     });
   }
 
-  /** No commit of this history has the time: the store was replaced by an older state of it before this process began. */
-  isOfLostCommit(cursor: Micros): boolean {
-    return this.first !== undefined && cursor > this.first.previous && cursor < this.first.ts;
+  /** Before the first commit that was met here. */
+  get gap(): Gap | undefined {
+    return this.firstGap;
   }
 
   private forgetFirst(): void {
