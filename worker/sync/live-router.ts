@@ -2,7 +2,7 @@
 import { Refusal } from '../../src/errors.ts';
 import type { LivePlace } from '../../src/host/query.ts';
 import { refused, type LiveAnswer, type LiveQueries } from '../queries/live-queries.ts';
-import { ONLY_OF_SYNC, requireComplete } from './route-query.ts';
+import { isOutOfReach, ONLY_OF_SYNC, requireComplete } from './route-query.ts';
 import { HubLiveQueries } from './hub-live-queries.ts';
 import type { SyncSession } from './session.ts';
 
@@ -110,7 +110,3 @@ function completeOrRefused(answer: LiveAnswer): LiveAnswer {
     return refused(reason);
   }
 }
-
-/** It has too much to do, fails, or does not know the token: the copy answers meanwhile. */
-const isOutOfReach = ({ status }: LiveAnswer): boolean =>
-  status === 401 || status === 429 || status >= 500;

@@ -32,11 +32,16 @@ export async function answerQuery(
   if (call.at === 'complete') return requireComplete(here);
   if (!sync.isInContact) return here;
   const timeoutMs = Math.min(call.timeoutMs ?? HUB_MS, HUB_MS);
-  return askHub(sync, { ...call, timeoutMs }, abortable).catch((reason: unknown) => {
+  const atHub = await askHub(sync, { ...call, timeoutMs }, abortable).catch((reason: unknown) => {
     if (isUnreached(reason)) return here;
     throw reason;
   });
+  return isOutOfReach(atHub) ? here : atHub;
 }
+
+/** The hub has too much to do, fails, or does not know the token: the copy answers meanwhile. */
+export const isOutOfReach = ({ status }: Pick<QueryReply, 'status'>): boolean =>
+  status === 401 || status === 429 || status >= 500;
 
 const PLACES: readonly string[] = ['complete', 'hub', 'hub-or-copy'] satisfies AnswerPlace[];
 
