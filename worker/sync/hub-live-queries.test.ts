@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { SYNC_LIMITS } from '../../src/limits.ts';
+import type { LiveAnswer } from '../queries/live-queries.ts';
 import { HubLiveQueries } from './hub-live-queries.ts';
 
 /** Of all that it keeps. */
@@ -32,4 +34,25 @@ test('live queries that have ended leave nothing, however many secrets they had'
   await expect.poll(() => opened.slice(20)).toEqual(['secret 0']);
   live.close();
   expect(kept(live)).toBe(0);
+});
+
+test('a hub that does not answer is out of reach, and asked again', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let opened = 0;
+  const live = new HubLiveQueries({
+    open: (_secret, _body, signal) =>
+      new Promise((_resolve, reject) => {
+        opened += 1;
+        signal.addEventListener('abort', () => reject(new Error('aborted')));
+      }),
+  });
+  const told: LiveAnswer[] = [];
+  live.subscribe(1, 'secret', '1', (_, answer) => void told.push(answer));
+  await vi.advanceTimersByTimeAsync(SYNC_LIMITS.silenceMs + 2000);
+  expect(told).toMatchObject([
+    { status: 503, body: expect.stringContaining('hub_unreachable') as string },
+  ]);
+  expect(opened).toBe(2);
+  live.close();
 });

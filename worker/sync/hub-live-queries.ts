@@ -5,7 +5,7 @@ import { abortWith } from '../../hosts/abort-with.ts';
 import { waitUnlessAborted } from '../browser/wait.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
-import { foreign, isAnswer, isUnreached } from './hub-queries.ts';
+import { foreign, isAnswer, isUnreached, liveUnreached } from './hub-queries.ts';
 import { retryAfterIn } from './http-transport.ts';
 import { readEvents } from './server-events.ts';
 
@@ -180,18 +180,26 @@ class Stream {
     const lives = [...this.byId.values()];
     const queries = lives.map(({ query, tag }) => ({ query, told: tag }));
     const broken = abortWith(this.ended.signal);
+    let isLate = false;
+    const late = setTimeout(() => {
+      isLate = true;
+      broken.abort();
+    }, SYNC_LIMITS.silenceMs);
     try {
       const body = JSON.stringify({ queries });
       const response = await this.options.open(this.secret, body, broken.signal);
-      return response.ok && response.body && isEvents(response)
-        ? await this.read(response.body, lives, broken)
-        : await this.failureOf(response);
-    } catch (reason) {
+      if (!response.ok || !response.body || !isEvents(response))
+        return await this.failureOf(response);
+      clearTimeout(late);
+      return await this.read(response.body, lives, broken);
+    } catch (thrown) {
+      const reason = isLate ? liveUnreached(thrown) : thrown;
       if (!(reason instanceof Refusal)) return undefined;
       const { status, code, message } = reason;
       const isPassing = isUnreached(reason);
       return { status, body: refusalBody(code, message), retryMs: undefined, isPassing };
     } finally {
+      clearTimeout(late);
       broken.abort();
     }
   }
