@@ -81,3 +81,12 @@ test('who logs in while the copy is locked for the former token stays logged in'
   expect([login.token, kept.get('copy'), offlineLogins()]).toEqual(['present', 'present', 1]);
   await shared.leave();
 });
+
+test('a sync that goes on after it was stopped is connecting, until the hub has answered', async () => {
+  const { shared } = await openTab(() => undefined);
+  await shared.leave();
+  expect(shared.contact.state).toBe('offline');
+  shared.join();
+  expect(shared.contact.state).toBe('connecting');
+  await shared.leave();
+});

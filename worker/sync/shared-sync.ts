@@ -39,8 +39,11 @@ export interface SessionOfTab {
 /** How sync stands, as the leading tab has broadcast it last. */
 type Contact = Extract<SyncMessage, { readonly type: 'sync-state' }>;
 
+const CONNECTING: Contact = { type: 'sync-state', state: 'connecting', reason: undefined };
+const STOPPED: Contact = { type: 'sync-state', state: 'offline', reason: 'Sync was stopped.' };
+
 export class SharedSync {
-  contact: Contact = { type: 'sync-state', state: 'connecting', reason: undefined };
+  contact: Contact = CONNECTING;
   private readonly options: SharedSyncOptions;
   private readonly session: SessionOfTab;
   private readonly leader: Leader;
@@ -71,6 +74,7 @@ export class SharedSync {
   join(): void {
     const { name, tabs, report } = this.options;
     tabs.broadcast({ type: 'sync-ask' });
+    if (this.contact === STOPPED) this.contact = CONNECTING;
     this.leadership ??= new Leadership({
       name,
       locks: lockManager(),
@@ -89,7 +93,7 @@ export class SharedSync {
     this.leadership = undefined;
     leadership?.close();
     await this.leader.end();
-    this.contact = { type: 'sync-state', state: 'offline', reason: 'Sync was stopped.' };
+    this.contact = STOPPED;
   }
 
   /** This tab has logged in. Another one may lead, which still uses the former token. */
@@ -97,8 +101,7 @@ export class SharedSync {
     this.options.tabs.broadcast({ type: 'sync-login' });
     // A refusal of the former token says nothing of this one.
     const { state } = this.contact;
-    if (state === 'needs-login' || state === 'locked')
-      this.apply({ type: 'sync-state', state: 'connecting', reason: undefined });
+    if (state === 'needs-login' || state === 'locked') this.apply(CONNECTING);
   }
 
   /** The network is gone: exchanges that wait for an answer are aborted. */
