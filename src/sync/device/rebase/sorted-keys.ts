@@ -3,13 +3,12 @@ import type { Key } from '../../../codec/key.ts';
 import { isInRange, type KeyRange } from '../../../codec/ranges.ts';
 import { firstIndex } from '../../../store/binary-search.ts';
 
-/** More keys that were added since are sorted too. */
-const UNSORTED_MAX = 256;
-
 export class SortedKeys {
   private readonly keys = new Set<Key>();
   private sorted: readonly Key[] = [];
   private unsorted: Key[] = [];
+  /** Keys that were looked at one by one since the last time that all were sorted. */
+  private lookedAt = 0;
 
   get size(): number {
     return this.keys.size;
@@ -26,10 +25,13 @@ export class SortedKeys {
   }
 
   hasIn(range: KeyRange): boolean {
-    if (this.unsorted.length > UNSORTED_MAX) {
+    // Once looking has cost as much as sorting does.
+    if (this.lookedAt > this.size) {
       this.sorted = [...this.sorted, ...this.unsorted].sort();
       this.unsorted = [];
+      this.lookedAt = 0;
     }
+    this.lookedAt += this.unsorted.length;
     const { sorted } = this;
     const first = sorted[firstIndex(sorted.length, (i) => (sorted[i] ?? '') < range.lower)];
     if (first !== undefined && isInRange(first, range)) return true;
