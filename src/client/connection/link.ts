@@ -11,6 +11,9 @@ import { startWorker } from './start-worker.ts';
 import { forgetStored } from './stored-calls.ts';
 import type { Remote } from 'comlink';
 
+/** A worker that is lost so soon after the one before it is not replaced until somebody calls it. */
+const CRASH_LOOP_MS = 10_000;
+
 /** How often the database may be locked or unlocked during one call before the call fails. */
 const LOCK_CHANGES_MAX = 3;
 
@@ -58,6 +61,7 @@ export class Link {
   #lastLoss: LossReport | undefined = undefined;
   #lastPersistence: Persistence = 'none';
   #opened = 0;
+  #replacedAt = -Infinity;
   #locked = false;
   /** Counts locking and unlocking: calls begun before are not answered after. */
   #lockChanges = 0;
@@ -138,6 +142,17 @@ export class Link {
     });
     this.#current = opening;
     return opening;
+  }
+
+  /** Has another worker take over from one that is lost. @throws the reason of its loss, when workers die one after the other */
+  async replace(reason: Error): Promise<void> {
+    // Of a page that was left: no fault of the worker. Another one comes when the page is shown.
+    if (!this.#current && !this.isPageKept) {
+      const now = performance.now();
+      if (now - this.#replacedAt < CRASH_LOOP_MS) throw reason;
+      this.#replacedAt = now;
+    }
+    await this.connect();
   }
 
   /** Opens it for the first time. */

@@ -16,9 +16,6 @@ interface Subscription {
   last: string | undefined;
 }
 
-/** A worker that is lost so soon after it took over is not replaced again for the sake of live queries alone. */
-const CRASH_LOOP_MS = 10_000;
-
 /** The live queries of one database. They survive the loss of a worker. */
 export class Subscriptions {
   readonly #link: Link;
@@ -26,7 +23,6 @@ export class Subscriptions {
   #lastId = 0;
   /** Answers so far. */
   #received = 0;
-  #renewed = -Infinity;
 
   constructor(link: Link) {
     this.#link = link;
@@ -35,7 +31,6 @@ export class Subscriptions {
         if (message.type === 'answer') void this.#receive(message);
       },
       onRenewed: () => {
-        this.#renewed = performance.now();
         for (const [id, subscription] of this.#byId) this.#send(id, subscription);
       },
       onEnded: (reason) => this.#outlive(reason),
@@ -91,12 +86,8 @@ export class Subscriptions {
   #outlive(reason: Error): void {
     if (this.#byId.size === 0) return;
     // Closed, or locked: that ends them.
-    const isOver = !(reason instanceof QueryError) || reason.code === 'locked';
-    const goesOn = !isOver && performance.now() - this.#renewed > CRASH_LOOP_MS;
-    // Of a page that was left: no fault of the worker. Another one comes when the page is shown.
-    if (goesOn || this.#link.isPageKept)
-      this.#link.connect().catch((error: unknown) => this.#failAll(error));
-    else this.#failAll(reason);
+    if (!(reason instanceof QueryError) || reason.code === 'locked') this.#failAll(reason);
+    else this.#link.replace(reason).catch((error: unknown) => this.#failAll(error));
   }
 
   #failAll(error: unknown): void {

@@ -5,7 +5,7 @@ import type { JudgedData } from '../../host/sync.ts';
 import type { SyncState } from '../../states.ts';
 import type { ClientHost } from '../queries/client.ts';
 import type { Files } from '../files/files.ts';
-import type { Link, LinkListener } from '../connection/link.ts';
+import { lockedError, type Link, type LinkListener } from '../connection/link.ts';
 import { copyAnswers, openFake, syncOptions } from '../testing/fake-worker.ts';
 import { DatabaseClosed, refusalError, UsageError } from '../errors.ts';
 import { q } from '../queries/builders.ts';
@@ -15,6 +15,8 @@ afterEach(() => vi.unstubAllGlobals());
 
 const OPTIONS = { url: 'http://hub', secret: 's', sets: [] };
 const ANSWER = { status: 201, body: '{"resource":1}', metrics: {} };
+
+const LOST = refusalError('worker_lost', 'The database worker was terminated.');
 
 const judged = (id: string): JudgedData => ({
   id,
@@ -51,7 +53,7 @@ function fakeWorker(state: SyncState, more: Readonly<Record<string, unknown>> = 
   );
   const link = {
     syncSecret: '',
-    isPageKept: false,
+    replace: vi.fn<Link['replace']>(() => Promise.resolve()),
     closed: undefined as Error | undefined,
     listen: (listener: LinkListener) => {
       listeners = [...listeners, listener];
@@ -67,6 +69,7 @@ function fakeWorker(state: SyncState, more: Readonly<Record<string, unknown>> = 
   };
   return {
     calls,
+    replace: link.replace,
     sync: new Sync(link as unknown as Link, {} as ClientHost, {} as Files),
     end,
     close: (reason: Error) => {
@@ -232,9 +235,8 @@ test('who waits for a verdict is told when the database is closed, also while th
     verdict: undefined,
   });
   await sync.start(OPTIONS);
-  const lost = new Error('The worker was lost: another follows.');
   const { settled } = await sync.client.submit(q.Add(1));
-  end(lost);
+  end(LOST);
   tell({ type: 'sync-verdict', write: judged('0.1') });
   expect(await settled).toMatchObject({ id: '0.1' });
   const waiting = [sync.writes.settled('0.2'), sync.writes.settled('0.3')];
@@ -261,11 +263,33 @@ test('a sync whose database was closed is offline, and says why', async () => {
   await sync.start(OPTIONS);
   const told: unknown[] = [];
   sync.addEventListener('state', ({ detail }) => told.push(detail));
-  end(new Error('The worker was lost: another follows.'));
+  end(lockedError());
   expect(sync.state).toBe('live');
   close(new DatabaseClosed('Closed.'));
   expect(sync.state).toBe('offline');
   expect(told).toEqual([{ state: 'offline', reason: 'Closed.' }]);
+});
+
+test('a sync whose worker is lost is not live, and has another one take over', async () => {
+  const { sync, end, replace } = fakeWorker('live');
+  await sync.start(OPTIONS);
+  end(LOST);
+  expect(sync.state).toBe('connecting');
+  expect(replace).toHaveBeenCalledExactlyOnceWith(LOST);
+});
+
+test('a sync whose worker is lost, and none takes over, is offline, and says why', async () => {
+  const { sync, end, replace } = fakeWorker('live');
+  await sync.start(OPTIONS);
+  const told: unknown[] = [];
+  sync.addEventListener('state', ({ detail }) => told.push(detail));
+  replace.mockRejectedValue(LOST);
+  end(LOST);
+  await vi.waitFor(() => expect(sync.state).toBe('offline'));
+  expect(told).toEqual([
+    { state: 'connecting', reason: undefined },
+    { state: 'offline', reason: LOST.message },
+  ]);
 });
 
 test('a sync whose database was closed leaves nothing on its page', async () => {

@@ -5,7 +5,7 @@ import type { JudgedData, SubmitReply, SyncProgress, WriteChoice } from '../../h
 import type { SyncState, WriteState } from '../../states.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
 import { queryText } from '../queries/query-text.ts';
-import { NotFound, UsageError } from '../errors.ts';
+import { NotFound, UsageError, type QueryError } from '../errors.ts';
 import { abortSignal, acceptedValue, anyText, list, readOptions } from '../read-options.ts';
 import type { Link } from '../connection/link.ts';
 import { TypedEvents } from '../typed-events.ts';
@@ -274,10 +274,11 @@ export class Sync extends TypedEvents<SyncEvents> {
         if (this.#link.isLocked) return;
         this.#goOn().catch((error: unknown) => this.#enter('offline', error));
       },
-      // A new one comes when the page is shown; if none does, nobody else may ask.
-      onEnded: () => {
-        if (!this.#link.isPageKept) return;
-        this.#link.connect().catch((error: unknown) => this.#enter('offline', error));
+      // Nobody else may ask for another worker.
+      onEnded: (reason) => {
+        if (this.#link.isLocked || (reason as Partial<QueryError>).code !== 'worker_lost') return;
+        this.#enter('connecting', undefined);
+        this.#link.replace(reason).catch((error: unknown) => this.#enter('offline', error));
       },
     });
     const network = new AbortController();
