@@ -258,6 +258,18 @@ test('a verdict that was made while the sync was stopped settles its write when 
   expect(verdicts).toEqual(['0.1']);
 });
 
+test('a write that was resolved elsewhere while the sync was stopped is waited for no more', async () => {
+  const error = refusalError('not found', 'There is no write 0.1: it is already resolved.');
+  const refused = Promise.reject(error);
+  refused.catch(() => undefined);
+  const { sync } = fakeWorker('live', { stopSync: undefined, writes: [], verdict: refused });
+  await sync.start(OPTIONS);
+  const { settled } = await sync.client.submit(q.Add(1));
+  await sync.stop();
+  await sync.start(OPTIONS);
+  await expect(settled).rejects.toBe(error);
+});
+
 test('a sync whose database was closed is offline, and says why', async () => {
   const { sync, end, close } = fakeWorker('live', { stopSync: undefined });
   await sync.start(OPTIONS);

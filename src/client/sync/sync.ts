@@ -37,7 +37,7 @@ export interface Submitted<T> {
   readonly value: T | undefined;
   /**
    * Resolves when the hub has judged it, also after days. A refusal is a verdict: it rejects only when the database is closed meanwhile,
-   * which keeps the write.
+   * which keeps the write, or when another tab has resolved the write while this page could not hear of it.
    */
   readonly settled: Promise<Verdict<T>>;
 }
@@ -177,7 +177,7 @@ export class Sync extends TypedEvents<SyncEvents> {
       const judged = await this.#link
         .ask((host) => host.verdict(id))
         .catch((error: unknown) => {
-          if (error instanceof NotFound) this.#verdicts.forget(id);
+          if (error instanceof NotFound) this.#verdicts.forget(id, error);
           throw error;
         });
       if (!judged) return settled;
@@ -329,8 +329,13 @@ export class Sync extends TypedEvents<SyncEvents> {
     this.#mayHaveMissed = false;
     const { awaited } = this.#verdicts;
     if (awaited.size === 0) return;
-    for (const write of await this.#link.ask((host) => host.writes(undefined)))
+    const gone = new Set(awaited.keys());
+    for (const write of await this.#link.ask((host) => host.writes(undefined))) {
+      gone.delete(write.id);
       if ('tsMicros' in write && awaited.has(write.id)) await this.#onVerdict(write);
+    }
+    // Resolved in another tab: who waits is told so.
+    for (const id of gone) this.writes.settled(id).catch(() => undefined);
   }
 
   async #submit(expression: Arg, options: SubmitOptions = {}): Promise<Submitted<never>> {

@@ -33,8 +33,9 @@ export class Verdicts {
     return settled;
   }
 
-  /** There is no such write. */
-  forget(id: string): void {
+  /** There is no such write, or no more: rejects its promise. */
+  forget(id: string, reason: Error): void {
+    this.#waiting.get(id)?.settle(Promise.reject(reason));
     this.#waiting.delete(id);
   }
 
