@@ -32,6 +32,5 @@ const isPending = (state: string): state is PendingState => state === 'local' ||
 
 export const progressData = ({ sets, ...progress }: ReplicaProgress): SyncProgress => ({
   ...progress,
-  // A device names a set by its wire text.
-  sets: sets.map(({ id, rows, of, error }) => ({ set: id, rows, of, error })),
+  sets: sets.map(({ query: set, rows, of, error }) => ({ set, rows, of, error })),
 });

@@ -1,9 +1,11 @@
 /** Sync in one tab: requests of the page, and queries of the synced identity. */
 import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { Refusal } from '../../src/errors.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
+import { SYNC_LIMITS } from '../../src/limits.ts';
 import type {
   JudgedData,
   SubmitReply,
@@ -18,6 +20,7 @@ import type { SyncState, WriteState } from '../../src/states.ts';
 import type { Replica, SubmitRequest } from '../../src/sync/device/replica/replica.ts';
 import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
+import { idOfSet } from '../../src/sync/protocol/sets.ts';
 import type { Network } from '../browser/network.ts';
 import { fileRequests } from './file-requests.ts';
 import type { Files, FilesOptions } from '../files/files.ts';
@@ -91,9 +94,8 @@ export class SyncSession {
 
   async start(call: SyncCall): Promise<SyncReply> {
     const { replica } = this.options;
-    const wrong = call.sets.find((set) => NO_SET.test(set));
-    if (wrong !== undefined)
-      throw new Refusal('bad request', `The option \`sets\` takes sets, not ${wrong}.`);
+    const sets = [...new Set(call.sets)];
+    requireSets(sets);
     const url = call.url.replace(/\/+$/, '');
     const known = await replica.state();
     if (known && known.hub !== url) throw otherHub(known.hub);
@@ -103,7 +105,7 @@ export class SyncSession {
     // One that was adopted and has no schema yet cannot be used either: only the hub has it.
     const state = known?.schema === undefined ? await this.login.adopt(url, known) : known;
     const missing = await this.secondCopy.recover(state);
-    await replica.setSets(call.sets.map((query) => ({ id: query, query })));
+    await replica.setSets(sets.map((query) => ({ id: idOfSet(query, sha256), query })));
     if (call.secret !== undefined || call.login !== undefined) this.shared.onLogin();
     this.shared.join();
     if (state.schema === undefined) await this.waiters.forSchema();
@@ -144,7 +146,9 @@ export class SyncSession {
   }
 
   async wait({ for: what, set }: SyncWait): Promise<void> {
-    await (what === 'settled' ? this.waiters.forSettled() : this.waiters.forSynced(set));
+    await (what === 'settled'
+      ? this.waiters.forSettled()
+      : this.waiters.forSynced(set && idOfSet(set, sha256)));
   }
 
   async writes(states: readonly WriteState[] | undefined): Promise<readonly WriteData[]> {
@@ -277,6 +281,19 @@ export class SyncSession {
 
 /** What is surely no set that can be kept, and no query of one. Whatever else is wrong with a set, the hub says. */
 const NO_SET = /^[^{]|^\{"(?:collection|paginate)/;
+
+/** @throws Refusal `bad request`: the hub would take none of them */
+function requireSets(sets: readonly string[]): void {
+  const wrong = sets.find((set) => NO_SET.test(set));
+  if (wrong !== undefined)
+    throw new Refusal('bad request', `The option \`sets\` takes sets, not ${wrong}.`);
+  if (sets.length <= SYNC_LIMITS.sets && sets.every(({ length }) => length <= SYNC_LIMITS.setChars))
+    return;
+  throw new Refusal(
+    'bad request',
+    `A copy may have ${SYNC_LIMITS.sets} sets, each of up to ${SYNC_LIMITS.setChars} characters: unite some with \`Union()\`.`,
+  );
+}
 
 const noWrite = (id: string): Refusal =>
   new Refusal('not found', `There is no write ${id}: it is already resolved.`);

@@ -1,4 +1,6 @@
 /** Sets that a device keeps a copy of, as messages tell of them. */
+import { hexOfBytes } from '../../codec/hex.ts';
+import { utf8Bytes } from '../../codec/utf8.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { count, documentId, hexBytes, number32 } from './identifiers.ts';
 import { anyOf, list, maybe, object, oneOf, optional, text, type TypeOf } from './schema.ts';
@@ -24,8 +26,14 @@ const parts = list(setPart, SYNC_LIMITS.partsPerSet);
  */
 const positions = list(maybe(hexBytes), SYNC_LIMITS.partsPerSet);
 
+const SET_ID_CHARS = 256;
+
 /** The device's name for a set. */
-const setId = text(256);
+const setId = text(SET_ID_CHARS);
+
+/** The text itself where it is short. */
+export const idOfSet = (query: string, sha256: (bytes: Uint8Array) => Uint8Array): string =>
+  query.length <= SET_ID_CHARS ? query : hexOfBytes(sha256(utf8Bytes(query)));
 
 /** Wire JSON text: `Documents(collection)`, `Match(index, terms…)`, a ref, or a union of such. */
 const setQuery = text(SYNC_LIMITS.setChars);

@@ -42,7 +42,7 @@ export class ProgressReporter {
     const pending = lastSeq - settledSeq;
     const [oldest] = pending > 0 ? await replica.outgoing({ count: 1, chars: 1 }) : [];
     events.onProgress({
-      sets: sets.map(({ id, rows, of, error }) => ({ id, rows, of, error })),
+      sets: sets.map(({ query, rows, of, error }) => ({ query, rows, of, error })),
       bytes: this.bytes,
       remainingMs: this.remainingMs(sets),
       pending,

@@ -9,7 +9,7 @@ import type { Signal } from './signal.ts';
 import type { Transport } from './transport.ts';
 
 export interface ReplicaProgress {
-  readonly sets: readonly Pick<KeptSet, 'id' | 'rows' | 'of' | 'error'>[];
+  readonly sets: readonly Pick<KeptSet, 'query' | 'rows' | 'of' | 'error'>[];
   /** Characters of stored documents that came since the syncer began. */
   readonly bytes: number;
   /** Until all sets are loaded, at the pace so far; undefined: none is loading, or it cannot be told yet. */
