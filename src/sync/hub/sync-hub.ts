@@ -26,6 +26,7 @@ import { CHECK_START, checkSlice, differencesFrom } from './pull/check.ts';
 import type { PullHost } from './pull/pull-context.ts';
 import { pull } from './pull/pull.ts';
 import { RecentChanges } from './pull/recent-changes.ts';
+import { withoutKnownSets } from './pull/told-sets.ts';
 import { FailedWrites } from './push/failed-writes.ts';
 import { judgePush } from './push/judge-push.ts';
 import type { LongPushes, PushHost, WatchedWrites } from './push/offered-write.ts';
@@ -151,7 +152,7 @@ class Hub implements SyncHub {
   pull(secret: string, message: unknown) {
     return answerOrRefusal(async () => {
       const asked = readRequest(REQUESTS.pull, message, 'pull');
-      return (await this.evaluatePull(secret, asked)).outcome.pulled;
+      return withoutKnownSets(asked, (await this.evaluatePull(secret, asked)).outcome.pulled);
     });
   }
 

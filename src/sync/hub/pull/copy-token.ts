@@ -3,6 +3,7 @@
  * only one of two copies that share an id, and lost for one that takes a new id. A token widens no rights: a forged one causes more
  * comparisons, or skips some that are for the good of the device.
  */
+import { encodeBase64Url } from '../../../codec/base64.ts';
 import { hexOfBytes } from '../../../codec/hex.ts';
 import { utf8Bytes } from '../../../codec/utf8.ts';
 import type { Micros } from '../../../values/value.ts';
@@ -16,18 +17,25 @@ export interface CopyToken {
   readonly roles: string;
 }
 
-export const NONCE_BYTES = 8;
+export const NONCE_BYTES = 6;
 
 /** @param nonce makes each token different */
 export const tokenText = ({ at, timed, roles }: CopyToken, nonce: Uint8Array): string =>
-  `${hexOfBytes(nonce)}.${at}.${timed}.${roles}`;
+  [encodeBase64Url(nonce), at.toString(36), timed.toString(36), roles].join('~');
+
+const TOKEN = /^[\w-]+([.~])([\da-z]+)\1([\da-z]+)\1([\da-f]+)$/;
 
 /** Undefined: none was given, or it is none of ours. */
 export function readToken(text: string | undefined): CopyToken | undefined {
-  const found = /^[\da-f]+\.(\d+)\.(\d+)\.([\da-f]+)$/.exec(text ?? '');
-  if (!found) return undefined;
-  const [, at, timed, roles = ''] = found;
-  return { at: Number(at), timed: Number(timed), roles };
+  const [, separator, at, timed, roles] = TOKEN.exec(text ?? '') ?? [];
+  if (!at || !timed || !roles) return undefined;
+  // Hubs of earlier builds wrote decimal digits between dots, and a longer digest.
+  const radix = separator === '~' ? 36 : 10;
+  return {
+    at: parseInt(at, radix),
+    timed: parseInt(timed, radix),
+    roles: roles.slice(0, ROLES_DIGITS),
+  };
 }
 
 /** For another copy at the same time, of whose rights nothing has changed. */
@@ -41,7 +49,7 @@ export function renewedToken(
   return known && at !== undefined ? tokenText({ ...known, at }, nonce) : undefined;
 }
 
-const ROLES_DIGITS = 32;
+const ROLES_DIGITS = 8;
 
 export const digestOfRoles = (
   roles: readonly string[],
