@@ -242,6 +242,15 @@ test('long queries of a batch are redacted over several turns of the event loop'
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
+test('short queries of a batch are redacted over several turns of the event loop, too', async () => {
+  let turns = 0;
+  const { log, store } = openLogKit({ pause: async () => void (turns += 1) });
+  for (let i = 0; i < BATCH_RECORDS; i += 1) log.add(requestAt(NOON + i), ANSWER);
+  await log.flush();
+  expect(await linesOf(store)).toHaveLength(BATCH_RECORDS);
+  expect(turns).toBeGreaterThan(5);
+});
+
 test('what waits to be written holds nothing that is not stored: neither long texts nor what was read', async () => {
   const { log } = openLogKit();
   const text = (n: number): string => JSON.stringify(String(n).repeat(1_000_000));

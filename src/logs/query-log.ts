@@ -38,6 +38,8 @@ export const WAITING_RECORDS_MAX = 4096;
 const ROW_CHARACTERS_MAX = 256 * 1024;
 /** Characters of queries that are redacted in one turn of the event loop: some milliseconds. */
 const TURN_CHARACTERS = 128 * 1024;
+/** A record costs as much as so many of them, however short its query is. */
+const RECORD_CHARACTERS = 2048;
 /** Maximum time between records of one row, so that a reader of a time range knows where to begin. */
 export const ROW_SPAN_MICROS = 60 * 1_000_000;
 /**
@@ -130,7 +132,7 @@ export class QueryLog {
       rows.push({ key, entries: [], value: open.text });
     };
     for (const { request, answer, requestId } of batch) {
-      chars += request.query.length;
+      chars += request.query.length + RECORD_CHARACTERS;
       if (chars > TURN_CHARACTERS) {
         chars = 0;
         await this.options.pause();
