@@ -55,6 +55,23 @@ test('of thousands of pipelined requests in one chunk, few are made', async () =
   expect(made).toBeLessThan(200);
 });
 
+test('of thousands of pipelined requests on a connection that was used before, few are made', async () => {
+  hub = await openTestHub();
+  const ping = 'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n';
+  let made = 0;
+  const count = (): void => void (made += 1);
+  subscribe('http.server.request.start', count);
+  try {
+    const flooding = flood(hub.port, ping);
+    socket?.once('data', () => socket?.write(ping.repeat(20_000)));
+    await flooding;
+  } finally {
+    unsubscribe('http.server.request.start', count);
+  }
+  expect(made).toBeGreaterThan(1);
+  expect(made).toBeLessThan(200);
+});
+
 test('a large first chunk is served whole', async () => {
   hub = await openTestHub();
   const text = JSON.stringify('a'.repeat(40_000));

@@ -226,7 +226,10 @@ export class Acceptor {
     if (connection.destroyed) return;
     this.misuses.take(address);
     if ('goaway' in connection) endWithError(connection, constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    else connection.destroy();
+    else {
+      connection.destroy();
+      stopParsing(connection);
+    }
   }
 
   private admit(socket: Socket): void {
@@ -335,6 +338,13 @@ export class Acceptor {
 /** Without a code Node's client closes its streams without an error: whoever awaits one waits for ever. */
 function endWithError(session: ServerHttp2Session, code: number): void {
   session.destroy(new Error('Ended by the hub.'), code);
+}
+
+/** Node would make thousands of requests of what is left of the 64 KiB that it has just read. It has no public way to stop. */
+function stopParsing(socket: Socket): void {
+  const { parser } = socket as Socket & { readonly parser?: { onIncoming: unknown } | null };
+  // As after an upgrade, what follows is not for the parser.
+  if (parser) parser.onIncoming = () => 2;
 }
 
 /** Each is read by itself. */
