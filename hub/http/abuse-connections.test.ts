@@ -1,9 +1,11 @@
 /** Many requests on one connection: pipelined, offering upgrades, reset. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
+import { IncomingMessage } from 'node:http';
+import { connect as connectHttp2, Http2ServerRequest, type ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { Readable } from 'node:stream';
+import { afterEach, expect, test, vi } from 'vitest';
 import { answerText } from '../../src/http/message.ts';
 import type { HubRoute } from './route.ts';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';
@@ -271,4 +273,61 @@ test('two Host headers are refused', async () => {
   const text =
     'GET /ping HTTP/1.1\r\nhost: localhost\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n';
   expect(await flood(hub.port, text)).toMatch(/^HTTP\/1.1 400 /);
+});
+
+/** The most parts of bodies that are made, while `work` goes on. */
+async function partsMade(work: () => Promise<unknown>): Promise<number> {
+  let made = 0;
+  const { push } = Readable.prototype;
+  const spy = vi.spyOn(Readable.prototype, 'push').mockImplementation(function (
+    this: Readable,
+    ...part
+  ) {
+    if (this instanceof IncomingMessage || this instanceof Http2ServerRequest) made += 1;
+    return push.apply(this, part);
+  });
+  await work();
+  spy.mockRestore();
+  return made;
+}
+
+const CHUNKED = 'HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n';
+
+test.each([
+  ['of a query', `POST / ${CHUNKED}`],
+  ['of a query with a secret', `POST / ${CHUNKED}authorization: Bearer SECRET\r\n`],
+  ['that nobody reads', `GET /ping ${CHUNKED}`],
+])('a connection with a body in chunks of one byte, %s, is closed', async (_, head) => {
+  hub = await openTestHub();
+  const { port, secret } = hub;
+  const text = `${head.replace('SECRET', secret)}\r\n${'1\r\n \r\n'.repeat(60_000)}`;
+  expect(await partsMade(() => flood(port, text))).toBeLessThan(5_000);
+  expect((await hub.query(1)).status).toBe(200);
+});
+
+test('a body in thousands of small chunks is answered', async () => {
+  hub = await openTestHub();
+  const text = JSON.stringify('x'.repeat(2000));
+  const chunks = text.replaceAll(/./g, (char) => `1\r\n${char}\r\n`);
+  const head = `POST / ${CHUNKED}connection: close\r\nauthorization: Bearer ${hub.secret}\r\n\r\n`;
+  expect(await flood(hub.port, `${head}${chunks}0\r\n\r\n`)).toContain(`{"resource":${text}}`);
+});
+
+test('a session over HTTP/2 with a body in frames of one byte is ended', async () => {
+  hub = await openTestHub();
+  const session = connectHttp2(hub.url);
+  session.on('error', () => undefined);
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/',
+    authorization: `Bearer ${hub.secret}`,
+  });
+  const failed = new Promise((resolve) => stream.on('error', resolve));
+  const made = await partsMade(async () => {
+    for (let n = 0; n < 60_000 && !stream.destroyed; n += 1) {
+      if (!stream.write(' ')) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await failed;
+  });
+  expect(made).toBeLessThan(5_000);
 });

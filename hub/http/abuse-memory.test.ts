@@ -120,11 +120,11 @@ async function chunksRead(work: () => Promise<unknown>) {
   return seen;
 }
 
-test('of a body in chunks of one byte, few are read in each turn of the event loop', async () => {
+test('of a body in small chunks, few are read in each turn of the event loop', async () => {
   const { port, secret } = await open();
-  const text = JSON.stringify('x'.repeat(60_000));
+  const text = JSON.stringify('x'.repeat(480_000));
   const head = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`;
-  const chunks = text.replaceAll(/[^]/g, (char) => `1\r\n${char}\r\n`);
+  const chunks = text.replaceAll(/.{1,16}/g, (some) => `${some.length.toString(16)}\r\n${some}\r\n`);
   let received = '';
   const { most, all } = await chunksRead(async () => {
     const dialled = dial(port, `${head}${chunks}0\r\n\r\n`);
@@ -132,7 +132,7 @@ test('of a body in chunks of one byte, few are read in each turn of the event lo
     received = dialled.received();
   });
   expect(received).toContain(`{"resource":${text}}`);
-  expect(all).toBe(text.length);
+  expect(all).toBe(Math.ceil(text.length / 16));
   expect(most).toBeLessThan(5_000);
 });
 

@@ -13,6 +13,7 @@ import {
   constants,
   createServer as createHttp2,
   type Http2Server,
+  type Http2Session,
   type Http2ServerRequest,
   type Http2ServerResponse,
   type ServerHttp2Session,
@@ -47,6 +48,9 @@ const MISUSES_PER_SECOND = 1;
 const HEAD_BYTES = 16 * 1024;
 /** Such a chunk is parsed in pieces of so many bytes, until the connection is closed for what it sends. */
 const PIECE_BYTES = 4 * 1024;
+/** Parts in which bodies may come, however small they are; beyond it, one for each so many bytes. */
+const PARTS_FREE = 2048;
+const PART_BYTES = 16;
 const PREFACE = Buffer.from('PRI');
 const nowMs = (): number => performance.now();
 
@@ -69,6 +73,8 @@ export class Acceptor {
   private readonly pipelined = new WeakMap<Socket, number>();
   /** Connections whose offer of an upgrade was declined, until that request is answered. */
   private readonly declined = new WeakSet<Socket>();
+  /** Connections that are read in pieces. */
+  private readonly pieced = new WeakSet<Socket>();
   private readonly longHeads: (() => void)[] = [];
   /** By address. */
   private readonly misuses = new TokenBuckets(
@@ -150,6 +156,11 @@ export class Acceptor {
   private takeHttp1(request: IncomingMessage, response: ServerResponse): void {
     const { settings, onRequest } = this.options;
     const { socket } = request;
+    limitParts(request, () => this.endMisused(socket, this.peerOf(socket)));
+    if (request.headers['transfer-encoding'] !== undefined && !this.pieced.has(socket)) {
+      this.pieced.add(socket);
+      readInPieces(socket);
+    }
     if (this.declined.has(socket)) response.once('close', () => this.declined.delete(socket));
     // Only a response whose turn has not come is without it.
     if (response.socket === null) {
@@ -198,7 +209,11 @@ export class Acceptor {
         enablePush: false,
       },
     });
-    server.on('request', onRequest);
+    server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
+      const { session } = request.stream;
+      limitParts(request, () => session && this.endMisused(session, this.peerOf(session.socket)));
+      onRequest(request, response);
+    });
     server.on('session', (session) => this.watchSession(session));
     server.on('sessionError', (_reason, session) => session.destroy());
     return server;
@@ -222,7 +237,7 @@ export class Acceptor {
   }
 
   /** Of an address that does it again and again, connections are refused for a while: each one anew would cost the hub as much. */
-  private endMisused(connection: Socket | ServerHttp2Session, { address }: Peer): void {
+  private endMisused(connection: Socket | Http2Session, { address }: Peer): void {
     if (connection.destroyed) return;
     this.misuses.take(address);
     if ('goaway' in connection) endWithError(connection, constants.NGHTTP2_ENHANCE_YOUR_CALM);
@@ -336,7 +351,7 @@ export class Acceptor {
 }
 
 /** Without a code Node's client closes its streams without an error: whoever awaits one waits for ever. */
-function endWithError(session: ServerHttp2Session, code: number): void {
+function endWithError(session: Http2Session, code: number): void {
   session.destroy(new Error('Ended by the hub.'), code);
 }
 
@@ -347,11 +362,39 @@ function stopParsing(socket: Socket): void {
   if (parser) parser.onIncoming = () => 2;
 }
 
+/** What Node reads in one go would be parsed in one go, in thousands of parts if they are small. */
+function readInPieces(socket: Socket): void {
+  const { push } = socket;
+  // Whoever listens is given it by Node's stream instead of its parser.
+  socket.on('data', () => undefined);
+  socket.push = (chunk: Buffer | null, encoding) => {
+    if (chunk === null) return push.call(socket, chunk, encoding);
+    let isWanted = true;
+    for (let at = 0; at < chunk.length && !socket.destroyed; at += PIECE_BYTES)
+      isWanted = push.call(socket, chunk.subarray(at, at + PIECE_BYTES), encoding);
+    return isWanted;
+  };
+}
+
 /** Each is read by itself. */
 function unshiftInPieces(socket: Socket, head: Buffer): void {
   const bytes = head.length > HEAD_BYTES ? PIECE_BYTES : head.length;
   for (let at = Math.floor((head.length - 1) / bytes) * bytes; at >= 0; at -= bytes)
     socket.unshift(head.subarray(at, at + bytes));
+}
+
+/** Each part costs Node a hundred times its byte: nobody means to send thousands of them. */
+function limitParts(request: AnyRequest, end: () => void): void {
+  let left = PARTS_FREE;
+  const { push } = request;
+  request.push = (part: Buffer | null, encoding) => {
+    if (left >= 0 && part !== null) {
+      left += part.length / PART_BYTES - 1;
+      if (left < 0) end();
+    }
+    // What comes after the end is not kept.
+    return left < 0 || push.call(request, part, encoding);
+  };
 }
 
 /** Of each request that it aborts when a connection closes, Node makes an error: thousands of stacks that nobody sees. */
