@@ -71,6 +71,16 @@ export class LoopTurns {
     });
   }
 
+  /** Calls `begin` when it may begin: now, or in a later turn; never, if nobody wants it any more by then. */
+  begin(name: string, begin: () => void, isGone: () => boolean): void {
+    const beginUnlessGone = (): void => {
+      if (!isGone()) begin();
+    };
+    const free = this.enter(name, name, isGone);
+    if (free) void free.then(beginUnlessGone);
+    else beginUnlessGone();
+  }
+
   private recordChange(name: string): void {
     if (this.lastName !== undefined) this.isAloneFromMs = this.clock() + THERE_MS;
     this.lastName = name;
