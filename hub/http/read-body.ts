@@ -30,6 +30,8 @@ export interface ReadBodyOptions {
   >;
   readonly bytesMax: number;
   readonly memory: BodyShare;
+  /** Of the sender. */
+  readonly address: string;
   /** Called once, before more than `smallBodyBytes` are read. @throws Refusal when the caller may send no more */
   readonly admitLarge: () => Promise<void>;
 }
@@ -156,7 +158,7 @@ class BodyReading {
             this.admit().then(() => request.resume(), fail);
           } else if (turnBytes >= TURN_BYTES) {
             turnBytes = 0;
-            pauseForTurn(request);
+            pauseForTurn(request, this.options.address);
           }
         } catch (reason) {
           fail(reason);

@@ -262,6 +262,7 @@ export class RequestHandler {
       bytesMax:
         valuesMax < Infinity ? Math.min(requestBytes, HUB_LIMITS.parsedBodyBytes) : requestBytes,
       memory: this.bodies.shareOf(request.address),
+      address: request.address,
       admitLarge: () => this.guard.requireCredential(context),
     });
   }

@@ -77,7 +77,7 @@ export class Responder {
     ifUnread(context.response, () => this.countUntilRead(context, body));
     this.record(context, route, response);
     if (raw.complete) return;
-    discardBody(raw);
+    discardBody(raw, request.address);
     setTimeout(() => {
       if (!raw.complete) raw.destroy();
     }, LINGER_MS).unref();
