@@ -6,6 +6,7 @@ import { connect as connectHttp2, Http2ServerRequest, type ClientHttp2Session } 
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { answerText } from '../../src/http/message.ts';
 import type { HubRoute } from './route.ts';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';
@@ -185,6 +186,23 @@ test('of many requests that come at once, few are begun in one turn of the event
   expect(perTurn.reduce((sum, count) => sum + count, 0)).toBe(60);
   // Sixteen as they come, and in the same turn some of those that wait.
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(20);
+});
+
+test('of many WebSockets that are offered at once, few are opened in one turn of the event loop', async () => {
+  let [served, inTurn, most] = [0, 0, 0];
+  const serve = async (): Promise<void> => {
+    if (inTurn === 0) setImmediate(() => (inTurn = 0));
+    most = Math.max(most, (inTurn += 1));
+    served += 1;
+  };
+  const handle = async () => answerText(200, {}, '');
+  const webSocket = { path: '/line/line', serve };
+  hub = await openTestHub({ routes: () => [{ prefix: '/line/', handle, webSocket }] });
+  const { port } = hub;
+  const offers = Array.from({ length: 100 }, () => new WebSocket(`ws://127.0.0.1:${port}/line/line`));
+  await Promise.all(offers.map((each) => once(each, 'close')));
+  expect(served).toBe(100);
+  expect(most).toBeLessThanOrEqual(20);
 });
 
 test('a request that is reset while it waits for its turn is never begun', async () => {

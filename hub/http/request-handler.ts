@@ -128,16 +128,24 @@ export class RequestHandler {
   /** Many that come at once are begun over several turns of the event loop: one connection can bring hundreds in one chunk. */
   handle(raw: AnyRequest, response: AnyResponse): Promise<void> {
     const arrival = this.arrivalOf(raw);
-    const secret = secretOf(raw.headers['authorization']);
-    const { name, group } = this.options.hub.lineOf(secret, arrival.address);
     const begin = (): Promise<void> => this.begin(raw, response, arrival);
     const isGone = (): boolean => raw.destroyed || isClosed(response);
-    const free = this.turns.enter(name, group, isGone);
+    const free = this.turnFor(raw, arrival, isGone);
     if (!free) return begin();
     // Many are begun to be reset: such a request costs nothing more.
     const beginUnlessGone = (): Promise<void> | undefined =>
       isGone() ? void response.destroy() : begin();
     return this.inFlight.track(free.then(beginUnlessGone));
+  }
+
+  private turnFor(
+    raw: AnyRequest,
+    { address }: Arrival,
+    isGone: () => boolean,
+  ): Promise<void> | undefined {
+    const secret = secretOf(raw.headers['authorization']);
+    const { name, group } = this.options.hub.lineOf(secret, address);
+    return this.turns.enter(name, group, isGone);
   }
 
   private arrivalOf(raw: AnyRequest): Arrival {
@@ -154,9 +162,12 @@ export class RequestHandler {
   async handleUpgrade(raw: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     // Node listens to it no more: a connection that is reset now would end the process.
     socket.on('error', () => undefined);
+    const arrival = this.arrivalOf(raw);
+    await this.turnFor(raw, arrival, () => socket.destroyed);
+    if (socket.destroyed) return;
     const response = new ServerResponse(raw);
     response.assignSocket(socket);
-    const context = contextOf(raw, response, this.options, this.arrivalOf(raw));
+    const context = contextOf(raw, response, this.options, arrival);
     const { path, address } = context.request;
     const route = this.options.routes.find(({ webSocket }) => webSocket?.path === path)?.webSocket;
     const refused =

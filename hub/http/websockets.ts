@@ -48,6 +48,8 @@ export class WebSockets {
     maxPayload: SYNC_LIMITS.lineBytes,
     maxFragments: FRAGMENTS_MAX,
     maxBufferedChunks: CHUNKS_MAX,
+    // One message, ping or pong of a connection in each turn of the event loop: a chunk may hold ten thousand.
+    allowSynchronousEvents: false,
   });
 
   constructor(options: WebSocketsOptions) {

@@ -301,3 +301,23 @@ test('a hub that is stopped says so to its sessions', async () => {
   await hub.close();
   expect(await closed).toBe(1001);
 });
+
+test('of many messages that come in one chunk, one is taken in a turn of the event loop', async () => {
+  hub = await open();
+  const session = await openSession(hub);
+  await session.next();
+  let [taken, inTurn, most] = [0, 0, 0];
+  const { emit } = WebSocket.prototype;
+  vi.spyOn(WebSocket.prototype, 'emit').mockImplementation(function (this: WebSocket, ...event) {
+    if (event[0] === 'message' && this !== session.socket) {
+      if (inTurn === 0) setImmediate(() => (inTurn = 0));
+      most = Math.max(most, (inTurn += 1));
+      taken += 1;
+    }
+    return emit.apply(this, event);
+  });
+  for (let n = 0; n < 500; n += 1) session.send({ n });
+  await session.closed();
+  expect(taken).toBeGreaterThan(0);
+  expect(most).toBeLessThanOrEqual(2);
+});
