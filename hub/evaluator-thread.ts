@@ -11,6 +11,7 @@ import type { FromEvaluator, LongPush, LongQuery, ToEvaluator } from './evaluato
 import { textOf } from './evaluators/text-parts.ts';
 import { QueryMarks } from './evaluators/query-marks.ts';
 import { lowerThreadPriority } from './evaluators/thread-priority.ts';
+import { withBody } from '../src/http/rest-query.ts';
 import { createSyncHub, type SyncHub } from '../src/sync/hub/sync-hub.ts';
 import { createHubEngine } from './instance/hub-engine.ts';
 import type { EvaluatorData } from './instance/start-evaluator.ts';
@@ -89,11 +90,14 @@ const noted = (store: Store): Store => ({
 
 const NO_READS = { rows: [], ranges: [] };
 
+const queryIn = (query: string, text = ''): string =>
+  query === '' ? text : withBody(query, text);
+
 async function answer(
   { engine }: Opened,
   { queryParts, ...request }: LongQuery,
 ): Promise<FromEvaluator> {
-  const query = queryParts ? (textOf(queryParts) ?? '') : request.query;
+  const query = queryParts ? queryIn(request.query, textOf(queryParts)) : request.query;
   const full = await engine.query({ ...request, query });
   // Live queries need it, whoever executes them.
   const readSet =

@@ -87,6 +87,7 @@ const answerAt = async (path: string, body: string) => {
 };
 
 const { otherBodyValues, messageValues, parsedBodyBytes } = HUB_LIMITS;
+const NOTES = { create_collection: { object: { name: 'notes' } } };
 const MANIFEST = `/files/${'a'.repeat(64)}?collection=notes&id=1`;
 
 test.each(['/collections/notes', '/stream', '/live/', '/sync/pull', MANIFEST])(
@@ -119,7 +120,7 @@ test.each([
 });
 
 test('a document of the older REST routes may be as long as is accepted', async () => {
-  await hub.query({ create_collection: { object: { name: 'notes' } } });
+  await hub.query({ if: { exists: { collection: 'notes' } }, then: 1, else: NOTES });
   const text = 'x'.repeat(parsedBodyBytes - 100);
   const response = await fetch(`${hub.url}/collections/notes`, {
     method: 'POST',
@@ -127,4 +128,24 @@ test('a document of the older REST routes may be as long as is accepted', async 
     body: JSON.stringify({ data: { text } }),
   });
   expect(await response.json()).toMatchObject({ resource: { data: { text } } });
+});
+
+test('what is no document is refused by the older REST routes, however long it is', async () => {
+  const long = 'x'.repeat(LIMITS.sliceChars);
+  // Whole, the last would close the form that it belongs into.
+  for (const body of [`["${long}"]`, `{"a":"${long}"`, `{"a":"${long}"}},"b":{"c":{}`])
+    expect(await answerAt('/collections', body), body.slice(0, 2)).toEqual([
+      400,
+      'bad request',
+      'Request body is not a JSON object.',
+    ]);
+});
+
+test('a long body of a DELETE is no part of what is deleted', async () => {
+  await hub.query({ if: { exists: { collection: 'notes' } }, then: 1, else: NOTES });
+  await hub.query({ create: { ref: { collection: 'notes' }, id: '7' } });
+  const body = `{"a":"${'x'.repeat(LIMITS.sliceChars)}"}`;
+  const init = { method: 'DELETE', headers: HEADERS, body };
+  const response = await fetch(`${hub.url}/collections/notes/7`, init);
+  expect(await response.json()).toMatchObject({ resource: { ref: { '@ref': { id: '7' } } } });
 });

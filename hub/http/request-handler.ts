@@ -8,7 +8,7 @@ import { HUB_LIMITS } from '../../src/limits.ts';
 import { answerPreflight } from '../../src/http/cors.ts';
 import { dressAnswer, handleRequest } from '../../src/http/handle.ts';
 import { secretOf } from '../../src/http/authorization.ts';
-import { isQueryPath } from '../../src/http/routes.ts';
+import { isExecutedPath, isQueryPath } from '../../src/http/routes.ts';
 import { answerText, type HttpHost, type HttpResponse } from '../../src/http/message.ts';
 import { Admission } from '../admission/admission.ts';
 import { corsPolicy } from '../admission/allowed-callers.ts';
@@ -105,7 +105,7 @@ export class RequestHandler {
     this.mounted = options.routes.map((route) => this.mount(route));
     this.queries = this.endpoint({
       name: 'query',
-      takesParts: hub.longPushes && isQueryPath,
+      takesParts: hub.longPushes && isExecutedPath,
       bodyValues: (path) => (isQueryPath(path) ? Infinity : HUB_LIMITS.otherBodyValues),
       respond: (request) => handleRequest(request, http),
     });
@@ -294,9 +294,9 @@ export class RequestHandler {
       // It may have waited for others of its credential.
       if (request.isGone) throw new ClientGone('The client disconnected while its request waited.');
       const { parts } = read;
+      checkValues(parts, valuesMax);
       if (isLong(parts) && takesParts?.(request.path)) request.bodyParts = parts;
       else {
-        checkValues(parts, valuesMax);
         // One of several long ones in each turn: each is parsed at once.
         if (isLong(parts) && valuesMax < Infinity) await nextTurn();
         if (readsBytes) request.bytes = joined(parts);

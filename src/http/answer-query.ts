@@ -59,7 +59,7 @@ export async function runQuery(call: ReceivedRequest, input: QueryInput): Promis
       isAbandoned: () => call.request.isGone ?? call.request.signal?.aborted ?? false,
     })
     .catch((reason: unknown) => refusedAnswer(reason, host.clock()));
-  record(call, input.query, answer);
+  record(call, input.queryParts ? '' : input.query, answer);
   return answer;
 }
 

@@ -24,7 +24,7 @@ import {
   type HttpResponse,
 } from './message.ts';
 import { HeaderFault, readHeaders, tagsByKey, type RequestOptions } from './request-headers.ts';
-import { restQuery, type RestTarget } from './rest-query.ts';
+import { NO_OBJECT, restQuery, type RestTarget } from './rest-query.ts';
 import { findPlace, type Place } from './routes.ts';
 import { answerStream, answerUrlFault } from './stream.ts';
 import { traceparentOf } from './trace-context.ts';
@@ -205,7 +205,8 @@ async function answerRest(
   parameters: URLSearchParams,
 ): Promise<HttpResponse> {
   const { request, host } = call;
-  const input = restQuery(target, request.method, parameters, request.body);
+  const { method, body, bodyParts } = request;
+  const input = restQuery(target, method, parameters, body);
   if (input === 'method not allowed') return refuseMethod(call);
   if (input === 'invalid url parameter') return answerUrlFault(call, 'size must be an integer.');
   if (input === 'invalid body') return answerBodyFault(call);
@@ -217,7 +218,8 @@ async function answerRest(
     );
   }
   const place = input.allows === 'read' ? { placeName: 'get requests' } : {};
-  const answer = await runQuery(call, { ...input, ...place });
+  const queryParts = method === 'DELETE' ? undefined : bodyParts;
+  const answer = await runQuery(call, { ...input, queryParts, ...place });
   if (!isUnknownTarget(target, answer)) return answerOf(call, answer);
   return answerOf(call, { ...answer, status: 404, body: refusalBody('not found', 'Not found') });
 }
@@ -237,7 +239,7 @@ async function answerBodyFault(call: ReceivedRequest): Promise<HttpResponse> {
   const { host, secret } = call;
   const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
   if (!credential) return refuseUnauthorized(txnHeader(host.clock()));
-  return refuse('bad request', 'Request body is not a JSON object.', emptyHeaders(host));
+  return refuse('bad request', NO_OBJECT, emptyHeaders(host));
 }
 
 /** A path to nothing is answered as an unknown route. */

@@ -15,7 +15,7 @@ export interface HttpRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** In place of `body`, of one that is long: UTF-8 in parts, which nobody has read yet. For queries, where others execute long ones. */
+  /** In place of `body`, of one that is long: UTF-8 in parts, which nobody has read yet. For queries and documents, where others execute long ones. */
   readonly bodyParts?: readonly Uint8Array<ArrayBuffer>[] | undefined;
   /**
    * Base URL of the API for the caller, without a slash at the end: URLs of files begin with it. Undefined: they are

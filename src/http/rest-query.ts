@@ -2,7 +2,7 @@
  * The older REST API: a path names a native collection, a schema object or a document; method and body become a
  * query. The hosted service did not document it; the self endpoint is part of it. Spec: auth 4.1.
  */
-import { unreachable } from '../errors.ts';
+import { Refusal, unreachable } from '../errors.ts';
 import { JsonError, parseJson, quote, stringifyJson, type Json } from '../codec/json.ts';
 import { type NativeName, NATIVE_KINDS } from '../values/native-kinds.ts';
 
@@ -122,6 +122,17 @@ function cursorText(cursor: string): string {
   const json = tryJson(cursor);
   return json === undefined ? `{"@ref":${quote(cursor)}}` : dataText(json);
 }
+
+/** The query of a body that is read later, made without it (`restQuery`). @throws Refusal */
+export function withBody(query: string, body: string | undefined): string {
+  const params = paramsText(body);
+  if (params === undefined) throw new Refusal('bad request', NO_OBJECT);
+  const at = query.lastIndexOf(NO_PARAMS);
+  return query.slice(0, at) + params + query.slice(at + NO_PARAMS.length);
+}
+
+export const NO_OBJECT = 'Request body is not a JSON object.';
+const NO_PARAMS = '{"quote":{}}';
 
 /** Undefined if the body is not an object. A missing body is an empty object. */
 function paramsText(body: string | undefined): string | undefined {

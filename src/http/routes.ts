@@ -33,6 +33,10 @@ export function findPlace(url: string): Place {
 export const isQueryPath = (url: string): boolean =>
   url === '/' || ['query', 'linearized'].includes(findPlace(url).route.to);
 
+/** Where the body is a query, or belongs into one. */
+export const isExecutedPath = (url: string): boolean =>
+  isQueryPath(url) || findPlace(url).route.to === 'rest';
+
 function findRoute(path: string): Route {
   const segments = decoded(path);
   if (!segments) return { to: 'nowhere' };

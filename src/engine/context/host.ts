@@ -123,7 +123,7 @@ export interface QueryRequest extends InLine {
   readonly secret: string | undefined;
   /** Wire JSON text. */
   readonly query: string;
-  /** In its place, which is then empty: UTF-8 in parts. Only `LongQueries` execute it. */
+  /** In its place, which is then empty, or of a body that belongs into it (`withBody`): UTF-8 in parts. Only `LongQueries` execute it. */
   readonly queryParts?: readonly Uint8Array<ArrayBuffer>[] | undefined;
   readonly apiVersion: ApiVersion;
   /** What the place of the call allows: `POST /` write, `GET /?q=` and streams read. */
