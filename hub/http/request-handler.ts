@@ -297,10 +297,12 @@ export class RequestHandler {
       checkValues(parts, valuesMax);
       if (isLong(parts) && takesParts?.(request.path)) request.bodyParts = parts;
       else {
-        // One of several long ones in each turn: each is parsed at once.
-        if (isLong(parts) && valuesMax < Infinity) await nextTurn();
+        // One of several long ones in each turn: each is decoded at once, and parsed at once.
+        const isParsedHere = isLong(parts) && valuesMax < Infinity;
+        if (isParsedHere) await nextTurn();
         if (readsBytes) request.bytes = joined(parts);
         else request.body = textOf(parts);
+        if (isParsedHere) await nextTurn();
       }
       const response = await respond(request, this.callerOf(context));
       const { body } = response;
