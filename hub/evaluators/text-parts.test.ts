@@ -38,6 +38,17 @@ test('valuesIn() counts brackets, braces and commas outside of strings', () => {
   expect(valuesIn(inBytes('"text"'))).toBe(0);
 });
 
+test('valuesIn() looks at each byte once, however many quotes there are', () => {
+  const part = bytesOf(`${String.raw`"\\"`.repeat(1000)}["${String.raw`\"`.repeat(1000)}"]`);
+  let searches = 0;
+  part.indexOf = (...given) => {
+    searches += 1;
+    return Uint8Array.prototype.indexOf.apply(part, given);
+  };
+  expect(valuesIn([part])).toBe(1);
+  expect(searches).toBeLessThan(10);
+});
+
 test('valuesIn() counts the same wherever the text is cut', () => {
   const text = Buffer.from(
     String.raw`[{"a\\\"b,[": ["", "\\", ",{", "\\\\\",", "ä,"], "\"": {}}, "x\\", [1,2]]`,

@@ -37,37 +37,18 @@ const BRACE = 0x7b;
 export function valuesIn(parts: TextParts): number {
   let values = 0;
   let isInText = false;
-  /** The text of a string goes on in the next part, which begins with an escaped character. */
-  let isEscaped = false;
+  /** The first byte of the next part is escaped by the last of this one. */
+  let skipped = 0;
   for (const part of parts) {
-    for (let at = 0; at < part.length; at += 1) {
-      if (isInText) {
-        const end = endOfText(part, at, isEscaped);
-        isEscaped = end < 0 && isEscapedAt(part, part.length, at, isEscaped);
-        isInText = end < 0;
-        if (isInText) break;
-        at = end;
-        continue;
-      }
+    let at = skipped;
+    for (; at < part.length; at += 1) {
       const byte = part[at];
-      if (byte === QUOTE) isInText = true;
-      else if (byte === COMMA || byte === BRACE || byte === BRACKET) values += 1;
+      if (byte === QUOTE) isInText = !isInText;
+      else if (isInText) {
+        if (byte === BACKSLASH) at += 1;
+      } else if (byte === COMMA || byte === BRACE || byte === BRACKET) values += 1;
     }
+    skipped = at - part.length;
   }
   return values;
-}
-
-/** Where the quote is that ends it, found as fast as the system finds a byte: texts are most of what is long. -1: in another part. */
-function endOfText(part: Uint8Array, from: number, isEscaped: boolean): number {
-  let end = part.indexOf(QUOTE, from);
-  while (end >= 0 && isEscapedAt(part, end, from, isEscaped)) end = part.indexOf(QUOTE, end + 1);
-  return end;
-}
-
-/** Behind an odd number of backslashes. @param from the text begins, or goes on, there @param isEscaped at its begin */
-function isEscapedAt(part: Uint8Array, at: number, from: number, isEscaped: boolean): boolean {
-  let slashes = 0;
-  while (at - slashes > from && part[at - slashes - 1] === BACKSLASH) slashes += 1;
-  const isFromStart = at - slashes === from;
-  return (slashes + (isFromStart && isEscaped ? 1 : 0)) % 2 === 1;
 }
