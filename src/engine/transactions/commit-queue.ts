@@ -5,6 +5,8 @@ import { hostNeeds, type Job, type Outcome } from './execution.ts';
 import type { Committed, GroupCommitter } from './group-commit.ts';
 
 const GROUP_JOBS_MAX = 256;
+/** Members of a group that are told in one turn of the event loop, in which their answers are made and sent as well. */
+const TOLD_IN_TURN = 16;
 
 export class CommitQueue {
   private readonly committer: GroupCommitter;
@@ -42,7 +44,7 @@ export class CommitQueue {
           jobs.push(...this.waiting.splice(0, GROUP_JOBS_MAX - jobs.length));
         });
         hasRest = committed.rest.length > 0;
-        this.settle(committed);
+        void this.settle(committed);
       } catch (reason) {
         await this.commitOneByOne(jobs, reason);
       }
@@ -62,16 +64,17 @@ export class CommitQueue {
     }
     for (const job of jobs) {
       try {
-        this.settle(await this.committer.commit([job]));
+        void this.settle(await this.committer.commit([job]));
       } catch (own) {
         job.fail(own);
       }
     }
   }
 
-  private settle({ members, rest, retries }: Committed): void {
+  private async settle({ members, rest, retries }: Committed): Promise<void> {
     this.waiting.unshift(...rest);
-    for (const { job, outcome, committed } of members) {
+    for (const [n, { job, outcome, committed }] of members.entries()) {
+      if (n > 0 && n % TOLD_IN_TURN === 0) await this.pause?.();
       if (outcome.state === 'suspended') void this.addAnswered(job, outcome);
       else job.settle(outcome, committed, retries);
     }
