@@ -10,8 +10,10 @@ export const pullBytes = 4 * 1024 * 1024;
 export const pullCommits = 20_000;
 export const pullChanges = 1_000;
 export const pullRows = 20_000;
-/** So long pages and checks may take at one go: others wait meanwhile. */
-export const sliceMicros = 50_000;
+/** So long the page of a pull may take at one go: others wait meanwhile. */
+export const pageMicros = 50_000;
+/** Likewise a check, which goes on by itself. */
+export const checkMicros = 5_000;
 export const pullVerdicts = 200;
 export const pullVerdictChars = 1024 * 1024;
 /** Versions of one document looked at to know whether the caller has seen it. */

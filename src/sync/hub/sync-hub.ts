@@ -168,8 +168,10 @@ class Hub implements SyncHub {
         );
         for (const each of value.documents) documents.push(each);
         await keepScope(this.pushHost, check.device, value);
-        if (!value.next) return differencesFrom(documents, check.buckets);
+        const { pause } = this.options;
+        if (!value.next) return differencesFrom(documents, check.buckets, pause);
         position = value.next;
+        await pause?.();
       }
     });
   }

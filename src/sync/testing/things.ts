@@ -6,8 +6,9 @@ export const THINGS = { documents: coll('things') };
 /** Collection number of `things`. */
 export const THINGS_NUMBER = 1025;
 
-export async function openThings(): Promise<HubWorld> {
-  const world = await HubWorld.open();
+/** @param pause of the hub */
+export async function openThings(pause?: () => Promise<void>): Promise<HubWorld> {
+  const world = await HubWorld.open(undefined, {}, pause);
   for (const name of ['users', 'things']) await world.ask({ create_collection: obj({ name }) });
   return world;
 }

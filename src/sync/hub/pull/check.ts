@@ -45,7 +45,7 @@ export function checkSlice(
   input: BodyInput,
   host: CallerHost,
 ): BodyResult<CheckSlice> {
-  const isOverdue = timeSlice(host.clock);
+  const isOverdue = timeSlice(host.clock, SYNC_LIMITS.checkMicros);
   const context = rightsContext(message, request, input, host);
   const { parts } = resolveSet(context, message.set.query);
   const ranges = parts.map(({ range }) => range);
@@ -55,7 +55,10 @@ export function checkSlice(
   return { value };
 }
 
-const ROWS_AT_ONCE = 512;
+/** Looked at in one slice at least: a predicate may decide about each. */
+const ROWS_AT_ONCE = 64;
+/** Compared in one turn of the event loop. */
+const COMPARED_AT_ONCE = 512;
 
 function documentsFrom(
   { reader, rights }: RightsContext,
@@ -89,13 +92,16 @@ function datedDocument(key: Key, stored: string): DatedDocument {
 }
 
 /** Whole buckets, as many as fit: a device that lacks more asks again. */
-export function differencesFrom(
+export async function differencesFrom(
   documents: readonly DatedDocument[],
   buckets: readonly string[],
-): Checked {
+  pause?: () => Promise<void>,
+): Promise<Checked> {
   const fingerprint = new Fingerprint();
   const byBucket = new Map<number, DatedDocument[]>();
+  let compared = 0;
   for (const each of latestOfEach(documents)) {
+    if ((compared += 1) % COMPARED_AT_ONCE === 0) await pause?.();
     fingerprint.add(each);
     const bucket = bucketOf(each);
     const others = byBucket.get(bucket);

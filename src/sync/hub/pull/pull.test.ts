@@ -321,6 +321,23 @@ test('V2 pages and checks give way to others, and come to their end', async () =
   expect(await user.check()).toBe(1);
 });
 
+test('V2 others have their turn between the slices of a check, and while it compares', async () => {
+  let pauses = 0;
+  const pause = async (): Promise<void> => void (pauses += 1);
+  const world = await openThings(pause);
+  const all = Array.from({ length: 1100 }, (_, i) => i + 1);
+  await world.ask({ do: all.map((id) => create(doc('things', id), { n: id })) });
+  const device = (await world.device()).watch(THINGS);
+  await device.pull();
+  pauses = 0;
+  expect(await device.check()).toBe(0);
+  expect(pauses).toBe(2);
+  world.haste = 10_000;
+  pauses = 0;
+  expect(await device.check()).toBe(0);
+  expect(pauses).toBeGreaterThan(15);
+});
+
 test('F18 many changes come in parts, also when they are small', async () => {
   const world = await openThings();
   const device = (await world.device()).watch(THINGS);

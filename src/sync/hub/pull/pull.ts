@@ -42,7 +42,7 @@ export function pull(
   const context = contextOf(message, request, input, host);
   const { reader, caller, database, record, scope: before } = context;
   const caughtUp = catchUp(context);
-  const documents = documentsFor(context, caughtUp, timeSlice(host.clock));
+  const documents = documentsFor(context, caughtUp, timeSlice(host.clock, SYNC_LIMITS.pageMicros));
   const { puts, leaves, sets } = documents;
   const schema = schemaFor(reader, caller, sets, host.sha256);
   const scope = context.extendedScope();
