@@ -1,6 +1,7 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import {
   anyOf,
+  byKind,
   integer,
   list,
   maybe,
@@ -56,4 +57,21 @@ test.each<readonly [Schema<unknown>, unknown, string]>([
   [anyOf(oneOf('a'), oneOf(1)), 'b', 'it: expected one of a. it: expected one of 1.'],
 ])('a schema refuses what is of another shape: %#', (schema, value, message) => {
   expect(() => schema(value, 'it')).toThrow(new SchemaMismatch(message));
+});
+
+test('byKind() reads by the schema of the kind, and tries no other', () => {
+  let tried = 0;
+  const of = (kind: string) => {
+    const schema = object(() => ({ kind: oneOf(kind), n: integer() }));
+    return (value: unknown, path: string) => {
+      tried += 1;
+      return schema(value, path);
+    };
+  };
+  const either = byKind({ one: of('one'), other: of('other') });
+  expect(either({ kind: 'other', n: 1 }, 'it')).toEqual({ kind: 'other', n: 1 });
+  expect(tried).toBe(1);
+  expect(() => either({ kind: 'other', n: 'x' }, 'it')).toThrow('it.n: expected an integer');
+  for (const value of [{ kind: 'toString' }, { kind: 1 }, {}, null, undefined, 'one'])
+    expect(() => either(value, 'it')).toThrow('it.kind: expected one of one, other.');
 });

@@ -116,6 +116,17 @@ export const object = <const M extends Members>(members: () => M): Schema<Plain<
 /** One object type instead of an intersection. */
 type Plain<T> = { readonly [K in keyof T]: T[K] };
 
+/** The schema that the member `kind` of a value names. Of a long list each that is tried in vain would cost an error with its stack. */
+/* @__NO_SIDE_EFFECTS__ */
+export const byKind =
+  <const M extends Readonly<Record<string, Schema<unknown>>>>(of: M): Schema<TypeOf<M[keyof M]>> =>
+  (value, path) => {
+    const { kind } = Object(value) as { readonly kind?: unknown };
+    return typeof kind === 'string' && Object.hasOwn(of, kind)
+      ? (of[kind]?.(value, path) as TypeOf<M[keyof M]>)
+      : mismatch(`${path}.kind`, `one of ${Object.keys(of).join(', ')}`);
+  };
+
 /** The first schema that reads the value. */
 /* @__NO_SIDE_EFFECTS__ */
 export const anyOf =

@@ -3,19 +3,19 @@ import { hexOfBytes } from '../../codec/hex.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { count, documentId, hexBytes, number32 } from './identifiers.ts';
-import { anyOf, list, maybe, object, oneOf, optional, text, type TypeOf } from './schema.ts';
+import { anyOf, byKind, list, maybe, object, oneOf, optional, text, type TypeOf } from './schema.ts';
 
 /** What a set comes down to: a range of documents. Numbers are the hub's, and the device's. */
-const setPart = anyOf(
-  object(() => ({ kind: oneOf('collection'), collection: number32 })),
-  object(() => ({
+const setPart = byKind({
+  collection: object(() => ({ kind: oneOf('collection'), collection: number32 })),
+  index: object(() => ({
     kind: oneOf('index'),
     index: number32,
     /** Of its entries below database and index, hexadecimal. */
     prefix: hexBytes,
   })),
-  object(() => ({ kind: oneOf('document'), collection: number32, id: documentId })),
-);
+  document: object(() => ({ kind: oneOf('document'), collection: number32, id: documentId })),
+});
 export type SetPart = TypeOf<typeof setPart>;
 
 const parts = list(setPart, SYNC_LIMITS.partsPerSet);
