@@ -1,5 +1,6 @@
 /** What no client would send: connections and requests that hold on to what others need. */
 import { HUB_LIMITS } from '../../src/limits.ts';
+import { FINGERPRINT_BUCKETS, SYNC_PROTOCOL } from '../../src/sync/protocol/messages.ts';
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { longText, range } from '../../src/engine/testing/large-values.ts';
@@ -20,12 +21,21 @@ const ATTACKER = '127.0.0.2';
 const EIGHT_MIB = 8 * 1024 * 1024;
 const HEAD = 'HTTP/1.1\r\nhost: 127.0.0.1\r\n';
 
-/** A socket that says `text`; ended with the attack. Resolves when it is closed, with how many answers it was given. */
-function dial({ port, signal }: Target, text: string | Buffer, reads = true): Promise<number> {
+/**
+ * A socket that says `text`, and `then` when the first answer has come; ended with the attack. Resolves when it is closed, with how many
+ * answers it was given.
+ */
+function dial(
+  { port, signal }: Target,
+  text: string | Buffer,
+  reads = true,
+  then = '',
+): Promise<number> {
   return new Promise((resolve) => {
     let answers = 0;
     const socket: Socket = connect({ port, host: '127.0.0.1', localAddress: ATTACKER });
     socket.on('error', () => undefined).on('close', () => resolve(answers));
+    if (then !== '') socket.once('data', () => socket.write(then));
     if (reads) socket.on('data', (part) => (answers += String(part).split('HTTP/1.1 ').length - 1));
     socket.write(text);
     const end = (): void => void socket.destroy();
@@ -123,7 +133,24 @@ const LONG_BODIES = {
     path: '/stream',
     body: longBody(HUB_LIMITS.otherBodyValues, '[', ']'),
   },
+  'live queries of nothing but quotes, as long as is accepted': {
+    path: '/live/',
+    body: `{"queries":["${String.raw`\"`.repeat(HUB_LIMITS.parsedBodyBytes / 2 - 16)}"]}`,
+  },
 } as const;
+
+/** A device that compares a set with the hub again and again: a predicate decides about each document. */
+const checks: Attack = async (target) => {
+  const { port, credentials } = target;
+  const [secret, device] = [credentials.attacker, 'a'.repeat(32)];
+  const hello = JSON.stringify({ protocol: SYNC_PROTOCOL, device, lastSeq: 0 });
+  const { text } = await send(port, { secret, body: hello, path: '/sync/hello' });
+  const { epoch } = JSON.parse(text) as { readonly epoch: string };
+  const query = JSON.stringify({ documents: { collection: 'notes' } });
+  const buckets = range(FINGERPRINT_BUCKETS).map(() => '0'.repeat(16));
+  const check = JSON.stringify({ device, epoch, set: { id: 'notes', query }, buckets });
+  return keepSending(target, [{ secret }, { secret }], check, '/sync/check');
+};
 
 export const CONNECTIONS: Readonly<Record<string, Attack>> = {
   ...Object.fromEntries(
@@ -150,6 +177,31 @@ export const CONNECTIONS: Readonly<Record<string, Attack>> = {
     const text = head + '1\r\n \r\n'.repeat(HUB_LIMITS.smallBodyBytes - 1);
     return keepDialling(target, 8, () => text);
   },
+  'bodies in frames of one byte that never end, over HTTP/2': async ({
+    port,
+    credentials,
+    signal,
+  }) => {
+    let [sessions, frames] = [0, 0];
+    while (!signal.aborted) {
+      const session = openSession(port);
+      sessions += 1;
+      session.on('error', () => undefined);
+      const authorization = `Bearer ${credentials.attacker}`;
+      const streams = range(8).map(() =>
+        session.request({ ':method': 'POST', ':path': '/', authorization }),
+      );
+      for (const stream of streams) stream.on('error', () => undefined);
+      while (!session.destroyed && !signal.aborted) {
+        for (const stream of streams) for (let n = 0; n < 1000; n += 1) stream.write(' ');
+        frames += streams.length * 1000;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      session.destroy();
+    }
+    return { sessions, frames };
+  },
+  'sets of a device that are compared again and again': checks,
   'requests beyond the rate of their address, by 40 at a time': (target) => {
     const senders = range(40).map(() => ({ secret: target.credentials.clientKey }));
     return keepSending(target, senders, '1');
@@ -209,6 +261,16 @@ export const CONNECTIONS: Readonly<Record<string, Attack>> = {
   },
   '20,000 requests on one connection': (target) =>
     keepDialling(target, 4, () => `GET /ping ${HEAD}\r\n`.repeat(20_000)),
+  'requests on each of 40 connections that were used before': async (target) => {
+    const [ping, pings] = [`GET /ping ${HEAD}\r\n`, `GET /ping ${HEAD}\r\n`.repeat(2_000)];
+    let [sockets, answers] = [0, 0];
+    while (!target.signal.aborted) {
+      const dialled = range(40).map(() => dial(target, ping, true, pings));
+      for (const each of await Promise.all(dialled)) answers += each;
+      sockets += dialled.length;
+    }
+    return { sockets, answers };
+  },
   '5,000 offers to go over to HTTP/2': (target) =>
     keepDialling(target, 4, () =>
       `GET /ping ${HEAD}connection: upgrade\r\nupgrade: h2c\r\n\r\n`.repeat(5_000),
