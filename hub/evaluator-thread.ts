@@ -90,8 +90,7 @@ const noted = (store: Store): Store => ({
 
 const NO_READS = { rows: [], ranges: [] };
 
-const queryIn = (query: string, text = ''): string =>
-  query === '' ? text : withBody(query, text);
+const queryIn = (query: string, text = ''): string => (query === '' ? text : withBody(query, text));
 
 async function answer(
   { engine }: Opened,

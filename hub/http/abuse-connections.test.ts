@@ -199,7 +199,10 @@ test('of many WebSockets that are offered at once, few are opened in one turn of
   const webSocket = { path: '/line/line', serve };
   hub = await openTestHub({ routes: () => [{ prefix: '/line/', handle, webSocket }] });
   const { port } = hub;
-  const offers = Array.from({ length: 100 }, () => new WebSocket(`ws://127.0.0.1:${port}/line/line`));
+  const offers = Array.from(
+    { length: 100 },
+    () => new WebSocket(`ws://127.0.0.1:${port}/line/line`),
+  );
   await Promise.all(offers.map((each) => once(each, 'close')));
   expect(served).toBe(100);
   expect(most).toBeLessThanOrEqual(20);

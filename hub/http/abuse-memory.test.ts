@@ -124,7 +124,10 @@ test('of a body in small chunks, few are read in each turn of the event loop', a
   const { port, secret } = await open();
   const text = JSON.stringify('x'.repeat(480_000));
   const head = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n`;
-  const chunks = text.replaceAll(/.{1,16}/g, (some) => `${some.length.toString(16)}\r\n${some}\r\n`);
+  const chunks = text.replaceAll(
+    /.{1,16}/g,
+    (some) => `${some.length.toString(16)}\r\n${some}\r\n`,
+  );
   let received = '';
   const { most, all } = await chunksRead(async () => {
     const dialled = dial(port, `${head}${chunks}0\r\n\r\n`);

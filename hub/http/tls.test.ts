@@ -41,16 +41,17 @@ test('of many TLS handshakes that come at once, few are begun in one turn of the
   const hub = await openTestHub({ tls });
   let [begun, inTurn, most] = [0, 0, 0];
   const { emit } = TlsServer.prototype;
-  const spy = vi
-    .spyOn(TlsServer.prototype, 'emit')
-    .mockImplementation(function (this: TlsServer, ...event: [string, ...unknown[]]) {
-      if (event[0] === 'connection') {
-        if (inTurn === 0) setImmediate(() => (inTurn = 0));
-        most = Math.max(most, (inTurn += 1));
-        begun += 1;
-      }
-      return Reflect.apply(emit, this, event) as boolean;
-    });
+  const spy = vi.spyOn(TlsServer.prototype, 'emit').mockImplementation(function (
+    this: TlsServer,
+    ...event: [string, ...unknown[]]
+  ) {
+    if (event[0] === 'connection') {
+      if (inTurn === 0) setImmediate(() => (inTurn = 0));
+      most = Math.max(most, (inTurn += 1));
+      begun += 1;
+    }
+    return Reflect.apply(emit, this, event) as boolean;
+  });
   const sockets = Array.from({ length: 60 }, () =>
     connectTls({ port: hub.port, host: '127.0.0.1', ca: tls.cert }),
   );

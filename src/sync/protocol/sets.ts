@@ -3,7 +3,17 @@ import { hexOfBytes } from '../../codec/hex.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { count, documentId, hexBytes, number32 } from './identifiers.ts';
-import { anyOf, byKind, list, maybe, object, oneOf, optional, text, type TypeOf } from './schema.ts';
+import {
+  anyOf,
+  byKind,
+  list,
+  maybe,
+  object,
+  oneOf,
+  optional,
+  text,
+  type TypeOf,
+} from './schema.ts';
 
 /** What a set comes down to: a range of documents. Numbers are the hub's, and the device's. */
 const setPart = byKind({
