@@ -22,7 +22,6 @@ import { createServer as createNet, type AddressInfo, type Server, type Socket }
 import { createServer as createTls, type TLSSocket } from 'node:tls';
 import { peerOf, type Peer } from '../admission/addresses.ts';
 import { Counts, TokenBuckets } from '../admission/token-buckets.ts';
-import { LoopTurns } from '../event-loop/loop-turns.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { InFlight } from './in-flight.ts';
 import type { TlsFiles } from './server-options.ts';
@@ -49,8 +48,6 @@ const MISUSES_PER_SECOND = 1;
 const HEAD_BYTES = 16 * 1024;
 /** Such a chunk is parsed in pieces of so many bytes, until the connection is closed for what it sends. */
 const PIECE_BYTES = 4 * 1024;
-/** Of TLS, so many are begun in a turn of the event loop: each takes about a millisecond. */
-const HANDSHAKES = { ms: Infinity, count: 2 };
 /** Parts in which bodies may come, however small they are; beyond it, one for each so many bytes. */
 const PARTS_FREE = 2048;
 const PART_BYTES = 16;
@@ -79,8 +76,6 @@ export class Acceptor {
   /** Connections that are read in pieces. */
   private readonly pieced = new WeakSet<Socket>();
   private readonly longHeads: (() => void)[] = [];
-  /** Of TLS. */
-  private readonly handshakes = new LoopTurns({ alone: HANDSHAKES, besideOthers: HANDSHAKES });
   /** By address. */
   private readonly misuses = new TokenBuckets(
     MISUSES_PER_SECOND,
@@ -95,7 +90,7 @@ export class Acceptor {
     this.http1 = this.createHttp1();
     this.http2 = this.createHttp2();
     this.server = this.createServer();
-    this.server.prependListener('connection', (socket) => this.admit(socket));
+    this.server.on('connection', (socket) => this.admit(socket));
   }
 
   get socketCount(): number {
@@ -232,20 +227,13 @@ export class Acceptor {
       ALPNProtocols: ['h2', 'http/1.1'],
       minVersion: 'TLSv1.2',
       handshakeTimeout: settings.headerMs,
+      noDelay: true,
     });
     server.on('secureConnection', (socket: TLSSocket) =>
       (socket.alpnProtocol === 'h2' ? this.http2 : this.http1).emit('connection', socket),
     );
     server.on('tlsClientError', (_reason, socket) => socket.destroy());
-    // Not read before its handshake begins.
-    return createNet({ noDelay: true, pauseOnConnect: true }, (socket) =>
-      this.beginHandshake(socket, server),
-    );
-  }
-
-  private beginHandshake(socket: Socket, tls: Server): void {
-    const begin = (): void => void tls.emit('connection', socket);
-    this.handshakes.begin(this.peerOf(socket).address, begin, () => socket.destroyed);
+    return server;
   }
 
   /** Of an address that does it again and again, connections are refused for a while: each one anew would cost the hub as much. */

@@ -1,8 +1,6 @@
 import { connect as http2 } from 'node:http2';
 import { request } from 'node:https';
-import { connect as connectTls, Server as TlsServer } from 'node:tls';
-import { once } from 'node:events';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeCertificate } from '../testing/certificate.ts';
 import { openTestHub } from '../testing/test-hub.ts';
 
@@ -34,31 +32,4 @@ test('with TLS both versions of HTTP are spoken, chosen by ALPN', async () => {
   });
   expect(two).toEqual([200, 'h2']);
   await hub.close();
-});
-
-test('of many TLS handshakes that come at once, few are begun in one turn of the event loop', async () => {
-  const tls = makeCertificate();
-  const hub = await openTestHub({ tls });
-  let [begun, inTurn, most] = [0, 0, 0];
-  const { emit } = TlsServer.prototype;
-  const spy = vi.spyOn(TlsServer.prototype, 'emit').mockImplementation(function (
-    this: TlsServer,
-    ...event: [string, ...unknown[]]
-  ) {
-    if (event[0] === 'connection') {
-      if (inTurn === 0) setImmediate(() => (inTurn = 0));
-      most = Math.max(most, (inTurn += 1));
-      begun += 1;
-    }
-    return Reflect.apply(emit, this, event) as boolean;
-  });
-  const sockets = Array.from({ length: 60 }, () =>
-    connectTls({ port: hub.port, host: '127.0.0.1', ca: tls.cert }),
-  );
-  await Promise.all(sockets.map((socket) => once(socket, 'secureConnect')));
-  for (const socket of sockets) socket.destroy();
-  spy.mockRestore();
-  await hub.close();
-  expect(begun).toBe(60);
-  expect(most).toBeLessThanOrEqual(6);
 });
