@@ -299,6 +299,7 @@ test('two Host headers are refused', async () => {
 /** The most parts of bodies that are made, while `work` goes on. */
 async function partsMade(work: () => Promise<unknown>): Promise<number> {
   let made = 0;
+  // oxlint-disable-next-line typescript/unbound-method
   const { push } = Readable.prototype;
   const spy = vi.spyOn(Readable.prototype, 'push').mockImplementation(function (
     this: Readable,

@@ -364,14 +364,14 @@ function stopParsing(socket: Socket): void {
 
 /** What Node reads in one go would be parsed in one go, in thousands of parts if they are small. */
 function readInPieces(socket: Socket): void {
-  const { push } = socket;
+  const push = socket.push.bind(socket);
   // Whoever listens is given it by Node's stream instead of its parser.
   socket.on('data', () => undefined);
   socket.push = (chunk: Buffer | null, encoding) => {
-    if (chunk === null) return push.call(socket, chunk, encoding);
+    if (chunk === null) return push(chunk, encoding);
     let isWanted = true;
     for (let at = 0; at < chunk.length && !socket.destroyed; at += PIECE_BYTES)
-      isWanted = push.call(socket, chunk.subarray(at, at + PIECE_BYTES), encoding);
+      isWanted = push(chunk.subarray(at, at + PIECE_BYTES), encoding);
     return isWanted;
   };
 }
@@ -386,14 +386,14 @@ function unshiftInPieces(socket: Socket, head: Buffer): void {
 /** Each part costs Node a hundred times its byte: nobody means to send thousands of them. */
 function limitParts(request: AnyRequest, end: () => void): void {
   let left = PARTS_FREE;
-  const { push } = request;
+  const push = request.push.bind(request);
   request.push = (part: Buffer | null, encoding) => {
     if (left >= 0 && part !== null) {
       left += part.length / PART_BYTES - 1;
       if (left < 0) end();
     }
     // What comes after the end is not kept.
-    return left < 0 || push.call(request, part, encoding);
+    return left < 0 || push(part, encoding);
   };
 }
 

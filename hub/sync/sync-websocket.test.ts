@@ -307,6 +307,7 @@ test('of many messages that come in one chunk, one is taken in a turn of the eve
   const session = await openSession(hub);
   await session.next();
   let [taken, inTurn, most] = [0, 0, 0];
+  // oxlint-disable-next-line typescript/unbound-method
   const { emit } = WebSocket.prototype;
   vi.spyOn(WebSocket.prototype, 'emit').mockImplementation(function (this: WebSocket, ...event) {
     if (event[0] === 'message' && this !== session.socket) {
