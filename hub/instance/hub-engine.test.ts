@@ -22,23 +22,6 @@ function openEngine() {
   }).engine;
 }
 
-test('of the writes that share a commit, few are answered in one turn of the event loop', async () => {
-  const engine = openEngine();
-  const request = { secret: ROOT, apiVersion: '4', allows: 'write' } as const;
-  const ask = (query: unknown) => engine.query({ ...request, query: JSON.stringify(query) });
-  await ask({ create_collection: { object: { name: 'notes' } } });
-  let [inTurn, most] = [0, 0];
-  const answers = Array.from({ length: 200 }, async () => {
-    const { status } = await ask({ create: { collection: 'notes' }, params: { object: {} } });
-    if (inTurn === 0) setImmediate(() => (inTurn = 0));
-    most = Math.max(most, (inTurn += 1));
-    return status;
-  });
-  expect(new Set(await Promise.all(answers))).toEqual(new Set([201]));
-  // Those of a turn, and of the next before it is counted.
-  expect(most).toBeLessThanOrEqual(40);
-});
-
 test('a write does not wait for thousands that another credential sent before it', async () => {
   const engine = openEngine();
   const ends: string[] = [];

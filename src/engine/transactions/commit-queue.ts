@@ -5,8 +5,6 @@ import { hostNeeds, type Job, type Outcome } from './execution.ts';
 import type { Committed, GroupCommitter } from './group-commit.ts';
 
 const GROUP_JOBS_MAX = 256;
-/** Members of a group that are told in one turn of the event loop, in which their answers are made and sent as well. */
-const TOLD_IN_TURN = 16;
 
 export class CommitQueue {
   private readonly committer: GroupCommitter;
@@ -44,7 +42,7 @@ export class CommitQueue {
           jobs.push(...this.waiting.splice(0, GROUP_JOBS_MAX - jobs.length));
         });
         hasRest = committed.rest.length > 0;
-        void this.settle(committed);
+        this.settle(committed);
       } catch (reason) {
         await this.commitOneByOne(jobs, reason);
       }
@@ -64,17 +62,16 @@ export class CommitQueue {
     }
     for (const job of jobs) {
       try {
-        void this.settle(await this.committer.commit([job]));
+        this.settle(await this.committer.commit([job]));
       } catch (own) {
         job.fail(own);
       }
     }
   }
 
-  private async settle({ members, rest, retries }: Committed): Promise<void> {
+  private settle({ members, rest, retries }: Committed): void {
     this.waiting.unshift(...rest);
-    for (const [n, { job, outcome, committed }] of members.entries()) {
-      if (n > 0 && n % TOLD_IN_TURN === 0) await this.pause?.();
+    for (const { job, outcome, committed } of members) {
       if (outcome.state === 'suspended') void this.addAnswered(job, outcome);
       else job.settle(outcome, committed, retries);
     }
