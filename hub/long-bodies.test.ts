@@ -119,8 +119,12 @@ test.each([
   expect(status).not.toBe(413);
 });
 
+const makeNotes = (): Promise<unknown> =>
+  // oxlint-disable-next-line unicorn/no-thenable -- a form of FQL
+  hub.query({ if: { exists: { collection: 'notes' } }, then: 1, else: NOTES });
+
 test('a document of the older REST routes may be as long as is accepted', async () => {
-  await hub.query({ if: { exists: { collection: 'notes' } }, then: 1, else: NOTES });
+  await makeNotes();
   const text = 'x'.repeat(parsedBodyBytes - 100);
   const response = await fetch(`${hub.url}/collections/notes`, {
     method: 'POST',
@@ -142,7 +146,7 @@ test('what is no document is refused by the older REST routes, however long it i
 });
 
 test('a long body of a DELETE is no part of what is deleted', async () => {
-  await hub.query({ if: { exists: { collection: 'notes' } }, then: 1, else: NOTES });
+  await makeNotes();
   await hub.query({ create: { ref: { collection: 'notes' }, id: '7' } });
   const body = `{"a":"${'x'.repeat(LIMITS.sliceChars)}"}`;
   const init = { method: 'DELETE', headers: HEADERS, body };

@@ -388,7 +388,7 @@ test.each<[string, unknown, string]>([
   ['a proxy of a Map', new Proxy(new Map(), {}), 'the Map at data.of.1: use a plain object'],
   ['what has no class', nowhere, 'at data.of.1: use a plain object'],
 ])('%s is refused with its path', (_, value, message) => {
-  const build = () => q.Create(q.Collection('notes'), { data: { of: [0, value] } } as never);
+  const build = () => q.Create(q.Collection('notes'), { data: { of: [0, value] } });
   expect(build).toThrow(UsageError);
   expect(build).toThrow(message);
 });
@@ -450,7 +450,7 @@ test('a member that throws when it is read is told by what it throws', () => {
       throw reason;
     },
   };
-  expect(() => q.Create(q.Collection('notes'), { data } as never)).toThrow(reason);
+  expect(() => q.Create(q.Collection('notes'), { data })).toThrow(reason);
 });
 
 test.each([

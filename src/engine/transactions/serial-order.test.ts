@@ -14,7 +14,7 @@ const amountOf = (id: number): Query => ({
   select: ['data', 'amount'],
   from: { get: doc('accounts', id) },
 });
-const set = (id: number, data: object): Query => ({
+const set = (id: number, data: Record<string, unknown>): Query => ({
   select: ['data'],
   from: { update: doc('accounts', id), params: obj({ data: obj(data) }) },
 });

@@ -33,7 +33,7 @@ function isMeant(name: string, known: string): boolean {
   );
 }
 
-const sorted = (text: string): string => [...text].sort().join('');
+const sorted = (text: string): string => text.split('').sort().join('');
 
 /** Without capitals, underscores and the `s` of the plural. */
 const plain = (name: string): string => name.toLowerCase().replace(/_|s$/g, '');
