@@ -335,21 +335,42 @@ test('a body in thousands of small chunks is answered', async () => {
   expect(await flood(hub.port, `${head}${chunks}0\r\n\r\n`)).toContain(`{"resource":${text}}`);
 });
 
-test('a session over HTTP/2 with a body in frames of one byte is ended', async () => {
-  hub = await openTestHub();
-  const session = connectHttp2(hub.url);
+/** Sends a body in frames of one byte until its stream has failed. */
+async function sendBytewise(url: string, secret: string): Promise<ClientHttp2Session> {
+  const session = connectHttp2(url);
   session.on('error', () => undefined);
   const stream = session.request({
     ':method': 'POST',
     ':path': '/',
-    authorization: `Bearer ${hub.secret}`,
+    authorization: `Bearer ${secret}`,
   });
   const failed = new Promise((resolve) => stream.on('error', resolve));
-  const made = await partsMade(async () => {
-    for (let n = 0; n < 60_000 && !stream.destroyed; n += 1) {
-      if (!stream.write(' ')) await new Promise((resolve) => setImmediate(resolve));
-    }
-    await failed;
-  });
+  while (!stream.destroyed) {
+    stream.write(' ');
+    // What is written in one turn is sent in one frame.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await failed;
+  return session;
+}
+
+test('a session over HTTP/2 with a body in frames of one byte is ended', async () => {
+  hub = await openTestHub();
+  const { url, secret } = hub;
+  let session: ClientHttp2Session | undefined;
+  const made = await partsMade(async () => (session = await sendBytewise(url, secret)));
   expect(made).toBeLessThan(5_000);
+  await expect.poll(() => session?.destroyed).toBe(true);
+});
+
+test('of a trusted proxy only the stream with such a body is ended', async () => {
+  hub = await openTestHub({ settings: { trustedProxies: ['127.0.0.1'] } });
+  const session = await sendBytewise(hub.url, hub.secret);
+  const ping = session.request({ ':path': '/ping' });
+  const answered = await new Promise((resolve, reject) => {
+    ping.on('response', resolve);
+    ping.on('error', reject);
+  });
+  expect(answered).toMatchObject({ ':status': 200 });
+  session.destroy();
 });

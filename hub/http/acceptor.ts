@@ -17,6 +17,7 @@ import {
   type Http2ServerRequest,
   type Http2ServerResponse,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from 'node:http2';
 import { createServer as createNet, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTls, type TLSSocket } from 'node:tls';
@@ -210,8 +211,7 @@ export class Acceptor {
       },
     });
     server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
-      const { session } = request.stream;
-      limitParts(request, () => session && this.endMisused(session, this.peerOf(session.socket)));
+      limitParts(request, () => this.endOversent(request.stream));
       onRequest(request, response);
     });
     server.on('session', (session) => this.watchSession(session));
@@ -245,6 +245,14 @@ export class Acceptor {
       connection.destroy();
       stopParsing(connection);
     }
+  }
+
+  /** A proxy has the streams of others on its session. */
+  private endOversent(stream: ServerHttp2Stream): void {
+    const { session } = stream;
+    const peer = session && this.peerOf(session.socket);
+    if (peer && !peer.isTrusted) this.endMisused(session, peer);
+    else stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   private admit(socket: Socket): void {
