@@ -21,6 +21,13 @@ afterEach(async () => {
 const burrow = (...args: string[]): Promise<string[]> =>
   runCommand(...args, '--url', hub.url, '--secret', hub.secret);
 
+test('a command says that it is the secret which is wrong, and does not repeat it', async () => {
+  const flags = ['--role', 'server', '--root-secret', 'mistyped', '--url', hub.url];
+  const refused = runCommand('key', 'create', ...flags);
+  await expect(refused).rejects.toThrow('unauthorized: the hub does not know this secret.');
+  await expect(refused).rejects.not.toThrow('mistyped');
+});
+
 const count = async (): Promise<unknown> =>
   (await hub.query({ count: { documents: { collection: 'notes' } } })).body.resource;
 

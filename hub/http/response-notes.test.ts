@@ -26,10 +26,17 @@ test('a denial names form and resource in the log, and not to the caller', async
   const made = await query({ create_key: object({ role: 'client' }) });
   const { secret } = made.body.resource as { secret: string };
   const user = { ref: { collection: 'users' }, id: '1' };
+  /** As programs send what they were answered. */
+  const refTo = (id: string, kind: string) => ({
+    '@ref': { id, collection: { '@ref': { id: kind } } },
+  });
   const denied = [
     { get: user },
     { create: { collection: 'users' }, params: object({ data: object({ email: 'ann@x.org' }) }) },
     { let: [{ a: { exists: user } }], in: { paginate: { collections: null } } },
+    { get: { '@ref': { id: '1', collection: refTo('users', 'collections') } } },
+    { call: refTo('greet', 'functions'), arguments: null },
+    { create: 'users', params: object({}) },
     // What users write is in no log, whatever it is called.
     { call: 'greet', arguments: object({ role: 'her words' }) },
     { call: 'greet', arguments: { let: { index: 'her words' }, in: { var: 'index' } } },
@@ -45,8 +52,11 @@ test('a denial names form and resource in the log, and not to the caller', async
     "denied: get of collection 'users'",
     "denied: create of collection 'users' at create",
     'denied: paginate at in.paginate',
-    'denied: call',
-    'denied: call',
+    "denied: get of collection 'users'",
+    "denied: call of function 'greet'",
+    "denied: create of collection 'users' at create",
+    "denied: call of function 'greet'",
+    "denied: call of function 'greet'",
   ]);
 });
 

@@ -7,6 +7,9 @@ import { REFUSALS, type RefusalCode } from '../../src/errors.ts';
 import { messageOf } from '../../hosts/node-errors.ts';
 import { OperationFault } from './operation-fault.ts';
 
+/** What the hub says, over HTTP, is that and no more: programs compare it. */
+const UNKNOWN_SECRET = 'the hub does not know this secret. Is the key deleted, or of another hub?';
+
 /** The hub refused a query: the first of its errors. */
 export class QueryRefused extends OperationFault {
   readonly code: string;
@@ -14,7 +17,7 @@ export class QueryRefused extends OperationFault {
   readonly errors: readonly QueryError[];
   constructor(status: number, errors: readonly QueryError[]) {
     const [{ code, description } = { code: 'unknown', description: `status ${status}` }] = errors;
-    super(`${code}: ${description}`);
+    super(`${code}: ${code === 'unauthorized' ? UNKNOWN_SECRET : description}`);
     this.status = status;
     this.code = code;
     this.errors = errors;

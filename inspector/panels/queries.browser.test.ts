@@ -33,3 +33,27 @@ test('of a query whose reads are not known only their number is shown', () => {
   expect(earlier).toContain('6 reads');
   expect(earlier).not.toContain('entries');
 });
+
+test('of a query that was denied the developer is told what, which its caller is not', async () => {
+  const context = { schema: () => Promise.reject(new Error('not loaded')) };
+  const panel = queriesPanel(context as unknown as Context);
+  const { node } = panel;
+  document.body.append(node);
+  const denied = {
+    ...record(1, undefined),
+    query: '{"paginate":{"documents":{"collection":"notes"}}}',
+    status: 403,
+    errorCode: 'permission denied',
+    errorPosition: ['paginate'],
+  };
+  panel.draw?.({
+    last: 1,
+    dropped: 0,
+    isLogged: true,
+    queries: [denied],
+    live: [],
+    sync: undefined,
+  });
+  node.querySelector('summary')?.click();
+  await expect.poll(() => node.textContent).toContain("paginate of collection 'notes'");
+});

@@ -1,5 +1,6 @@
 /** Queries as they ran: what they cost, what they read, and which index would help. */
 import type { Diagnostics, QueryRecord } from '../../src/host/diagnostics.ts';
+import { deniedForm } from '../../src/host/denied-form.ts';
 import { adviseOn, isSlow, readsOf, type Advice } from '../advice.ts';
 import type { Context, Panel } from '../context.ts';
 import { button, code, facts, fill, h, hasFocus, hint, select, type Child } from '../dom.ts';
@@ -128,8 +129,16 @@ async function showDetails(
       ['As', record.actor ?? 'nobody'],
       ['Status', String(record.status)],
       ['Error', record.errorCode ?? '–'],
+      ...deniedFacts(record),
     ]),
   );
+}
+
+/** The caller is not told what it was denied: rights stay unknown. */
+function deniedFacts({ errorCode, errorPosition, query }: QueryRecord): [string, string][] {
+  return errorCode === 'permission denied' && errorPosition && query !== undefined
+    ? [['Denied', deniedForm(query, errorPosition)]]
+    : [];
 }
 
 function adviceOn(context: Context, { reason, create, use, keepsFilter }: Advice): Child[] {

@@ -40,6 +40,8 @@ export interface QueryRecord {
   readonly query: string | undefined;
   readonly status: number;
   readonly errorCode: string | undefined;
+  /** Where in the query; undefined: that is not known. */
+  readonly errorPosition: readonly (string | number)[] | undefined;
   /** As whom: `root`, `key 1234`. */
   readonly actor: string | undefined;
   readonly metrics: QueryMetrics;

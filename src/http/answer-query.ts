@@ -1,6 +1,7 @@
 /** Executes the query of a request and makes the response. */
 import { detailedBody, refusedAnswer } from '../engine/session.ts';
 import { parseJson } from '../codec/json.ts';
+import type { Step } from '../errors.ts';
 import { utf8Length } from '../codec/utf8.ts';
 import { LIMITS } from '../limits.ts';
 import type { Metrics, QueryAnswer, QueryRequest } from '../engine/host.ts';
@@ -70,6 +71,7 @@ function queryTimeOf({ timeoutMs }: RequestOptions, { queryTime }: HttpHost): nu
 
 function record(call: ReceivedRequest, query: string, answer: QueryAnswer): void {
   const { request, host, options } = call;
+  const error = answer.status < 400 ? undefined : errorOf(answer);
   host.log?.add(
     {
       ts: call.arrived,
@@ -87,7 +89,8 @@ function record(call: ReceivedRequest, query: string, answer: QueryAnswer): void
       database: answer.database,
       metrics: answer.metrics,
       credential: answer.credential,
-      errorCode: answer.status < 400 ? undefined : errorOf(answer).code,
+      errorCode: error?.code,
+      errorPosition: error?.position,
       readSet: answer.readSet,
       scanned: answer.scanned,
     },
@@ -97,7 +100,7 @@ function record(call: ReceivedRequest, query: string, answer: QueryAnswer): void
 /** The first error of an answer that has one. */
 export function errorOf({ faults, body }: Pick<QueryAnswer, 'faults' | 'body'>): {
   readonly code: string | undefined;
-  readonly position: readonly unknown[];
+  readonly position: readonly Step[];
 } {
   const [fault] = faults ?? [];
   if (fault) return fault;

@@ -195,7 +195,7 @@ const withoutUnstored = (
   answer: LoggedAnswer,
 ): Pick<Waiting, 'request' | 'answer'> => ({
   request: request.query.length > QUERY_KEPT_CHARACTERS ? { ...request, query: '' } : request,
-  answer: { ...answer, readSet: undefined },
+  answer: { ...answer, readSet: undefined, errorPosition: undefined },
 });
 
 interface OpenRow {

@@ -1,5 +1,6 @@
 /** One query as a record of the log and as a line of an export. It is redacted here, before anything is stored. */
 import type { CredentialLabel, Metrics, ReadSet } from '../engine/host.ts';
+import type { Step } from '../errors.ts';
 import type { Micros } from '../values/value.ts';
 import { hideSecretTexts } from '../engine/access.ts';
 import { redactQuery } from './redact.ts';
@@ -26,6 +27,8 @@ export interface LoggedAnswer {
   readonly credential?: CredentialLabel | undefined;
   /** Code of the first error. */
   readonly errorCode?: string | undefined;
+  /** Where in the query: for who watches; it is not stored. */
+  readonly errorPosition?: readonly Step[] | undefined;
   /** What it read: for who watches; it is not stored. */
   readonly readSet?: ReadSet | undefined;
   /** Index entries and documents that its sets went through; not stored. */

@@ -28,7 +28,7 @@ test('the worker tells what queries read and cost, from the first look on', asyn
   const admin = db.client();
   expect(await askWorker(db, {})).toMatchObject({ isLogged: false, queries: [] });
   await admin.query(ofTag('b'));
-  await admin.query(q.Abort('no')).catch(() => undefined);
+  await admin.query(q.Do(1, q.Abort('no'))).catch(() => undefined);
   await admin.query(q.Add(1, 2), OWN);
   const { queries, last } = await askWorker(db, {});
   expect(queries).toMatchObject([
@@ -42,7 +42,7 @@ test('the worker tells what queries read and cost, from the first look on', asyn
         entries: 2,
       },
     },
-    { status: 400, errorCode: 'transaction aborted' },
+    { status: 400, errorCode: 'transaction aborted', errorPosition: ['do', 1] },
   ]);
   expect((await askWorker(db, { after: last })).queries).toEqual([]);
   await askWorker(db, { watch: false });

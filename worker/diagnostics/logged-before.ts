@@ -35,6 +35,7 @@ const watchedOf = (ts: Micros, line: ExportedRecord): Omit<WatchedQuery, 'number
   query: line.QUERY,
   status: Number(line.RESPONSE_CODE),
   errorCode: line.ERROR_CODE,
+  errorPosition: undefined,
   actor: line.CREDENTIAL && actorOf(line.CREDENTIAL),
   metrics: {
     bytesIn: line.BYTES_IN,

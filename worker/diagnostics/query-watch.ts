@@ -107,12 +107,13 @@ export class QueryWatch {
 
   private note(request: LoggedRequest, answer: LoggedAnswer): void {
     if (request.tags?.has(INSPECTOR_TAG)) return;
-    const { status, errorCode, credential, metrics, readSet, scanned = 0 } = answer;
+    const { status, errorCode, errorPosition, credential, metrics, readSet, scanned = 0 } = answer;
     this.keep({
       tsMicros: request.ts,
       query: queryKept(request, answer),
       status,
       errorCode,
+      errorPosition,
       actor: credential && actorOf(credential),
       metrics,
       reads: readSet && { ...countReads(readSet), entries: scanned },

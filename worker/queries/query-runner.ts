@@ -64,7 +64,7 @@ export class QueryRunner {
     const { log, random } = this.host;
     if (!log) return;
     const { status, database, metrics, credential, readSet, scanned } = answer;
-    const errorCode = status < 400 ? undefined : errorOf(answer).code;
+    const error = status < 400 ? undefined : errorOf(answer);
     log.add(
       {
         ts: arrived,
@@ -76,7 +76,16 @@ export class QueryRunner {
         tags,
         traceparent: traceparentOf(call.traceparent, random),
       },
-      { status, database, metrics, credential, errorCode, readSet, scanned },
+      {
+        status,
+        database,
+        metrics,
+        credential,
+        errorCode: error?.code,
+        errorPosition: error?.position,
+        readSet,
+        scanned,
+      },
     );
     this.scheduleFlush();
   }
