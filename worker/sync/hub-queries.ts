@@ -1,6 +1,8 @@
 /** Queries that are sent to the hub to be evaluated there. */
-import type { Metrics, QueryAnswer } from '../../src/engine/host.ts';
+import { EVERY_KEY } from '../../src/codec/ranges.ts';
+import type { Metrics, QueryAnswer, ReadSet } from '../../src/engine/host.ts';
 import { Refusal, REFUSALS } from '../../src/errors.ts';
+import { scan } from '../../src/store/scan.ts';
 import { NO_METRICS } from '../../src/engine/session.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import type { Network } from '../browser/network.ts';
@@ -65,9 +67,12 @@ export async function askHub(
     txnTime: Number(answer.headers.get('x-txn-time')),
     metrics: metricsIn(answer.headers),
     database: [],
-    readSet: { rows: [], ranges: [] },
+    readSet: UNKNOWN_READS,
   };
 }
+
+/** What it has read at the hub may change with anything that comes from there. */
+const UNKNOWN_READS: ReadSet = { rows: [], ranges: [scan('documents', EVERY_KEY)] };
 
 /** @throws Refusal `hub_unreachable` */
 export async function openLive(

@@ -9,6 +9,7 @@ import { createDeviceIds, type IdKey } from '../../protocol/device-ids.ts';
 import { TurnOver } from '../../../query/turn-over.ts';
 import { submit, type SubmitOutcome } from '../outbox/submit.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
+import { HubOnlyFunction } from '../view/impersonation.ts';
 import { planFor } from '../view/local-execution.ts';
 import { requireUnlocked, type ReplicaView } from '../view/replica-view.ts';
 import { asTheHubDenies } from '../view/as-the-hub-denies.ts';
@@ -52,9 +53,8 @@ export class LocalQueries {
     const submitted = await this.submitPlan(plan, state);
     if ('failed' in submitted) return submitted.failed;
     if (submitted.answer) return submitted.answer;
-    throw new Refusal(
-      'connection_needed',
-      'Only the hub can run a function with a role of its own. The write is stored: use `submit()`, and wait for `settled` to get the answer.',
+    throw hubOnly(
+      ' The write is stored: use `submit()`, and wait for `settled` to get the answer.',
     );
   }
 
@@ -104,7 +104,8 @@ export class LocalQueries {
         missing,
         readSet: { ...readSet, rows: [...readSet.rows, ...reads.rows] },
       };
-    } catch (reason) {
+    } catch (thrown) {
+      const reason = thrown instanceof HubOnlyFunction ? hubOnly('') : thrown;
       if (!(reason instanceof TurnOver && longQueries)) return transactions.refused(plan, reason);
       return longQueries
         .execute({ ...request, arrived: plan.started })
@@ -141,6 +142,12 @@ export class LocalQueries {
     }
   }
 }
+
+const hubOnly = (more: string): Refusal =>
+  new Refusal(
+    'connection_needed',
+    `Only the hub can run a function with a role of its own.${more}`,
+  );
 
 /** Looking at what is missing reads, too. */
 const copyOf = ({ rows, ranges }: TrackedReads): TrackedReads => ({
