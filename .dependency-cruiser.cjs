@@ -238,7 +238,9 @@ module.exports = {
         'The inspector stands beside the page in the package: it uses that by its public names, and knows the messages of the worker.',
       severity: 'error',
       from: { path: '^inspector/', pathNot: TESTS },
-      to: { pathNot: '^(inspector/|src/index\\.ts$|src/host/(denied-form|diagnostics|sync)\\.ts$)' },
+      to: {
+        pathNot: '^(inspector/|src/index\\.ts$|src/host/(denied-form|diagnostics|sync)\\.ts$)',
+      },
     },
     {
       name: 'nobody-imports-inspector',
