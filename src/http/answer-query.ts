@@ -5,6 +5,7 @@ import type { Step } from '../errors.ts';
 import { utf8Length } from '../codec/utf8.ts';
 import { LIMITS } from '../limits.ts';
 import type { Metrics, QueryAnswer, QueryRequest } from '../engine/host.ts';
+import type { LoggedAnswer } from '../logs/record.ts';
 import type { Micros } from '../values/value.ts';
 import { metricHeaders, noticeHeader, txnHeader } from './answer-headers.ts';
 import {
@@ -71,7 +72,6 @@ function queryTimeOf({ timeoutMs }: RequestOptions, { queryTime }: HttpHost): nu
 
 function record(call: ReceivedRequest, query: string, answer: QueryAnswer): void {
   const { request, host, options } = call;
-  const error = answer.status < 400 ? undefined : errorOf(answer);
   host.log?.add(
     {
       ts: call.arrived,
@@ -84,17 +84,16 @@ function record(call: ReceivedRequest, query: string, answer: QueryAnswer): void
       tags: options.tags,
       traceparent: call.traceparent,
     },
-    {
-      status: answer.status,
-      database: answer.database,
-      metrics: answer.metrics,
-      credential: answer.credential,
-      errorCode: error?.code,
-      errorPosition: error?.position,
-      readSet: answer.readSet,
-      scanned: answer.scanned,
-    },
+    loggedAnswer(answer),
   );
+}
+
+/** What a log is told of an answer. */
+export function loggedAnswer(answer: QueryAnswer): LoggedAnswer {
+  const { status, database, metrics, credential, readSet, scanned } = answer;
+  const error = status < 400 ? undefined : errorOf(answer);
+  const { code: errorCode, position: errorPosition } = error ?? {};
+  return { status, database, metrics, credential, errorCode, errorPosition, readSet, scanned };
 }
 
 /** The first error of an answer that has one. */

@@ -1,5 +1,5 @@
 /** Runs the queries of the page's clients, and records them. */
-import { errorOf } from '../../src/http/answer-query.ts';
+import { loggedAnswer } from '../../src/http/answer-query.ts';
 import type { RequestOptions } from '../../src/http/request-headers.ts';
 import { traceparentOf } from '../../src/http/trace-context.ts';
 import type { QueryAnswer } from '../../src/engine/host.ts';
@@ -63,8 +63,6 @@ export class QueryRunner {
   ): void {
     const { log, random } = this.host;
     if (!log) return;
-    const { status, database, metrics, credential, readSet, scanned } = answer;
-    const error = status < 400 ? undefined : errorOf(answer);
     log.add(
       {
         ts: arrived,
@@ -76,16 +74,7 @@ export class QueryRunner {
         tags,
         traceparent: traceparentOf(call.traceparent, random),
       },
-      {
-        status,
-        database,
-        metrics,
-        credential,
-        errorCode: error?.code,
-        errorPosition: error?.position,
-        readSet,
-        scanned,
-      },
+      loggedAnswer(answer),
     );
     this.scheduleFlush();
   }
