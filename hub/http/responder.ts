@@ -1,5 +1,6 @@
 /** Sends responses, and records each in the metrics and the log. */
 import { refusalBody } from '../../src/engine/session.ts';
+import { retryHeader } from '../../src/http/answer-headers.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
 import type { HubMetrics } from '../monitoring/metrics.ts';
 import type { AnswerMemory } from '../admission/answer-memory.ts';
@@ -71,9 +72,9 @@ export class Responder {
       request.method === 'HEAD' || typeof response.body !== 'string' ? '' : response.body;
     if (body.length > LONG_CHARS) return this.sendLong(context, route, response, body);
     if (!this.hasRoomFor(context, body)) return this.refuseUnread(context, route);
-    const retry = needsRetryAfter(response) ? { 'retry-after': '1' } : {};
+    const headers = { ...retryHeader(response), ...response.headers };
     const close = this.options.draining.aborted ? { connection: 'close' } : {};
-    sendText(context.response, { ...response, body }, { ...retry, ...close });
+    sendText(context.response, { ...response, headers, body }, close);
     ifUnread(context.response, () => this.countUntilRead(context, body));
     this.record(context, route, response);
     if (raw.complete) return;
@@ -169,7 +170,3 @@ export class Responder {
     );
   }
 }
-
-/** Wherever the refusal was made, its caller is told when to retry. */
-const needsRetryAfter = ({ status, headers }: HttpResponse): boolean =>
-  (status === 429 || status === 503) && headers['retry-after'] === undefined;

@@ -1,9 +1,13 @@
 /** Response headers with the metrics of a query. Spec: auth 4.3, 4.5. */
 import type { Metrics } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
-import type { Headers } from './message.ts';
+import type { Headers, HttpResponse } from './message.ts';
 
 export const txnHeader = (txnTime: Micros): Headers => ({ 'x-txn-time': String(txnTime) });
+
+/** Wherever a refusal was made that passes, its caller is told when to retry. */
+export const retryHeader = ({ status }: Pick<HttpResponse, 'status'>): Headers =>
+  status === 429 || status === 503 ? { 'retry-after': '1' } : {};
 
 /** Printable ASCII, whatever names are in it. */
 export const noticeHeader = (notices: readonly string[]): Headers => ({

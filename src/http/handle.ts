@@ -2,7 +2,7 @@
 import { NO_METRICS, refusalBody } from '../engine/session.ts';
 import type { QueryAnswer } from '../engine/host.ts';
 import { LIMITS } from '../limits.ts';
-import { metricHeaders, txnHeader } from './answer-headers.ts';
+import { metricHeaders, retryHeader, txnHeader } from './answer-headers.ts';
 import {
   answerOf,
   errorOf,
@@ -49,8 +49,7 @@ export function dressAnswer(
 ): HttpResponse {
   const tags = request.headers['x-fauna-tags'];
   const headers = {
-    // Wherever the refusal was made, its caller is told when to retry.
-    ...([429, 503].includes(answer.status) && { 'retry-after': '1' }),
+    ...retryHeader(answer),
     ...answer.headers,
     ...(tags !== undefined && { 'x-fauna-tags': tagsByKey(tags) }),
     'x-faunadb-build': host.build,
