@@ -28,17 +28,23 @@ async function makeData(): Promise<string> {
 
 test.each(['memory:', 'memory'])('nothing is loaded into %s, or moved there', async (where) => {
   const file = join(folder, 'backup.gz');
-  await dumpStore(
-    createMemoryStore(),
-    file,
-    () => new Date(0),
-    () => undefined,
-  );
+  await dumpStore(createMemoryStore(), file, {
+    now: () => new Date(0),
+    onProgress: () => undefined,
+  });
   await expect(burrow('load', file, '--data', where)).rejects.toThrow('keeps nothing');
   const data = await makeData();
   await expect(burrow('move', '--from', data, '--to', where)).rejects.toThrow('keeps nothing');
   // A hub serves it from there still.
   expect((await burrow('dump', file, '--data', data)).join()).not.toContain('were moved');
+});
+
+test('a dump that must have a later write than is stored is refused', async () => {
+  const data = await makeData();
+  const dump = (txn: string): Promise<readonly string[]> =>
+    burrow('dump', join(folder, 'backup.gz'), '--data', data, '--last-seen', txn);
+  await expect(dump('1790000000000001')).rejects.toThrow('that of 1790000000000001 is missing');
+  expect((await dump('0')).at(-1)).toContain('Dumped');
 });
 
 test('a move to nowhere is refused', async () => {

@@ -7,6 +7,7 @@ import { moveStore } from '../operations/move.ts';
 import { OperationFault } from '../operations/operation-fault.ts';
 import {
   folder,
+  integer,
   postgresUrl,
   SettingsFault,
   TENANT_DEFAULT,
@@ -16,10 +17,17 @@ import { addSettings, parsed, readSettings } from '../settings/read-settings.ts'
 import { isMemory } from '../sql/pglite-database.ts';
 import { movedTo } from '../store/hub-rows.ts';
 import { openHubStore, storePlaceOf, type HubStore, type StorePlace } from '../store/open-store.ts';
-import { progress, requireFile, type Flags, type ProgramHost } from './command-parts.ts';
+import { argParser, progress, requireFile, type Flags, type ProgramHost } from './command-parts.ts';
 
 export function addDump(program: Command, host: ProgramHost): void {
-  const dump = program.command('dump <file>').description('write all data of a hub to a file');
+  const dump = program
+    .command('dump <file>')
+    .description('write all data of a hub to a file')
+    .option(
+      '--last-seen <txn>',
+      'X-Txn-Time of a write that must be in it: a standby may be behind',
+      argParser(integer(0, Number.MAX_SAFE_INTEGER)),
+    );
   addSettings(dump, PLACE).action(async (file: string, flags: Flags) => {
     const opening = openHubStore({
       at: placeIn(flags, host),
@@ -29,7 +37,11 @@ export function addDump(program: Command, host: ProgramHost): void {
     });
     await withStore(opening, async ({ store, describe }) => {
       const moved = await movedTo(store);
-      const rows = await dumpStore(store, file, () => new Date(), progress(host, 'dumped'));
+      const rows = await dumpStore(store, file, {
+        now: () => new Date(),
+        onProgress: progress(host, 'dumped'),
+        ...(flags['lastSeen'] !== undefined && { lastSeen: Number(flags['lastSeen']) }),
+      });
       host.say(`Dumped ${rows} rows of ${describe} to ${file}.`);
       if (moved !== undefined)
         host.say(`These data were moved to ${moved}: what was written since is there.`);

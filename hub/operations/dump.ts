@@ -9,29 +9,38 @@ import type { Store } from '../../src/store/port.ts';
 import { HUB_ROWS, newEpoch, put, requireWhole } from '../store/hub-rows.ts';
 import { StoreFiller } from './fill-store.ts';
 import { OperationFault } from './operation-fault.ts';
-import { lineOf, readAllRows, rowIn, Tally, tallyOf, type Total } from './stored-rows.ts';
+import {
+  lineOf,
+  readAllRows,
+  rowIn,
+  type StoredRow,
+  Tally,
+  tallyOf,
+  type Total,
+} from './stored-rows.ts';
 import { PRIVATE, wholeFile } from './whole-file.ts';
 
 const DUMP_VERSION = 1;
 
 type Progress = (rows: number) => void;
 
-/** @throws Refusal when the store is not whole */
-export async function dumpStore(
-  store: Store,
-  file: string,
-  now: () => Date,
-  onProgress: Progress,
-): Promise<number> {
+export interface DumpOptions {
+  readonly now: () => Date;
+  readonly onProgress: Progress;
+  /** Transaction time, in microseconds, of the last commit that must be in it: a standby may not have it yet. */
+  readonly lastSeen?: number;
+}
+
+/** @throws Refusal when the store is not whole @throws OperationFault when it has not reached `lastSeen`, or its connection was lost */
+export async function dumpStore(store: Store, file: string, options: DumpOptions): Promise<number> {
   await requireWhole(store);
-  return wholeFile(file, (path) => writeDump(store, path, now, onProgress));
+  return wholeFile(file, (path) => writeDump(store, path, options));
 }
 
 async function writeDump(
   store: Store,
   path: string,
-  now: () => Date,
-  onProgress: Progress,
+  { now, onProgress, lastSeen }: DumpOptions,
 ): Promise<number> {
   const gzip = createGzip();
   const ended = pipeline(gzip, createWriteStream(path, PRIVATE));
@@ -41,12 +50,13 @@ async function writeDump(
     const header = { format: 'burrow-dump', version: DUMP_VERSION, made: now().toISOString() };
     await writeLine(gzip, JSON.stringify(header));
     const tally = new Tally();
-    await readAllRows(store, async (rows) => {
+    const take = async (rows: readonly StoredRow[]): Promise<void> => {
       const lines = rows.map(lineOf);
       for (const line of lines) tally.add(line);
       if (lines.length > 0) await writeLine(gzip, lines.join('\n'));
       onProgress(tally.rows);
-    });
+    };
+    await readAllRows(store, take, lastSeen);
     const total = tally.end();
     await writeLine(gzip, JSON.stringify({ end: total }));
     gzip.end();

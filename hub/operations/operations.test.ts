@@ -1,9 +1,10 @@
-import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { documentKey } from '../../src/codec/key.ts';
+import { HEAD, headOf } from '../../src/engine/transactions.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/port.ts';
 import { HUB_ROWS } from '../store/hub-rows.ts';
@@ -67,7 +68,7 @@ test('a dump is loaded as it was, with history, under a new epoch and the same r
   const hub = await open(store);
   await fill(hub);
   const file = join(folder, 'backup.gz');
-  const rows = await dumpStore(store, file, now, ignore);
+  const rows = await dumpStore(store, file, { now, onProgress: ignore });
   const before = await countOf(hub);
   const target = createMemoryStore();
   expect(await loadStore(target, file, ignore)).toBe(rows);
@@ -91,6 +92,20 @@ test('a dump is loaded as it was, with history, under a new epoch and the same r
   ).toBe(201);
 });
 
+test('a dump of a standby that lacks what the caller has written is refused, and leaves no file', async () => {
+  const store = createMemoryStore();
+  const hub = await open(store);
+  await fill(hub, 3);
+  const file = join(folder, 'backup.gz');
+  const options = { now, onProgress: ignore };
+  const { rows } = await store.read((tx) => tx.fetch([HEAD], []));
+  const lastSeen = headOf(rows[0]);
+  const early = dumpStore(store, file, { ...options, lastSeen: lastSeen + 1 });
+  await expect(early).rejects.toThrow(`The last write here is of ${lastSeen}, so that of`);
+  expect(await readdir(folder)).toEqual([]);
+  expect(await dumpStore(store, file, { ...options, lastSeen })).toBeGreaterThan(3);
+});
+
 test('a dump whose file fails while the store is read fails, as the file does', async () => {
   const file = join(folder, 'nowhere', 'dump');
   const store = createMemoryStore();
@@ -104,7 +119,7 @@ test('a dump whose file fails while the store is read fails, as the file does', 
     write: (body, options) => store.write(body, options),
     close: () => store.close(),
   };
-  const dumping = dumpStore(slow, file, now, ignore);
+  const dumping = dumpStore(slow, file, { now, onProgress: ignore });
   await expect(dumping).rejects.toThrow('ENOENT');
 });
 
@@ -112,7 +127,7 @@ test('a dump that is truncated or changed is refused, and no hub opens what was 
   const store = createMemoryStore();
   await fill(await open(store));
   const file = join(folder, 'backup.gz');
-  await dumpStore(store, file, now, ignore);
+  await dumpStore(store, file, { now, onProgress: ignore });
   const whole = await readFile(file);
   const text = gunzipSync(whole).toString();
   const broken = {
@@ -149,7 +164,7 @@ test.each([
   const store = createMemoryStore();
   await fill(await open(store), 3);
   const file = join(folder, 'backup.gz');
-  await dumpStore(store, file, now, ignore);
+  await dumpStore(store, file, { now, onProgress: ignore });
   const lines = await linesOf(file);
   await writeFile(file, gzipSync([...lines.slice(0, 3), line, ''].join('\n')));
   const loading = loadStore(createMemoryStore(), file, ignore);
@@ -167,7 +182,7 @@ test('a dump holds line separators of Unicode, and returns', async () => {
     params: { object: { data: { object: { text } } } },
   });
   const file = join(folder, 'backup.gz');
-  await dumpStore(store, file, now, ignore);
+  await dumpStore(store, file, { now, onProgress: ignore });
   const target = createMemoryStore();
   await loadStore(target, file, ignore);
   const select = {
@@ -181,13 +196,15 @@ test('a store whose load was interrupted is neither dumped nor moved', async () 
   const store = createMemoryStore();
   await fill(await open(store), 3);
   const file = join(folder, 'backup.gz');
-  await dumpStore(store, file, now, ignore);
+  await dumpStore(store, file, { now, onProgress: ignore });
   const lines = await linesOf(file);
   await writeFile(file, gzipSync(lines.slice(0, -2).join('\n')));
   const target = createMemoryStore();
   await expect(loadStore(target, file, ignore)).rejects.toThrow('incomplete');
   const copy = join(folder, 'copy.gz');
-  await expect(dumpStore(target, copy, now, ignore)).rejects.toThrow('was interrupted');
+  await expect(dumpStore(target, copy, { now, onProgress: ignore })).rejects.toThrow(
+    'was interrupted',
+  );
   await expect(access(copy)).rejects.toThrow('ENOENT');
   const moving = moveStore(target, createMemoryStore(), 'elsewhere', ignore);
   await expect(moving).rejects.toThrow('was interrupted');
@@ -196,7 +213,7 @@ test('a store whose load was interrupted is neither dumped nor moved', async () 
 test('a dump is for nobody else to read, whatever was there before', async () => {
   const file = join(folder, 'backup.gz');
   for (const name of [file, `${file}.partial`]) await writeFile(name, '', { mode: 0o644 });
-  await dumpStore(createMemoryStore(), file, now, ignore);
+  await dumpStore(createMemoryStore(), file, { now, onProgress: ignore });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
@@ -223,7 +240,7 @@ test('a store that holds data is not loaded into', async () => {
   const store = createMemoryStore();
   await fill(await open(store), 1);
   const file = join(folder, 'backup.gz');
-  await dumpStore(store, file, now, ignore);
+  await dumpStore(store, file, { now, onProgress: ignore });
   await expect(loadStore(store, file, ignore)).rejects.toThrow('only an empty store');
 });
 

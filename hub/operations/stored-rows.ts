@@ -2,6 +2,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type Key, keyOfBytes } from '../../src/codec/key.ts';
 import { EVERY_KEY } from '../../src/codec/ranges.ts';
+import { HEAD, headOf } from '../../src/engine/transactions.ts';
 import { SPACES, type ReadTx, type Row, type Space, type Store } from '../../src/store/port.ts';
 import { HUB_ROWS } from '../store/hub-rows.ts';
 import { OperationFault } from './operation-fault.ts';
@@ -23,11 +24,13 @@ const OWN = new Set<string>(
 
 /**
  * Passes all rows of one snapshot to `take`, a page at a time, and waits for it. The snapshot is held meanwhile.
- * @throws OperationFault when the connection was lost: what was passed is incomplete then
+ * @param lastSeen transaction time of a commit that must be in the snapshot, in microseconds
+ * @throws OperationFault when that commit is not there yet; when the connection was lost: what was passed is incomplete then
  */
 export async function readAllRows(
   store: Store,
   take: (rows: readonly StoredRow[]) => Promise<void>,
+  lastSeen = 0,
 ): Promise<void> {
   let hasStarted = false;
   await store.read(
@@ -36,10 +39,18 @@ export async function readAllRows(
         throw new OperationFault('The connection to the database was lost: run it again.');
       // The second fetch begins the snapshot. What others commit before it may have this run again, and nothing was passed yet.
       for (const address of [HUB_ROWS.loading, HUB_ROWS.moved]) await tx.fetch([address], []);
+      requireReached(lastSeen, headOf((await tx.fetch([HEAD], [])).rows[0]));
       hasStarted = true;
       for (const space of SPACES) await readSpace(tx, space, take);
     },
     { spaces: SPACES },
+  );
+}
+
+function requireReached(lastSeen: number, head: number): void {
+  if (head >= lastSeen) return;
+  throw new OperationFault(
+    `The last write here is of ${head}, so that of ${lastSeen} is missing: run it again when the standby has it, or name the primary.`,
   );
 }
 

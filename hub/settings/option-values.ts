@@ -16,7 +16,7 @@ export const anyText: Parse<string> = (text) => (text.trim() === '' ? refuse('te
 export const integer =
   (min: number, max: number): Parse<number> =>
   (text) => {
-    const value = /^\d{1,15}$/.test(text.trim()) ? Number(text) : Number.NaN;
+    const value = /^\d{1,16}$/.test(text.trim()) ? Number(text) : Number.NaN;
     return value >= min && value <= max
       ? value
       : refuse(`a whole number from ${min} to ${max}`, text);

@@ -4,6 +4,7 @@
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client as SqlClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asked, expectSerializable, figuresOf, Histories } from '../../hub/testing/histories.ts';
 import * as queries from '../../hub/testing/history-queries.ts';
@@ -11,6 +12,7 @@ import { openDatabase } from '../../in-process/node.ts';
 import { q } from '../../src/index.ts';
 import { dumpStore } from '../../hub/operations/dump.ts';
 import { openHubStore } from '../../hub/store/open-store.ts';
+import { HEAD, headOf } from '../../src/engine/transactions.ts';
 import { seedOf } from '../../src/engine/testing/random-source.ts';
 import { Cluster, obstacle, until } from './cluster.mjs';
 
@@ -69,6 +71,19 @@ class Client {
       return undefined;
     }
   }
+}
+
+/** Process of a standby's PostgreSQL that applies what it receives. */
+async function replayOf({ folder }: { readonly folder: string }): Promise<number> {
+  const client = new SqlClient({ host: folder, user: 'postgres', database: 'postgres' });
+  await client.connect();
+  const found = await client.query<{ pid: number }>(
+    "SELECT pid FROM pg_stat_activity WHERE backend_type = 'startup'",
+  );
+  await client.end();
+  const pid = found.rows[0]?.pid;
+  if (pid === undefined) throw new Error(`${folder} is no standby`);
+  return pid;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -213,14 +228,52 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
     const postgres = `postgres://burrow:${password}@${standby?.address}:5432/burrow`;
     const opened = await openHubStore({ at: { postgres }, isReadOnly: true });
     const file = join(cluster.folder, 'dump.gz');
-    const rows = await dumpStore(
-      opened.store,
-      file,
-      () => new Date(),
-      () => undefined,
-    );
+    const rows = await dumpStore(opened.store, file, {
+      now: () => new Date(),
+      onProgress: () => undefined,
+    });
     expect(rows).toBeGreaterThan(CLIENTS);
     await opened.close();
+  });
+
+  test('standbys that fall behind hold nobody up, and no hub shows less than was acknowledged', async () => {
+    const primary = await cluster.primary();
+    const standbys = cluster.machines.filter((each) => each !== primary);
+    const password = cluster.secrets()['BURROW_PASSWORD'];
+    const shown = async ({ address }: { readonly address: string }): Promise<number> => {
+      const postgres = `postgres://burrow:${password}@${address}:5432/burrow`;
+      const opened = await openHubStore({ at: { postgres }, isReadOnly: true });
+      const found = await opened.store.read((tx) => tx.fetch([HEAD], []));
+      await opened.close();
+      return headOf(found.rows[0]);
+    };
+    // Patroni resumes a replay that is paused by SQL; a standby goes on to receive what this process would apply.
+    const replays = await Promise.all(standbys.map(replayOf));
+    const before = await Promise.all(standbys.map(shown));
+    for (const pid of replays) process.kill(pid, 'SIGSTOP');
+    try {
+      await asked(admin, { create_collection: { object: { name: 'late' } } });
+      for (let n = 1; n <= 20; n++) {
+        const late = { ref: { collection: 'late' }, id: String(n) };
+        await asked(admin, { create: late, params: { object: {} } });
+        for (const { address } of cluster.machines) {
+          const hub = new Client(`http://${address}:8443`, cluster.rootSecret);
+          expect(await asked(hub, { exists: late })).toBe(true);
+        }
+      }
+      expect(await Promise.all(standbys.map(shown))).toEqual(before);
+      const postgres = `postgres://burrow:${password}@${standbys[0]?.address}:5432/burrow`;
+      const opened = await openHubStore({ at: { postgres }, isReadOnly: true });
+      const file = join(cluster.folder, 'early.gz');
+      const lastSeen = (before[0] ?? 0) + 1;
+      const options = { now: () => new Date(), onProgress: () => undefined, lastSeen };
+      await expect(dumpStore(opened.store, file, options)).rejects.toThrow('is missing');
+      await opened.close();
+    } finally {
+      for (const pid of replays) process.kill(pid, 'SIGCONT');
+    }
+    for (const [i, standby] of standbys.entries())
+      await until(async () => (await shown(standby)) > (before[i] ?? 0), 'a standby follows again');
   });
 
   test('hubs are restarted one after the other under load, and no request fails', async () => {
