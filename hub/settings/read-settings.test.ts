@@ -80,6 +80,22 @@ test('variables that are empty are as if they were not set', () => {
   expect(readSettings({}, environment)).toMatchObject({ port: 8443, rootSecret: undefined });
 });
 
+test.each([
+  ['BURROW_DTAA', 'BURROW_DATA'],
+  ['BURROW_ROOT_SECRETS', 'BURROW_ROOT_SECRET'],
+  ['BURROW_TRUSTED_PROXY', 'BURROW_TRUST_PROXY'],
+  ['BURROW_CONFG', 'BURROW_CONFIG'],
+])('a variable that is misspelt is refused, without its value: %s', (name, meant) => {
+  expect(() => readSettings({}, { [name]: 'canary' })).toThrow(
+    new SettingsFault(`There is no variable ${name}. Did you mean ${meant}?`),
+  );
+});
+
+test("variables of others are nobody else's business", () => {
+  const environment = { BURROW_URL: 'x', BURROW_SECRET: 'x', BURROW_SERVICE_HOST: 'x', PORT: '1' };
+  expect(readSettings({}, environment).port).toBe(8443);
+});
+
 test('addresses of proxies are read as sockets have them', () => {
   const environment = { BURROW_TRUST_PROXY: '10.0.0.2, FD00::1' };
   expect(readSettings({}, environment).trustedProxies).toEqual(['10.0.0.2', 'fd00::1']);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { messageOf } from '../../hosts/node-errors.ts';
 import { HUB_LIMITS } from '../../src/limits.ts';
+import { isNearly } from '../../src/values/differing-chars.ts';
 import { SettingsFault, TENANT_DEFAULT, type Parse } from './option-values.ts';
 import type { HubSettings } from './settings.ts';
 import {
@@ -32,6 +33,7 @@ export function addSettings(command: Command, names?: readonly SettingName[]): C
 
 /** @throws SettingsFault */
 export function readSettings(flags: Members, environment: Texts): HubSettings {
+  requireSpelt(environment);
   const path = textOf(flags['config']) ?? (environment['BURROW_CONFIG'] || undefined);
   const file = path === undefined ? {} : readFile(path);
   const values = settingValues((setting) => {
@@ -45,6 +47,20 @@ export function readSettings(flags: Members, environment: Texts): HubSettings {
     return setting.defaultValue;
   });
   return checked({ ...HUB_LIMITS, ...values });
+}
+
+/** Of other commands, and of this one before it reads settings. */
+const OTHER_VARIABLES = ['BURROW_CONFIG', 'BURROW_URL', 'BURROW_SECRET'];
+
+/** Misspelt, it would be the default: another folder of data, or no limit. What resembles no setting may be anybody's. */
+function requireSpelt(environment: Texts): void {
+  const known = [...Object.values(SETTINGS).map(variableOf), ...OTHER_VARIABLES];
+  for (const name of Object.keys(environment)) {
+    if (!name.startsWith('BURROW_') || known.includes(name)) continue;
+    const meant = known.find((each) => isNearly(name, each));
+    if (meant !== undefined)
+      throw new SettingsFault(`There is no variable ${name}. Did you mean ${meant}?`);
+  }
 }
 
 /** Members of a file may be numbers, lists and truth values. */
