@@ -5,7 +5,8 @@ import { mayHoldSecret } from '../access/secret-texts.ts';
 const TEXT_MAX = 64 * 1024;
 /** The result of a longer text is kept when the text comes a second time: most long texts hold data, and come once. */
 const KEPT_AT_ONCE_MAX = 4 * 1024;
-const TOTAL_MAX = 4 * 1024 * 1024;
+/** What was parsed of it takes about ten times as much memory. */
+const TOTAL_MAX = 2 * 1024 * 1024;
 
 /** Undefined: the text was seen once, and its result not kept. */
 interface Seen<T> {
