@@ -49,6 +49,19 @@ test('query() gives values of the page', async () => {
   expect(await remote.client().Sum([1, 2])).toBe(3);
 });
 
+test('many queries at once are no leak to Node', async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error): void => void warnings.push(name);
+  process.on('warning', onWarning);
+  const client = remote.client();
+  const all = Array.from({ length: 30 }, (_, n) => client.query(q.Add(n, 1)));
+  expect(await Promise.all(all)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
+  // Warnings come in a later turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', onWarning);
+  expect(warnings).toEqual([]);
+});
+
 test('paginate() gives all pages', async () => {
   const client = remote.client();
   const pages = q.Collection('pages');
