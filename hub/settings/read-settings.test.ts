@@ -91,6 +91,12 @@ test.each([
   );
 });
 
+test('what Kubernetes says of a service that is called burrow is no port', () => {
+  const environment = { BURROW_PORT: 'tcp://10.96.0.12:8443', BURROW_SERVICE_PORT: '8443' };
+  expect(readSettings({}, environment).port).toBe(8443);
+  expect(readSettings({ port: '9000' }, environment).port).toBe(9000);
+});
+
 test("variables of others are nobody else's business", () => {
   const environment = { BURROW_URL: 'x', BURROW_SECRET: 'x', BURROW_SERVICE_HOST: 'x', PORT: '1' };
   expect(readSettings({}, environment).port).toBe(8443);

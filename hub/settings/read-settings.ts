@@ -41,13 +41,17 @@ export function readSettings(flags: Members, environment: Texts): HubSettings {
     const flag = textOf(flags[member]);
     if (flag !== undefined) return parsed(setting.parse, flag, setting.flag);
     const text = environment[variable];
-    if (text !== undefined && text !== '') return parsed(setting.parse, text, variable);
+    const isGiven = text !== undefined && text !== '' && !IS_OF_SERVICE.test(text);
+    if (isGiven) return parsed(setting.parse, text, variable);
     const inFile = textOf(file[member]);
     if (inFile !== undefined) return parsed(setting.parse, inFile, `'${member}' in ${path}`);
     return setting.defaultValue;
   });
   return checked({ ...HUB_LIMITS, ...values });
 }
+
+/** What Kubernetes sets as `BURROW_PORT` in each container beside a service that is called burrow. */
+const IS_OF_SERVICE = /^tcp:\/\//;
 
 /** Of other commands, and of this one before it reads settings. */
 const OTHER_VARIABLES = ['BURROW_CONFIG', 'BURROW_URL', 'BURROW_SECRET'];
