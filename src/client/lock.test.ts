@@ -155,7 +155,7 @@ test('unlock() sends a user as a query and the password beside it, and refuses a
   const user = q.Match(q.Index('users_by_email'), 'alice');
   await expect(db.unlock({ user, password: 'secret' })).rejects.toMatchObject({ status: 401 });
   expect(device.unlocks).toEqual([{ user: JSON.stringify(user), password: 'secret' }]);
-  for (const login of [{}, { secret: 1 }, { user }]) {
+  for (const login of [{}, { secret: 1 }, { user }, { password: 'secret' }]) {
     await expect(db.unlock(login as { secret: string })).rejects.toThrow('db.unlock needs');
   }
 });

@@ -22,7 +22,7 @@ export function unlockCall(login: Login): UnlockCall {
     readonly key?: string;
   };
   if (typeof secret === 'string') return { secret };
-  if (typeof password === 'string')
+  if (user !== undefined && typeof password === 'string')
     return { user: queryText(user), password, ...(key !== undefined && { key }) };
   throw new UsageError('db.unlock needs { secret } or { user, password }.');
 }
