@@ -111,7 +111,15 @@ test('startWorker() tells a worker that fails from one that is silent and one of
   const none = () => {
     throw new Error('refused by policy');
   };
-  await expect(startWorker(none)).rejects.toThrow('could not be started: refused by policy');
+  await expect(startWorker(none)).rejects.toThrow(
+    /could not be started: refused by policy\. .*trusted-types burrow.*option `worker`/,
+  );
+  const later = (): Promise<Worker> => Promise.resolve(new FakeWorker().asWorker());
+  for (const wrong of [() => undefined, later])
+    await expect(startWorker(wrong as never)).rejects.toMatchObject({
+      code: 'worker_not_started',
+      message: expect.stringContaining('the option `worker` returned none. Check'),
+    });
 });
 
 test('a lost worker rejects what is pending, and the next call starts another with the same secret', async () => {

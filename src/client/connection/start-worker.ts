@@ -5,6 +5,9 @@ import { startDefaultWorker } from './default-worker.ts';
 /** How long a worker may take to load before it counts as lost. */
 const READY_MS = 20_000;
 
+const CHECK =
+  '. Check its file, its type, and the Content-Security-Policy (worker-src, trusted-types burrow), or pass the option `worker`.';
+
 export interface StartOptions {
   readonly readyMs?: number;
   /** Aborts the start, with its reason. */
@@ -38,9 +41,14 @@ export async function startWorker(
 
 function construct(start: () => Worker): Worker {
   try {
-    return start();
+    const worker: unknown = start();
+    if (worker instanceof EventTarget) return worker as Worker;
+    throw new TypeError('the option `worker` returned none');
   } catch (cause) {
-    throw notStarted(`The database worker could not be started: ${messageOf(cause)}`, cause);
+    throw notStarted(
+      `The database worker could not be started: ${messageOf(cause)}${CHECK}`,
+      cause,
+    );
   }
 }
 
@@ -76,7 +84,7 @@ function answersHello(
       const message = 'message' in event && event.message ? `: ${event.message}` : '';
       settle(
         // Of a worker of the app, the source of the function is the one place where its URL may be seen.
-        `The database worker failed to load${message}, from ${String('url' in worker ? worker.url : start)}. Check its file, its type, and the Content-Security-Policy (worker-src), or pass the option \`worker\`.`,
+        `The database worker failed to load${message}, from ${String('url' in worker ? worker.url : start)}${CHECK}`,
         event,
       );
     };
@@ -85,7 +93,7 @@ function answersHello(
       reject(signal?.reason as Error);
     };
     const timer = setTimeout(
-      () => settle(`The database worker did not respond within ${readyMs / 1000} s.`),
+      () => settle(`The database worker did not respond within ${readyMs / 1000} s${CHECK}`),
       readyMs,
     );
     worker.addEventListener('message', onMessage);
