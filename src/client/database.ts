@@ -249,8 +249,10 @@ export class Database extends TypedEvents<DatabaseEvents> {
   #askToPersist(): void {
     if (!this.#mayAskToPersist) return;
     this.#mayAskToPersist = false;
-    // Refused or impossible: the data stays what it is, evictable.
-    globalThis.navigator?.storage?.persist?.().catch(() => undefined);
+    // Refused, thrown or impossible: the data stays what it is, evictable, and the write is answered.
+    Promise.resolve()
+      .then(() => navigator.storage.persist())
+      .catch(() => undefined);
   }
 
   async #end(how: 'close' | 'destroy'): Promise<void> {

@@ -1,7 +1,9 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { DatabaseClosed, openDatabase, q, UnavailableError, Unsupported } from '../index.ts';
 import { startWorker } from './connection/start-worker.ts';
-import { FakeWorker, missing, openFake, type FakeAnswers } from './testing/fake-worker.ts';
+import { FakeWorker, METRICS, missing, openFake, type FakeAnswers } from './testing/fake-worker.ts';
+
+afterEach(() => vi.unstubAllGlobals());
 
 const echo: FakeAnswers = {
   query: ({ query }) => Promise.resolve({ status: 200, body: `{"resource":${query}}` }),
@@ -271,4 +273,21 @@ test('a loss is shown until it is acknowledged, and told when a new worker finds
     'All data of this database is lost: the browser deleted it or lost its files. The database is now empty.',
   );
   await db.close();
+});
+
+test('a write is answered also where the browser refuses to be asked to keep it', async () => {
+  const { db } = await openFake({
+    query: () =>
+      Promise.resolve({
+        status: 201,
+        body: '{"resource":1}',
+        metrics: { ...METRICS, writeOps: 1 },
+      }),
+  });
+  const persist = vi.fn<() => void>(() => {
+    throw new DOMException('', 'SecurityError');
+  });
+  vi.stubGlobal('navigator', { storage: { persist } });
+  expect(await db.client().query(q.Add(1, 2))).toBe(1);
+  await expect.poll(() => persist.mock.calls.length).toBe(1);
 });
