@@ -93,6 +93,8 @@ test.each([
   [423, 'locked'],
   [429, 'too many requests'],
   [500, 'internal server error'],
+  [503, 'storage_unavailable'],
+  [507, 'quota_exceeded'],
 ])(
   'the log API, which answers %d with words alone, is told by the code %j',
   async (status, code) => {

@@ -1,6 +1,7 @@
 /** The HTTP API of an engine, from a plain request object to a plain response object. Spec: auth 4. */
 import { NO_METRICS, refusalBody } from '../engine/session.ts';
 import type { QueryAnswer } from '../engine/host.ts';
+import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { metricHeaders, retryHeader, txnHeader } from './answer-headers.ts';
 import {
@@ -33,6 +34,8 @@ import { traceparentOf } from './trace-context.ts';
 export async function handleRequest(request: HttpRequest, host: HttpHost): Promise<HttpResponse> {
   const traceparent = traceparentOf(request.headers['traceparent'], host.random);
   const answer = await route(request, host, traceparent).catch((reason: unknown) => {
+    if (reason instanceof Refusal)
+      return refuse(reason.code, reason.message, txnHeader(host.clock()));
     host.report?.(reason);
     const text = 'Internal error in the database while handling the request.';
     return refuse('internal server error', text, txnHeader(host.clock()));

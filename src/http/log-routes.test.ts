@@ -1,5 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { Refusal } from '../errors.ts';
+import { createMemoryStore } from '../store/memory.ts';
+import { FailingStore } from '../store/testing/failing-store.ts';
 import { handleRequest } from './handle.ts';
 import { openMemoryHost, type MemoryHost } from './testing/memory-host.ts';
 
@@ -221,4 +224,37 @@ test('the log API is not there when the host has none', async () => {
     without,
   );
   expect(answer).toMatchObject({ status: 404, body: expect.stringContaining('message') });
+});
+
+test('a store that refuses is answered with its status and words, and is no failure of ours', async () => {
+  const store = new FailingStore(createMemoryStore());
+  store.makeReason = () => new Refusal('quota_exceeded', 'The disk is full.');
+  const host = await openMemoryHost({ store });
+  await query(host, { now: null });
+  const call = callerOf(host);
+  const [, { request_id: id }] = await call('POST', '/logs?type=query', HOUR);
+  await host.http.exports.work();
+  const [, { presigned_url: url }] = await callerOf(
+    host,
+    host.admin,
+    'https://app.example',
+  )('GET', `/logs/${String(id)}?type=query&regionGroup=local`);
+  const calls = [
+    () => call('POST', '/logs?type=query', HOUR),
+    () => call('POST', '/logs/_list?type=query&regionGroup=local'),
+    async () => {
+      const path = String(url).slice('https://app.example'.length);
+      const { status, body } = await host.handle({ path });
+      return [status, JSON.parse(body) as Json] as const;
+    },
+  ];
+  for (const ask of calls) {
+    store.failNth(1);
+    const [status, answer] = await ask();
+    expect([status, JSON.stringify(answer)]).toEqual([
+      507,
+      expect.stringContaining('disk is full'),
+    ]);
+  }
+  expect(host.reports).toEqual([]);
 });

@@ -1,7 +1,7 @@
 /** The log export API and the download of its files. Every failure is `{message}`. Spec: seed "Log export API"; auth 6.3. */
 import { quote } from '../codec/json.ts';
 import type { Credential } from '../engine/host.ts';
-import { unreachable } from '../errors.ts';
+import { Refusal, unreachable } from '../errors.ts';
 import {
   ExportRefusal,
   readListRequest,
@@ -31,7 +31,7 @@ export async function answerLogs(
     const answer = await doLogs(request, rest, parameters, host);
     return answerText(200, {}, JSON.stringify(answer));
   } catch (reason) {
-    if (reason instanceof ExportRefusal) return refuseMessage(reason);
+    if (reason instanceof ExportRefusal || reason instanceof Refusal) return refuseMessage(reason);
     host.report?.(reason);
     return messageAnswer(500, 'Internal error in the database while handling the request.');
   }
@@ -40,7 +40,7 @@ export async function answerLogs(
 const messageAnswer = (status: number, message: string): HttpResponse =>
   answerText(status, status === 401 ? UNAUTHORIZED_HEADERS : {}, `{"message":${quote(message)}}`);
 
-const refuseMessage = ({ status, message }: ExportRefusal): HttpResponse =>
+const refuseMessage = ({ status, message }: ExportRefusal | Refusal): HttpResponse =>
   messageAnswer(status, message);
 
 /** Actions of the log API by path, with their methods. */

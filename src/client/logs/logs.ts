@@ -171,4 +171,6 @@ const CODES: Readonly<Record<number, RefusalCode>> = {
   413: 'request too large',
   423: 'locked',
   429: 'too many requests',
+  503: 'storage_unavailable',
+  507: 'quota_exceeded',
 };
