@@ -111,5 +111,6 @@ test('who waits when the database closes is told', async () => {
   const pool = poolOf([silent], 1);
   const waiting = [pool.passwords.hash('a', 4), pool.passwords.hash('b', 4)];
   pool.close();
-  for (const each of waiting) await expect(each).rejects.toThrow('was closed');
+  for (const each of waiting)
+    await expect(each).rejects.toMatchObject({ code: 'storage_unavailable' });
 });

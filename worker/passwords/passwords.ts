@@ -1,6 +1,7 @@
 /** bcrypt in workers of its own, so that a login holds up nothing else. Without them (no nested workers, a strict policy) it runs here, in slices. */
 import { passwordChecks, type PasswordAnswer, type PasswordJob } from '../../hosts/passwords.ts';
 import type { EngineOptions } from '../../src/engine/host.ts';
+import { Refusal } from '../../src/errors.ts';
 import { HASHING_NAME } from './hashing-protocol.ts';
 import { runJob } from './run-job.ts';
 
@@ -41,7 +42,8 @@ export class PasswordPool {
 
   close(): void {
     for (const helper of this.helpers) this.drop(helper);
-    for (const { reject } of this.queue.splice(0)) reject(new Error('The database was closed.'));
+    const reason = new Refusal('storage_unavailable', 'The database was closed.');
+    for (const { reject } of this.queue.splice(0)) reject(reason);
   }
 
   private run(job: PasswordJob): Promise<PasswordAnswer> {
