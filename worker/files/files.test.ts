@@ -339,3 +339,17 @@ test('sending leaves nothing on the signal of the database', async () => {
   await sent;
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
+
+test('a file that is put again while it is removed is no unsent one', async () => {
+  const blob = new Blob(['a heron']);
+  const { files, store } = await openBeside(blob);
+  const { file } = await files.put(blob);
+  const before = { ...store };
+  store.remove = async (...call) => {
+    const isRemoved = await before.remove(...call);
+    await files.put(blob);
+    return isRemoved;
+  };
+  await files.remove(file);
+  expect(await files.list()).toMatchObject([{ file, state: 'here' }]);
+});

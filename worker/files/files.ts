@@ -101,8 +101,9 @@ export class Files {
     const { store } = this.options;
     const name = nameIn(file);
     if (!(await store.isUsed())) return;
-    await store.remove(name, (record) => !isToSend(record));
-    if (await store.record(name))
+    const isRemoved = await store.remove(name, (record) => !isToSend(record));
+    // Put again since, it is no file that was to be kept.
+    if (!isRemoved && (await store.record(name)))
       throw new Refusal('unsent_writes', `The file ${file} has not reached the hub yet.`);
   }
 
