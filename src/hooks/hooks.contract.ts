@@ -145,6 +145,22 @@ export function describeHooks(mountParts: MountParts): void {
     await expect.poll(shown).toEqual(['1', '2']);
   });
 
+  test('pages of no set wait without loading, and go on when there is one', async () => {
+    const { db, notes } = await openNotes();
+    const { report, last } = recorder<'pages'>();
+    const pagesOf = (set: typeof notes | undefined) =>
+      ({ pages: { use: 'pages', set, size: 2, report } }) as const;
+    const session = recorder<'session'>();
+    const parts = { session: { use: 'session', report: session.report } } as const;
+    const app = mount({ database: db }, { ...parts, ...pagesOf(undefined) });
+    await expect.poll(() => session.last().state).toBe('logged-in');
+    expect(last()).toMatchObject({ data: undefined, isLoading: false, hasNext: false });
+    app.update({ ...parts, ...pagesOf(notes) });
+    await expect.poll(() => last().data).toEqual([]);
+    app.update({ ...parts, ...pagesOf(undefined) });
+    await expect.poll(last).toMatchObject({ data: undefined, isLoading: false });
+  });
+
   test('a mutation tells what became of it; without a hub what is stored is confirmed', async () => {
     const { db, add } = await openNotes();
     const { report, last, seen } = recorder<'mutation'>();

@@ -25,7 +25,7 @@ import type { Cell } from './core/cell.ts';
 import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
 import {
   knownOptions,
-  NO_PAGE,
+  noPageOf,
   NOWHERE,
   Pages,
   type PagesOptions,
@@ -175,7 +175,7 @@ export function usePages<T>(
     [queries, text, size, at],
   );
   const { next, previous } = pages ?? NOWHERE;
-  return { ...useCell(pages, NO_PAGE), next, previous };
+  return { ...useCell(pages, noPageOf(set)), next, previous };
 }
 
 /**

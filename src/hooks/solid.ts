@@ -27,6 +27,7 @@ import { Mutation, UNUSED, type MutationOptions, type MutationState } from './co
 import {
   knownOptions,
   NO_PAGE,
+  noPageOf,
   NOWHERE,
   Pages,
   type PagesOptions,
@@ -146,7 +147,7 @@ export function usePages<T>(
     const [by, of] = [queries(), current()];
     return by && of && new Pages<T>(by, of, { size: size(), at: at() });
   });
-  const state = useCell(pages, (): PagesState<T> => NO_PAGE);
+  const state = useCell(pages, (): PagesState<T> => noPageOf(current()));
   const ways = {
     next: () => (pages() ?? NOWHERE).next(),
     previous: () => (pages() ?? NOWHERE).previous(),

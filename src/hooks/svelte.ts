@@ -17,6 +17,7 @@ import { onceFor } from './core/once-for.ts';
 import {
   knownOptions,
   NO_PAGE,
+  noPageOf,
   NOWHERE,
   Pages,
   type PagesOptions,
@@ -135,7 +136,7 @@ export function usePages<T>(
   };
   const state = (): PagesState<T> => {
     const pages = current();
-    return pages ? read(pages) : NO_PAGE;
+    return pages ? read(pages) : noPageOf(given(set));
   };
   const ways = {
     next: () => (current() ?? NOWHERE).next(),

@@ -26,6 +26,7 @@ import { Mutation, UNUSED, type MutationOptions, type MutationState } from './co
 import {
   knownOptions,
   NO_PAGE,
+  noPageOf,
   NOWHERE,
   Pages,
   type PagesOptions,
@@ -148,7 +149,7 @@ export function usePages<T>(
   );
   const state = useCell(
     () => pages.value,
-    (): PagesState<T> => NO_PAGE,
+    (): PagesState<T> => noPageOf(current.value?.set),
   );
   return {
     ...refsOf(state, NO_PAGE),

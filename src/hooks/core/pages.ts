@@ -35,6 +35,13 @@ export const NO_PAGE: PagesState<never> = {
   hasPrevious: false,
 };
 
+/** There is no set: nothing is asked. */
+const NO_SET: PagesState<never> = { ...NO_PAGE, isLoading: false };
+
+/** What is shown before there are pages of a set. */
+export const noPageOf = (set: Arg | undefined): PagesState<never> =>
+  set === undefined ? NO_SET : NO_PAGE;
+
 /** Where nothing can be gone through. */
 export const NOWHERE = { next: () => undefined, previous: () => undefined };
 

@@ -28,7 +28,7 @@ export type Part =
     }
   | {
       readonly use: 'pages';
-      readonly set: Expr<SetRef>;
+      readonly set: Expr<SetRef> | undefined;
       readonly size: number;
       readonly report: (used: Uses['pages']) => void;
     }
