@@ -90,9 +90,10 @@ export class Session extends Cell<SessionState> {
   readonly logIn = async (given: SessionLogin): Promise<void> => {
     const database = this.database();
     const { sync } = this.options;
-    // What is no login has no members: the call that needs them refuses it.
     const login = Object(given) as SessionLogin;
     const isSecret = 'secret' in login;
+    if (!isSecret && (login.user === undefined || typeof login.password !== 'string'))
+      throw new UsageError('logIn() takes { user, password } or { secret }.');
     if (database.isLocked) {
       const { loginKey: key } = this.options;
       const asked = sync && !isSecret && key !== undefined ? { ...login, key } : login;
