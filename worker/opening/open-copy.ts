@@ -90,7 +90,14 @@ export function openCopy(parts: CopyParts): OpenCopy {
     report,
   });
   joined.listenToSync((message) => sync.shared.onMessage(message));
-  const login = { name, replica, offlineLogin, login: sync.login, vault };
+  const login = {
+    name,
+    replica,
+    offlineLogin,
+    login: sync.login,
+    vault,
+    onLogin: () => sync.shared.onLogin(),
+  };
   return {
     engine: syncedEngine(stored, sync, replica),
     read: (request) => replica.read(request),

@@ -102,6 +102,7 @@ export class SharedSync {
     // A refusal of the former token says nothing of this one.
     const { state } = this.contact;
     if (state === 'needs-login' || state === 'locked') this.apply(CONNECTING);
+    this.kick();
   }
 
   /** The network is gone: exchanges that wait for an answer are aborted. */

@@ -13,6 +13,8 @@ export interface UnlockCopyOptions {
   readonly offlineLogin: Pick<OfflineLogin, 'check'>;
   readonly login: Pick<CopyLogin, 'logIn'>;
   readonly vault: Pick<TokenVault, 'kept'>;
+  /** The hub may know this device again: a copy that it has locked, or that needs a login, goes on. */
+  readonly onLogin: () => void;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface UnlockCopyOptions {
  * @throws Refusal `connection_needed` when this device cannot tell; `too many requests`
  */
 export async function isLoginOfCopy(
-  { name, replica, offlineLogin, login, vault }: UnlockCopyOptions,
+  { name, replica, offlineLogin, login, vault, onLogin }: UnlockCopyOptions,
   call: UnlockCall,
 ): Promise<boolean | undefined> {
   const state = await replica.state();
@@ -34,7 +36,9 @@ export async function isLoginOfCopy(
   if (key === undefined) return offlineLogin.check(`${state.hub} ${user}`, password, NOT_ASKED);
   try {
     const asked = { secret: undefined, login: { user, password, key } };
-    return (await login.logIn(state.hub, asked, state)) === undefined;
+    if (await login.logIn(state.hub, asked, state)) return false;
+    onLogin();
+    return true;
   } catch (reason) {
     // Another person, whom the hub accepts.
     if (reason instanceof Refusal && reason.code === 'forbidden') return false;
