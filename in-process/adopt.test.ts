@@ -217,6 +217,30 @@ test('a dry run names the unique index that refuses a document, and its fields',
   ]);
 });
 
+test('a dry run tells of two documents here that clash with each other at the hub', async () => {
+  await hub.client().query(
+    q.CreateIndex({
+      name: 'notes_by_title',
+      source: notes,
+      terms: [{ field: ['data', 'title'] }],
+      unique: true,
+    }),
+  );
+  await sync.whenSynced();
+  const twice = { title: 'note 2' };
+  await local.client().query(q.Create(q.Ref(notes, '110'), { data: twice }));
+  const third = await local.client().query(q.Select('ref', q.Get(q.Ref(notes, '103'))));
+  const map: AdoptOptions['map'] = (document) =>
+    document.ref.id === '104' ? { ref: third } : here.map?.(document);
+  const plan = await planAdoption(local, sync, { map });
+  expect(plan.clashes.map(({ ref, description }) => `${ref.id}: ${description}`)).toEqual([
+    '103: The hub has notes/103 already, with other data.',
+    '110: document is not unique. Index notes_by_title has it already: data.title.',
+  ]);
+  const { failed, settled } = await adopt(local, sync, { map });
+  expect(failed.length + (await settled).refused.length).toBe(2);
+});
+
 test('what clashes with what the copy does not keep is refused by the hub, and stays in the list', async () => {
   await hub.client().query(q.Create(q.Ref(notes, '102'), { data: { title: 'of somebody else' } }));
   await sync.setSets([q.Ref(notes, '101')]);

@@ -8,6 +8,7 @@ import {
   OutboxFull,
   PermissionDenied,
   q,
+  queryText,
   type Database,
   type Expr,
   type JudgedWrite,
@@ -47,8 +48,9 @@ export interface Adoption {
   readonly settled: Promise<{ readonly refused: readonly JudgedWrite[] }>;
 }
 
-/** Documents that are tried in one query. */
+/** Documents that are tried in one query, at most, and their characters unless one alone has more. */
 const TRIED_TOGETHER = 100;
+const TRIED_CHARS = 2 ** 20;
 /** Writes that wait for the hub at most: an outbox holds 10,000, and the app writes too. */
 const WAITING_MAX = 5000;
 const DRY_RUN = 'burrow: this was a dry run';
@@ -86,16 +88,26 @@ export async function planAdoption(
     throw new Error('A query that aborts has an error.');
   };
   const clashes: Clash[] = [];
-  for (let from = 0; from < documents.length; from += TRIED_TOGETHER) {
-    const part = documents.slice(from, from + TRIED_TOGETHER);
-    options.onProgress?.({ phase: 'checking', done: from, total: documents.length });
-    if (!(await failureOf(part.map(({ write }) => write)))) continue;
-    for (const { ref, write } of part) {
-      const error = await failureOf([write]);
-      if (error) clashes.push({ ref, description: error.description });
+  /** Halves them until those that fail are found. @param made those before them, which they may clash with */
+  const check = async (part: readonly DocumentToAdopt[], made: DocumentToAdopt[]) => {
+    const error = await failureOf([...made, ...part].map(({ write }) => write));
+    const [first] = part;
+    if (!error) made.push(...part);
+    else if (first && part.length === 1)
+      clashes.push({ ref: first.ref, description: error.description });
+    else {
+      const middle = part.length >> 1;
+      await check(part.slice(0, middle), made);
+      await check(part.slice(middle), made);
     }
-  }
+  };
   const { length } = documents;
+  for (let from = 0; from < length;) {
+    options.onProgress?.({ phase: 'checking', done: from, total: length });
+    const part = triedTogether(documents, from);
+    await check(part, []);
+    from += part.length;
+  }
   options.onProgress?.({ phase: 'checking', done: length, total: length });
   return { documents: length, clashes, checkedBy: isLive ? 'hub' : 'device' };
 }
@@ -155,6 +167,19 @@ export async function adopt(
   // Nobody need look at it, also when the database is closed.
   settled.catch(() => undefined);
   return { submitted, known: known.size, failed, settled };
+}
+
+function triedTogether(
+  documents: readonly DocumentToAdopt[],
+  from: number,
+): readonly DocumentToAdopt[] {
+  let chars = 0;
+  const part = documents.slice(from, from + TRIED_TOGETHER);
+  const tooMany = part.findIndex(({ write }, at) => {
+    chars += queryText(write).length;
+    return at > 0 && chars > TRIED_CHARS;
+  });
+  return tooMany < 0 ? part : part.slice(0, tooMany);
 }
 
 /** The copy knows already what the hub would say; others may do better. */
