@@ -119,8 +119,11 @@ export class FileUploads {
         epoch: await epoch(),
         isStopped: () => signal.aborted || !isSyncing(),
         last: this.last,
-        onSent: ({ file, manifest }, done, error) =>
-          emit({ file, way: 'sending', done, size: manifest.size, error }),
+        onSent: ({ file, manifest }, done, error) => {
+          // A line that breaks now and then is not waited for longer and longer.
+          if (error === undefined) this.failures = 0;
+          emit({ file, way: 'sending', done, size: manifest.size, error });
+        },
       });
     } finally {
       stop.abort();

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { sha256 } from '../../src/engine/testing/sha256.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createMemoryFiles, type FileStore } from '../../src/sync/device/files/file-store.ts';
@@ -326,6 +326,66 @@ test('a file that a server on the way does not let through is unsent, and says w
   await files.uploads.sendAll();
   expect(await files.list()).toMatchObject([{ state: 'sent', error: undefined }]);
 });
+
+/** Of a hub over a line that breaks at each chunk once. */
+function breakingLine(): { readonly next: (n: number) => Promise<void> } {
+  const broken = new Set<number>();
+  return {
+    next: async (n) => {
+      if (broken.has(n)) return;
+      broken.add(n);
+      throw new TypeError('Failed to fetch');
+    },
+  };
+}
+
+test.each(['sent', 'fetched'])(
+  'a file is %s in seconds over a line that breaks at each chunk',
+  async (way) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const [here, atHub] = [createMemoryFiles(), createMemoryFiles()];
+    const blob = new Blob([new Uint8Array(6 * CHUNK)]);
+    const file = await putFile(blob, { store: way === 'sent' ? here : atHub, sha256, nowMs });
+    if (way === 'sent') await noteHome(file, [1024, '1'], here);
+    const line = breakingLine();
+    const arrived = new Set<number>();
+    const files = new Files({
+      ...syncing,
+      store: Object.assign(here, { isUsed: () => Promise.resolve(true), close: () => undefined }),
+      database: createMemoryStore(),
+      transport: () => ({
+        async begin(_, { chunks }) {
+          const missing = [...chunks.keys()].filter((n) => !arrived.has(n));
+          return { ok: true, value: { missing } };
+        },
+        async write(_, n) {
+          await line.next(n);
+          arrived.add(n);
+          return { ok: true, value: undefined };
+        },
+        async manifest() {
+          const record = await atHub.record(file);
+          if (!record) throw new TypeError('Failed to fetch');
+          return { ok: true, value: record.manifest };
+        },
+        async read(_, n) {
+          await line.next(n);
+          return { ok: true, value: (await atHub.chunk(file, n)) ?? new Uint8Array() };
+        },
+      }),
+    });
+    if (way === 'sent') files.uploads.kick();
+    else void files.fetch({ file, of, wait: true });
+    // Each break is waited for a second.
+    for (let second = 0; second < 12; second++) {
+      await vi.advanceTimersByTimeAsync(1000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await files.list()).toMatchObject([{ state: 'sent' }]);
+    files.close();
+  },
+);
 
 test('sending leaves nothing on the signal of the database', async () => {
   const { tabs, arrive, written } = await openTabs(1, new Blob([new Uint8Array(5)]));

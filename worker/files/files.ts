@@ -143,14 +143,19 @@ export class Files {
     if (!call.wait) return this.fetchedNow(call, signal);
     const woken = new Signal();
     const end = (): void => woken.raise();
+    let most = 0;
     signal?.addEventListener('abort', end);
     try {
       return await this.waits.until({
         file: call.file,
         woken,
-        ask: async () => {
+        ask: async (getOn) => {
           signal?.throwIfAborted();
-          return this.fetchedNow(call, signal);
+          return this.fetchedNow(call, signal, (done) => {
+            // What is here already comes first, each time.
+            if (done > most) getOn();
+            most = Math.max(most, done);
+          });
         },
         pauseAfter: (reason, failures) =>
           signal?.aborted ? undefined : this.pauseAfter(reason, failures),
@@ -169,7 +174,11 @@ export class Files {
     return isInContact() ? retryMs(failures) : RECHECK_MS;
   }
 
-  private async fetchedNow({ file, of }: FileCall, signal?: AbortSignal): Promise<FileRecord> {
+  private async fetchedNow(
+    { file, of }: FileCall,
+    signal: AbortSignal | undefined,
+    onDone?: (bytes: number) => void,
+  ): Promise<FileRecord> {
     const name = nameIn(file);
     let here = await this.recordOf(name);
     for (;;) {
@@ -179,7 +188,7 @@ export class Files {
       await other;
       here = await this.recordOf(name);
     }
-    const fetching = this.fetchNow({ file: name, home: homeOf(of) }, signal);
+    const fetching = this.fetchNow({ file: name, home: homeOf(of) }, signal, onDone);
     this.fetching.set(
       name,
       fetching.catch(() => undefined).then(() => this.fetching.delete(name)),
@@ -194,6 +203,7 @@ export class Files {
   private async fetchNow(
     { file, home }: { readonly file: FileName; readonly home: FileHome | undefined },
     given: AbortSignal | undefined,
+    onDone?: (bytes: number) => void,
   ): Promise<void> {
     const { transport, epoch, emit } = this.options;
     if (!home) throw new Refusal('not found', NOT_HERE);
@@ -204,8 +214,10 @@ export class Files {
       await fetchFile({ file, home }, hub, this.options, {
         epoch: await epoch(),
         isAbandoned: () => stop.signal.aborted,
-        onProgress: ({ done, size }) =>
-          emit({ file, way: 'fetching', done, size, error: undefined }),
+        onProgress: ({ done, size }) => {
+          onDone?.(done);
+          emit({ file, way: 'fetching', done, size, error: undefined });
+        },
       });
     } catch (reason) {
       if (!this.ended.signal.aborted) throw asRefusal(reason);

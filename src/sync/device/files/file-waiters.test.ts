@@ -7,14 +7,18 @@ const FINAL = new Error('for good');
 
 /** A call for a file: it is answered by hand, and its pauses end by hand or when it is woken. */
 function waiting(waits: FileWaiters, file: string) {
-  const asked: { answer: (value: string) => void; refuse: (reason: Error) => void }[] = [];
+  const asked: {
+    answer: (value: string) => void;
+    refuse: (reason: Error) => void;
+    getOn: () => void;
+  }[] = [];
   const woken = new Signal();
   const wait: FileWait<string> = {
     file,
     woken,
-    ask: () =>
+    ask: (getOn) =>
       new Promise((answer, refuse) => {
-        asked.push({ answer, refuse });
+        asked.push({ answer, refuse, getOn });
       }),
     pauseAfter: (reason, failures) => (reason === FINAL ? undefined : failures),
   };
@@ -75,6 +79,19 @@ test('a call asks again after its pause, and when it is woken from outside', asy
   await expect.poll(() => asked).toHaveLength(3);
   asked[2]?.refuse(FINAL);
   await expect(done).rejects.toBe(FINAL);
+});
+
+test('a call that gets on before it fails does not wait for its failures before that', async () => {
+  const { waits, pauses } = fileWaits();
+  const { asked } = waiting(waits, 'heron');
+  for (const [times, isGettingOn] of [false, false, true, false].entries()) {
+    await expect.poll(() => asked).toHaveLength(times + 1);
+    if (isGettingOn) asked[times]?.getOn();
+    asked[times]?.refuse(EARLY);
+    await expect.poll(() => pauses).toHaveLength(times + 1);
+    pauses[times]?.end();
+  }
+  expect(pauses.map(({ ms }) => ms)).toEqual([0, 1, 0, 1]);
 });
 
 test('fail() rejects calls that wait, and those that ask once they have asked in vain', async () => {

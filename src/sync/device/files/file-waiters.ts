@@ -8,8 +8,9 @@ export interface FileWait<T> {
   readonly file: string;
   /** Raised from outside, it has the file asked for at once. */
   readonly woken: Signal;
-  readonly ask: () => Promise<T>;
-  /** How long to wait unless it is woken, ms; undefined: waiting does not help. @param failures so many before */
+  /** @param getOn called when a part of the file has come: failures before that count no more */
+  readonly ask: (getOn: () => void) => Promise<T>;
+  /** How long to wait unless it is woken, ms; undefined: waiting does not help. @param failures so many before, one after the other */
   readonly pauseAfter: (reason: unknown, failures: number) => number | undefined;
 }
 
@@ -51,7 +52,7 @@ export class FileWaiters {
       for (let failures = 0; ; failures++) {
         woken.lower();
         try {
-          return await ask();
+          return await ask(() => (failures = 0));
         } catch (reason) {
           const ms = pauseAfter(reason, failures);
           if (ms === undefined) throw reason;
