@@ -1,7 +1,7 @@
 /** What a pull says of the sets. */
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Pulled } from '../../protocol/messages.ts';
-import type { SetPart } from '../../protocol/sets.ts';
+import type { SetAnswer, SetPart } from '../../protocol/sets.ts';
 import type { KeptSet, ReplicaState } from '../state/replica-state.ts';
 
 export function setsAfterPull({ sets }: ReplicaState, pulled: Pulled): readonly KeptSet[] {
@@ -11,11 +11,17 @@ export function setsAfterPull({ sets }: ReplicaState, pulled: Pulled): readonly 
     if (!answer) return set;
     const { parts, loaded, error } = answer;
     const of = answer.of ?? set.of;
-    const loadedRows = set.rows + (isLoaded(set) ? 0 : pulled.puts.length);
-    const rows = isLoaded(answer) ? (answer.of ?? loadedRows) : loadedRows;
+    // Those of two sets that came at once cannot be told apart here.
+    const came = set.rows + (hasGotOn(set, loaded) ? pulled.puts.length : 0);
+    const rows = Math.min(isLoaded(answer) ? (answer.of ?? came) : came, of ?? came);
     return { ...set, parts, loaded, of, rows, error };
   });
 }
+
+/** Pages come for the first sets that are not loaded: others wait, as they were or resolved to parts of which nothing is here. */
+const hasGotOn = (set: KeptSet, loaded: SetAnswer['loaded']): boolean =>
+  !isLoaded(set) &&
+  loaded.some((position, part) => position !== '' && position !== set.loaded[part]);
 
 export const partsOf = (sets: readonly KeptSet[]): readonly SetPart[] =>
   sets.flatMap(({ parts, error }) => (error ? [] : (parts ?? [])));
