@@ -34,24 +34,30 @@ test.each([
 });
 
 /** A server on the way, such as the page by which a hotel lets guests into its network. */
-const otherServer = (status: number) => ({
+const otherServer = (status: number, text: string) => ({
   url: 'https://hub.example',
   network: {
-    fetch: () => Promise.resolve(new Response('<html>Welcome</html>', { status })),
+    fetch: () => Promise.resolve(new Response(text, { status })),
   },
 });
 
-test.each([200, 403, 502])(
-  'an answer of another server, with status %i, is no answer of the hub',
-  async (status) => {
+test.each([
+  [200, '<html>Welcome</html>'],
+  [403, '<html>Welcome</html>'],
+  [502, '<html>Welcome</html>'],
+  // Cut off by a server on the way, which does not say so.
+  [200, '{"resource":{"data":[{"x":1}'],
+])(
+  'an answer of another server, with status %i and text %s, is no answer of the hub',
+  async (status, text) => {
     await expect(
-      askHub(otherServer(status), 'secret', { query: '{"now":null}' }),
+      askHub(otherServer(status, text), 'secret', { query: '{"now":null}' }),
     ).rejects.toMatchObject({
       code: 'hub_unreachable',
       cause: { message: `The response, with status ${status}, is not of a hub.` },
     });
     const login = { user: '{"@ref":{}}', password: 'secret', key: 'key' };
-    expect(await loginAtHub(otherServer(status), login)).toEqual({
+    expect(await loginAtHub(otherServer(status, text), login)).toEqual({
       why: `The response, with status ${status}, is not of a hub.`,
     });
   },

@@ -131,8 +131,14 @@ export const notAnswered = (cause: unknown, lateMs: number | undefined): Refusal
     { cause },
   );
 
-/** Whether a query is answered so by a hub: a server on the way may have answered in its place. */
-export const isAnswer = (text: string): boolean => /^\{\s*"(?:resource|errors)"/.test(text);
+/** Whether a query is answered so by a hub: a server on the way may have answered in its place, or have cut the answer off. */
+export function isAnswer(text: string): boolean {
+  try {
+    return /^\{\s*"(?:resource|errors)"/.test(text) && Boolean(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
 
 /** Somebody else answers at the URL. */
 export const foreign = ({ status }: Response): Refusal =>
