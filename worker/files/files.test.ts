@@ -320,7 +320,7 @@ test('a file that a server on the way does not let through is unsent, and says w
       }),
   });
   await expect(files.uploads.sendAll()).rejects.toThrow('413');
-  const why = 'The hub responded with status 413.';
+  const why = 'The response, with status 413, is not of a hub.';
   expect(await files.list()).toMatchObject([{ state: 'unsent', error: why }]);
   status = 204;
   await files.uploads.sendAll();

@@ -153,8 +153,9 @@ export class Files {
           signal?.throwIfAborted();
           return this.fetchedNow(call, signal, (done) => {
             // What is here already comes first, each time.
-            if (done > most) getOn();
-            most = Math.max(most, done);
+            if (done <= most) return;
+            most = done;
+            getOn();
           });
         },
         pauseAfter: (reason, failures) =>

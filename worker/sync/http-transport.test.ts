@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { RetryLater } from '../../src/sync/device/syncer/transport.ts';
+import { ForeignAnswer, RetryLater } from '../../src/sync/device/syncer/transport.ts';
 import { SYNC_PROTOCOL } from '../../src/sync/protocol/messages.ts';
 import type { PushItem } from '../../src/sync/protocol/writes.ts';
 import { createHttpTransport, retryAfterIn } from './http-transport.ts';
@@ -105,7 +105,16 @@ test('who knows nothing of sync is an older hub; any other answer is none', asyn
   const older = await transportThat(() => new Response('', { status: 404 })).hello(HELLO);
   expect(older).toMatchObject({ ok: false, refusal: { code: 'upgrade_needed' } });
   const broken = transportThat(() => new Response('oops', { status: 502 }));
-  await expect(broken.hello(HELLO)).rejects.not.toBeInstanceOf(RetryLater);
+  const reason = await broken.hello(HELLO).catch((thrown: unknown) => thrown);
+  expect(reason).toBeInstanceOf(ForeignAnswer);
+  expect(reason).not.toBeInstanceOf(RetryLater);
+});
+
+test('the page by which a network lets guests in says that it is no answer of the hub', async () => {
+  const page = transportThat(() => new Response('<html>Welcome</html>'));
+  const reason = await page.hello(HELLO).catch((thrown: unknown) => thrown);
+  expect(reason).toBeInstanceOf(ForeignAnswer);
+  expect(reason).toMatchObject({ message: 'The response, with status 200, is not of a hub.' });
 });
 
 test('without lines, or where they are forbidden, a device listens by server-sent events', async () => {

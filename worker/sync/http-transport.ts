@@ -1,5 +1,6 @@
 /** The transport of a device: a WebSocket where one can be opened, else JSON over HTTP with hints as server-sent events. */
 import {
+  ForeignAnswer,
   RetryLater,
   requestsBy,
   type HubAnswer,
@@ -15,6 +16,7 @@ import {
   type RequestOf,
 } from '../../src/sync/protocol/messages.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
+import { foreign } from './hub-queries.ts';
 import { HubLine, type LineHost } from './hub-line.ts';
 import { readEvents } from './server-events.ts';
 
@@ -117,8 +119,11 @@ async function postTo<N extends RequestName>(
       // With `cache: 'no-store'` the browser would send a CORS preflight before each exchange.
       credentials: 'omit',
     });
-    if (answer.ok) return { ok: true, value: ANSWERS[name](await answer.json(), name) };
-    return await refusedBy(answer);
+    if (!answer.ok) return await refusedBy(answer);
+    const json: unknown = await answer.json().catch((reason: unknown) => {
+      throw reason instanceof SyntaxError ? new ForeignAnswer(foreign(answer).message) : reason;
+    });
+    return { ok: true, value: ANSWERS[name](json, name) };
   } finally {
     ended.abort();
   }
@@ -138,10 +143,10 @@ export async function refusedBy(answer: Response): Promise<HubAnswer<never>> {
     .then((json: unknown) => syncRefusal(json, 'refusal'))
     .catch(() => undefined);
   if (refusal) return { ok: false, refusal, ...retry };
-  const description = `The hub responded with status ${answer.status}.`;
+  const description = foreign(answer).message;
   if (answer.status !== NO_SUCH_PLACE)
     throw retryAfterMs === undefined
-      ? new Error(description)
+      ? new ForeignAnswer(description)
       : new RetryLater(description, retryAfterMs);
   return { ok: false, refusal: { code: 'upgrade_needed', description }, ...retry };
 }

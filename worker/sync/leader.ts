@@ -3,7 +3,7 @@ import type { Welcome } from '../../src/sync/protocol/messages.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { SyncerEvents } from '../../src/sync/device/syncer/syncer-options.ts';
 import { Syncer } from '../../src/sync/device/syncer/syncer.ts';
-import { RetryLater, type Transport } from '../../src/sync/device/syncer/transport.ts';
+import { ForeignAnswer, type Transport } from '../../src/sync/device/syncer/transport.ts';
 import { DAY_MICROS } from '../../src/values/time.ts';
 import type { Network } from '../browser/network.ts';
 import { random } from '../browser/random.ts';
@@ -127,4 +127,4 @@ export class Leader {
 }
 
 const isOfTheNetwork = (reason: unknown): boolean =>
-  reason instanceof TypeError || reason instanceof DOMException || reason instanceof RetryLater;
+  reason instanceof TypeError || reason instanceof DOMException || reason instanceof ForeignAnswer;

@@ -12,7 +12,7 @@ import type { Signal } from './signal.ts';
 import type { ReplicaProgress } from './syncer-options.ts';
 import type { SyncState } from '../../../states.ts';
 import { Syncer } from './syncer.ts';
-import { RetryLater, type ListenEvents, type Transport } from './transport.ts';
+import { ForeignAnswer, RetryLater, type ListenEvents, type Transport } from './transport.ts';
 
 const DEVICE = 'd'.repeat(32);
 
@@ -408,6 +408,15 @@ test('what is in the way on the device itself is told as the reason', async () =
   syncer.kick();
   await until(() => expect(states.at(-1)).toBe('offline'));
   expect(reasons).toEqual(['No room is left.']);
+});
+
+test('a server on the way that answers in place of the hub is told as the reason', async () => {
+  const { hub, syncer, states, reasons } = await start();
+  const why = 'The response, with status 200, is not of a hub.';
+  hub.trouble = () => Promise.reject(new ForeignAnswer(why));
+  syncer.kick();
+  await until(() => expect(states.at(-1)).toBe('offline'));
+  expect(reasons).toEqual([why]);
 });
 
 test('a write made without contact is told at once, whatever the hub is waited for', async () => {

@@ -14,7 +14,7 @@ import { SyncRounds } from './rounds.ts';
 import { SyncScheduler } from './scheduler.ts';
 import type { SyncerOptions } from './syncer-options.ts';
 import type { SyncState } from '../../../states.ts';
-import { RefusedByHub } from './transport.ts';
+import { ForeignAnswer, RefusedByHub } from './transport.ts';
 
 const CLOCK_STEP: Micros = 60 * 1_000_000;
 
@@ -207,10 +207,11 @@ export class Syncer {
     await this.scheduler.backOffAfter(reason);
   }
 
-  /** The device itself may be in the way: it has no room left, for instance. */
+  /** The device itself may be in the way: it has no room left, for instance. Or a server on the way. */
   private tellFault(reason: unknown): void {
     this.options.events.onFault(reason);
-    const told = reason instanceof Refusal && { code: reason.code, description: reason.message };
+    const isTold = reason instanceof Refusal || reason instanceof ForeignAnswer;
+    const told = isTold && { code: reason.code, description: reason.message };
     this.reporter.setState('offline', told || undefined);
   }
 

@@ -24,7 +24,7 @@ type Requests = {
 };
 
 /**
- * One function for each request. It rejects when no answer came, with `RetryLater` or any other error: whether the hub has done what it
+ * One function for each request. It rejects when no answer came, with `ForeignAnswer` or any other error: whether the hub has done what it
  * was asked is unknown then.
  */
 export interface Transport extends Requests {
@@ -46,8 +46,13 @@ export const requestsBy = (ask: Ask): Requests =>
     REQUEST_NAMES.map((name) => [name, (message: never) => ask(name, message)]),
   ) as unknown as Requests;
 
-/** A server on the way has answered, and said when to come again. What the hub has done is unknown. */
-export class RetryLater extends Error {
+/** A server on the way has answered in place of the hub: what that has done is unknown. The message is for the user. */
+export class ForeignAnswer extends Error {
+  readonly code = 'connection_needed';
+}
+
+/** It has said when to come again. */
+export class RetryLater extends ForeignAnswer {
   readonly retryAfterMs: number;
   constructor(description: string, retryAfterMs: number) {
     super(description);
