@@ -8,7 +8,6 @@ import {
   OutboxFull,
   PermissionDenied,
   q,
-  queryText,
   type Database,
   type Expr,
   type JudgedWrite,
@@ -48,9 +47,9 @@ export interface Adoption {
   readonly settled: Promise<{ readonly refused: readonly JudgedWrite[] }>;
 }
 
-/** Documents that are tried in one query, at most, and their characters unless one alone has more. */
+/** Documents that are tried in one query, at most, and the characters of their data unless one alone has more. */
 const TRIED_TOGETHER = 100;
-const TRIED_CHARS = 2 ** 20;
+const TRIED_CHARS = 5e5;
 /** Writes that wait for the hub at most: an outbox holds 10,000, and the app writes too. */
 const WAITING_MAX = 5000;
 const DRY_RUN = 'burrow: this was a dry run';
@@ -91,10 +90,9 @@ export async function planAdoption(
   /** Halves them until those that fail are found. @param made those before them, which they may clash with */
   const check = async (part: readonly DocumentToAdopt[], made: DocumentToAdopt[]) => {
     const error = await failureOf([...made, ...part].map(({ write }) => write));
-    const [first] = part;
-    if (!error) made.push(...part);
-    else if (first && part.length === 1)
-      clashes.push({ ref: first.ref, description: error.description });
+    const [first, ...others] = part;
+    if (!first || !error) made.push(...part);
+    else if (others.length === 0) clashes.push({ ref: first.ref, description: error.description });
     else {
       const middle = part.length >> 1;
       await check(part.slice(0, middle), made);
@@ -104,7 +102,10 @@ export async function planAdoption(
   const { length } = documents;
   for (let from = 0; from < length;) {
     options.onProgress?.({ phase: 'checking', done: from, total: length });
-    const part = triedTogether(documents, from);
+    let chars = 0;
+    const part = documents
+      .slice(from, from + TRIED_TOGETHER)
+      .filter((each, at) => (chars += each.chars) < TRIED_CHARS || at === 0);
     await check(part, []);
     from += part.length;
   }
@@ -167,19 +168,6 @@ export async function adopt(
   // Nobody need look at it, also when the database is closed.
   settled.catch(() => undefined);
   return { submitted, known: known.size, failed, settled };
-}
-
-function triedTogether(
-  documents: readonly DocumentToAdopt[],
-  from: number,
-): readonly DocumentToAdopt[] {
-  let chars = 0;
-  const part = documents.slice(from, from + TRIED_TOGETHER);
-  const tooMany = part.findIndex(({ write }, at) => {
-    chars += queryText(write).length;
-    return at > 0 && chars > TRIED_CHARS;
-  });
-  return tooMany < 0 ? part : part.slice(0, tooMany);
 }
 
 /** The copy knows already what the hub would say; others may do better. */
