@@ -7,6 +7,7 @@ import {
   q,
   type Arg,
   type Database,
+  type QueryOptions,
   type Ref,
   type SubmitOptions,
   type Sync,
@@ -262,6 +263,20 @@ test('a dry run that loses the hub says so, and takes nothing for a clash', asyn
   });
   await expect(planned).rejects.toMatchObject({ code: 'connection_needed' });
 });
+
+test.each(['limit_exceeded', 'time out'])(
+  'a dry run tries fewer at a time where those together are too much (%s), which is no clash',
+  async (code) => {
+    const query = (expression: Arg, options?: QueryOptions) =>
+      Array.isArray(expression) && expression.length > 3
+        ? Promise.reject(queryError([{ code, description: 'It is too much.' }]))
+        : sync.client.query(expression, options);
+    const client = Object.create(sync.client, { query: { value: query } }) as Sync['client'];
+    const busy = Object.create(sync, { client: { value: client } }) as Sync;
+    Object.defineProperty(busy, 'state', { get: () => sync.state });
+    expect(await planAdoption(local, busy, here)).toMatchObject({ documents: 5, clashes: [] });
+  },
+);
 
 test('an outbox that is full is waited for', async () => {
   let refusals = 0;

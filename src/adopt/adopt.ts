@@ -47,9 +47,9 @@ export interface Adoption {
   readonly settled: Promise<{ readonly refused: readonly JudgedWrite[] }>;
 }
 
-/** Documents that are tried in one query, at most, and the characters of their data unless one alone has more. */
+/** Documents that are tried in one query, unless that is too much for one. */
 const TRIED_TOGETHER = 100;
-const TRIED_CHARS = 5e5;
+const TOO_MUCH: readonly string[] = ['limit_exceeded', 'request too large', 'time out'];
 /** Writes that wait for the hub at most: an outbox holds 10,000, and the app writes too. */
 const WAITING_MAX = 5000;
 const DRY_RUN = 'burrow: this was a dry run';
@@ -80,9 +80,11 @@ export async function planAdoption(
         ...(signal && { signal }),
       });
     } catch (error) {
-      if (!isOfDocument(error)) throw error;
-      const isTried = error.code === 'transaction aborted' && error.description === DRY_RUN;
-      return isTried ? undefined : error;
+      const failure = error as QueryError;
+      const isTooMuch = writes.length > 1 && TOO_MUCH.includes(failure.code);
+      if (!isOfDocument(error) && !isTooMuch) throw error;
+      const isTried = failure.code === 'transaction aborted' && failure.description === DRY_RUN;
+      return isTried ? undefined : failure;
     }
     throw new Error('A query that aborts has an error.');
   };
@@ -92,22 +94,19 @@ export async function planAdoption(
     const error = await failureOf([...made, ...part].map(({ write }) => write));
     const [first, ...others] = part;
     if (!first || !error) made.push(...part);
-    else if (others.length === 0) clashes.push({ ref: first.ref, description: error.description });
-    else {
+    else if (others.length > 0) {
       const middle = part.length >> 1;
       await check(part.slice(0, middle), made);
       await check(part.slice(middle), made);
-    }
+    } else if (made.length > 0 && TOO_MUCH.includes(error.code)) {
+      made.length = 0;
+      await check(part, made);
+    } else clashes.push({ ref: first.ref, description: error.description });
   };
   const { length } = documents;
-  for (let from = 0; from < length;) {
+  for (let from = 0; from < length; from += TRIED_TOGETHER) {
     options.onProgress?.({ phase: 'checking', done: from, total: length });
-    let chars = 0;
-    const part = documents
-      .slice(from, from + TRIED_TOGETHER)
-      .filter((each, at) => (chars += each.chars) < TRIED_CHARS || at === 0);
-    await check(part, []);
-    from += part.length;
+    await check(documents.slice(from, from + TRIED_TOGETHER), []);
   }
   options.onProgress?.({ phase: 'checking', done: length, total: length });
   return { documents: length, clashes, checkedBy: isLive ? 'hub' : 'device' };

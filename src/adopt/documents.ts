@@ -24,8 +24,6 @@ export interface DocumentToAdopt {
   readonly write: Expr;
   /** Names of files that it refers to. */
   readonly files: readonly string[];
-  /** Of its data, as it is sent. */
-  readonly chars: number;
 }
 
 type Data = LocalDocument['data'];
@@ -66,17 +64,13 @@ export async function documentsToAdopt(
       mapped.push({ document, ref, data: becomes.data ?? document.data });
   }
   await requireCollections(sync, [...new Set(mapped.map(({ ref }) => ref.collection?.id ?? ''))]);
-  return mapped.map(({ document, ref, data }) => {
-    const text = queryText(data as Arg);
-    return {
-      document,
-      key: keyOf(document.ref),
-      ref,
-      write: writeOf(ref, asStored(data, refs) as Data, document.ttl),
-      files: [...new Set(text.match(/\bfile:[\da-f]{64}\b/g))],
-      chars: text.length,
-    };
-  });
+  return mapped.map(({ document, ref, data }) => ({
+    document,
+    key: keyOf(document.ref),
+    ref,
+    write: writeOf(ref, asStored(data, refs) as Data, document.ttl),
+    files: [...new Set(queryText(data as Arg).match(/\bfile:[\da-f]{64}\b/g))],
+  }));
 }
 
 const OPTIONS = [
