@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Double, type SetValue } from '../../values/value.ts';
+import { Double, type SetValue, type Value } from '../../values/value.ts';
 import { cursorAt, elementsOf, pageOf, readBackwards, readForwards } from '../testing/paging.ts';
 import { documentRef, field, match, SetWorld } from '../testing/set-world.ts';
 
@@ -48,4 +48,55 @@ test('distinct over sets of one and of two values keeps what begins with a value
   expect(elementsOf(w, { kind: 'set', op: 'distinct', set: turned })).toEqual(
     expected.toReversed(),
   );
+});
+
+test('sets of one and of two values, read backwards, are members of others and show each tuple once', () => {
+  const w = new SetWorld();
+  const things = w.collection('things');
+  const indexOf = (name: string, values: readonly string[], reverse = false) =>
+    match(
+      w.index(name, things, {
+        values: values.map((each) => field(each, reverse ? { reverse } : {})),
+      }),
+    );
+  const mixed: SetValue = {
+    kind: 'set',
+    op: 'union',
+    sets: [indexOf('short', ['v']), indexOf('long', ['v', 'n'])],
+  };
+  const down = indexOf('down', ['v', 'n'], true);
+  for (let n = 1; n <= 3; n++) w.put(things, n, { v: n, n });
+  const turned: SetValue = { kind: 'set', op: 'reverse', set: mixed };
+  const backwards = [[3, 3], 3, [2, 2], 2, [1, 1], 1];
+  const of = (op: 'union' | 'intersection' | 'difference', ...sets: SetValue[]): SetValue => ({
+    kind: 'set',
+    op,
+    sets,
+  });
+  const cases: readonly (readonly [SetValue, readonly Value[]])[] = [
+    [turned, backwards],
+    [{ kind: 'set', op: 'distinct', set: turned }, backwards],
+    [{ kind: 'set', op: 'reverse', set: turned }, backwards.toReversed()],
+    [of('union', turned), [3, [3, 3], 2, [2, 2], 1, [1, 1]]],
+    [of('union', turned, down), [3, [3, 3], 2, [2, 2], 1, [1, 1]]],
+    [
+      of('intersection', down, turned),
+      [
+        [3, 3],
+        [2, 2],
+        [1, 1],
+      ],
+    ],
+    [of('difference', turned, down), [3, 2, 1]],
+    [of('difference', down, turned), []],
+  ];
+  for (const [set, expected] of cases) {
+    expect(elementsOf(w, set)).toEqual(expected);
+    for (const size of [1, 2, 4]) {
+      expect(readForwards(w, set, size)).toEqual(expected);
+      expect(readBackwards(w, set, size, [-Infinity])).toEqual(
+        set.op === 'reverse' && set.set === turned ? [] : expected,
+      );
+    }
+  }
 });

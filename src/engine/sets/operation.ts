@@ -32,6 +32,8 @@ export interface SetShape {
   readonly reversed: readonly boolean[];
   /** How many covered values a tuple may have; empty: not known. */
   readonly arities: readonly number[];
+  /** Read backwards, a tuple is after the longer ones that start with it. */
+  readonly longerFirst?: boolean;
   /** It is a set of events. */
   readonly history: boolean;
   /** Its history can be listed, or it is a history. */

@@ -47,20 +47,14 @@ export function within(
   return isKnown ? accepts(reversed) : (tuple) => accepts(directionsOf(tuple))(tuple);
 }
 
-/** A cursor over runs that applies exact bounds. `next` returns the tuples of the next run in reading order; undefined: the end. */
+/** A cursor over runs that applies the bounds. `next` returns the tuples of the next run in reading order; undefined: the end. */
 export function runCursor(
   request: SetRequest,
   reversed: readonly boolean[],
   next: () => readonly Tuple[] | undefined,
   narrow: SetCursor['narrow'],
 ): SetCursor {
-  const accepts = within(
-    {
-      lower: request.lower.filter((bound) => bound.ref),
-      upper: request.upper.filter((bound) => bound.ref),
-    },
-    reversed,
-  );
+  const accepts = within(request, reversed);
   return {
     pull() {
       for (let run = next(); run; run = next()) {

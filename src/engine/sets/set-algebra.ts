@@ -8,7 +8,8 @@ import { isKind, type SetValue } from '../../values/value.ts';
 import { combinedChanges, type Change } from './changes.ts';
 import type { Access, ChangesRequest, Sets, SetShape, Shapes } from './operation.ts';
 import { pickRun, wholeRuns } from './runs.ts';
-import type { SetCursor, SetRequest } from './set-cursor.ts';
+import { takeTuples, type SetCursor, type SetRequest } from './set-cursor.ts';
+import { compareTuples, unmarked } from './tuple.ts';
 
 type SetOfMembers = SetValue & { readonly sets: readonly SetValue[] };
 
@@ -54,8 +55,21 @@ export function openMembers(
   sets: Sets,
 ): SetCursor[] {
   const whole = wholeRuns(request);
-  return eachElement(members, (set) => sets.open(set, whole));
+  return eachElement(members, (set) =>
+    sets.shapeOf(set).longerFirst
+      ? shorterFirst(sets.open(set, { ...whole, lower: [], upper: [] }), request)
+      : sets.open(set, whole),
+  );
 }
+
+/** The tuples in the order of the other members: all are read at once. */
+const shorterFirst = (cursor: SetCursor, { backward }: SetRequest): SetCursor => ({
+  pull: () =>
+    takeTuples(cursor, Infinity)
+      .map((tuple) => ({ ...tuple, group: unmarked(tuple.group) }))
+      .sort((a, b) => (backward ? compareTuples(b, a) : compareTuples(a, b))),
+  narrow: () => undefined,
+});
 
 export const narrowAll =
   (cursors: readonly SetCursor[]): SetCursor['narrow'] =>

@@ -100,7 +100,8 @@ export function isBeforeBound(
   if (bound.tiebreaker === undefined) {
     return group.startsWith(bound.group) ? bound.side === 'high' : group < bound.group;
   }
-  if (group !== bound.group) return group < bound.group;
+  const exact = group.endsWith(AFTER_LONGER) ? bound.group + AFTER_LONGER : bound.group;
+  if (group !== exact) return group < exact;
   const own = tiebreaker.slice(0, bound.tiebreaker.length);
   const other = reversed ? encodeReversed(bound.tiebreaker) : bound.tiebreaker;
   return own === other ? bound.side === 'high' : own < other;
@@ -117,11 +118,17 @@ export const compareTuples = (a: Tuple, b: Tuple): number =>
           ? 1
           : 0;
 
-/** The tuple as a member of the reversed set. */
-export const reverseTuple = (tuple: Tuple): Tuple => ({
+/** Ends a group that is after the longer ones that start with it: above all bytes. */
+const AFTER_LONGER = '\uffff';
+
+/** The group without the mark: equal values have equal groups in all sets of one direction. */
+export const unmarked = (group: string): string => group.replace(AFTER_LONGER, '');
+
+/** The tuple as a member of the reversed set, in which it is after longer ones if `longerFirst`. */
+export const reverseTuple = (tuple: Tuple, longerFirst: boolean | undefined): Tuple => ({
   values: tuple.values,
   ref: tuple.ref,
-  group: encodeReversed(tuple.group),
+  group: encodeReversed(unmarked(tuple.group)) + (longerFirst ? AFTER_LONGER : ''),
   tiebreaker: encodeReversed(tuple.tiebreaker),
   reversed: !tuple.reversed,
   sources: tuple.sources,

@@ -13,7 +13,7 @@ export const parts = {
 export const reverse: SetOperation<SetOf<'reverse'>> = {
   /** The values are in the other direction. Without covered values, the ref becomes one. */
   shape({ set }, sets) {
-    const { reversed, arities, history } = sets.shapeOf(set);
+    const { reversed, arities, history, longerFirst } = sets.shapeOf(set);
     const values = reversed.length > 1 ? reversed.slice(0, -1) : reversed;
     const turned = values.length === 0 ? [] : [...values.map((each) => !each), false];
     return {
@@ -21,14 +21,16 @@ export const reverse: SetOperation<SetOf<'reverse'>> = {
       arities: arities.map((count) => count || 1),
       history,
       hasHistory: false,
+      longerFirst: arities.length > 1 && !longerFirst,
     };
   },
 
   showsRefs: ({ set }, sets) => sets.showsRefs(set),
   access: accessToInner,
 
-  open({ set }, request, sets) {
-    const cursor = sets.open(set, {
+  open(target, request, sets) {
+    const { longerFirst } = sets.shapeOf(target);
+    const cursor = sets.open(target.set, {
       ...request,
       backward: !request.backward,
       lower: request.upper.map(otherSide),
@@ -36,7 +38,7 @@ export const reverse: SetOperation<SetOf<'reverse'>> = {
       tupleWork: request.tupleWork + MEMBER_WORK,
     });
     return {
-      pull: () => cursor.pull().map(reverseTuple),
+      pull: () => cursor.pull().map((tuple) => reverseTuple(tuple, longerFirst)),
       narrow: (bound) => cursor.narrow(otherSide(bound)),
     };
   },
