@@ -57,6 +57,22 @@ test('a stream that cannot read what a commit has changed ends with an error: it
   }
 });
 
+test('what is put into the history of a deleted document, and taken out, is told', async () => {
+  const host = await withNotes();
+  const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
+  await query(host, { delete: NOTE });
+  const stream = await openStream(host, NOTE);
+  await stream.next();
+  const before = { ts: Number(made['ts']) - 1, action: 'create' };
+  await query(host, { insert: NOTE, ...before, params: data({ n: 4 }) });
+  const event = { action: 'create', document: { ref: REF, ts: before.ts, data: { n: 4 } } };
+  expect(await stream.next()).toMatchObject({ type: 'history_rewrite', event });
+  await query(host, { remove: NOTE, ...before });
+  const taken = { action: 'create', document: { ref: REF, ts: before.ts } };
+  expect(await stream.next()).toMatchObject({ type: 'history_rewrite', event: taken });
+  await stream.end();
+});
+
 test('insert and remove are told as rewritten history', async () => {
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
