@@ -156,7 +156,7 @@ export class Follower {
         if (before && tsOf(before) <= this.seen) break;
       } else {
         deletions ??= foundDeletions(
-          (await this.ask(deletionsQuery(ref, this.seen)))?.body ?? '{}',
+          (await this.ask(deletionsQuery(ref, this.seen), '4'))?.body ?? '{}',
         );
         const deletedAt = deletions.findLast((each) => each <= ts);
         if (deletedAt === undefined) break;
@@ -227,7 +227,7 @@ export class Follower {
 
   /** Undefined when this secret may not read it. */
   private async readPast(ref: string): Promise<KnownPast | undefined> {
-    const answer = await this.ask(pastQuery(ref));
+    const answer = await this.ask(pastQuery(ref), '4');
     return answer && readPast(answer.body);
   }
 
@@ -265,10 +265,15 @@ export class Follower {
     this.watched = [entitlements.readSet, ...(answer ? [answer.readSet] : [])];
   }
 
-  /** Undefined when this secret may not read it: the stream stays silent. */
-  private async ask(query: string): Promise<QueryAnswer | undefined> {
-    const { host, options, secret } = this.call;
-    const { apiVersion } = options;
+  /**
+   * Undefined when this secret may not read it: the stream stays silent.
+   * @param apiVersion 4 for what is not emitted: the first version has fewer actions
+   */
+  private async ask(
+    query: string,
+    apiVersion = this.call.options.apiVersion,
+  ): Promise<QueryAnswer | undefined> {
+    const { host, secret } = this.call;
     const answer = await host.engine.query({
       secret,
       query,

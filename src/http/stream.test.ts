@@ -118,6 +118,38 @@ test.each([
   await stream.end();
 });
 
+test.each(['2.0', '2.1', '2.7', '2.12', '3', '4'])(
+  'a document stream of version %s tells of versions, deletions and a rewritten history',
+  async (apiVersion) => {
+    const host = await withNotes();
+    const made = await query(host, { create: NOTE, params: data({ a: 1, b: 1 }) });
+    const stream = await openStream(host, NOTE, { apiVersion });
+    await stream.next();
+    await query(host, { update: NOTE, params: data({ a: 2 }) });
+    const changed = { action: 'update', document: { data: { a: 2, b: 1 } } };
+    expect(await stream.next()).toMatchObject({ type: 'version', event: changed });
+    await query(host, { delete: NOTE });
+    expect(await stream.next()).toMatchObject({ type: 'version', event: { action: 'delete' } });
+    const inserted = { insert: NOTE, ts: Number(made['ts']) - 1, action: 'create' };
+    await query(host, { ...inserted, params: data({ a: 0 }) });
+    const rewritten = { action: 'create', document: { data: { a: 0 } } };
+    expect(await stream.next()).toMatchObject({ type: 'history_rewrite', event: rewritten });
+    await stream.end();
+  },
+);
+
+test('a stream of version 2.0 follows the documents of a collection', async () => {
+  const host = await withNotes();
+  const set = { documents: { collection: 'notes' } };
+  const stream = await openStream(host, set, { apiVersion: '2.0' });
+  await stream.next();
+  await query(host, { create: NOTE });
+  expect((await stream.next()).event).toMatchObject({
+    document: { ref: { '@ref': 'classes/notes/1' } },
+  });
+  await stream.end();
+});
+
 test('a set stream tells of all that one query has added, whatever the values are', async () => {
   const host = await withNotes();
   const values = [{ object: { field: ['data', 'at'], mva: false } }];
