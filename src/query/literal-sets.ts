@@ -9,6 +9,7 @@ import { isSetOp, setOfParts, wirePartsOfOp, type NamedParts } from '../values/s
 import { asArray, isKind, isObject, Ref, UnresolvedRef } from '../values/value.ts';
 import type { Lambda, SetValue, Value } from '../values/value.ts';
 import { nativeSet } from './casts.ts';
+import { hasCompatibleMembers } from './compatible-sets.ts';
 import { effectOf } from './lambda-value.ts';
 import { Deferred, invalid, settle, type LiteralReader } from './literal.ts';
 import { NATIVE } from '../values/native-kinds.ts';
@@ -48,7 +49,8 @@ export function readSet(json: Json, path: QueryPath, reader: LiteralReader): Def
   });
   return new Deferred((session) => {
     const read = new Map(reads.map(([name, resolve]) => [name, resolve(session)]));
-    return setOfParts(op, (name) => read.get(name)) ?? invalidPart(path);
+    const set = setOfParts(op, (name) => read.get(name));
+    return set && hasCompatibleMembers(set, session) ? set : invalidPart(path);
   });
 }
 

@@ -99,6 +99,23 @@ test('sets come back as they are', () => {
   }
 });
 
+test('a set whose members are not compatible is refused where it is read', () => {
+  const keys = { '@ref': { id: 'keys' } };
+  const documents = { '@set': { documents: keys } };
+  const backwards = { '@set': { reverse: documents } };
+  const session = pureSession('4', {
+    shapeOf: (set) => ({ reversed: ['op' in set && set.op === 'reverse'], history: false }),
+  });
+  for (const op of ['union', 'intersection', 'difference']) {
+    const literal = { '@set': { [op]: [documents, backwards] } };
+    expect(shown([literal], session)).toEqual(['invalid expression at [0]']);
+    expect(shown([{ '@set': { reverse: literal } }], session)).toEqual([
+      'invalid expression at [0,"reverse"]',
+    ]);
+    expect(shown({ '@set': { [op]: [backwards, backwards] } }, session)).toContain(op);
+  }
+});
+
 test('a lambda without a version tag is read as version 2.12', () => {
   const literal = (more: object): unknown => ({
     '@query': { lambda: 'x', expr: { contains_path: 'a', in: { var: 'x' } }, ...more },

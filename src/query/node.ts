@@ -30,7 +30,10 @@ export interface LambdaNode {
 }
 
 /** What literals are resolved with. */
-export type LiteralSession = Pick<ReadSession, 'names' | 'apiVersion' | 'self' | 'requireIndex'>;
+export type LiteralSession = Pick<
+  ReadSession,
+  'names' | 'apiVersion' | 'self' | 'requireIndex' | 'shapeOf'
+>;
 
 interface Base {
   readonly path: QueryPath;

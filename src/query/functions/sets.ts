@@ -22,6 +22,7 @@ import {
   term,
   unresolvedFault,
 } from '../casts.ts';
+import { areCompatible } from '../compatible-sets.ts';
 import { COVERED, shaping } from '../costs.ts';
 import { define, type Applicable, type PureContext } from '../define.ts';
 import type { Cast, FunctionRow } from '../function-row.ts';
@@ -112,20 +113,9 @@ const algebraOf = (op: Algebra, ofArrays: OfArrays): FunctionRow =>
     },
   );
 
-/**
- * Adjacent members must both list events or both not, and the values they have in common must have the same
- * direction.
- */
 function refuseIncompatible(op: Algebra, sets: readonly SetValue[], context: PureContext): void {
   const shapes = context.each(sets, (each) => context.session.shapeOf(each));
-  const agree = shapes.every((shape, index) => {
-    const next = shapes[index + 1];
-    if (!next) return true;
-    const common = Math.min(shape.reversed.length, next.reversed.length);
-    const flags = shape.reversed.slice(0, common);
-    return shape.history === next.history && flags.every((flag, i) => flag === next.reversed[i]);
-  });
-  if (!agree) {
+  if (!areCompatible(shapes)) {
     fail('invalid argument', positionOf(context.path, op), 'Sets are not compatible.');
   }
 }
