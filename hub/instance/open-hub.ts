@@ -80,33 +80,13 @@ export async function openHub(
   settings: HubSettings,
   report: (reason: unknown) => void,
 ): Promise<OpenedHub> {
-  const { store, lease } = storage;
+  const { store } = storage;
   const root = chooseRootSecret(settings.rootSecret);
   const rows = await prepareHubRows(store, root.hashFor);
-  const { hashCost } = settings;
-  const pool = new PasswordPool({
-    hashCost,
-    threads: settings.passwordThreads,
-    waitingMax: settings.passwordsWaiting,
-    report,
-  });
-  let url = settings.publicUrl;
-  const { rootHash } = rows;
-  const evaluators = openEvaluators(storage, settings, {
-    report,
-    start: (lend) =>
-      startEvaluator({ settings: engineSettings(settings), url, rootHash }, lend(), report),
-  });
-  const { engine, clock, random, authentication } = createHubEngine(settings, {
-    url: () => url,
-    rootHash,
-    store,
-    passwords: pool.passwords,
-    readLong: longTextReader(pause),
-    longQueries: evaluators,
-    ...(evaluators && { fetchBytes: FETCH_BYTES }),
-    ...(lease && { lease }),
-  });
+  const pool = openPasswords(settings, report);
+  const { passwords } = pool;
+  const started = startEngine(storage, settings, { rootHash: rows.rootHash, passwords, report });
+  const { engine, evaluators, clock, random, authentication, setUrl } = started;
   let isClosing = false;
   /** Background work that is cut off by closing has not failed. */
   const reportWork = (reason: unknown): void => {
@@ -125,9 +105,7 @@ export async function openHub(
     authentication,
     onCommit: commits.listen,
     newRootSecret: root.generated(),
-    setUrl(own) {
-      url ??= own;
-    },
+    setUrl,
     passwordsWaiting: () => pool.waitingCount,
     ...longQueriesOf(evaluators),
     roundTrips: () => storage.roundTrips?.() ?? 0,
@@ -154,6 +132,44 @@ export async function openHub(
       await storage.close();
     },
   };
+}
+
+const openPasswords = (
+  { hashCost, passwordThreads, passwordsWaiting }: HubSettings,
+  report: (reason: unknown) => void,
+): PasswordPool =>
+  new PasswordPool({ hashCost, threads: passwordThreads, waitingMax: passwordsWaiting, report });
+
+/** The engine of the main thread, and the threads for long queries, which have engines of their own. */
+function startEngine(
+  storage: HubStorage,
+  settings: HubSettings,
+  parts: {
+    readonly rootHash: string | undefined;
+    readonly passwords: PasswordPool['passwords'];
+    readonly report: (reason: unknown) => void;
+  },
+) {
+  const { rootHash, passwords, report } = parts;
+  const { store, lease } = storage;
+  let url = settings.publicUrl;
+  const evaluators = openEvaluators(storage, settings, {
+    report,
+    start: (lend) =>
+      startEvaluator({ settings: engineSettings(settings), url, rootHash }, lend(), report),
+  });
+  const created = createHubEngine(settings, {
+    url: () => url,
+    rootHash,
+    store,
+    passwords,
+    readLong: longTextReader(pause),
+    longQueries: evaluators,
+    ...(evaluators && { fetchBytes: FETCH_BYTES }),
+    ...(lease && { lease }),
+  });
+  const setUrl = (own: string): void => void (url ??= own);
+  return { ...created, evaluators, setUrl };
 }
 
 type LongQueriesOfHub = Pick<
