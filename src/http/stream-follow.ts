@@ -115,10 +115,7 @@ export class Follower {
 
   private async *framesOf(notice: CommitNotice): AsyncGenerator<string> {
     const { target } = this.followed;
-    const own = this.ownKeys();
-    const isTouched =
-      this.watched.some((watched) => touches(notice, watched)) ||
-      notice.rows.some(({ space, key }) => space === 'history' && own.has(documentKeyOf(key)));
+    const isTouched = this.watched.some((watched) => touches(notice, watched));
     if (isTouched || !followsOn(notice, this.seen)) {
       await this.watch();
       if (target.of === 'document') yield* this.framesOfDocument(target.ref, notice);
@@ -212,17 +209,13 @@ export class Follower {
       expected.add(ts);
       if (before instanceof Map) expected.add(tsOf(before));
     }
-    const own = this.ownKeys();
+    const own = new Set<Key>();
+    for (const { rows } of this.watched)
+      for (const { space, key } of rows) if (space === 'documents') own.add(key);
     return notice.rows.some(({ space, key }) => {
       if (space === 'documents') return own.has(key) && happened.length === 0;
       return own.has(documentKeyOf(key)) && !expected.has(decodeHistoryKey(key).ts);
     });
-  }
-
-  /** Of documents that the target and the rights depend on. A deleted one has only a history that may change. */
-  private ownKeys(): ReadonlySet<Key> {
-    const read = this.watched.flatMap(({ rows }) => rows);
-    return new Set(read.flatMap(({ space, key }) => (space === 'documents' ? [key] : [])));
   }
 
   /** Undefined when this secret may not read it. */

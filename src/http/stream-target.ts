@@ -59,28 +59,26 @@ function setTarget(set: Json): StreamTarget | undefined {
   return { of: 'set', index, terms: Array.isArray(terms) ? terms : [terms] };
 }
 
-/**
- * `{"@ref":{"id":"1","collection":{"@ref":{"id":"users","collection":…}}}}`; older versions write `class`, the first a
- * path.
- */
 function documentTarget(json: Json | undefined): StreamTarget | undefined {
-  const ref = member(json, '@ref');
-  if (json !== undefined && isPath(ref, 3)) return { of: 'document', ref: stringifyJson(json) };
-  const collection = member(ref, 'collection') ?? member(ref, 'class');
-  if (json === undefined || collection === undefined || !isUserCollection(collection))
-    return undefined;
-  return { of: 'document', ref: stringifyJson(json) };
+  return json !== undefined && isUserCollection(holderOf(json))
+    ? { of: 'document', ref: stringifyJson(json) }
+    : undefined;
 }
 
 /** Native collections have no collection of their own in their refs. */
 function isUserCollection(json: Json | undefined): boolean {
-  const ref = member(json, '@ref');
-  if (isPath(ref, 2)) return true;
-  const holder = member(ref, 'collection') ?? member(ref, 'class');
-  const name = member(member(holder, '@ref'), 'id');
+  const holder = member(holderOf(json), '@ref');
+  const name = member(holder, 'id') ?? holder;
   return name === 'collections' || name === 'classes';
 }
 
-/** `classes/users`, or `classes/users/1`: of version 2.0. */
-const isPath = (ref: Json | undefined, length: number): boolean =>
-  typeof ref === 'string' && ref.startsWith('classes/') && ref.split('/').length === length;
+/**
+ * The collection in `{"@ref":{"id":"1","collection":{"@ref":{"id":"users","collection":…}}}}`; older versions write
+ * `class`, and the first a path: `classes/users/1`.
+ */
+function holderOf(json: Json | undefined): Json | undefined {
+  const ref = member(json, '@ref');
+  return typeof ref === 'string'
+    ? new Map([['@ref', ref.replace(/\/?[^/]*$/, '')]])
+    : (member(ref, 'collection') ?? member(ref, 'class'));
+}

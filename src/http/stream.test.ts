@@ -150,6 +150,15 @@ test('a stream of version 2.0 follows the documents of a collection', async () =
   await stream.end();
 });
 
+test('a stream of version 2.0 follows no collection', async () => {
+  const host = await withNotes();
+  for (const wire of [{ collection: 'notes' }, { collections: null }, { keys: null }]) {
+    const request = { method: 'POST', path: '/stream', body: JSON.stringify(wire) };
+    const answer = await host.handle({ ...request, headers: headersOf(host.admin, '2.0') });
+    expect([wire, answer.status]).toEqual([wire, 400]);
+  }
+});
+
 test('a set stream tells of all that one query has added, whatever the values are', async () => {
   const host = await withNotes();
   const values = [{ object: { field: ['data', 'at'], mva: false } }];

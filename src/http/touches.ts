@@ -1,10 +1,13 @@
 /** Whether a commit may have changed what a query has read. */
 import type { CommitNotice, ReadSet } from '../engine/host.ts';
-import type { Key } from '../codec/key.ts';
+import { documentKeyOf, type Key } from '../codec/key.ts';
 import type { Range, Space } from '../store/port.ts';
 
 export function touches(notice: CommitNotice, { rows, ranges }: ReadSet): boolean {
-  const changed = new Set(notice.rows.map(({ space, key }) => `${space} ${key}`));
+  // With a row of its history a document has changed, too: a deleted one has no other.
+  const changed = new Set(
+    notice.rows.flatMap(({ space, key }) => [`${space} ${key}`, `documents ${documentKeyOf(key)}`]),
+  );
   if (rows.some(({ space, key }) => changed.has(`${space} ${key}`))) return true;
   return ranges.some((range) => {
     const keys = range.by === 'key' ? notice.rows : notice.entries;
