@@ -1,4 +1,5 @@
 /** Which tables the tree consists of. Stored as a log record of its own, a flip. */
+import { compareScalars } from '../values/compare.ts';
 import { ALL_FAMILIES, type Family } from './families.ts';
 
 export interface ItemKey {
@@ -81,8 +82,5 @@ export function familiesOf<T>(make: (family: Family) => T): Record<Family, T> {
 export const tablesOf = (manifest: Manifest): Table[] =>
   ALL_FAMILIES.flatMap((family) => manifest.families[family].flatMap(({ tables }) => tables));
 
-export const compareItemKeys = (a: ItemKey, b: ItemKey): number => {
-  if (a.key !== b.key) return a.key < b.key ? -1 : 1;
-  if (a.owner !== b.owner) return a.owner < b.owner ? -1 : 1;
-  return 0;
-};
+export const compareItemKeys = (a: ItemKey, b: ItemKey): number =>
+  compareScalars(a.key, b.key) || compareScalars(a.owner, b.owner);

@@ -5,6 +5,7 @@
 import { joinBytes } from '../codec/join-bytes.ts';
 import { keyOfBytes, type Key } from '../codec/key.ts';
 import { SPACES, type Row, type Space } from '../store/port.ts';
+import { compareScalars } from '../values/compare.ts';
 import { Block } from './codec/block.ts';
 import { Malformed } from './codec/byte-reader.ts';
 import { readPart, type Part } from './codec/log-parts.ts';
@@ -113,8 +114,8 @@ class SpaceWalk {
     report: (what: string) => void,
   ) {
     this.medium = medium;
-    this.places = places.toSorted((a, b) => compare(a.low, b.low));
-    this.logged = [...logged].sort(([a], [b]) => compare(a, b));
+    this.places = places.toSorted((a, b) => compareScalars(a.low, b.low));
+    this.logged = [...logged].sort(([a], [b]) => compareScalars(a, b));
     this.report = report;
   }
 
@@ -161,11 +162,9 @@ class SpaceWalk {
   private takeBelow(end: string): readonly Row[] {
     const over = [...this.pending].filter(([key]) => key < end);
     for (const [key] of over) this.pending.delete(key);
-    return over.flatMap(([, { row }]) => row ?? []).sort((a, b) => compare(a.key, b.key));
+    return over.flatMap(([, { row }]) => row ?? []).sort((a, b) => compareScalars(a.key, b.key));
   }
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function keep(versions: Map<Key, Version>, key: Key, version: Version): void {
   const before = versions.get(key);

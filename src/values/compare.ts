@@ -118,7 +118,8 @@ function compareKinded(a: OrderedKind, b: OrderedKind): number {
   }
 }
 
-const compareScalars = <T extends number | bigint>(a: T, b: T): number =>
+/** By `<`: strings by their units, which is the order of keys. */
+export const compareScalars = <T extends number | bigint | string>(a: T, b: T): number =>
   a < b ? -1 : a > b ? 1 : 0;
 
 const unboxed = (value: number | bigint | Double): number | bigint =>
@@ -130,7 +131,7 @@ function compareNumbers(a: number | bigint, b: number | bigint): number {
   // Of two that are not both doubles one is an int64, which is never -0 and never NaN.
   if (Number.isNaN(a)) return 1;
   if (Number.isNaN(b)) return -1;
-  return a < b ? -1 : a > b ? 1 : 0;
+  return compareScalars(a, b);
 }
 
 function compareDoubles(a: number, b: number): number {

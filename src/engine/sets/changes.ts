@@ -52,16 +52,19 @@ export function unitedChanges(members: readonly (readonly Change[])[]): readonly
   return [...byName.values()];
 }
 
+/** The list under a key, empty if there was none. */
+export function listAt<K, T>(lists: Map<K, T[]>, key: K): T[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
+}
+
 /** The times at which a set contains each of its tuples. */
 class Presence {
   private readonly byGroup = new Map<string, Change[]>();
 
   constructor(changes: readonly Change[]) {
-    for (const change of changes) {
-      const list = this.byGroup.get(change.tuple.group);
-      if (list) list.push(change);
-      else this.byGroup.set(change.tuple.group, [change]);
-    }
+    for (const change of changes) listAt(this.byGroup, change.tuple.group).push(change);
     for (const list of this.byGroup.values()) list.sort(compareChanges);
   }
 
@@ -104,12 +107,7 @@ export function combinedChanges(
 ): readonly Change[] {
   const byGroup = new Map<string, { readonly member: number; readonly change: Change }[]>();
   members.forEach((changes, member) => {
-    for (const change of changes) {
-      const { group } = change.tuple;
-      const list = byGroup.get(group);
-      if (list) list.push({ member, change });
-      else byGroup.set(group, [{ member, change }]);
-    }
+    for (const change of changes) listAt(byGroup, change.tuple.group).push({ member, change });
   });
   const combined: Change[] = [];
   for (const list of byGroup.values()) {

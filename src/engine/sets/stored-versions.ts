@@ -8,7 +8,7 @@ import type { EngineContext } from '../context/context.ts';
 import { versionsOf } from '../documents/document-events.ts';
 import { minimumValidTime } from '../documents/documents.ts';
 import { retained } from '../documents/retained.ts';
-import { changeAt, type Change } from './changes.ts';
+import { listAt, changeAt, type Change } from './changes.ts';
 import { RangeScan, type ScanRange } from './range-scan.ts';
 import { RefTuple, type Tuple } from './tuple.ts';
 import type { Entry } from '../../store/port.ts';
@@ -28,10 +28,7 @@ export function changesOfDocuments(
     readAll(context, { ...scanRange, space }, 1, ({ key, row }) => {
       if (!row) return;
       const { id } = decodeDocumentKey(documentKeyOf(key));
-      const list = versions.get(id);
-      const version = unpackVersion(String(row.value));
-      if (list) list.push(version);
-      else versions.set(id, [version]);
+      listAt(versions, id).push(unpackVersion(String(row.value)));
     });
   }
   const definition = context.schema(collection.database).collection(Number(collection.id));

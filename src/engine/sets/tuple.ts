@@ -2,6 +2,7 @@
 import { refBytes } from '../../codec/key.ts';
 import { bytesOf } from '../../codec/ordered-bytes.ts';
 import { encodeReversed, encodeValue } from '../../codec/ordered.ts';
+import { compareScalars } from '../../values/compare.ts';
 import { Bytes, Ref } from '../../values/value.ts';
 import type { Value } from '../../values/value.ts';
 import { isSameRef } from '../catalog/refs.ts';
@@ -108,15 +109,7 @@ export function isBeforeBound(
 }
 
 export const compareTuples = (a: Tuple, b: Tuple): number =>
-  a.group < b.group
-    ? -1
-    : a.group > b.group
-      ? 1
-      : a.tiebreaker < b.tiebreaker
-        ? -1
-        : a.tiebreaker > b.tiebreaker
-          ? 1
-          : 0;
+  compareScalars(a.group, b.group) || compareScalars(a.tiebreaker, b.tiebreaker);
 
 /** Ends a group that is after the longer ones that start with it: above all bytes. */
 const AFTER_LONGER = '\uffff';

@@ -109,11 +109,9 @@ function targetOf({ with: target }: JoinSet, element: Tuple, { context, reading 
 
 /** The first, in the order of the set, of all tuples with the same value. */
 function oneOf(runs: readonly (readonly Tuple[])[], { backward, sources }: SetRequest): Tuple {
-  let [best] = runs.map((run) => run.at(backward ? -1 : 0));
-  for (const run of runs) {
-    const first = run.at(backward ? -1 : 0);
-    if (first && best && compareTuples(first, best) < 0) best = first;
-  }
+  const [best] = runs
+    .flatMap((run) => run.at(backward ? -1 : 0) ?? [])
+    .sort((a, b) => compareTuples(a, b));
   if (!best) throw new Error('a merge gave an empty run');
   return sources
     ? withSources(best, joinSources(runs.flat().flatMap((each) => each.sources)))
