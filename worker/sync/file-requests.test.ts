@@ -49,6 +49,17 @@ test('what waits for a busy hub ends as soon as it is aborted', async () => {
   expect(await reading).toMatchObject({ ok: false });
 });
 
+test('a chunk is written when the hub says so, not when somebody else answers in its place', async () => {
+  const written = requestsTo([new Response(null, { status: 204 })]);
+  expect(await written.write(place, 0, Uint8Array.of(1))).toEqual({ ok: true, value: undefined });
+  for (const page of ['<html>Please log in to the network.</html>', '']) {
+    const portal = requestsTo([new Response(page)]);
+    await expect(portal.write(place, 0, Uint8Array.of(1))).rejects.toThrow(
+      'The response, with status 200, is not of a hub.',
+    );
+  }
+});
+
 test('a refusal is told; what is no answer of a hub rejects', async () => {
   const refused = new Response('{"code":"file_not_found","description":"No."}', { status: 404 });
   expect(await requestsTo([refused]).manifest(place)).toMatchObject({

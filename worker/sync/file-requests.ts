@@ -1,6 +1,6 @@
 /** Files to the hub and from it, over HTTP. */
 import type { FileTransport } from '../../src/sync/device/files/file-transport.ts';
-import type { HubAnswer } from '../../src/sync/device/syncer/transport.ts';
+import { ForeignAnswer, type HubAnswer } from '../../src/sync/device/syncer/transport.ts';
 import {
   manifest,
   missingChunks,
@@ -11,6 +11,7 @@ import type { Schema } from '../../src/sync/protocol/schema.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import { waitUnlessAborted } from '../browser/wait.ts';
 import { refusedBy, retryAfterIn } from './http-transport.ts';
+import { foreign } from './hub-queries.ts';
 
 export interface FileRequestsOptions {
   /** Of the hub, without a slash at the end. */
@@ -31,7 +32,11 @@ export function fileRequests(options: FileRequestsOptions): FileTransport {
     begin: (place, parts) =>
       ask(place, '', JSON.stringify(parts), jsonBy(missingChunks, 'missing chunks')),
     write: (place, n, bytes) =>
-      ask(place, `/${n}`, bytes as Uint8Array<ArrayBuffer>, () => Promise.resolve(undefined)),
+      ask(place, `/${n}`, bytes as Uint8Array<ArrayBuffer>, async (answer) => {
+        // The login page of a network is sent with another one, and then the hub has nothing.
+        if (answer.status !== WRITTEN) throw new ForeignAnswer(foreign(answer).message);
+        return undefined;
+      }),
     manifest: (place) => ask(place, '', undefined, jsonBy(manifest, 'manifest')),
     read: (place, n) =>
       ask(place, `/${n}`, undefined, async (answer) => new Uint8Array(await answer.arrayBuffer())),
@@ -46,6 +51,8 @@ type Request<T> = readonly [
   body: string | Uint8Array<ArrayBuffer> | undefined,
   read: (answer: Response) => Promise<T>,
 ];
+
+const WRITTEN = 204;
 
 /** A hub, or a server on the way, that has too much to do says when to come again. */
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
