@@ -3,6 +3,7 @@
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { q } from '../src/client/queries/builders.ts';
 import { root } from './setup.mjs';
 import { besideIndex, inNode, inProcess } from './bundle.mjs';
 import { SURFACE, compileSurface } from './compile-surface.mjs';
@@ -36,6 +37,16 @@ function declarations() {
 
 test('the public surface is what it was', async () => {
   await expect(declarations()).toMatchFileSnapshot('./types/public-surface.txt');
+});
+
+test('each builder has a type', () => {
+  const index = checker.getSymbolAtLocation(program.getSourceFile(SURFACE));
+  const exported = checker.getExportsOfModule(/** @type {ts.Symbol} */ (index));
+  const symbol = checker.getAliasedSymbol(
+    /** @type {ts.Symbol} */ (exported.find(({ name }) => name === 'q')),
+  );
+  const typed = checker.getTypeOfSymbol(symbol).getProperties();
+  expect(typed.map(({ name }) => name).sort()).toEqual(Object.keys(q).sort());
 });
 
 test('no exported name is that of a type of the DOM', () => {
