@@ -4,6 +4,7 @@ import { FUNCTION_ROWS } from '../query/table.ts';
 import type { Parameter } from '../query/function-row.ts';
 import { FAMILIES } from './families.ts';
 import type { Family, FormDocs } from './form-docs.ts';
+import { isOwnForm } from './language.ts';
 
 /**
  * Rows of builders that are not as their function's parameters say, by the key that names the form. Undefined: the builder is
@@ -110,6 +111,7 @@ const TYPED_BY_HAND: ReadonlySet<string> = new Set([
 ]);
 
 const TYPES: Readonly<Record<string, string>> = {
+  Any: 'unknown',
   Boolean: 'boolean',
   String: 'string',
   'String, or Array': 'string',
@@ -119,19 +121,21 @@ const TYPES: Readonly<Record<string, string>> = {
   Time: 'FaunaTime',
   Date: 'FaunaDate',
   'Array of String': 'string[]',
+  Ref: 'Ref',
+  Set: 'SetRef',
 };
 
-/** Types of scalar builders, each with its summary. */
+/** Types of scalar builders and of those of our own forms, each with its summary. */
 export function scalarTypes(): string {
   const rows = rowsIn(builderRows());
-  return FAMILIES.filter(({ file }) => SCALAR_FAMILIES.has(file))
-    .flatMap((family) => rows.flatMap((row) => typeOf(row, family)))
-    .join('\n');
+  return FAMILIES.flatMap((family) => rows.flatMap((row) => typeOf(row, family))).join('\n');
 }
 
-function typeOf(row: BuilderRow, { docs }: Family): readonly string[] {
-  const doc = docs[row.keys[0]?.key ?? ''];
+function typeOf(row: BuilderRow, { file, docs }: Family): readonly string[] {
+  const key = row.keys[0]?.key ?? '';
+  const doc = docs[key];
   if (!doc || TYPED_BY_HAND.has(row.name)) return [];
+  if (!SCALAR_FAMILIES.has(file) && !isOwnForm(key)) return [];
   const type = TYPES[doc.result];
   if (type === undefined)
     throw new Error(`The result of ${row.name}, "${doc.result}", has no type: add it to TYPES.`);

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { BUILDER_ROWS } from './builder-table.ts';
 import { q } from './builders.ts';
 import { encodeQuery } from './encode.ts';
+import { isOwnForm } from '../../reference/language.ts';
 import { UsageError } from '../errors.ts';
 import { printExpression } from './print.ts';
 import * as values from './values.ts';
@@ -185,9 +186,10 @@ function wire(kit: Kit, name: string, recipes: readonly Recipe[]): string {
   return kit === ours ? encodeQuery(expression) : JSON.stringify(expression);
 }
 
-test('q has every builder of the original driver and no other', () => {
+test('q has every builder of the original driver, those of our own forms, and no other', () => {
+  const own = BUILDER_ROWS.filter(({ keys }) => isOwnForm(keys[0]?.key ?? ''));
   expect(names).toHaveLength(206);
-  expect(Object.keys(q).sort()).toEqual([...names].sort());
+  expect(Object.keys(q).sort()).toEqual([...names, ...own.map(({ name }) => name)].sort());
 });
 
 test.each(names)('q.%s() makes the wire JSON of the original driver', (name) => {
