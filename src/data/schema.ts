@@ -1,5 +1,6 @@
 /** Schema in exports: what is written of each kind, and in which order it is created again. */
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import type { SchemaName } from '../values/native-kinds.ts';
 import type { Ask } from './ask.ts';
 import { DataError, isRefusal } from './data-error.ts';
 import { RefusedQuery } from './refusals.ts';
@@ -22,7 +23,10 @@ interface SchemaKind {
   readonly derived: readonly string[];
 }
 
-/** Each kind names those before it only; but functions and roles name each other, so that functions get their role last. */
+/**
+ * All but databases, which are exported one by one. Each kind names those before it only; but functions and roles name each other, so
+ * that functions get their role last.
+ */
 const KINDS = {
   collections: { list: 'collections', create: 'create_collection', derived: [] },
   indexes: { list: 'indexes', create: 'create_index', derived: ['active'] },
@@ -33,7 +37,7 @@ const KINDS = {
     create: 'create_access_provider',
     derived: ['audience'],
   },
-} as const satisfies Record<string, SchemaKind>;
+} as const satisfies Record<Exclude<SchemaName, 'databases'>, SchemaKind>;
 
 export type SchemaKindName = keyof typeof KINDS;
 
