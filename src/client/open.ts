@@ -1,6 +1,6 @@
 import { Link } from './connection/link.ts';
 import { Database, progressOf } from './database.ts';
-import { OPTIONS, type DatabaseOptions } from './options.ts';
+import { OPTIONS, type DatabaseOptions, type ForWorker } from './options.ts';
 import { readOptions } from './read-options.ts';
 import { checkName, storedName } from './stored-names.ts';
 
@@ -18,7 +18,11 @@ export async function openDatabase(name: string, options: DatabaseOptions = {}):
     OPTIONS,
     options,
   );
-  const link = new Link({ name: await storedName(name, identity), start: worker, settings });
+  const link = new Link({
+    name: await storedName(name, identity),
+    start: worker,
+    settings: settings satisfies ForWorker,
+  });
   const stop = link.listen({
     onMessage: (message) => {
       if (message.type === 'progress') onProgress?.(progressOf(message));

@@ -7,7 +7,7 @@ import {
   type GivenOptions,
   type OptionType,
 } from '../host/options.ts';
-import { SETTINGS } from '../host/settings.ts';
+import { SETTINGS, type Settings } from '../host/settings.ts';
 import type { Progress } from './database.ts';
 import type { Login } from './login.ts';
 import { anObject, callable } from './read-options.ts';
@@ -39,6 +39,13 @@ const PAGE_OPTIONS = {
 
 /** @internal */
 export const OPTIONS = { ...SETTINGS, ...PAGE_OPTIONS };
+
+/**
+ * What is left of the options once the page has taken its own: goes to the worker, which could not read a function, and must not read a
+ * secret.
+ * @internal
+ */
+export type ForWorker = Settings & { readonly [name in keyof typeof PAGE_OPTIONS]?: never };
 
 export interface DatabaseOptions
   extends GivenOptions<typeof SETTINGS>, GivenOptions<typeof PAGE_OPTIONS> {}
