@@ -73,6 +73,68 @@ test('what is put into the history of a deleted document, and taken out, is told
   await stream.end();
 });
 
+test('what was committed after a rewritten history is told once', async () => {
+  const host = await withNotes();
+  const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
+  const stream = await openStream(host, NOTE);
+  await stream.next();
+  const ts = Number(made['ts']) - 1;
+  await query(host, { insert: NOTE, ts, action: 'create', params: data({ n: 4 }) });
+  for (const n of [6, 7]) await query(host, update({ n }));
+  const kinds: unknown[] = [];
+  for (let frames = 0; frames < 3; frames++) {
+    const { type, event } = await stream.next();
+    kinds.push([type, (event['document'] as { data: unknown }).data]);
+  }
+  expect(kinds).toEqual([
+    ['history_rewrite', { n: 4 }],
+    ['version', { n: 6 }],
+    ['version', { n: 7 }],
+  ]);
+  await stream.end();
+});
+
+/** A host whose time goes on as its test says, with a note that was changed twice and keeps its history for a day. */
+async function withOldNote() {
+  let now = Date.now() * 1000;
+  const host = await withNotes({ clock: () => (now += 1) });
+  await query(host, { update: { collection: 'notes' }, params: { object: { history_days: 1 } } });
+  await query(host, { create: NOTE, params: data({ n: 1 }) });
+  for (const n of [2, 3]) await query(host, update({ n }));
+  now += 3 * 86_400_000_000;
+  await query(host, { create_collection: { object: { name: 'later' } } });
+  return host;
+}
+
+test('what is removed of a history because it is too old is told to nobody', async () => {
+  const host = await withOldNote();
+  const stream = await openStream(host, NOTE, { path: ALL });
+  await stream.next();
+  let removed = 0;
+  await host.http.engine.collectExpiredData((progress) => void ({ removed } = progress));
+  expect(removed).toBeGreaterThan(0);
+  await query(host, update({ n: 4 }));
+  expect(await stream.next()).toMatchObject({ type: 'version', event: { action: 'update' } });
+  await stream.end();
+});
+
+test('a document older than its history is followed on when what its rights depend on changes', async () => {
+  const host = await withOldNote();
+  const gate = { ref: { collection: 'later' }, id: '1' };
+  await query(host, { create: gate, params: data({}) });
+  const isOpen = { query: { lambda: 'ref', expr: { exists: gate } } };
+  const privilege = { resource: { collection: 'notes' }, actions: { object: { read: isOpen } } };
+  const role = { name: 'reader', privileges: [{ object: privilege }] };
+  const made = await query(host, { create_role: { object: role } });
+  const { secret } = await query(host, { create_key: { object: { role: made['ref'] } } });
+  const stream = await openStream(host, NOTE, { secret: String(secret) });
+  await stream.next();
+  await query(host, { update: gate, params: data({ n: 1 }) });
+  await query(host, update({ n: 4 }));
+  expect(await stream.next()).toMatchObject({ type: 'version', event: { action: 'update' } });
+  await stream.end();
+});
+
 test('insert and remove are told as rewritten history', async () => {
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });

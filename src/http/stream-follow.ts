@@ -3,7 +3,7 @@
  * queried with the secret of the stream, so that nothing is emitted that the secret may not read. Changes are found
  * by their times, so none is missed if notices of commits are. Spec: auth 5.
  */
-import { documentKeyOf, decodeHistoryKey, type Key } from '../codec/key.ts';
+import { documentKeyOf, decodeHistoryKey } from '../codec/key.ts';
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import type { CommitNotice, QueryAnswer, ReadSet } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
@@ -74,6 +74,9 @@ interface Happened {
 
 /** The stream of a reader that is further behind than this is ended. */
 const BEHIND_MAX = 1000;
+
+/** The history that a copy lacks, and times before the retained one: nothing else is wrong with what a stream asks. */
+const NOT_TOLD: ReadonlySet<string> = new Set(['history_not_local', 'bad request']);
 
 export class Follower {
   private readonly call: ReceivedRequest;
@@ -179,7 +182,7 @@ export class Follower {
   ): AsyncGenerator<JsonObject> {
     const known = this.past;
     if (!known || !this.isHistoryRewrite(notice, happened)) return;
-    const past = await this.readPast(ref);
+    const past = await this.readPast(ref, notice.ts);
     this.past = past;
     if (!past) return;
     const { put, taken } = historyRewriteBetween(
@@ -209,19 +212,33 @@ export class Follower {
       expected.add(ts);
       if (before instanceof Map) expected.add(tsOf(before));
     }
-    const own = new Set<Key>();
-    for (const { rows } of this.watched)
-      for (const { space, key } of rows) if (space === 'documents') own.add(key);
-    return notice.rows.some(({ space, key }) => {
-      if (space === 'documents') return own.has(key) && happened.length === 0;
-      return own.has(documentKeyOf(key)) && !expected.has(decodeHistoryKey(key).ts);
-    });
+    return this.ownRowsIn(notice).some(({ space, key }) =>
+      space === 'documents' ? happened.length === 0 : !expected.has(decodeHistoryKey(key).ts),
+    );
   }
 
-  /** Undefined when this secret may not read it. */
-  private async readPast(ref: string): Promise<KnownPast | undefined> {
+  /** Of the documents that are watched, and of their histories. */
+  private ownRowsIn({ rows }: CommitNotice): CommitNotice['rows'] {
+    const read = this.watched.flatMap((each) => each.rows);
+    const own = new Set(read.flatMap(({ space, key }) => (space === 'documents' ? [key] : [])));
+    return rows.filter(
+      ({ space, key }) =>
+        (space === 'documents' && own.has(key)) ||
+        (space === 'history' && own.has(documentKeyOf(key))),
+    );
+  }
+
+  /**
+   * Undefined when this secret may not read it.
+   * @param last without what commits after it have added: that is told with them. Beyond the head is what one has put into the future
+   */
+  private async readPast(ref: string, last = Infinity): Promise<KnownPast | undefined> {
     const answer = await this.ask(pastQuery(ref), '4');
-    return answer && readPast(answer.body);
+    const past = answer && readPast(answer.body);
+    const { head = 0 } = answer ?? {};
+    for (const ts of past?.keys() ?? [])
+      if (ts > last && ts <= head && !this.past?.has(ts)) past?.delete(ts);
+    return past;
   }
 
   // --- sets -------------------------------------------------------------------------------------
@@ -275,9 +292,8 @@ export class Follower {
     });
     const { refusal } = answer;
     if (refusal === 'unauthorized') throw new StreamFault('permission denied', LOST);
-    // It was not executed: what has changed would be missed. But the history that a copy lacks is not told.
-    if (refusal && refusal !== 'history_not_local')
-      throw new StreamFault(refusal, INTERNAL.message);
+    // It was not executed: what has changed would be missed.
+    if (refusal && !NOT_TOLD.has(refusal)) throw new StreamFault(refusal, INTERNAL.message);
     return answer.status < 300 ? answer : undefined;
   }
 }
