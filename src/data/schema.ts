@@ -23,10 +23,7 @@ interface SchemaKind {
   readonly derived: readonly string[];
 }
 
-/**
- * All but databases, which are exported one by one. Each kind names those before it only; but functions and roles name each other, so
- * that functions get their role last.
- */
+/** Each kind names those before it only; but functions and roles name each other, so that functions get their role last. */
 const KINDS = {
   collections: { list: 'collections', create: 'create_collection', derived: [] },
   indexes: { list: 'indexes', create: 'create_index', derived: ['active'] },
