@@ -33,20 +33,17 @@ export class Committer {
   /** Runs the body on what is known; on what is there then, when another tab committed first. */
   async commit<T>(body: WriteBody<T>, options: Required<WriteOptions>): Promise<T> {
     const draft = (): Promise<Draft<T>> => this.draft(body, options.spaces);
-    for (;;) {
-      const isCurrent = this.tree.isCurrent();
-      // Other tabs broadcast what they commit: where none has lately, nothing new is to be expected in the log.
-      const isOptimistic = isCurrent || this.uncontended >= UNCONTENDED_MIN;
-      // While others write, a draft made before the transaction is out of date in it.
-      const first = isOptimistic || this.uncontended > 0 ? await draft() : undefined;
-      if (first && isOptimistic) {
-        const outcome = await this.commitUnread(first, options);
-        if (outcome) return outcome();
-        if (!isCurrent) this.uncontended = 0;
-      }
-      const outcome = await this.commitAfterRead(first, draft, options);
+    const isCurrent = this.tree.isCurrent();
+    // Other tabs broadcast what they commit: where none has lately, nothing new is to be expected in the log.
+    const isOptimistic = isCurrent || this.uncontended >= UNCONTENDED_MIN;
+    // While others write, a draft made before the transaction is out of date in it.
+    const first = isOptimistic || this.uncontended > 0 ? await draft() : undefined;
+    if (first && isOptimistic) {
+      const outcome = await this.commitUnread(first, options);
       if (outcome) return outcome();
+      if (!isCurrent) this.uncontended = 0;
     }
+    return (await this.commitAfterRead(first, draft, options))();
   }
 
   /** Without reading the log. Returns undefined: something else was appended since, and this does not count. */
@@ -62,26 +59,33 @@ export class Committer {
   }
 
   /**
-   * In a transaction that reads the log and appends. There the body runs again only if something else was committed since. Returns
-   * undefined: it wrote nothing, and what it read is not the newest.
+   * In a transaction that reads the log and appends. There the body runs again only if something else was committed since. What it
+   * returns without writing counts once the log has been read before it ran: waiting for a moment without commits, a body that takes
+   * longer than another tab needs for one would wait for ever.
    */
   private async commitAfterRead<T>(
     first: Draft<T> | undefined,
     draft: () => Promise<Draft<T>>,
     { durability }: Required<WriteOptions>,
-  ): Promise<Outcome<T> | undefined> {
+  ): Promise<Outcome<T>> {
     let latest = first;
+    let isLogRead = false;
     for (;;) {
-      if (latest && !latest.record)
-        return (await this.isNewest(latest.version)) ? latest.outcome : undefined;
+      if (latest && !latest.record) {
+        if (isLogRead || (await this.isNewest(latest.version))) return latest.outcome;
+        isLogRead = true;
+        latest = await draft();
+        continue;
+      }
       const { version } = this.tree;
       const number = await this.tree.appendNext(async () => {
         this.uncontended = this.isNewestKnown(version) ? this.uncontended + 1 : 0;
+        isLogRead = true;
         if (!latest || !this.isNewestKnown(latest.version)) latest = await draft();
         // Something may have been committed meanwhile, if a block had to be loaded.
         return this.isNewestKnown(latest.version) ? latest.record : undefined;
       }, durability);
-      if (number !== undefined) return latest?.outcome;
+      if (number !== undefined && latest) return latest.outcome;
     }
   }
 

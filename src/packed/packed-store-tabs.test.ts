@@ -92,6 +92,34 @@ test('what was appended under another number than its own counts for nobody, and
   expect(await again.verify()).toEqual([]);
 });
 
+test.each(['before the transaction', 'in it'])(
+  'a write that writes nothing is answered %s, however fast another tab commits, with what was there when it began',
+  async (place) => {
+    const data = new MediumData();
+    const [store, other] = [await openPacked(data), await openPacked(data)];
+    await increment(store);
+    // After a conflict, bodies are run in the transaction alone, which the other tab has to wait for.
+    const isInIt = place === 'in it';
+    if (isInIt) {
+      await increment(other);
+      await increment(store);
+    }
+    await increment(other);
+    const others: Promise<unknown>[] = [];
+    let runs = 0;
+    const seen = await store.write(async (tx) => {
+      runs += 1;
+      const { rows: found } = await tx.fetch([COUNTER], []);
+      if (runs < 9) others.push(increment(other));
+      if (!isInIt) await Promise.all(others);
+      return Number(found[0]?.value);
+    }, RELAXED);
+    await Promise.all(others);
+    expect(runs).toBeLessThan(4);
+    expect(seen).toBeGreaterThanOrEqual(isInIt ? 4 : 2);
+  },
+);
+
 test('blocks have ids of a claim, also when its second append is not answered and another tab came first', async () => {
   const data = new MediumData();
   const other = await openPacked(data);
