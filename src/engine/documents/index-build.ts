@@ -42,7 +42,7 @@ export function buildSynchronously(context: EngineContext, index: IndexDefinitio
   }
   for (const collection of collections) {
     const prefix = collectionPrefix(index.ref.database, collection);
-    for (const document of documentsFrom(context, prefix, prefix, SMALL)) {
+    for (const document of documentsFrom(context, prefix, prefix, SMALL).documents) {
       buildDocument(context, index, document);
     }
   }
@@ -107,14 +107,15 @@ export function buildStep(
   if (!index?.isBuilding) return { next: undefined, documents: 0, bytes: 0 };
   const writer = writerOf(context);
   const read = { documents: size, history: 8 * size };
-  for (const collection of collectionsOf(context, index)) {
+  let built = 0;
+  let bytes = 0;
+  const collections = collectionsOf(context, index);
+  for (const collection of collections) {
     const prefix = collectionPrefix(ref.database, collection);
     const lower = from !== undefined && from > prefix ? from : prefix;
     if (lower >= after(prefix)) continue;
-    const documents = documentsFrom(context, prefix, lower, read);
+    const { documents, isEnd } = documentsFrom(context, prefix, lower, read);
     let next: Key | undefined;
-    let built = 0;
-    let bytes = 0;
     for (const document of documents) {
       if (writer.bytes > LIMITS.sweepStepBytes) break;
       buildDocument(context, index, document);
@@ -122,10 +123,15 @@ export function buildStep(
       built += 1;
       bytes += document.current?.value.length ?? 0;
     }
-    if (next !== undefined) return { next, documents: built, bytes };
+    // After much was written there is no room left to make it active.
+    const isWhole = isEnd && built === documents.length && writer.bytes <= LIMITS.sweepStepBytes;
+    if (!isWhole) return { next, documents: built, bytes };
+    // What is created behind it from now on has its entries: to look for more would never end while somebody writes.
+    if (built > 0 && collection !== collections.at(-1))
+      return { next: after(prefix), documents: built, bytes };
   }
   activate(context, index);
-  return { next: undefined, documents: 0, bytes: 0 };
+  return { next: undefined, documents: built, bytes };
 }
 
 interface StepSize {
@@ -152,13 +158,13 @@ interface StoredDocument {
   readonly current: Row | undefined;
 }
 
-/** The first documents of a collection from `lower` on, whole; at least one when there is any. */
+/** The first documents of a collection from `lower` on, whole; at least one when there is any. `isEnd`: there are no others. */
 function documentsFrom(
   context: EngineContext,
   prefix: Key,
   lower: Key,
   size: StepSize,
-): readonly StoredDocument[] {
+): { readonly documents: readonly StoredDocument[]; readonly isEnd: boolean } {
   const end = after(prefix);
   const current = rowsFrom(context, 'documents', lower, end, size.documents);
   const lastCurrent = current.at(-1);
@@ -175,11 +181,11 @@ function documentsFrom(
   for (const row of current) documentAt(row.key).current = row;
   const documents = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   const cut = past.length === size.history ? past.at(-1) : undefined;
-  if (!cut) return documents;
+  if (!cut) return { documents, isEnd: upper === end };
   // The document whose history was cut off, and all after it, are for the next step, unless it is the first one.
   const cutKey = documentKeyOf(cut.key);
   const whole = documents.filter(({ key }) => key < cutKey);
-  if (whole.length > 0) return whole;
+  if (whole.length > 0) return { documents: whole, isEnd: false };
   const longer = { ...size, history: size.history * 8 };
   return documentsFrom(context, prefix, lower, longer);
 }

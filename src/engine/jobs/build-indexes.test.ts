@@ -79,3 +79,17 @@ test('an index whose documents nearly fill a transaction is built later, rather 
   await w.engine.buildIndexes();
   expect(await count(w, 'tag', '7'.padEnd(30_000, 'y'))).toBe(1);
 });
+
+test('buildIndexes() ends, however fast documents are created meanwhile', async () => {
+  const w = await world(140, () => ({}));
+  await w.ask({ create_index: byField('n') });
+  const creating: Promise<unknown>[] = [];
+  await w.engine.buildIndexes(({ isComplete }) => {
+    const n = 140 + creating.length;
+    if (!isComplete && n < 160) creating.push(w.ask(create(doc('jars', n + 1), { n })));
+  });
+  expect(creating.length).toBeLessThan(10);
+  await Promise.all(creating);
+  expect([await count(w, 'n', 139), await count(w, 'n', 140)]).toEqual([1, 1]);
+  expect(await w.engine.verify()).toEqual([]);
+});
