@@ -47,6 +47,8 @@ test('documents that have come are counted in the set that they are of, not in t
   ]);
   // Which of them are of the second one is not known: no more than there are.
   expect(rowsOf(second).slice(1)).toEqual(['notes: 300 of 300', 'tags: 50 of 50']);
+  const gone = after(second, 0, [{ ...refused, id: 'notes' }]);
+  expect(rowsOf(gone)[1]).toBe('notes: 0 of 300');
   const third = after(second, 40, [{ ...tags, loaded: [undefined] }]);
   expect(rowsOf(third).slice(1)).toEqual(['notes: 300 of 300', 'tags: 50 of 50']);
 });

@@ -14,7 +14,7 @@ export function setsAfterPull({ sets }: ReplicaState, pulled: Pulled): readonly 
     // Those of two sets that came at once cannot be told apart here.
     const came = set.rows + (hasGotOn(set, loaded) ? pulled.puts.length : 0);
     const rows = Math.min(isLoaded(answer) ? (answer.of ?? came) : came, of ?? came);
-    return { ...set, parts, loaded, of, rows, error };
+    return { ...set, parts, loaded, of, rows: error ? 0 : rows, error };
   });
 }
 
