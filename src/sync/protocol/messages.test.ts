@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ROOT } from '../../engine/testing/engine-world.ts';
+import { REQUEST_NAMES, type RequestName } from './messages.ts';
 import type { SyncRefusal } from './refusals.ts';
 import { HubWorld, wire } from '../testing/hub-world.ts';
 
@@ -18,15 +19,14 @@ test('whatever comes in is answered or refused, and what is refused as a message
   const { id, epoch } = device;
   const buckets = Array.from({ length: 256 }, () => '0'.repeat(16));
   const [set] = device.sets;
-  const messages = {
+  const messages: Readonly<Record<RequestName, object>> = {
     hello: device.helloMessage(),
     push: device.pushMessage([]),
     pull: device.pullMessage(),
     check: { device: id, epoch, set: { id: set?.id, query: set?.query }, buckets },
   };
-  const names = ['hello', 'push', 'pull', 'check'] as const;
   const message = fc
-    .constantFrom(...names)
+    .constantFrom(...REQUEST_NAMES)
     .chain((name) =>
       fc.tuple(
         fc.constant(name),
