@@ -1,6 +1,7 @@
 /**
- * Every failure a caller can see, with its code: the tables here are the one place where codes are defined. The classes that carry
- * failures through the engine, and our own assertions. Imports nothing.
+ * Every failure that a caller of a database can see, with its code: the tables here are the one place where these codes are defined. What
+ * a hub refuses a device with, and entries of the package beside `index.js`, have codes of their own. The classes that carry failures
+ * through the engine, and our own assertions. Imports nothing.
  */
 
 /** A row of the tables below: the properties of a code. */
