@@ -35,7 +35,7 @@ export type SchemaKind = Exclude<SchemaName, 'databases'>;
 
 export const isSchemaKind = (name: NativeName | undefined): name is SchemaKind =>
   name !== undefined && name !== 'databases' && NATIVE_KINDS[name].isNamed;
-const SCHEMA_KINDS = NATIVE_NAMES.filter((name) => isSchemaKind(name));
+export const SCHEMA_KINDS = NATIVE_NAMES.filter((name) => isSchemaKind(name));
 
 /** Of the kinds whose definition holds more than is stored. */
 const MAKERS = {

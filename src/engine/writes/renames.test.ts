@@ -98,3 +98,22 @@ test('functions and keys that have a role by its name keep it when it is renamed
   expect((await w.answer({ call: 'make' })).status).toBeLessThan(300);
   expect(await w.ask({ select: 'role', from: { get: { function: 'make' } } })).toBe('author');
 });
+
+test('lambdas in the data of any schema object follow new names', async () => {
+  const w = new EngineWorld();
+  await w.ask({ create_collection: obj({ name: 'notes' }) });
+  const data = obj({ look: lambda({ exists: { documents: ref('collections', 'notes') } }) });
+  const body = lambda(1);
+  await w.ask({ create_collection: obj({ name: 'holder', data, history_days: 7 }) });
+  await w.ask({ create_index: obj({ name: 'holder', source: coll('notes'), data }) });
+  await w.ask({ create_function: obj({ name: 'holder', body, data }) });
+  await w.ask({ create_role: obj({ name: 'holder', data }) });
+  await w.ask(rename(coll('notes'), 'papers'));
+  for (const kind of ['collections', 'indexes', 'functions', 'roles']) {
+    const shown = JSON.stringify(await w.ask({ get: ref(kind, 'holder') }));
+    expect(shown, kind).toContain('"id":"papers"');
+    expect(shown, kind).not.toContain('"id":"notes"');
+  }
+  expect(await w.ask({ get: coll('holder') })).toMatchObject({ history_days: 7 });
+  expect(await w.engine.verify()).toEqual([]);
+});

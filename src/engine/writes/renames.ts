@@ -1,7 +1,7 @@
 /**
- * A new name of a schema object, in what is stored by name: `@ref` literals in the lambdas of functions, roles, indexes and access
- * providers, and roles given to functions and keys by name. Stored refs hold numbers and do not change. What changes is the text of an
- * object, not its meaning: it keeps its version. Spec: values 3; auth 3.1.
+ * A new name of a schema object, in what is stored by name: `@ref` literals in the lambdas of schema objects, and roles given to functions
+ * and keys by name. Stored refs hold numbers and do not change. What changes is the text of an object, not its meaning: it keeps its
+ * version. Spec: values 3; auth 3.1.
  */
 import { refOfKey } from '../../codec/key.ts';
 import { parseJson, stringifyJson, type Json, type JsonObject } from '../../codec/json.ts';
@@ -13,6 +13,7 @@ import type { Lambda, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { fieldsOf } from '../documents/documents.ts';
 import { rowsOf } from '../catalog/native-rows.ts';
+import { SCHEMA_KINDS } from '../catalog/schema.ts';
 import { bodyOf } from '../documents/stored-values.ts';
 import { invalidateSchema } from '../documents/write-version.ts';
 import { writerOf } from '../documents/version-rows.ts';
@@ -24,8 +25,8 @@ export interface Rename {
   readonly to: string;
 }
 
-/** Native collections whose members hold lambdas, or roles by name. */
-const HOLDERS = ['functions', 'roles', 'indexes', 'access_providers', 'keys'] as const;
+/** Native collections whose members may hold lambdas, in their data too, or roles by name. */
+const HOLDERS = [...SCHEMA_KINDS, 'keys'] as const;
 
 /** @param ref of what has been renamed */
 export function followRename(context: EngineContext, ref: Ref, from: string, to: string): void {
