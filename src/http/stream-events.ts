@@ -36,9 +36,13 @@ export const tsOf = (document: JsonObject): Micros => Number(document.get('ts'))
 export const deletionsQuery = (ref: string, seen: Micros): string =>
   `{"paginate":{"events":{"singleton":${ref}}},"after":${seen + 1},"size":1000}`;
 
-/** Times at which it was deleted. @param body answers `deletionsQuery` */
+/** Times at which it was deleted, which version 2.0 calls so. @param body answers `deletionsQuery` */
 export const foundDeletions = (body: string): readonly Micros[] =>
-  eventsIn(body).flatMap((each) => (each.get('action') === 'remove' ? [tsOf(each)] : []));
+  eventsIn(body).flatMap((each) =>
+    ['remove', 'delete'].includes(actionIn(each.get('action'))) ? [tsOf(each)] : [],
+  );
+
+export const actionIn = (json: Json | undefined): string => (typeof json === 'string' ? json : '');
 
 function eventsIn(body: string): readonly JsonObject[] {
   const page = resourceOf(body);
@@ -126,7 +130,7 @@ export function entryEvents(
 const memberOf = (json: JsonObject, ...names: readonly string[]): Json | undefined =>
   json.get(names.find((name) => json.has(name)) ?? '');
 
-const resourceOf = (body: string): Json | undefined => {
+export const resourceOf = (body: string): Json | undefined => {
   const json = parseJson(body);
   return json instanceof Map ? json.get('resource') : undefined;
 };

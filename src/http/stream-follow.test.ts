@@ -73,20 +73,37 @@ test('what is put into the history of a deleted document, and taken out, is told
   await stream.end();
 });
 
-test('what was committed after a rewritten history is told once', async () => {
+test('a query that changes the history and the present tells of both', async () => {
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
   const stream = await openStream(host, NOTE);
   await stream.next();
-  const ts = Number(made['ts']) - 1;
-  await query(host, { insert: NOTE, ts, action: 'create', params: data({ n: 4 }) });
-  for (const n of [6, 7]) await query(host, update({ n }));
-  const kinds: unknown[] = [];
-  for (let frames = 0; frames < 3; frames++) {
-    const { type, event } = await stream.next();
-    kinds.push([type, (event['document'] as { data: unknown }).data]);
-  }
-  expect(kinds).toEqual([
+  const before = { ts: Number(made['ts']) - 1, action: 'create' };
+  const removed = { remove: NOTE, ts: made['ts'], action: 'create' };
+  const inserted = { insert: NOTE, ...before, params: data({ n: 4 }) };
+  const replaced = { replace: NOTE, params: data({ n: 6 }) };
+  await query(host, { do: [inserted, removed, replaced, { get: NOTE }] });
+  const told = [await stream.next(), await stream.next(), await stream.next()];
+  expect(told).toMatchObject([
+    { type: 'history_rewrite', event: { action: 'create', document: { ts: made['ts'] } } },
+    { type: 'history_rewrite', event: { action: 'create', document: { data: { n: 4 } } } },
+    { type: 'version', event: { action: 'update', document: { data: { n: 6 } } } },
+  ]);
+  await stream.end();
+});
+
+test('a version that came after a change of the history is told as a version, once', async () => {
+  const host = await withNotes();
+  const made = await query(host, { create: NOTE, params: data({ n: 5 }) });
+  const stream = await openStream(host, NOTE);
+  await stream.next();
+  const before = { ts: Number(made['ts']) - 1, action: 'create' };
+  await query(host, { insert: NOTE, ...before, params: data({ n: 4 }) });
+  await query(host, { update: NOTE, params: data({ n: 6 }) });
+  await query(host, { update: NOTE, params: data({ n: 7 }) });
+  const told = [await stream.next(), await stream.next(), await stream.next()];
+  const seen = told.map(({ type, event }) => [type, (event['document'] as { data: unknown }).data]);
+  expect(seen).toEqual([
     ['history_rewrite', { n: 4 }],
     ['version', { n: 6 }],
     ['version', { n: 7 }],

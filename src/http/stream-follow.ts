@@ -25,6 +25,7 @@ import {
 } from './stream-events.ts';
 import {
   addToPast,
+  endsWith,
   pastQuery,
   readPast,
   historyRewriteBetween,
@@ -98,7 +99,7 @@ export class Follower {
     const { start, target } = this.followed;
     try {
       await this.watch();
-      if (target.of === 'document') this.past = await this.readPast(target.ref);
+      if (target.of === 'document') this.past = await this.readPast(target.ref, this.seen);
       yield frame('start', start, start);
       for (;;) {
         const notice = await commits.next();
@@ -156,7 +157,7 @@ export class Follower {
         if (before && tsOf(before) <= this.seen) break;
       } else {
         deletions ??= foundDeletions(
-          (await this.ask(deletionsQuery(ref, this.seen), '4'))?.body ?? '{}',
+          (await this.ask(deletionsQuery(ref, this.seen)))?.body ?? '{}',
         );
         const deletedAt = deletions.findLast((each) => each <= ts);
         if (deletedAt === undefined) break;
@@ -181,7 +182,7 @@ export class Follower {
     happened: readonly Happened[],
   ): AsyncGenerator<JsonObject> {
     const known = this.past;
-    if (!known || !this.isHistoryRewrite(notice, happened)) return;
+    if (!known || !this.isHistoryRewrite(notice, happened, known)) return;
     const past = await this.readPast(ref, notice.ts);
     this.past = past;
     if (!past) return;
@@ -204,8 +205,14 @@ export class Follower {
   }
 
   /** Whether a commit changed more of the history than a new version or a deletion does. */
-  private isHistoryRewrite(notice: CommitNotice, happened: readonly Happened[]): boolean {
+  private isHistoryRewrite(
+    notice: CommitNotice,
+    happened: readonly Happened[],
+    known: KnownPast,
+  ): boolean {
+    const [first] = happened;
     if (!followsOn(notice, this.seen)) return true;
+    if (first && !endsWith(known, first.event.get('prev'))) return true;
     const expected = new Set<Micros>();
     for (const { ts, event } of happened) {
       const before = event.get('prev');
@@ -232,8 +239,8 @@ export class Follower {
    * Undefined when this secret may not read it.
    * @param last without what commits after it have added: that is told with them. Beyond the head is what one has put into the future
    */
-  private async readPast(ref: string, last = Infinity): Promise<KnownPast | undefined> {
-    const answer = await this.ask(pastQuery(ref), '4');
+  private async readPast(ref: string, last: Micros): Promise<KnownPast | undefined> {
+    const answer = await this.ask(pastQuery(ref));
     const past = answer && readPast(answer.body);
     const { head = 0 } = answer ?? {};
     for (const ts of past?.keys() ?? [])
@@ -275,15 +282,10 @@ export class Follower {
     this.watched = [entitlements.readSet, ...(answer ? [answer.readSet] : [])];
   }
 
-  /**
-   * Undefined when this secret may not read it: the stream stays silent.
-   * @param apiVersion 4 for what is not emitted: the first version has fewer actions
-   */
-  private async ask(
-    query: string,
-    apiVersion = this.call.options.apiVersion,
-  ): Promise<QueryAnswer | undefined> {
-    const { host, secret } = this.call;
+  /** Undefined when this secret may not read it: the stream stays silent. */
+  private async ask(query: string): Promise<QueryAnswer | undefined> {
+    const { host, options, secret } = this.call;
+    const { apiVersion } = options;
     const answer = await host.engine.query({
       secret,
       query,

@@ -1,7 +1,8 @@
 /** The history of a document when it was last read, so that rewrites of it (`insert`, `remove`) can be reported. Spec: auth 5. */
-import { parseJson, type Json, type JsonObject } from '../codec/json.ts';
+import type { Json, JsonObject } from '../codec/json.ts';
 import { isSameInside, patchedObject } from '../values/object-changes.ts';
 import type { Micros } from '../values/value.ts';
+import { actionIn, resourceOf } from './stream-events.ts';
 
 /** A version: its action and all of its data. */
 interface Past {
@@ -15,12 +16,17 @@ export type KnownPast = Map<Micros, Past>;
 /** Versions further back than this many are not followed. */
 const PAST_MAX = 1000;
 
-export const pastQuery = (ref: string): string =>
-  `{"paginate":{"events":${ref}},"before":null,"size":${PAST_MAX}}`;
+/** Time, action and data of each event; the action as a text, since version 2.0 shows an `update` as `create`. */
+export function pastQuery(ref: string): string {
+  const of = (member: string): string => `{"select":"${member}","from":{"var":"e"},"default":null}`;
+  const event = `[${of('ts')},{"to_string":${of('action')}},${of('data')}]`;
+  const page = `{"paginate":{"events":${ref}},"before":null,"size":${PAST_MAX}}`;
+  return `{"select":"data","from":{"map":{"lambda":"e","expr":${event}},"collection":${page}}}`;
+}
 
 /** Adds an event that was emitted. */
 export function addToPast(past: KnownPast, ts: Micros, event: JsonObject): void {
-  const action = actionOf(event);
+  const action = actionIn(event.get('action'));
   const document = event.get('document');
   const data = document instanceof Map && action !== 'delete' ? document.get('data') : null;
   past.set(ts, { action, data: data ?? null });
@@ -28,21 +34,17 @@ export function addToPast(past: KnownPast, ts: Micros, event: JsonObject): void 
 
 /** @param body answers `pastQuery` */
 export function readPast(body: string): KnownPast {
-  const json = parseJson(body);
-  const page = json instanceof Map ? json.get('resource') : undefined;
-  const events = page instanceof Map ? page.get('data') : undefined;
   const past: KnownPast = new Map();
   let data: Json = null;
-  for (const event of Array.isArray(events) ? events : []) {
-    if (!(event instanceof Map)) continue;
-    const action = actionOf(event);
-    const change = event.get('data') ?? null;
-    if (action === 'update') data = patched(data, change);
-    else data = change;
-    past.set(Number(event.get('ts')), { action, data });
+  for (const event of listOf(resourceOf(body))) {
+    const [ts, action, change = null] = listOf(event);
+    data = action === 'update' ? patched(data, change) : change;
+    past.set(Number(ts), { action: actionIn(action), data });
   }
   return past;
 }
+
+const listOf = (json: Json | undefined): readonly Json[] => (Array.isArray(json) ? json : []);
 
 export interface HistoryRewrite {
   /** Times of versions or deletions that were inserted or replaced. */
@@ -64,9 +66,12 @@ export function historyRewriteBetween(
   return { put, taken };
 }
 
-function actionOf(event: JsonObject): string {
-  const action = event.get('action');
-  return typeof action === 'string' ? action : '';
+/** Whether the past ends with this version, or with none. */
+export function endsWith(past: KnownPast, version: Json | undefined): boolean {
+  const [ts, last] = [...past].at(-1) ?? [];
+  return version instanceof Map
+    ? Number(version.get('ts')) === ts && isSameData(last, version.get('data') ?? null)
+    : !last || last.action === 'delete';
 }
 
 const isSameData = (known: Past | undefined, data: Json): boolean =>

@@ -1,6 +1,7 @@
 /** What a stream follows, by the value of the query that opened it. Spec: auth 5. */
-import { parseJson, stringifyJson, type Json } from '../codec/json.ts';
+import { stringifyJson, type Json } from '../codec/json.ts';
 import { typeName } from '../values/type-name.ts';
+import { resourceOf } from './stream-events.ts';
 
 export type StreamTarget =
   /** Wire JSON of the document's ref. */
@@ -10,7 +11,7 @@ export type StreamTarget =
 
 /** Undefined: the value cannot be followed. `body`: `{"resource":…}`. */
 export function streamTarget(body: string): StreamTarget | undefined {
-  const resource = member(parseJson(body), 'resource');
+  const resource = resourceOf(body);
   if (!(resource instanceof Map)) return undefined;
   const set = resource.get('@set');
   if (set !== undefined) return setTarget(set);
@@ -22,13 +23,13 @@ export function streamTarget(body: string): StreamTarget | undefined {
 
 /** Wire JSON of the ref that the value is: one to something that does not exist is rendered like any other. */
 export function refOf(body: string): string | undefined {
-  const resource = member(parseJson(body), 'resource');
+  const resource = resourceOf(body);
   return member(resource, '@ref') === undefined ? undefined : stringifyJson(resource ?? null);
 }
 
 /** Why the value cannot be followed. Programs compare the text for values that are neither refs nor sets. */
 export const unfitFor = (body: string): string =>
-  `Expected a Document Ref or Version, or a Set Ref, got ${nameOf(member(parseJson(body), 'resource') ?? null)}.`;
+  `Expected a Document Ref or Version, or a Set Ref, got ${nameOf(resourceOf(body) ?? null)}.`;
 
 function nameOf(json: Json): string {
   if (!(json instanceof Map)) return typeName(json);

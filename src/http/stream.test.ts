@@ -122,7 +122,7 @@ test.each(['2.0', '2.1', '2.7', '2.12', '3', '4'])(
   'a document stream of version %s tells of versions, deletions and a rewritten history',
   async (apiVersion) => {
     const host = await withNotes();
-    const made = await query(host, { create: NOTE, params: data({ a: 1, b: 1 }) });
+    const made = await query(host, { create: NOTE, params: data({ a: 1, b: 1, self: NOTE }) });
     const stream = await openStream(host, NOTE, { apiVersion });
     await stream.next();
     await query(host, { update: NOTE, params: data({ a: 2 }) });
