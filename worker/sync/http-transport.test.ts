@@ -117,6 +117,22 @@ test('the page by which a network lets guests in says that it is no answer of th
   expect(reason).toMatchObject({ message: 'The response, with status 200, is not of a hub.' });
 });
 
+const eventsOf = (text: string): Response =>
+  new Response(text, { headers: { 'content-type': 'text/event-stream' } });
+
+test('a page that a server on the way sends instead of events is no sign of a stream', async () => {
+  const signs: string[] = [];
+  const ended = new Promise<void>((resolve) => {
+    transportThat(() => new Response('<html>Welcome</html>')).listen('d', {
+      onHint: () => signs.push('hint'),
+      onActivity: () => signs.push('activity'),
+      onEnd: resolve,
+    });
+  });
+  await ended;
+  expect(signs).toEqual([]);
+});
+
 test('without lines, or where they are forbidden, a device listens by server-sent events', async () => {
   const asked: string[] = [];
   const forbids = {
@@ -132,7 +148,7 @@ test('without lines, or where they are forbidden, a device listens by server-sen
         token: () => 'secret',
         fetch: (address) => {
           if (typeof address === 'string') asked.push(address);
-          return Promise.resolve(new Response(': hello\n\nevent: poke\ndata: {"head":5}\n\n'));
+          return Promise.resolve(eventsOf(': hello\n\nevent: poke\ndata: {"head":5}\n\n'));
         },
         deadlineMs: 1000,
         ...(lines && { lines }),

@@ -18,7 +18,7 @@ import {
 import { abortWith } from '../../hosts/abort-with.ts';
 import { foreign } from './hub-queries.ts';
 import { HubLine, type LineHost } from './hub-line.ts';
-import { readEvents } from './server-events.ts';
+import { isEvents, readEvents } from './server-events.ts';
 
 export interface HttpTransportOptions {
   /** URL of the hub, without a slash at the end. */
@@ -195,7 +195,7 @@ async function listen(
     signal,
     credentials: 'omit',
   });
-  if (!answer.ok || !answer.body) return;
+  if (!answer.ok || !answer.body || !isEvents(answer)) return;
   await readEvents(
     answer.body,
     ({ event, data }) => {

@@ -7,7 +7,7 @@ import type { LiveAnswer } from '../queries/live-queries.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import { foreign, isAnswer, isUnreached, liveUnreached } from './hub-queries.ts';
 import { retryAfterIn } from './http-transport.ts';
-import { readEvents } from './server-events.ts';
+import { isEvents, readEvents } from './server-events.ts';
 
 type Emit = (id: number, answer: LiveAnswer) => void;
 
@@ -263,9 +263,6 @@ const NO_LIVE_QUERIES = {
   code: 'connection_needed',
   message: 'This hub has no live queries: it is of an earlier version. Update it.',
 } as const;
-
-const isEvents = ({ headers }: Response): boolean =>
-  headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 
 /** The first line, and what follows. */
 function parted(data: string): { readonly head: string; readonly body: string } {
