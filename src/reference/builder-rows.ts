@@ -42,16 +42,6 @@ const IRREGULAR: Readonly<Record<string, string | undefined>> = {
   class: 'Class scope~',
   collection: 'Collection scope~',
   function: 'Function scope~',
-  access_providers: 'AccessProviders!',
-  classes: 'Classes!',
-  collections: 'Collections!',
-  databases: 'Databases!',
-  indexes: 'Indexes!',
-  functions: 'Functions!',
-  roles: 'Roles!',
-  keys: 'Keys!',
-  tokens: 'Tokens!',
-  credentials: 'Credentials!',
   select: 'Select from default~',
   select_all: 'SelectAll from',
   max: 'Max*',
@@ -80,8 +70,9 @@ function regularRow(key: string, docs: FormDocs): string | undefined {
   if (!row || name === undefined) return undefined;
   const [first = '', ...rest] = Object.entries<Parameter<unknown>>(row.form).map(
     ([word, { optional, type }], at, all) => {
-      const isRest = at === all.length - 1 && /[*+]$/.test(type);
-      return `${word}${optional ? '?' : isRest ? '*' : ''}`;
+      if (optional) return `${word}?`;
+      if (type.endsWith(' or Null')) return `${word}!`;
+      return at === all.length - 1 && /[*+]$/.test(type) ? `${word}*` : word;
     },
   );
   const isNamed = snakeCase(name) === key;
