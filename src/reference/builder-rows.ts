@@ -102,7 +102,6 @@ const TYPED_BY_HAND: ReadonlySet<string> = new Set([
 ]);
 
 const TYPES: Readonly<Record<string, string>> = {
-  Any: 'unknown',
   Boolean: 'boolean',
   String: 'string',
   'String, or Array': 'string',
@@ -126,8 +125,9 @@ function typeOf(row: BuilderRow, { file, docs }: Family): readonly string[] {
   const key = row.keys[0]?.key ?? '';
   const doc = docs[key];
   if (!doc || TYPED_BY_HAND.has(row.name)) return [];
-  if (!SCALAR_FAMILIES.has(file) && !isOwnForm(key)) return [];
-  const type = TYPES[doc.result];
+  const isScalar = SCALAR_FAMILIES.has(file);
+  if (!isScalar && !isOwnForm(key)) return [];
+  const type = TYPES[doc.result] ?? (isScalar ? undefined : 'unknown');
   if (type === undefined)
     throw new Error(`The result of ${row.name}, "${doc.result}", has no type: add it to TYPES.`);
   return [`  /** ${doc.summary} */`, `  ${row.name}: ${signatureOf(row)} => Expr<${type}>;`];
