@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
 import { abortWith } from './abort-with.ts';
 
@@ -21,4 +22,16 @@ it('leaves no listener behind when it was aborted', () => {
   first.abort();
   ended.dispatchEvent(new Event('abort'));
   expect(aborts).toBe(1);
+});
+
+it('listens once for all that a signal aborts, and no more when the last one is over', () => {
+  const ended = new AbortController();
+  const listeners = (): number => getEventListeners(ended.signal, 'abort').length;
+  const some = Array.from({ length: 20 }, () => abortWith(ended.signal));
+  expect(listeners()).toBe(1);
+  for (const each of some) each.abort();
+  expect(listeners()).toBe(0);
+  const later = abortWith(ended.signal);
+  ended.abort();
+  expect(later.signal.aborted).toBe(true);
 });

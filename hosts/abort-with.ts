@@ -1,5 +1,10 @@
-/** By signal: what is aborted with it. One listener for all: Node takes more than ten on a signal for a leak, and says so. */
-const followers = new WeakMap<AbortSignal, Set<AbortController>>();
+/** What is aborted with a signal. One listener for all: Node takes more than ten on a signal for a leak, and says so. */
+interface Followers {
+  readonly all: Set<AbortController>;
+  readonly abortAll: () => void;
+}
+
+const followers = new WeakMap<AbortSignal, Followers>();
 
 /**
  * Aborts with the first of several signals. Abort it when it is no longer needed: until then, each of them keeps it. Not by
@@ -9,20 +14,28 @@ export function abortWith(...signals: readonly (AbortSignal | undefined)[]): Abo
   const first = new AbortController();
   for (const each of signals) {
     if (each?.aborted) first.abort();
-    if (!each || first.signal.aborted) continue;
-    const all = followersOf(each).add(first);
-    first.signal.addEventListener('abort', () => all.delete(first));
+    if (each && !first.signal.aborted) follow(each, first);
   }
   return first;
 }
 
-function followersOf(signal: AbortSignal): Set<AbortController> {
-  const known = followers.get(signal);
-  if (known) return known;
-  const made = new Set<AbortController>();
-  followers.set(signal, made);
-  signal.addEventListener('abort', () => {
-    for (const each of made) each.abort();
+function follow(signal: AbortSignal, follower: AbortController): void {
+  const { all, abortAll } = followers.get(signal) ?? firstOf(signal);
+  all.add(follower);
+  follower.signal.addEventListener('abort', () => {
+    all.delete(follower);
+    if (all.size > 0) return;
+    signal.removeEventListener('abort', abortAll);
+    followers.delete(signal);
   });
-  return made;
+}
+
+function firstOf(signal: AbortSignal): Followers {
+  const all = new Set<AbortController>();
+  const abortAll = (): void => {
+    for (const each of all) each.abort();
+  };
+  followers.set(signal, { all, abortAll });
+  signal.addEventListener('abort', abortAll);
+  return { all, abortAll };
 }
