@@ -89,7 +89,9 @@ test.describe('a worker that does not load', () => {
     await page.clock.runFor('00:20');
     expect(await failure).toMatchObject({
       name: 'UnavailableError',
-      message: 'worker_not_started: The database worker did not respond within 20 s.',
+      message: expect.stringMatching(
+        /^worker_not_started: The database worker did not respond within 20 s\. Check its file/,
+      ),
     });
   });
 });
