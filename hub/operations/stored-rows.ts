@@ -38,8 +38,9 @@ export async function readAllRows(
       if (hasStarted)
         throw new OperationFault('The connection to the database was lost: run it again.');
       // The second fetch begins the snapshot. What others commit before it may have this run again, and nothing was passed yet.
-      for (const address of [HUB_ROWS.loading, HUB_ROWS.moved]) await tx.fetch([address], []);
-      requireReached(lastSeen, headOf((await tx.fetch([HEAD], [])).rows[0]));
+      await tx.fetch([HUB_ROWS.loading], []);
+      const { rows } = await tx.fetch([HEAD], []);
+      requireReached(lastSeen, headOf(rows[0]));
       hasStarted = true;
       for (const space of SPACES) await readSpace(tx, space, take);
     },
