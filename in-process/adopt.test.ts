@@ -199,8 +199,8 @@ test('what clashes is told by a dry run, in words, and is refused and kept other
   expect(await seen.settled).toEqual({ refused: [] });
 });
 
-test('a dry run names the unique index that refuses a document, and its fields', async () => {
-  await hub.client().query(
+const requireUniqueTitles = () =>
+  hub.client().query(
     q.CreateIndex({
       name: 'notes_by_title',
       source: notes,
@@ -208,6 +208,9 @@ test('a dry run names the unique index that refuses a document, and its fields',
       unique: true,
     }),
   );
+
+test('a dry run names the unique index that refuses a document, and its fields', async () => {
+  await requireUniqueTitles();
   await hub.client().query(q.Create(q.Ref(notes, '7'), { data: { title: 'note 2' } }));
   await sync.setSets([q.Ref(notes, '101')]);
   await sync.whenSynced();
@@ -219,14 +222,7 @@ test('a dry run names the unique index that refuses a document, and its fields',
 });
 
 test('a dry run tells of two documents here that clash with each other at the hub', async () => {
-  await hub.client().query(
-    q.CreateIndex({
-      name: 'notes_by_title',
-      source: notes,
-      terms: [{ field: ['data', 'title'] }],
-      unique: true,
-    }),
-  );
+  await requireUniqueTitles();
   await sync.whenSynced();
   const twice = { title: 'note 2' };
   await local.client().query(q.Create(q.Ref(notes, '110'), { data: twice }));
