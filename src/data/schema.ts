@@ -1,6 +1,11 @@
 /** Schema in exports: what is written of each kind, and in which order it is created again. */
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
-import type { SchemaName } from '../values/native-kinds.ts';
+import {
+  NATIVE_KINDS,
+  OWN_SCHEMA_NAMES,
+  type NativeKindRow,
+  type OwnSchemaName,
+} from '../values/native-kinds.ts';
 import type { Ask } from './ask.ts';
 import { DataError, isRefusal } from './data-error.ts';
 import { RefusedQuery } from './refusals.ts';
@@ -15,33 +20,8 @@ import {
   without,
 } from './wire.ts';
 
-interface SchemaKind {
-  /** Function that lists them. */
-  readonly list: string;
-  readonly create: string;
-  /** What the database adds by itself. */
-  readonly derived: readonly string[];
-}
-
-/** Each kind names those before it only; but functions and roles name each other, so that functions get their role last. */
-const KINDS = {
-  collections: { list: 'collections', create: 'create_collection', derived: [] },
-  indexes: { list: 'indexes', create: 'create_index', derived: ['active'] },
-  functions: { list: 'functions', create: 'create_function', derived: [] },
-  roles: { list: 'roles', create: 'create_role', derived: [] },
-  access_providers: {
-    list: 'access_providers',
-    create: 'create_access_provider',
-    derived: ['audience'],
-  },
-} as const satisfies Record<Exclude<SchemaName, 'databases'>, SchemaKind>;
-
-export type SchemaKindName = keyof typeof KINDS;
-
-const KIND_NAMES = Object.keys(KINDS) as SchemaKindName[];
-
 export interface SchemaObject {
-  readonly kind: SchemaKindName;
+  readonly kind: OwnSchemaName;
   readonly name: string;
   /** As `create_…` takes it. */
   readonly definition: JsonObject;
@@ -60,8 +40,8 @@ export async function readSchema(
   what: 'all' | 'what may be seen',
 ): Promise<SchemaObject[]> {
   const all: SchemaObject[] = [];
-  for (const kind of KIND_NAMES) {
-    const set = `{${JSON.stringify(KINDS[kind].list)}:null}`;
+  for (const kind of OWN_SCHEMA_NAMES) {
+    const set = `{"${kind}":null}`;
     const query = `{"at":${at},"expr":{"map":{"lambda":"x","expr":{"get":{"var":"x"}}},"collection":{"paginate":${set},"size":${PAGE}}}}`;
     const page = await ask(query).catch((reason: unknown) => {
       if (what === 'all' || !isRefusal(reason, 'permission denied')) throw reason;
@@ -73,10 +53,11 @@ export async function readSchema(
   return all;
 }
 
-function objectOf(kind: SchemaKindName, json: Json): SchemaObject[] {
+function objectOf(kind: OwnSchemaName, json: Json): SchemaObject[] {
   const name = isObject(json) ? json.get('name') : undefined;
   if (!isObject(json) || typeof name !== 'string') return [];
-  return [{ kind, name, definition: without(json, 'ref', 'ts', ...KINDS[kind].derived) }];
+  const { derived = [] }: NativeKindRow = NATIVE_KINDS[kind];
+  return [{ kind, name, definition: without(json, 'ref', 'ts', ...derived) }];
 }
 
 export const schemaLine = ({ kind, definition }: SchemaObject): string =>
@@ -86,7 +67,7 @@ export const schemaLine = ({ kind, definition }: SchemaObject): string =>
 export function schemaIn(json: JsonObject, line: number): SchemaObject | undefined {
   const named = json.get('schema');
   if (named === undefined) return undefined;
-  const kind = KIND_NAMES.find((each) => each === named);
+  const kind = OWN_SCHEMA_NAMES.find((each) => each === named);
   const definition = json.get('definition');
   const name = isObject(definition) ? definition.get('name') : undefined;
   if (kind && isObject(definition) && typeof name === 'string') return { kind, name, definition };
@@ -119,8 +100,9 @@ export async function writeSchema(
   present: readonly SchemaObject[],
   replaces: boolean,
 ): Promise<void> {
+  // Functions and roles name each other: functions get their role after the roles.
   const late: SchemaObject[] = [];
-  for (const kind of KIND_NAMES) {
+  for (const kind of OWN_SCHEMA_NAMES) {
     for (const object of wanted.filter((each) => each.kind === kind)) {
       const state = stateOf(object, present);
       if (state === 'same' || (state === 'different' && !replaces)) continue;
@@ -144,13 +126,13 @@ async function write(ask: Ask, object: SchemaObject, query: string): Promise<voi
   }
 }
 
-const createText = (kind: SchemaKindName, definition: JsonObject): string =>
-  `{${JSON.stringify(KINDS[kind].create)}:${paramsText(kind, definition)}}`;
+const createText = (kind: OwnSchemaName, definition: JsonObject): string =>
+  `{"create_${NATIVE_KINDS[kind].singular}":${paramsText(kind, definition)}}`;
 
 const replaceText = ({ kind, name }: SchemaObject, definition: JsonObject): string =>
   `{"replace":${schemaRefText(kind, name)},"params":${paramsText(kind, definition)}}`;
 
-function paramsText(kind: SchemaKindName, definition: JsonObject): string {
+function paramsText(kind: OwnSchemaName, definition: JsonObject): string {
   // A collection without `history_days` keeps its history for ever; one made without it would do so for 30 days. Of null, `expressionOf()`
   // makes nothing.
   const text = expressionOf(definition);

@@ -1,5 +1,6 @@
 /** Values in wire form, as parts of queries. */
 import { quote, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
+import { isSchemaName, NATIVE_KINDS } from '../values/native-kinds.ts';
 import { isSetOp, wirePartsOfOp } from '../values/sets.ts';
 
 export const isObject = (json: Json | undefined): json is JsonObject => json instanceof Map;
@@ -91,17 +92,10 @@ export const schemaRefText = (kind: string, name: string): string =>
   `{"@ref":{"id":${quote(name)},"collection":{"@ref":{"id":${quote(kind)}}}}}`;
 
 /** In words. */
-export const schemaName = (kind: string, name: string): string =>
-  `${SINGULAR[kind] ?? kind} '${name}'`;
-
-const SINGULAR: Readonly<Record<string, string>> = {
-  collections: 'collection',
-  indexes: 'index',
-  functions: 'function',
-  roles: 'role',
-  access_providers: 'access provider',
-  databases: 'database',
-};
+export function schemaName(kind: string, name: string): string {
+  const singular = isSchemaName(kind) ? NATIVE_KINDS[kind].singular : kind;
+  return `${singular.replace('_', ' ')} '${name}'`;
+}
 
 /** The same text for the same value, whatever the order of members. */
 export function canonicalText(json: Json): string {

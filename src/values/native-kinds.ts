@@ -1,6 +1,6 @@
 /** The native collections: one row each with all facts that other rooms need. Their members are *native kinds*. */
 
-interface NativeKindRow {
+export interface NativeKindRow {
   /** Number of the collection. Stored keys contain it: never change one. */
   readonly number: number;
   /**
@@ -19,6 +19,8 @@ interface NativeKindRow {
   readonly isAllowedInContainer: boolean;
   /** Number of its first member; undefined: ids are not in order, or start at 1. */
   readonly firstNumber?: number;
+  /** Fields that the database adds to a member by itself, so that exports leave them out. */
+  readonly derived?: readonly string[];
 }
 
 /** Collections below this number are native. */
@@ -34,6 +36,7 @@ const identity = {
   refType: 'Ref',
 } as const;
 
+/** Schema objects name those of kinds before theirs only (functions and roles name each other): exports create them in this order. */
 export const NATIVE_KINDS = {
   collections: {
     ...schemaObject,
@@ -59,6 +62,7 @@ export const NATIVE_KINDS = {
     label: 'Index',
     refType: 'Index Ref',
     firstNumber: FIRST_USER_INDEX,
+    derived: ['active'],
   },
   functions: {
     ...schemaObject,
@@ -92,6 +96,7 @@ export const NATIVE_KINDS = {
     label: 'Access provider',
     refType: 'Ref',
     isAdminOnly: true,
+    derived: ['audience'],
   },
 } as const satisfies Readonly<Record<string, NativeKindRow>>;
 
@@ -103,10 +108,17 @@ export type SchemaName = {
   [Name in NativeName]: Kinds[Name]['isNamed'] extends true ? Name : never;
 }[NativeName];
 
+/** What the schema of a database consists of. A child database has a schema of its own. */
+export type OwnSchemaName = Exclude<SchemaName, 'databases'>;
+
 /** Kinds of objects that an unresolved ref can name. */
 export type NativeSingular = Kinds[NativeName]['singular'];
 
 export const NATIVE_NAMES = Object.keys(NATIVE_KINDS) as readonly NativeName[];
+
+export const OWN_SCHEMA_NAMES = NATIVE_NAMES.filter(
+  (name): name is OwnSchemaName => NATIVE_KINDS[name].isNamed && name !== 'databases',
+);
 
 /** Internal numbers of the native collections. */
 export const NATIVE = Object.fromEntries(
