@@ -64,10 +64,14 @@ interface ListeningDevice {
   heldBack: ChangeHint | undefined;
 }
 
-/** Of one commit in one database. */
+/** Of one commit in one database. What is the same for all devices is found once: a hub has thousands. */
 interface Changes {
   readonly keys: Key[];
   readonly entries: Key[];
+  /** Of the schema: it may concern the rights of every device. */
+  isOfSchema: boolean;
+  /** Of a collection of the app. */
+  isOfDocuments: boolean;
   /** Whether any is in the sets of a device, by the ranges of these. */
   readonly inRanges: Map<Watch['ranges'], boolean>;
 }
@@ -248,14 +252,26 @@ function changesIn({ rows, entries }: CommitNotice): ReadonlyMap<DatabaseId, Cha
   for (const { space, key } of rows) {
     if (space !== 'documents') continue;
     const database = databaseOf(key);
-    const known = found.get(database);
-    if (known) known.keys.push(key);
-    else found.set(database, { keys: [key], entries: [], inRanges: new Map() });
+    const changes = found.get(database) ?? noChanges();
+    found.set(database, changes);
+    changes.keys.push(key);
+    const { collection } = decodeDocumentKey(key);
+    // Logins of other users concern nobody.
+    changes.isOfSchema ||= RIGHTS_COLLECTIONS.has(collection);
+    changes.isOfDocuments ||= !isNative(collection);
   }
   for (const { space, key } of entries)
     if (space === 'documents') found.get(databaseOf(key))?.entries.push(key);
   return found;
 }
+
+const noChanges = (): Changes => ({
+  keys: [],
+  entries: [],
+  isOfSchema: false,
+  isOfDocuments: false,
+  inRanges: new Map(),
+});
 
 /** What of a device a commit may concern: its rights, or only documents of its sets. */
 function concernOf(
@@ -273,21 +289,12 @@ function concernOf(
   return found;
 }
 
-function concernsRights(
-  { keys, entries }: Changes,
-  own: readonly Key[],
-  watch: Watch | undefined,
-): boolean {
-  // Logins of other users concern nobody.
-  const isOfAll = (key: Key): boolean => RIGHTS_COLLECTIONS.has(decodeDocumentKey(key).collection);
-  const isUserDocument = (key: Key): boolean => !isNative(decodeDocumentKey(key).collection);
-  return keys.some(
-    (key) =>
-      own.includes(key) ||
-      isOfAll(key) ||
-      // A device that has not pulled here: any document may concern it.
-      (watch ? watch.scope.matches({ key, entries }) : isUserDocument(key)),
-  );
+function concernsRights(changes: Changes, own: readonly Key[], watch: Watch | undefined): boolean {
+  if (changes.isOfSchema) return true;
+  // A device that has not pulled here: any document may concern it.
+  if (!watch && changes.isOfDocuments) return true;
+  const { keys, entries } = changes;
+  return keys.some((key) => own.includes(key) || watch?.scope.matches({ key, entries }));
 }
 
 function isInSets({ keys, entries, inRanges }: Changes, { ranges }: Watch): boolean {
