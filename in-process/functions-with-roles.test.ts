@@ -5,6 +5,8 @@ import { createNetwork, openDatabase, openHub, type TestHub, type TestNetwork } 
 
 const notes = q.Collection('notes');
 const counted = q.Call(q.Function('counted'));
+/** Writes, which nobody sees who only sees the call. */
+const noted = q.Call(q.Function('noted'));
 
 let hub: TestHub;
 let network: TestNetwork;
@@ -20,6 +22,13 @@ beforeEach(async () => {
       name: 'counted',
       role: 'admin',
       body: q.Query(q.Lambda([], q.Count(q.Documents(notes)))),
+    }),
+  );
+  await admin.query(
+    q.CreateFunction({
+      name: 'noted',
+      role: 'admin',
+      body: q.Query(q.Lambda([], q.Create(notes, { data: {} }))),
     }),
   );
   const { secret } = await admin.query(q.CreateKey({ role: 'server' }));
@@ -45,14 +54,50 @@ test.each(['complete', 'hub-or-copy'] as const)(
   },
 );
 
+test.each(['complete', 'hub-or-copy'] as const)('one at %s is of the hub', async (at) => {
+  await expect.poll(() => sync.state).toBe('live');
+  expect(await sync.client.queryWithMetrics(counted, { at })).toMatchObject({
+    value: 0,
+    from: 'hub',
+  });
+});
+
 test('a live one is answered by the hub, and again when something has come from there', async () => {
   const answers: unknown[] = [];
   const stop = sync.client.subscribe(counted, {
-    next: (count) => void answers.push(count),
+    next: (count, { from }) => void answers.push(from === 'hub' ? count : from),
     error: (error) => void answers.push(error.code),
   });
   await expect.poll(() => answers).toEqual([0]);
   await hub.client().query(q.Create(notes, { data: {} }));
   await expect.poll(() => answers).toEqual([0, 1]);
   stop();
+});
+
+const notesAtHub = () => hub.client().query(q.Count(q.Documents(notes)));
+const refusedIn = (place: string) => ({
+  code: 'call error',
+  errors: [
+    { cause: [{ description: `Call performs a write, which is not allowed in ${place}.` }] },
+  ],
+});
+
+test.each(['complete', 'hub-or-copy'] as const)(
+  'one that writes is refused at %s, and has written nothing',
+  async (at) => {
+    await expect.poll(() => sync.state).toBe('live');
+    await expect(sync.client.query(noted, { at })).rejects.toMatchObject(
+      refusedIn('queries that say where they are answered (`at`)'),
+    );
+    expect(await notesAtHub()).toBe(0);
+  },
+);
+
+test('a live one that writes is refused, and has written nothing', async () => {
+  await expect.poll(() => sync.state).toBe('live');
+  const failed = new Promise((resolve) => {
+    sync.client.subscribe(noted, { next: resolve, error: resolve });
+  });
+  expect(await failed).toMatchObject(refusedIn('live queries'));
+  expect(await notesAtHub()).toBe(0);
 });

@@ -163,12 +163,17 @@ export class LiveQueries {
     const isTouched = meanwhile.some((notice) => !readSet || touches(notice, readSet));
     // A run that another tab held up may have missed the commit that it ran for: once more. The store itself waits before it gives up.
     if (isTouched || answer.isHeldUp) this.stale.add(live);
-    const { status, body, missing = [] } = answer;
+    const { status, body, missing = [], isHubs } = answer;
     const sent = missing.length === 0 ? body : `${body} ${JSON.stringify(missing)}`;
     if (sent === live.sent) return;
     live.sent = sent;
     live.answers += 1;
-    this.options.emit(live.id, { status, body, ...(missing.length > 0 && { missing }) });
+    this.options.emit(live.id, {
+      status,
+      body,
+      ...(missing.length > 0 && { missing }),
+      ...(isHubs && { isHubs }),
+    });
   }
 
   private async ask({ secret, query, readSet, shown }: LiveQuery): Promise<Run> {

@@ -1,6 +1,6 @@
 /** Queries that are sent to the hub to be evaluated there. */
 import { EVERY_KEY } from '../../src/codec/ranges.ts';
-import type { Metrics, QueryAnswer, ReadSet } from '../../src/engine/host.ts';
+import type { Metrics, QueryAnswer, QueryRequest, ReadSet } from '../../src/engine/host.ts';
 import { Refusal, REFUSALS } from '../../src/errors.ts';
 import { scan } from '../../src/store/scan.ts';
 import { NO_METRICS } from '../../src/engine/session.ts';
@@ -15,7 +15,7 @@ export interface Hub {
 }
 
 const LOGIN_MS = 8000;
-const QUERY_MS = 60_000;
+export const QUERY_MS = 60_000;
 const PING_MS = 3000;
 
 /**
@@ -44,7 +44,7 @@ export async function loginAtHub(
   return { status: 200, body: '', secret: resource.secret };
 }
 
-export interface TimedQuery {
+export interface TimedQuery extends Partial<Pick<QueryRequest, 'allows' | 'placeName'>> {
   /** Wire JSON. */
   readonly query: string;
   readonly timeoutMs?: number | undefined;
@@ -62,17 +62,25 @@ export async function askHub(
     throw signal?.aborted ? aborted() : await unreached(unanswered(isRead(query), cause), hub);
   });
   return {
+    ...HUBS_ANSWER,
     status: answer.status,
     body,
     txnTime: Number(answer.headers.get('x-txn-time')),
     metrics: metricsIn(answer.headers),
-    database: [],
-    readSet: UNKNOWN_READS,
   };
 }
 
 /** What it has read at the hub may change with anything that comes from there. */
 const UNKNOWN_READS: ReadSet = { rows: [], ranges: [scan('documents', EVERY_KEY)] };
+
+/** What is alike in all answers of a hub. */
+export const HUBS_ANSWER = {
+  txnTime: 0,
+  metrics: NO_METRICS,
+  database: [],
+  readSet: UNKNOWN_READS,
+  isHubs: true,
+} as const;
 
 /** @throws Refusal `hub_unreachable` */
 export async function openLive(

@@ -11,7 +11,7 @@ const askedAt = (status: number) =>
     {
       secret: 's',
       isInContact: true,
-      ask: () => Promise.resolve({ status, body: '{"errors":[]}' }),
+      ask: () => Promise.resolve({ status, body: '{"errors":[]}', isHubs: true }),
     } as unknown as SyncSession,
     { run: () => Promise.resolve(OF_COPY) },
     call,

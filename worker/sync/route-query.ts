@@ -3,7 +3,7 @@ import { errorOf } from '../../src/http/answer-query.ts';
 import type { MissingSet } from '../../src/answers.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { AnswerPlace, QueryCall, QueryReply } from '../../src/host/query.ts';
-import { isUnreached } from './hub-queries.ts';
+import { isUnreached, type TimedQuery } from './hub-queries.ts';
 import type { SyncSession } from './session.ts';
 import type { Abortable } from '../queries/abortable-calls.ts';
 import { checkTimeout } from '../queries/query-options.ts';
@@ -32,7 +32,8 @@ export async function answerQuery(
   if (call.at === 'complete') return requireComplete(here);
   if (!sync.isInContact) return here;
   const timeoutMs = Math.min(call.timeoutMs ?? HUB_MS, HUB_MS);
-  const atHub = await askHub(sync, { ...call, timeoutMs }, abortable).catch((reason: unknown) => {
+  const read = { ...call, timeoutMs, allows: 'read', placeName: READ_PLACE } as const;
+  const atHub = await askHub(sync, read, abortable).catch((reason: unknown) => {
     if (isUnreached(reason)) return here;
     throw reason;
   });
@@ -50,9 +51,9 @@ const notPlace = (at: unknown): string =>
 
 const askHub = async (
   sync: Pick<SyncSession, 'ask'>,
-  call: QueryCall,
+  call: TimedQuery,
   { signal }: Partial<Abortable>,
-): Promise<QueryReply> => ({ ...queryReply(await sync.ask(call, signal)), isHubs: true });
+): Promise<QueryReply> => queryReply(await sync.ask(call, signal));
 
 const isRefusedWrite = ({ status, body }: QueryReply): boolean =>
   status === 400 && body.includes(READ_PLACE);

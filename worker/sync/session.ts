@@ -29,9 +29,10 @@ import type { Abortable } from '../queries/abortable-calls.ts';
 import { queryReply } from '../queries/replies.ts';
 import type { Tabs } from '../tabs/tabs.ts';
 import { judgedData, writeData } from './session-data.ts';
-import { askHub, openLive, type Hub, type TimedQuery } from './hub-queries.ts';
+import { askHub, isRead, openLive, type Hub, type TimedQuery } from './hub-queries.ts';
 import { CopyLogin } from './login.ts';
 import { readKept } from './outbox-file.ts';
+import { readAtHub } from './read-at-hub.ts';
 import { SecondCopy } from './second-copy.ts';
 import { SharedSync } from './shared-sync.ts';
 import type { TokenVault } from './token-vault.ts';
@@ -235,6 +236,8 @@ export class SyncSession {
 
   /** Sends a query to the hub. @throws Refusal as `unanswered` says */
   ask(request: TimedQuery, signal?: AbortSignal): Promise<QueryAnswer> {
+    if (request.allows === 'read' && !isRead(request.query))
+      return readAtHub((_, body, ended) => this.openLive(body, ended), request, signal);
     return askHub(this.hub, this.login.token, request, signal);
   }
 

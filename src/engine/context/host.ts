@@ -191,6 +191,8 @@ export interface QueryAnswer {
   readonly readSet: ReadSet;
   /** Of a copy of a hub's database: see `MissingSet`. */
   readonly missing?: readonly MissingSet[];
+  /** Of a copy too: its hub has answered. */
+  readonly isHubs?: true;
   /** Index entries and documents that its sets went through. No caller is told: it is more than it is shown. */
   readonly scanned?: number;
 }

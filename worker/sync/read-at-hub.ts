@@ -1,0 +1,39 @@
+/** Queries that may only read, at a hub: `POST /` would let them write, in a function that the device does not look into. */
+import type { QueryAnswer } from '../../src/engine/host.ts';
+import { abortWith } from '../../hosts/abort-with.ts';
+import { aborted } from '../queries/abortable-calls.ts';
+import type { LiveAnswer } from '../queries/live-queries.ts';
+import { HubLiveQueries, type HubLiveOptions } from './hub-live-queries.ts';
+import { HUBS_ANSWER, notAnswered, QUERY_MS, unanswered, type TimedQuery } from './hub-queries.ts';
+
+/** As the hub names the place where it refuses writes. */
+const LIVE_PLACE = 'allowed in live queries.';
+
+/**
+ * The first answer to the query as a live one: the hub refuses writes in those.
+ * @throws Refusal `hub_unreachable`
+ */
+export async function readAtHub(
+  open: HubLiveOptions['open'],
+  { query, timeoutMs = QUERY_MS, placeName }: TimedQuery,
+  signal?: AbortSignal,
+): Promise<QueryAnswer> {
+  const late = AbortSignal.timeout(timeoutMs);
+  const ended = abortWith(signal, late);
+  const live = new HubLiveQueries({ open });
+  try {
+    const { status, body } = await new Promise<LiveAnswer>((resolve, reject) => {
+      ended.signal.addEventListener('abort', reject);
+      if (ended.signal.aborted) reject();
+      live.subscribe(0, '', query, (_, answer) => resolve(answer));
+    });
+    const place = `allowed in ${placeName ?? 'this place'}.`;
+    const said = status === 400 ? body.replace(LIVE_PLACE, () => place) : body;
+    return { ...HUBS_ANSWER, status, body: said };
+  } catch (cause) {
+    throw signal?.aborted ? aborted() : unanswered(true, notAnswered(cause, timeoutMs));
+  } finally {
+    live.close();
+    ended.abort();
+  }
+}
