@@ -1,5 +1,6 @@
+import { createCollection } from '@tanstack/db';
 import { expect, test } from 'vitest';
-import { q } from '../index.ts';
+import { Ref, UsageError, q, type BurrowError, type Client, type Observer } from '../index.ts';
 import { burrowCollectionOptions } from './tanstack.ts';
 
 test('an option that does not exist is refused: without its query a collection shows everything', () => {
@@ -7,4 +8,66 @@ test('an option that does not exist is refused: without its query a collection s
   expect(() => burrowCollectionOptions(options)).toThrow(
     'There is no option `qeury`. There are: client, collection, query, label, data.',
   );
+});
+
+const notes = q.Collection('notes');
+
+test.each<[string, unknown]>([
+  ['undefined, as of who has not logged in', undefined],
+  ['a promise', Promise.resolve({})],
+  ['a database', { client: () => ({}) }],
+])('a client that is %s is refused', (_, client) => {
+  expect(() => burrowCollectionOptions({ client: client as Client, collection: notes })).toThrow(
+    new UsageError('The option `client` must be a client: `db.client()`, or `sync.client`.'),
+  );
+});
+
+/** A collection over a client whose answers the test gives. */
+const openCollection = () => {
+  const asked: Observer<unknown>[] = [];
+  const client = {
+    query: () => Promise.resolve(),
+    subscribe: (_: unknown, observer: Observer<unknown>) => {
+      asked.push(observer);
+      return () => undefined;
+    },
+  } as unknown as Client;
+  const options = burrowCollectionOptions<{ title?: string }>({ client, collection: notes });
+  const collection = createCollection({ ...options, startSync: true });
+  const answer = (value: unknown) => asked.at(-1)?.next(value, { partial: [], from: 'device' });
+  const end = (error: BurrowError) => {
+    asked.at(-1)?.error?.(error);
+    asked.at(-1)?.closed?.(error);
+  };
+  return { collection, asked, answer, end };
+};
+
+const aHeron = { ref: new Ref('1', new Ref('notes')), data: { title: 'a heron' }, ts: 1 };
+
+test.each<[string, unknown]>([
+  ['no documents', ['a heron']],
+  ['data without refs', [{ title: 'a heron' }]],
+  ['null', null],
+  ['a number', 5],
+  ['a page of refs', { data: [aHeron.ref] }],
+])('a query whose answer is %s is an error, and a write does not wait for it', async (_, value) => {
+  const { collection, asked, answer } = openCollection();
+  answer(value);
+  expect(collection.status).toBe('error');
+  await expect(collection.preload()).rejects.toThrow('must answer documents');
+  answer([aHeron]);
+  expect(collection.toArray).toMatchObject([{ id: '1', title: 'a heron' }]);
+  const saved = collection.update('1', (item) => void (item.title = 'two herons'));
+  await expect.poll(() => asked.length).toBe(2);
+  answer(value);
+  await expect(saved.isPersisted.promise).resolves.toBeDefined();
+});
+
+test('what was signed out of, or closed, is shown no more', () => {
+  const { collection, answer, end } = openCollection();
+  answer([aHeron]);
+  expect(collection.size).toBe(1);
+  end(new UsageError('The database is locked.'));
+  expect(collection.size).toBe(0);
+  expect(collection.status).toBe('error');
 });

@@ -2,6 +2,7 @@
 import type { CollectionConfig, PendingMutation } from '@tanstack/db';
 import {
   q,
+  UsageError,
   type Client,
   type CollectionRef,
   type Expr,
@@ -50,7 +51,7 @@ const PAGE_SIZE = 100_000;
 /**
  * Options for `createCollection` of `@tanstack/db`. The items are those of a live query; inserts, updates and deletes are written to the
  * database, those of one transaction in one query.
- * @throws UsageError when an option does not exist
+ * @throws UsageError when an option does not exist, or there is no client
  * @example
  * const collection = createCollection(
  *   burrowCollectionOptions<{ title: string }>({ client, collection: notes }),
@@ -62,6 +63,9 @@ export function burrowCollectionOptions<T extends object>(
 ): BurrowCollectionConfig<T> {
   requireKnown(options, OPTIONS);
   const { client, collection, query = allOf(collection), label, data } = options;
+  // Before a login there is none.
+  if (typeof (client as Partial<Client> | undefined)?.subscribe !== 'function')
+    throw new UsageError('The option `client` must be a client: `db.client()`, or `sync.client`.');
   const rows = new LiveRows<T>(client, query);
   const save = async (mutations: readonly Mutation<T>[]): Promise<void> => {
     const changes = mutations.map(({ type, modified }) => ({ type, item: modified }));

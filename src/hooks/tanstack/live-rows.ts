@@ -87,6 +87,12 @@ export class LiveRows<T extends object> {
         this.fail(error);
         this.answer(number);
       },
+      closed: (error) => {
+        if (isOver()) return;
+        // What was locked or closed is shown no more.
+        this.show([]);
+        this.fail(error);
+      },
     });
     this.runs = [...this.runs, { number, stop, answered }];
   }
@@ -112,13 +118,9 @@ export class LiveRows<T extends object> {
   }
 
   private show(answer: Documents<T>): void {
-    const documents = 'data' in answer ? answer.data : answer;
-    if ('data' in answer && answer.after !== undefined) {
-      this.fail(
-        new UsageError(
-          'The query of a collection must show all of its documents: this page has others after it.',
-        ),
-      );
+    const { data: documents = answer, after } = Object(answer) as Partial<Page>;
+    if (!areDocuments<T>(documents) || after !== undefined) {
+      this.fail(new UsageError(after === undefined ? NO_DOCUMENTS : NOT_ALL));
       return;
     }
     const { begin, write, commit, markReady } = this.rows ?? {};
@@ -138,3 +140,12 @@ export class LiveRows<T extends object> {
     markReady();
   }
 }
+
+const NOT_ALL =
+  'The query of a collection must show all of its documents: this page has others after it.';
+const NO_DOCUMENTS =
+  'The query of a collection must answer documents: an array of them, or a page, such as of `Map(page, (ref) => Get(ref))`.';
+
+const areDocuments = <T>(given: unknown): given is readonly StoredDocument<T>[] =>
+  Array.isArray(given) &&
+  given.every((each) => (each as Partial<StoredDocument<T>> | null)?.ref?.id !== undefined);
