@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { DATA_LIMITS } from '../limits.ts';
 import { storageUse, watchStorage, type StorageWarning } from './storage.ts';
 
@@ -26,6 +26,12 @@ test('storageUse() tells usage, quota and persistence; nothing where the browser
     usageBytes: 250,
     quotaBytes: 1000,
     isPersistent: true,
+  });
+  const refused = () => Promise.reject(new TypeError('not in a private window'));
+  expect(await storageUse({ ...browserWith(250), estimate: refused })).toBeUndefined();
+  expect(await storageUse({ ...browserWith(250), persisted: refused })).toMatchObject({
+    usageBytes: 250,
+    isPersistent: false,
   });
   const silent = { estimate: () => Promise.resolve({}), persisted: () => Promise.resolve(false) };
   expect(await storageUse(silent)).toBeUndefined();
@@ -55,6 +61,29 @@ test('watchStorage() warns once of each threshold, and again after usage was bel
   storage.usage = 999;
   await passes(DATA_LIMITS.storageFarMs * 2);
   expect(told()).toEqual([]);
+});
+
+test('watchStorage() goes on after a warning that failed', async () => {
+  const storage = browserWith(850);
+  // Of the runner of tests, which would count it as failed.
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  const failures: unknown[] = [];
+  process.on('unhandledRejection', (reason) => failures.push(reason));
+  onTestFinished(() => {
+    process.removeAllListeners('unhandledRejection');
+    for (const other of others) process.on('unhandledRejection', other);
+  });
+  const stop = watchStorage({
+    storage,
+    onWarning: () => {
+      throw new Error('of the app');
+    },
+  });
+  await passes(DATA_LIMITS.storageNearMs * 3);
+  expect(storage.looks).toBe(4);
+  stop();
+  await vi.waitFor(() => expect(failures).toEqual([new Error('of the app')]));
 });
 
 test('watchStorage() looks seldom when there is room', async () => {

@@ -30,16 +30,15 @@ export async function storageUse(
   storage: StorageEstimates | undefined = browserStorage(),
 ): Promise<StorageUse | undefined> {
   if (!storage?.estimate) return undefined;
-  const { usage, quota } = await storage.estimate();
+  // Private windows may refuse both.
+  const { usage, quota }: StorageEstimate = await storage.estimate().catch(() => ({}));
   if (usage === undefined || !quota) return undefined;
-  const isPersistent = await storage.persisted();
+  const isPersistent = await storage.persisted().catch(() => false);
   return { usageBytes: usage, quotaBytes: quota, isPersistent };
 }
 
 const browserStorage = (): StorageEstimates | undefined =>
-  typeof navigator === 'undefined'
-    ? undefined
-    : (navigator as { readonly storage?: StorageEstimates }).storage;
+  (globalThis.navigator as { readonly storage?: StorageEstimates } | undefined)?.storage;
 
 export interface StorageWatchOptions {
   /** Called when a threshold is exceeded, once until usage is below it again. */
@@ -80,16 +79,14 @@ class StorageWatch {
   }
 
   start(): void {
-    if (typeof document !== 'undefined')
-      document.addEventListener('visibilitychange', this.onVisible);
+    page()?.addEventListener('visibilitychange', this.onVisible);
     void this.look();
   }
 
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.timer);
-    if (typeof document !== 'undefined')
-      document.removeEventListener('visibilitychange', this.onVisible);
+    page()?.removeEventListener('visibilitychange', this.onVisible);
   }
 
   private readonly onVisible = (): void => {
@@ -105,9 +102,10 @@ class StorageWatch {
     this.isLooking = false;
     if (this.isStopped) return;
     const part = use ? use.usageBytes / use.quotaBytes : 0;
-    if (use) this.warn(use, part);
     // A page that becomes visible again looks at once.
     if (!isHidden()) this.timer = setTimeout(() => void this.look(), this.waitMs(part));
+    // Last: what it calls may throw.
+    if (use) this.warn(use, part);
   }
 
   /** Where the reported quota is not the one that is enforced, that one is found by asking for room, as far as thresholds need it. */
@@ -142,4 +140,6 @@ class StorageWatch {
   }
 }
 
-const isHidden = (): boolean => typeof document !== 'undefined' && document.hidden;
+/** None in Node and in workers. */
+const page = (): Document | undefined => globalThis.document;
+const isHidden = (): boolean => page()?.hidden === true;
