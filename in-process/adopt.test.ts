@@ -295,6 +295,23 @@ test('an outbox that is full is waited for', async () => {
   await expectFive();
 });
 
+test('an adoption that is stopped while the outbox is full does not wait for the hub', async () => {
+  const stop = new AbortController();
+  const full = {
+    client: {
+      query: () => Promise.resolve([true]),
+      submit: () => {
+        stop.abort(new Error('stopped'));
+        return Promise.reject(queryError([{ code: 'outbox_full', description: 'It is full.' }]));
+      },
+    },
+    writes: { list: () => Promise.resolve([]) },
+    whenSettled: () => new Promise(() => undefined),
+  } as unknown as Sync;
+  const options = { ...here, signal: stop.signal };
+  await expect(adopt(local, full, options)).rejects.toThrow('stopped');
+});
+
 test('a document may be left out, or go up as another', async () => {
   const { settled } = await adopt(local, sync, {
     map: ({ ref, data }) => {
@@ -351,8 +368,19 @@ test('options, and answers of `map`, that are none are refused before anything i
   await wrong({ map: () => null }, '`map` must answer undefined or an object, but answered null');
   await wrong({ map: async () => ({}) }, 'but answered a promise');
   await wrong({ map: () => 'users' }, 'but answered users');
+  const noRef = '`map` must answer the ref of a document, as a query gives it, but answered ';
+  for (const ref of [ada, users, '1', null, await sync.client.query(q.Collections())])
+    for (const name of ['is', 'ref'])
+      await wrong({ map: () => ({ [name]: ref }) }, `${noRef}${String(ref)}`);
+  await wrong({ map: ({ ref }: { ref: Ref }) => ref }, 'but answered Ref(Collection("');
   const noSync = hub.url as unknown as Sync;
   await expect(adopt(local, noSync, here)).rejects.toMatchObject({ code: 'invalid_option' });
+  for (const [from, to] of [
+    [sync, local],
+    [sync, sync],
+    [Promise.resolve(local), sync],
+  ] as unknown as readonly [Database, Sync][])
+    await expect(adopt(from, to, here)).rejects.toMatchObject({ code: 'invalid_option' });
   expect(await sync.writes.list()).toEqual([]);
 });
 

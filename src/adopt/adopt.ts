@@ -219,6 +219,7 @@ function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal | undefined): 
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);
     signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
     void waited.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }

@@ -1,10 +1,10 @@
 /** The documents of the local database to be copied, each with the write that creates it at the hub. */
 import {
+  Expr,
   q,
   queryText,
   type Arg,
   type Database,
-  type Expr,
   type FaunaTime,
   type Ref,
   type Sync,
@@ -48,7 +48,8 @@ export async function documentsToAdopt(
   sync: Sync,
   options: AdoptOptions,
 ): Promise<readonly DocumentToAdopt[]> {
-  checkOptions(sync, options);
+  const wrong = wrongArguments(local, sync, options);
+  if (wrong !== undefined) throw invalidOption(wrong);
   const map: Mapping = options.map ?? (() => ({}));
   const names = await namesOf(local, options.collections);
   const read = await readAll(local, names, options);
@@ -81,27 +82,39 @@ const OPTIONS = [
   'signal',
 ] satisfies (keyof AdoptOptions)[];
 
-/** @throws AdoptRefused */
-function checkOptions(sync: Sync, options: AdoptOptions): void {
-  const { client } = Object(sync) as Partial<Sync>;
-  const wrong = !client
-    ? 'The second argument must be the sync of a copy: what `sync()` of a database gave.'
-    : (wrongOptions(options, OPTIONS) ??
-      (options.collections && !Array.isArray(options.collections)
-        ? '`collections` must be an array of names.'
-        : undefined));
-  if (wrong !== undefined) throw new AdoptRefused('invalid_option', wrong);
+/** A sentence; undefined when nothing is wrong. */
+function wrongArguments(
+  local: Partial<Database> | undefined,
+  sync: Partial<Sync> | undefined,
+  options: AdoptOptions,
+): string | undefined {
+  if (!local?.verify || !sync?.writes)
+    return 'Pass an open database, and the sync of a copy: what `sync()` of a database gave.';
+  return (
+    wrongOptions(options, OPTIONS) ??
+    (options.collections && !Array.isArray(options.collections)
+      ? '`collections` must be an array of names.'
+      : undefined)
+  );
 }
 
 /** @throws AdoptRefused: what is meant is not known, and the document would go up as it is, or stay */
 function checkAnswer(becomes: NonNullable<Adopted> | null): void {
   const isPromise = becomes instanceof Promise;
-  if (typeof becomes === 'object' && becomes !== null && !isPromise) return;
-  throw new AdoptRefused(
-    'invalid_option',
-    `\`map\` must answer undefined or an object, but answered ${isPromise ? 'a promise' : String(becomes)}.`,
-  );
+  if (typeof becomes !== 'object' || becomes === null || isPromise || becomes instanceof Expr)
+    throw invalidOption(
+      `\`map\` must answer undefined or an object, but answered ${isPromise ? 'a promise' : String(becomes)}.`,
+    );
+  const { is, ref } = becomes as { readonly is?: Expr; readonly ref?: Expr };
+  for (const given of [is, ref])
+    if (given !== undefined && !(Object(given) as Partial<Ref>).collection)
+      throw invalidOption(
+        `\`map\` must answer the ref of a document, as a query gives it, but answered ${String(given)}.`,
+      );
 }
+
+const invalidOption = (sentence: string): AdoptRefused =>
+  new AdoptRefused('invalid_option', sentence);
 
 async function namesOf(
   local: Database,
@@ -112,10 +125,7 @@ async function namesOf(
     names.push(...(page as readonly Ref[]).map(({ id }) => id));
   const unknown = wanted?.find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw new AdoptRefused(
-      'invalid_option',
-      `\`collections\`: the database has no collection '${unknown}'.`,
-    );
+    throw invalidOption(`\`collections\`: the database has no collection '${unknown}'.`);
   return wanted ?? names;
 }
 
