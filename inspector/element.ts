@@ -1,5 +1,5 @@
 /** The custom element: tabs, and what asks the worker while it is seen. */
-import type { Client, Database } from '../src/index.ts';
+import { UsageError, type Client, type Database } from '../src/index.ts';
 import type { Diagnostics, DiagnosticsCall } from '../src/host/diagnostics.ts';
 import { askWorker } from './ask.ts';
 import { problemOf, type Context, type Panel } from './context.ts';
@@ -21,6 +21,12 @@ const Base =
   (globalThis as { HTMLElement?: typeof HTMLElement }).HTMLElement ??
   (Object as unknown as typeof HTMLElement);
 
+/** @throws UsageError */
+export function requireDatabase(given: Partial<Database> | undefined): void {
+  if (!given?.verify)
+    throw new UsageError('The inspector takes an open database: await openDatabase(…).');
+}
+
 /**
  * `<burrow-inspector>`: shows what is in a database, and what goes on in it. Set `database`.
  * @example
@@ -41,6 +47,7 @@ export class BurrowInspector extends Base {
     return this.#database;
   }
   set database(database: Database | undefined) {
+    if (database) requireDatabase(database);
     this.#end();
     this.#database = database;
     this.#begin();
@@ -51,6 +58,8 @@ export class BurrowInspector extends Base {
     return this.#client;
   }
   set client(client: Client | undefined) {
+    if (client && !(client as Partial<Client>).queryWithMetrics)
+      throw new UsageError('The option `client` must be a client, such as `sync.client`.');
     this.#end();
     this.#client = client;
     this.#begin();

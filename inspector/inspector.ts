@@ -2,8 +2,8 @@
  * `burrowdb/inspector`: shows a database in the page that has opened it. An app loads it on demand:
  * `import('burrowdb/inspector')`. For development: it reads with the root secret.
  */
-import type { Client, Database } from '../src/index.ts';
-import { BurrowInspector } from './element.ts';
+import { UsageError, type Client, type Database } from '../src/index.ts';
+import { BurrowInspector, requireDatabase } from './element.ts';
 
 export { BurrowInspector };
 
@@ -22,19 +22,26 @@ if (customElements && !customElements.get(NAME)) customElements.define(NAME, Bur
 /**
  * Shows the inspector of a database.
  * @returns the element: `remove()` closes it, as the key Escape does at the lower edge of the window
+ * @throws UsageError when an argument is wrong
  * @example
  * const inspector = mountInspector(db);
  * inspector.remove();
  */
 export function mountInspector(
   database: Database,
-  { client, parent }: InspectorOptions = {},
+  options: InspectorOptions = {},
 ): BurrowInspector {
+  requireDatabase(database);
+  const { client, parent, ...others } = Object(options) as InspectorOptions;
+  if (typeof options !== 'object' || Object.keys(others).length > 0)
+    throw new UsageError('The options of the inspector are { client, parent }.');
+  if (parent !== undefined && !(parent as Partial<Element> | null)?.append)
+    throw new UsageError('The option `parent` must be an element.');
   const element = new BurrowInspector();
-  element.opener = document.activeElement;
-  if (!parent) element.setAttribute('docked', '');
   element.client = client;
   element.database = database;
+  element.opener = document.activeElement;
+  if (!parent) element.setAttribute('docked', '');
   (parent ?? document.body).append(element);
   element.focus();
   return element;

@@ -1,0 +1,42 @@
+/** What the inspector does not take: it says what to pass, and shows nothing. */
+import { expect, test } from 'vitest';
+import { openFake } from '../src/client/testing/fake-worker.ts';
+import { UsageError, type Database } from '../src/index.ts';
+import { BurrowInspector, mountInspector, type InspectorOptions } from './inspector.ts';
+
+const NO_DATABASE = 'The inspector takes an open database: await openDatabase(…).';
+const NO_CLIENT = 'The option `client` must be a client, such as `sync.client`.';
+const NO_PARENT = 'The option `parent` must be an element.';
+const NO_OPTIONS = 'The options of the inspector are { client, parent }.';
+
+const wrong: readonly unknown[] = [undefined, null, {}, 'notes', Promise.resolve()];
+
+test.each(wrong)('mountInspector() refuses %s as a database', (database) => {
+  expect(() => mountInspector(database as Database)).toThrow(new UsageError(NO_DATABASE));
+});
+
+test.each<[string, unknown]>([
+  [NO_CLIENT, { client: {} }],
+  [NO_CLIENT, { client: Promise.resolve() }],
+  [NO_PARENT, { parent: '#root' }],
+  [NO_PARENT, { parent: null }],
+  [NO_OPTIONS, '#root'],
+  [NO_OPTIONS, { parnet: {} }],
+])('mountInspector(): %s', async (sentence, options) => {
+  const { db } = await openFake();
+  expect(() => mountInspector(db, options as InspectorOptions)).toThrow(new UsageError(sentence));
+  await db.close();
+});
+
+test('the element refuses them too, and keeps what it has', async () => {
+  const { db } = await openFake();
+  const element = new BurrowInspector();
+  element.database = db;
+  expect(() => (element.database = {} as Database)).toThrow(new UsageError(NO_DATABASE));
+  expect(() => (element.client = {} as never)).toThrow(new UsageError(NO_CLIENT));
+  expect(element.database).toBe(db);
+  // As of a framework before there is one.
+  element.client = null as never;
+  element.database = null as never;
+  await db.close();
+});
