@@ -16,7 +16,7 @@ import {
   type RequestOf,
 } from '../../src/sync/protocol/messages.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
-import { foreign } from './hub-queries.ts';
+import { foreign, noHub } from './hub-queries.ts';
 import { HubLine, type LineHost } from './hub-line.ts';
 import { isEvents, readEvents } from './server-events.ts';
 
@@ -119,7 +119,7 @@ async function postTo<N extends RequestName>(
       // With `cache: 'no-store'` the browser would send a CORS preflight before each exchange.
       credentials: 'omit',
     });
-    if (!answer.ok) return await refusedBy(answer);
+    if (!answer.ok) return await refusedBy(answer, options.url);
     const json: unknown = await answer.json().catch((reason: unknown) => {
       throw reason instanceof SyntaxError ? new ForeignAnswer(foreign(answer).message) : reason;
     });
@@ -134,8 +134,11 @@ const NOBODY: HubAnswer<never> = {
   refusal: { code: 'needs_login', description: 'No user is logged in.' },
 };
 
-/** @throws when the answer is not one of the hub: then it is unknown whether the hub has seen the request */
-export async function refusedBy(answer: Response): Promise<HubAnswer<never>> {
+/**
+ * @param url of the hub, where an unknown path means that there is none
+ * @throws when the answer is not one of the hub: then it is unknown whether the hub has seen the request
+ */
+export async function refusedBy(answer: Response, url?: string): Promise<HubAnswer<never>> {
   const retryAfterMs = retryAfterIn(answer.headers.get('retry-after'), Date.now());
   const retry = retryAfterMs === undefined ? {} : { retryAfterMs };
   const refusal = await answer
@@ -143,8 +146,9 @@ export async function refusedBy(answer: Response): Promise<HubAnswer<never>> {
     .then((json: unknown) => syncRefusal(json, 'refusal'))
     .catch(() => undefined);
   if (refusal) return { ok: false, refusal, ...retry };
-  const description = foreign(answer).message;
-  if (answer.status !== NO_SUCH_PLACE)
+  const isNowhere = answer.status === NO_SUCH_PLACE;
+  const description = (isNowhere && url !== undefined ? noHub(url) : foreign(answer)).message;
+  if (!isNowhere)
     throw retryAfterMs === undefined
       ? new ForeignAnswer(description)
       : new RetryLater(description, retryAfterMs);

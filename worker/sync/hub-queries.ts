@@ -39,6 +39,8 @@ export async function loginAtHub(
   const { status } = answer;
   if (status >= 500) return { why: `The hub has answered with status ${status}.` };
   if (status === 401) throw new Refusal('unauthorized', 'The hub does not know this `key`.');
+  // Of a path, not of what a query looks for.
+  if (status === 404 && body.includes('"not found"')) throw noHub(hub.url);
   if (!answer.ok) return { status, body, secret: '' };
   const { resource } = JSON.parse(body) as { readonly resource: { readonly secret: string } };
   return { status: 200, body: '', secret: resource.secret };
@@ -147,6 +149,10 @@ export function isAnswer(text: string): boolean {
     return false;
   }
 }
+
+/** Whoever answers at the URL knows no such path: it may be a hub, under another one. */
+export const noHub = (url: string): Refusal =>
+  new Refusal('connection_needed', `There is no hub at ${url}: check the option \`url\`.`);
 
 /** Somebody else answers at the URL. */
 export const foreign = ({ status }: Response): Refusal =>

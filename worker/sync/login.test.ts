@@ -106,3 +106,19 @@ test.each([
     expect(kept.get('copy')).toBe(left);
   },
 );
+
+test('an address without a hub is named, by a login and by a token', async () => {
+  const nowhere = async () =>
+    Response.json({ errors: [{ code: 'not found', description: 'Not found' }] }, { status: 404 });
+  const login = new CopyLogin({
+    name: 'copy',
+    network: { fetch: nowhere },
+    vault: { kept: async () => undefined },
+  } as unknown as CopyLoginOptions);
+  const ada = { user: '"ada"', password: 'p', key: 'k' };
+  for (const how of [{ secret: 'token' }, { login: ada }])
+    await expect(login.logIn(`${HUB}/api`, how as never, undefined)).rejects.toMatchObject({
+      code: 'connection_needed',
+      message: 'There is no hub at https://hub.test/api: check the option `url`.',
+    });
+});

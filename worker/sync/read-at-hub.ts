@@ -7,7 +7,7 @@ import { HubLiveQueries, type HubLiveOptions } from './hub-live-queries.ts';
 import { HUBS_ANSWER, notAnswered, QUERY_MS, unanswered, type TimedQuery } from './hub-queries.ts';
 
 /** As the hub names the place where it refuses writes. */
-const LIVE_PLACE = 'allowed in live queries.';
+const LIVE_PLACE = 'live queries';
 
 /**
  * The first answer to the query as a live one: the hub refuses writes in those.
@@ -18,17 +18,15 @@ export async function readAtHub(
   { query, timeoutMs = QUERY_MS, placeName }: TimedQuery,
   signal?: AbortSignal,
 ): Promise<QueryAnswer> {
-  const late = AbortSignal.timeout(timeoutMs);
-  const ended = abortWith(signal, late);
+  const ended = abortWith(signal, AbortSignal.timeout(timeoutMs));
   const live = new HubLiveQueries({ open });
   try {
     const { status, body } = await new Promise<LiveAnswer>((resolve, reject) => {
+      ended.signal.throwIfAborted();
       ended.signal.addEventListener('abort', reject);
-      if (ended.signal.aborted) reject();
       live.subscribe(0, '', query, (_, answer) => resolve(answer));
     });
-    const place = `allowed in ${placeName ?? 'this place'}.`;
-    const said = status === 400 ? body.replace(LIVE_PLACE, () => place) : body;
+    const said = status === 400 && placeName ? body.replace(LIVE_PLACE, placeName) : body;
     return { ...HUBS_ANSWER, status, body: said };
   } catch (cause) {
     throw signal?.aborted ? aborted() : unanswered(true, notAnswered(cause, timeoutMs));
