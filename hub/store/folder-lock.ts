@@ -22,6 +22,8 @@ export interface TakenFolder {
   readonly path: string;
   /** Where PGlite keeps its files. */
   readonly data: string;
+  /** The number of the user to whom belongs what this process makes there. */
+  readonly user: number;
   release(): Promise<void>;
 }
 
@@ -62,6 +64,7 @@ export async function takeFolder(
   };
   const socket = socketOf(path, own);
   let stopListening: Awaited<ReturnType<typeof listenAt>>;
+  let user: number;
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
     const place = await placeOf(path, socket);
@@ -69,6 +72,7 @@ export async function takeFolder(
     if (place !== undefined) stopListening = await listenAt(socket);
     if (stopListening) own = { ...own, place };
     while (!(await tryLock(lock, own))) await clearStale(lock, own, say);
+    ({ uid: user } = await stat(lock));
   } catch (reason) {
     await stopListening?.();
     if (reason instanceof Refusal) throw reason;
@@ -86,6 +90,7 @@ export async function takeFolder(
   return {
     path,
     data: dataIn(path),
+    user,
     async release() {
       clearInterval(beat);
       heldHere.delete(lock);

@@ -3,12 +3,28 @@
  * opened. So a mark stands beside it until it has been opened.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { Refusal } from '../../src/errors.ts';
 
 const markOf = (data: string): string => `${data}.unfinished`;
 
 export const isMade = (data: string): boolean => existsSync(data) && !existsSync(markOf(data));
+
+/**
+ * Files that another user writes into a database are for that user alone, and PostgreSQL ends where it cannot read one.
+ * @param user to whom belongs what this process writes there
+ * @throws Refusal `storage_unavailable`
+ */
+export async function requireOwn(data: string, user: number): Promise<void> {
+  if (!existsSync(data)) return;
+  const { uid } = await stat(data);
+  if (uid !== user)
+    throw new Refusal(
+      'storage_unavailable',
+      `${data} belongs to user ${uid}, and what user ${user} writes there could not be opened by a hub of that user: run it as that user (sudo -u '#${uid}').`,
+    );
+}
 
 /**
  * Removes what was begun and not finished: nothing was stored there.

@@ -1,7 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -72,6 +83,25 @@ describe('openHubStore() of a folder', () => {
       const made = await openHubStore({ at: { data } });
       await made.close();
       expect((await stat(join(data, 'pglite'))).mode & 0o777).toBe(0o700);
+    },
+  );
+
+  // Windows has no such owners.
+  test.skipIf(process.platform === 'win32')(
+    'of another user is left alone: that user could not open what is written there',
+    async () => {
+      const data = join(folder, 'of another');
+      await mkdir(data);
+      if (process.getuid?.() === 0) {
+        await prepareFolder(data);
+        await chown(dataIn(data), 4321, 4321);
+      } else await symlink('/usr', dataIn(data));
+      const uid = (await stat(dataIn(data))).uid;
+      await expect(openHubStore({ at: { data } })).rejects.toMatchObject({
+        code: 'storage_unavailable',
+        message: expect.stringContaining(`sudo -u '#${uid}'`),
+      });
+      expect((await readdir(data)).filter((name) => name !== 'pglite')).toEqual([]);
     },
   );
 

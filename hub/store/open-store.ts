@@ -12,7 +12,7 @@ import { LentDatabase } from '../sql/lent-database.ts';
 import type { SqlConnection } from '../sql/sql-client.ts';
 import { rollback } from '../sql/statements.ts';
 import { dataIn, takeFolder } from './folder-lock.ts';
-import { beginFolder, isMade } from './new-folder.ts';
+import { beginFolder, isMade, requireOwn } from './new-folder.ts';
 import { OtherCommits } from './other-commits.ts';
 import { isMemory, openPglite } from '../sql/pglite-database.ts';
 import { PgDatabase } from '../sql/pg-database.ts';
@@ -119,6 +119,7 @@ async function openFolder(
     isSure = true;
   };
   try {
+    if (folder) await requireOwn(folder.data, folder.user);
     const made = folder && (await beginFolder(folder.data));
     const store = await openTables(database, tenant, { report });
     await made?.();
