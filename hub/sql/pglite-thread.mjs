@@ -15,7 +15,15 @@ if (!port) throw new Error('This file must be started as a thread.');
 const send = (message, transfer = []) => port.postMessage(message, transfer);
 
 const database = new PGlite(workerData);
-await database.waitReady;
+try {
+  await database.waitReady;
+} catch (cause) {
+  // Itself it says that it was aborted, or the number of an error of a file system.
+  throw new Error(
+    `PostgreSQL cannot open ${workerData.dataDir}: its files are damaged or of another version, or this user may not read and write all of them, or the disk is full`,
+    { cause },
+  );
+}
 
 let last = Promise.resolve();
 

@@ -3,8 +3,8 @@
  * opened. So a mark stands beside it until it has been opened.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, open, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Refusal } from '../../src/errors.ts';
 
 const markOf = (data: string): string => `${data}.unfinished`;
@@ -27,11 +27,27 @@ export async function requireOwn(data: string, user: number): Promise<void> {
 }
 
 /**
+ * PGlite makes an empty database where this file is not, over all that is there.
+ * @throws Refusal `storage_unavailable`
+ */
+async function requireMark(data: string): Promise<void> {
+  if (existsSync(join(data, 'PG_VERSION')) || (await readdir(data)).length === 0) return;
+  throw new Refusal(
+    'storage_unavailable',
+    `${data} has no PG_VERSION, so files of the database are missing: restore the folder from a backup.`,
+  );
+}
+
+/**
  * Removes what was begun and not finished: nothing was stored there.
  * @returns what is to be called when the database is open, before anything is stored
+ * @throws Refusal `storage_unavailable` when a database is there that is not whole
  */
 export async function beginFolder(data: string): Promise<() => Promise<void>> {
-  if (isMade(data)) return () => Promise.resolve();
+  if (isMade(data)) {
+    await requireMark(data);
+    return () => Promise.resolve();
+  }
   const mark = markOf(data);
   await writeFile(mark, '', { mode: 0o600 });
   await rm(data, { recursive: true, force: true });

@@ -105,6 +105,33 @@ describe('openHubStore() of a folder', () => {
     },
   );
 
+  test('that lacks the mark of a database is left as it is: an empty one would take its place', async () => {
+    const data = await prepareFolder(join(folder, 'without mark'));
+    const first = await openHubStore({ at: { data } });
+    await increment(first.store);
+    await first.close();
+    const mark = join(dataIn(data), 'PG_VERSION');
+    const version = await readFile(mark);
+    await rm(mark);
+    await expect(openHubStore({ at: { data } })).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      message: expect.stringContaining('has no PG_VERSION'),
+    });
+    await writeFile(mark, version);
+    const again = await openHubStore({ at: { data } });
+    expect(await counterOf(again.store)).toBe(1);
+    await again.close();
+  });
+
+  test('that PostgreSQL cannot open is named, with what may be wrong with it', async () => {
+    const data = await prepareFolder(join(folder, 'damaged'));
+    await rm(join(dataIn(data), 'global', 'pg_control'));
+    await expect(openHubStore({ at: { data } })).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      message: expect.stringContaining(`cannot open ${dataIn(data)}: its files are damaged`),
+    });
+  });
+
   test('is made anew where making it was cut off, and nothing is left of that', async () => {
     const data = join(folder, 'cut off');
     await mkdir(join(data, 'pglite'), { recursive: true });
