@@ -97,6 +97,20 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
+test('the root secret is shown by the start that makes it, whatever it fails by', async () => {
+  const data = await prepared();
+  const environment = { BURROW_ROOT_SECRET: '' };
+  const args = ['hub', '--port', '0', '--data', data];
+  const failed = await runBurrow({
+    args: [...args, '--files', 'https://s3.example/b'],
+    environment,
+  });
+  expect((await failed.exited).code).toBe(1);
+  expect(failed.said()).toContain('AWS_ACCESS_KEY_ID');
+  hub = await open({ args: ['--data', data], environment });
+  expect(failed.said() + hub.said()).toContain('Root secret, shown this once: ');
+});
+
 test('SIGTERM in the middle of work: what was acknowledged is there, and the rest is refused or done (V3)', async () => {
   const data = await prepared();
   const first = await open({ args: ['--data', data] });
@@ -312,6 +326,7 @@ test('invalid options are reported in one line', async () => {
       /^burrow: Cannot use package\.json with package\.json: /m,
     ],
     [['key', 'create', '--role', 'admin', '--url', 'http://localhost:2'], /ECONNREFUSED/],
+    [['types', '--url', 'http://localhost:2', '--secret', 'a b'], /`secret` must be the secret/],
     [['hub', '--postgres', 'postgres://localhost:2/x'], /Cannot open the database: .*ECONNREFUSED/],
   ] as const;
   for (const [args, sentence] of wrongs) {

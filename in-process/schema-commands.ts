@@ -68,9 +68,13 @@ async function atHub<T>(
   { url, secret }: HubCommand,
   work: (hub: Awaited<ReturnType<typeof connect>>) => Promise<T>,
 ): Promise<T> {
-  const hub = await connect({ url, secret });
   try {
-    return await work(hub);
+    const hub = await connect({ url, secret });
+    try {
+      return await work(hub);
+    } finally {
+      await hub.close();
+    }
   } catch (reason) {
     if (
       reason instanceof SchemaRefused ||
@@ -79,8 +83,6 @@ async function atHub<T>(
     )
       throw new CommandFault(reason.message, { cause: reason });
     throw reason;
-  } finally {
-    await hub.close();
   }
 }
 

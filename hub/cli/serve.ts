@@ -64,8 +64,9 @@ export async function serve(
     if (!isClosed) logger.warn(UNANSWERED);
   };
   try {
-    hub = await openHub(storage, settings, tell);
+    // What may refuse the settings comes first: the hub may make the root secret, which is shown only now.
     const kept = await openBlobs(settings, process.env);
+    hub = await openHub(storage, settings, tell);
     files = createFilesRoute(hub, kept?.blobs, settings);
     const routes = [
       files,

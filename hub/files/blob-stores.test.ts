@@ -215,12 +215,14 @@ test('where files are kept follows from the settings', async () => {
       )
     )?.describe,
   ).toBe('memory');
-  await expect(
-    openBlobs(
-      { files: 'https://s3.example/photos', data, postgres: undefined, tenant: 'main' },
-      {},
-    ),
-  ).rejects.toThrow('AWS_ACCESS_KEY_ID');
+  // Of a file of variables, a line without a value sets an empty one.
+  for (const environment of [{}, { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }])
+    await expect(
+      openBlobs(
+        { files: 'https://s3.example/photos', data, postgres: undefined, tenant: 'main' },
+        environment,
+      ),
+    ).rejects.toThrow('AWS_ACCESS_KEY_ID');
 });
 
 test('hubs with data of their own that share a store do not see each other’s files', async () => {

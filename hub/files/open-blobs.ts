@@ -35,7 +35,7 @@ async function openAll(
   if (files !== undefined && /^https?:/.test(files)) {
     const keyId = environment['AWS_ACCESS_KEY_ID'];
     const secret = environment['AWS_SECRET_ACCESS_KEY'];
-    if (keyId === undefined || secret === undefined)
+    if (!keyId || !secret)
       throw new SettingsFault(
         '--files names a bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.',
       );
