@@ -1,7 +1,8 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { OperationFault } from './operation-fault.ts';
 import { wholeFile } from './whole-file.ts';
 
 let folder: string;
@@ -33,4 +34,17 @@ test('of one that failed nothing is left, and the former one stays', async () =>
   await expect(wholeFile(file, write)).rejects.toThrow('no space');
   expect(await readFile(file, 'utf8')).toBe('former');
   expect(await readdir(folder)).toEqual(['dump']);
+});
+
+test('what is no file is not replaced, and nothing is written for it', async () => {
+  const write = async () => expect.unreachable();
+  const [made, device] = [join(folder, 'folder'), join(folder, 'device')];
+  await mkdir(made);
+  await symlink('/dev/null', device);
+  for (const file of [made, device]) {
+    const refused = wholeFile(file, write);
+    await expect(refused).rejects.toThrow(OperationFault);
+    await expect(refused).rejects.toThrow(`${file} is not a file`);
+  }
+  expect(await readdir(folder)).toEqual(['device', 'folder']);
 });
