@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { secretOf } from '../../src/http/authorization.ts';
 import { createKey } from './create-key.ts';
 import { OperationFault } from './operation-fault.ts';
 import { queryHub } from './query-hub.ts';
@@ -9,10 +10,15 @@ import { queryHub } from './query-hub.ts';
 let server: Server | undefined;
 afterEach(() => server?.close());
 
+/** Of the requests, one after the other. */
+let secrets: (string | undefined)[] = [];
+
 /** As the last of them, from then on. */
 async function answering(...answers: readonly (readonly [number, string])[]): Promise<string> {
   let count = 0;
-  const made = createServer((_, response) => {
+  secrets = [];
+  const made = createServer((request, response) => {
+    secrets.push(secretOf(request.headers.authorization));
     const [status, text] = answers[Math.min(count, answers.length - 1)] ?? [500, ''];
     count += 1;
     response.writeHead(status, { 'retry-after': '0' }).end(text);
@@ -62,4 +68,24 @@ test('createKey() does not ask again where a key may have been made', async () =
 test('queryHub() asks again where that changes nothing', async () => {
   const url = await answering([503, refusal('storage_unavailable')], [200, '{"resource":true}']);
   expect(await queryHub(url, 'secret', { exists: null })).toBe(true);
+});
+
+test('names of databases that no header can hold are sent', async () => {
+  const url = await answering([200, '{"resource":true}'], made);
+  const secret = await createKey({
+    url,
+    rootSecret: 'secret',
+    database: 'кухня',
+    role: 'server',
+    name: undefined,
+    makeDatabases: false,
+  });
+  expect(secret).toBe('fnAmade');
+  expect(secrets).toEqual(['secret', 'secret:кухня:admin']);
+});
+
+test('a secret that was copied with a line break is refused by the hub, and not shown', async () => {
+  const url = await answering([401, refusal('unauthorized')]);
+  const asked = queryHub(url, 'canary\ncanary', { now: null });
+  await expect(asked).rejects.toThrow(/^(?![^]*canary)unauthorized/);
 });

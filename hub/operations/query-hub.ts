@@ -82,10 +82,22 @@ function errorsIn(text: string): QueryError[] {
   return isObject(answer) ? itemsOf(answer.get('errors')).flatMap(queryErrorsIn) : [];
 }
 
+/** A header holds no letters like those of `shop/кухня`, and says what it was when it is refused: in `Basic` they are UTF-8. */
+function sendable({ authorization = '', ...others }: HubHeaders): HubHeaders {
+  if (/^[ -~]*$/.test(authorization)) return { ...others, authorization };
+  const secret = Buffer.from(authorization.replace(/^Bearer /, ''));
+  return { ...others, authorization: `Basic ${secret.toString('base64')}` };
+}
+
+type HubHeaders = Readonly<Record<string, string>>;
+
 /** @throws OperationFault when there is no answer */
-export async function fetchHub(url: string, init: RequestInit): Promise<Response> {
+export async function fetchHub(
+  url: string,
+  init: RequestInit & { readonly headers: HubHeaders },
+): Promise<Response> {
   try {
-    return await fetch(url, init);
+    return await fetch(url, { ...init, headers: sendable(init.headers) });
   } catch (reason) {
     const cause = reason instanceof Error ? reason.cause : undefined;
     throw new OperationFault(`No hub responds at ${url}: ${messageOf(cause ?? reason)}`);
