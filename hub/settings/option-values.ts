@@ -1,5 +1,5 @@
 /** Parsers of option values: the same for flags, environment variables and configuration files. */
-import { isIP } from 'node:net';
+import { isIP, isIPv6, SocketAddress } from 'node:net';
 
 /** What the operator gave is invalid: the message says what is expected. */
 export class SettingsFault extends Error {}
@@ -34,7 +34,7 @@ export const oneOf =
     choices.find((choice) => choice === text.trim()) ??
     refuse(`one of ${choices.join(', ')}`, text);
 
-export const list: Parse<readonly string[]> = (text) =>
+const list: Parse<readonly string[]> = (text) =>
   text
     .split(',')
     .map((each) => each.trim())
@@ -43,7 +43,23 @@ export const list: Parse<readonly string[]> = (text) =>
 /** As sockets have them: of a name, or a network, none would ever be known. */
 export const addresses: Parse<readonly string[]> = (text) =>
   list(text).map((each) =>
-    isIP(each) > 0 ? each.toLowerCase() : refuse('addresses like 10.0.0.2', each),
+    isIP(each) > 0 ? asOfSocket(each) : refuse('addresses like 10.0.0.2', each),
+  );
+
+/** One IPv6 address has many spellings; one of IPv4 is known without its prefix. */
+function asOfSocket(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [plain = '', ...zone] = address.split('%');
+  const spelt = new SocketAddress({ address: plain, family: 'ipv6' }).address;
+  return [spelt.replace(/^::ffff:(?=[\d.]+$)/, ''), ...zone].join('%');
+}
+
+/** Compared with what a `Host` header names, without its port. */
+export const hostNames: Parse<readonly string[]> = (text) =>
+  list(text).map((each) =>
+    /^(?:[^\s:/*]+|\[[\da-f:.]+\])$/i.test(each)
+      ? each
+      : refuse('names of hosts like hub.example, without a port', each),
   );
 
 /** As browsers send it: no path, no slash at the end. */
@@ -55,8 +71,15 @@ export const origins: Parse<readonly string[]> = (text) =>
       : refuse('origins like https://app.example or http://localhost:5173, or *', each);
   });
 
-export const baseUrl: Parse<string> = (text) => {
+/** Not quoted when it has a password. */
+function plainUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url?.username && !url?.password) return url;
+  throw new SettingsFault('expected a URL without a password');
+}
+
+export const baseUrl: Parse<string> = (text) => {
+  const url = plainUrl(text);
   const isBase = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
   return isBase ? text.replace(/\/+$/, '') : refuse('a URL like https://hub.example', text);
 };
@@ -68,7 +91,8 @@ export const folder: Parse<string> = (text) => {
 };
 
 export const folderOrBucket: Parse<string> = (text) => {
-  if (!text.includes('://') || /^https?:\/\//.test(text)) return anyText(text);
+  if (!text.includes('://')) return anyText(text);
+  if (plainUrl(text) && /^https?:\/\//.test(text)) return text;
   throw new SettingsFault('expected a folder, or the URL of a bucket like https://host/bucket');
 };
 

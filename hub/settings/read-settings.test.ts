@@ -60,6 +60,9 @@ test.each([
   [{ BURROW_CONFIG: '/nowhere/hub.json' }, 'Cannot read the configuration file'],
   [{ BURROW_TRUST_PROXY: '10.0.0.0/8' }, "expected addresses like 10.0.0.2, got '10.0.0.0/8'"],
   [{ BURROW_TRUST_PROXY: '10.0.0.2,proxy' }, "expected addresses like 10.0.0.2, got 'proxy'"],
+  [{ BURROW_ALLOW_HOST: 'https://hub.example' }, 'expected names of hosts like hub.example'],
+  [{ BURROW_ALLOW_HOST: 'hub.example:8443' }, 'expected names of hosts like hub.example'],
+  [{ BURROW_ALLOW_HOST: '*' }, 'expected names of hosts like hub.example'],
 ])('%j is refused in one sentence', (environment, sentence) => {
   expect(() => readSettings({}, environment)).toThrow(SettingsFault);
   expect(() => readSettings({}, environment)).toThrow(sentence);
@@ -103,8 +106,11 @@ test("variables of others are nobody else's business", () => {
 });
 
 test('addresses of proxies are read as sockets have them', () => {
-  const environment = { BURROW_TRUST_PROXY: '10.0.0.2, FD00::1' };
-  expect(readSettings({}, environment).trustedProxies).toEqual(['10.0.0.2', 'fd00::1']);
+  const environment = {
+    BURROW_TRUST_PROXY: '10.0.0.2, FD00::1, fd00:0:0::00a2, ::ffff:10.0.0.3, fe80::1%eth0',
+  };
+  const read = ['10.0.0.2', 'fd00::1', 'fd00::a2', '10.0.0.3', 'fe80::1%eth0'];
+  expect(readSettings({}, environment).trustedProxies).toEqual(read);
 });
 
 test.each(['{"rootSecret": canary-canary-canary-canary}', '{"rootSecret":"canary",}', 'canary'])(
@@ -119,6 +125,10 @@ test.each(['{"rootSecret": canary-canary-canary-canary}', '{"rootSecret":"canary
 test('a secret that is refused is not quoted', () => {
   for (const name of ['BURROW_ROOT_SECRET', 'BURROW_POSTGRES'])
     expect(() => readSettings({}, { [name]: 'canary:' })).toThrow(/^(?!.*canary)Invalid BURROW_/);
+  for (const name of ['BURROW_FILES', 'BURROW_PUBLIC_URL'])
+    expect(() => readSettings({}, { [name]: 'https://key:canary@host/bucket' })).toThrow(
+      /^(?!.*canary)Invalid BURROW_.*: expected a URL without a password/,
+    );
 });
 
 const TABLE = /(?<=<!-- settings: made by npm run docs -->\n)[^]*(?=<!-- end of settings -->)/;

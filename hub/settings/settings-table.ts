@@ -8,8 +8,8 @@ import {
   baseUrl,
   folder,
   folderOrBucket,
+  hostNames,
   integer,
-  list,
   oneOf,
   onOff,
   origins,
@@ -113,7 +113,7 @@ export const SETTINGS = {
   allowedHosts: required(
     '--allow-host <names>',
     'further Host headers that a hub on loopback accepts, comma-separated',
-    list,
+    hostNames,
     NO_TEXTS,
   ),
   /** Their connections are not counted by address. */
