@@ -249,6 +249,16 @@ test('what an index is made of cannot be changed, the rest can', async () => {
   ).toMatchObject({ unique: true, active: true, serialized: false });
 });
 
+test('a change of what an index is made of is refused in the words that programs look for', async () => {
+  const w = await world();
+  await w.ask(index({ name: 'i', source: coll('jars'), partitions: 1 }));
+  const description = 'Index sources, terms, values, and partition count may not be updated.';
+  for (const fields of [{ terms: field('data', 'a') }, { partitions: 2 }]) {
+    const fault = await w.fault({ update: { index: 'i' }, params: obj(fields) });
+    expect(fault.failures).toMatchObject([{ code: 'invalid index', description }]);
+  }
+});
+
 test('an index of several partitions cannot become unique', async () => {
   const w = await world();
   expect(await w.ask(index({ name: 'i', source: coll('jars') }))).toMatchObject({ partitions: 8 });

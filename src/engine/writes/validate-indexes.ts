@@ -109,6 +109,9 @@ function checkPartitions(draft: Draft): void {
   }
 }
 
+/** Programs look for this text, and make the index anew. */
+const SHAPE_STAYS = 'Index sources, terms, values, and partition count may not be updated.';
+
 /** What an index is made of stays as it was made. */
 function checkShapeKept(draft: Draft): void {
   const { previous, fields, failures } = draft;
@@ -116,14 +119,12 @@ function checkShapeKept(draft: Draft): void {
   const isKept = (name: string) =>
     isSameStored(previous.get(name) ?? null, fields.get(name) ?? null);
   for (const name of ['source', 'terms', 'values'] as const) {
-    if (isKept(name)) continue;
-    const text = 'Index sources, terms, and values may not be updated.';
-    refuse(draft, [name], 'invalid index', text);
+    if (!isKept(name)) refuse(draft, [name], 'invalid index', SHAPE_STAYS);
   }
   const isShared = fields.get('partitions') !== 1;
   const togglesUnique = (previous.get('unique') === true) !== (fields.get('unique') === true);
   if (!isKept('partitions') || (isShared && togglesUnique)) {
-    refuse(draft, ['partitions'], 'invalid index', 'Index partitions may not be updated.');
+    refuse(draft, ['partitions'], 'invalid index', SHAPE_STAYS);
   }
 }
 
