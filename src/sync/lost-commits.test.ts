@@ -28,9 +28,10 @@ async function openWorlds() {
   let hub = await HubWorld.open(createMemoryStore(memory));
   await hub.ask({ create_collection: { object: { name: 'notes' } } });
   const { version: unmet } = memory;
+  let hubAsked = (): HubWorld => hub;
   const transport: Transport = {
     ...requestsBy(async (name, message) => {
-      const answer = await hub.sync[name](ROOT, wire(message));
+      const answer = await hubAsked().sync[name](ROOT, wire(message));
       return isSyncRefusal(answer)
         ? { ok: false, refusal: answer }
         : { ok: true, value: ANSWERS[name](wire(answer), name) };
@@ -77,10 +78,29 @@ async function openWorlds() {
     hub = await HubWorld.open(createMemoryStore(memory));
     hub.now = now;
   };
+  let asked = 0;
+  /** Requests go by turns, but not one each, to a hub of its own over this state of the store. */
+  const spreadTo = async (version: SharedMemory['version']): Promise<void> => {
+    const other = new SharedMemory();
+    other.version = version;
+    const lagging = await HubWorld.open(createMemoryStore(other));
+    lagging.now = hub.now;
+    hubAsked = () => ((asked += 1) % 5 < 2 ? lagging : hub);
+  };
+  const contacts = async (count: number): Promise<void> => {
+    while (asked < count) {
+      const before = asked;
+      syncer.kick();
+      await expect.poll(() => asked).toBeGreaterThan(before);
+    }
+  };
   return {
     memory,
     unmet,
     device,
+    spreadTo,
+    contacts,
+    joinAgain: () => (hubAsked = () => hub),
     states,
     synced,
     goBackTo,
@@ -182,5 +202,27 @@ test('lost commits are noticed also by a device that comes when the hub was star
   expect(await numbers()).toEqual([
     [1, 3, 4],
     [1, 3, 4],
+  ]);
+});
+
+test('a hub beside another that lags behind has a device take few new ids, says why, and costs no write', async () => {
+  const { memory, device, states, synced, spreadTo, contacts, joinAgain, atHub, numbers } =
+    await openWorlds();
+  await synced();
+  const { version } = memory;
+  await device.submit(createNote(1));
+  await atHub(createNote(2));
+  await synced();
+  await spreadTo(version);
+  await contacts(300);
+  const { era = 0 } = (await device.replica.state()) ?? {};
+  expect(era).toBeLessThan(15);
+  expect(states).toContainEqual(['offline', expect.stringContaining('at one address')]);
+  await device.submit(createNote(3));
+  joinAgain();
+  await synced();
+  expect(await numbers()).toEqual([
+    [1, 2, 3],
+    [1, 2, 3],
   ]);
 });

@@ -7,6 +7,7 @@ import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import type { Pulled, Welcome } from '../../protocol/messages.ts';
 import type { Verdict } from '../../protocol/writes.ts';
 import { outgoingItems, writesById, type PushBounds } from '../outbox/find-writes.ts';
+import { withIdTaken } from '../outbox/new-id.ts';
 import { parkWrites } from '../outbox/park-writes.ts';
 import { recoverWrites } from '../outbox/recover-writes.ts';
 import { discard, pruneWrites } from '../outbox/remove-writes.ts';
@@ -15,6 +16,7 @@ import { settle } from '../outbox/verdicts.ts';
 import { applyPull, type Applied, type AskedFrom } from '../pulled/apply-pull.ts';
 import { setKeptSets } from '../pulled/kept-sets.ts';
 import { documentsInBuckets, fingerprintOfSet } from '../pulled/set-contents.ts';
+import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
 import { publicRecord, type SavedWrite } from '../state/outbox-record.ts';
 import { readOutboxRow } from '../state/outbox-row.ts';
 import { outboxRange, outboxRecords, outboxRows } from '../state/outbox-rows.ts';
@@ -113,15 +115,21 @@ class StoredReplica implements Replica {
   }
 
   moveToNewDevice(fence: number) {
-    return this.store.changeFenced(fence, (transaction) =>
-      moveToDevice(transaction, this.newDevice()),
-    );
+    return this.takeId(fence, moveToDevice);
   }
 
   resubmitAll(fence: number, epoch: Epoch) {
-    return this.store.changeFenced(fence, (transaction) =>
-      resubmitAll(transaction, this.newDevice(), epoch),
-    );
+    return this.takeId(fence, (transaction, device) => resubmitAll(transaction, device, epoch));
+  }
+
+  private takeId<T>(
+    fence: number,
+    take: (transaction: ReplicaTransaction, device: DeviceId) => StateChange<T>,
+  ): Promise<T> {
+    return this.store.changeFenced(fence, (transaction) => {
+      const state = withIdTaken(transaction.state, this.options.clock());
+      return take({ ...transaction, state }, this.newDevice());
+    });
   }
 
   private newDevice(): DeviceId {

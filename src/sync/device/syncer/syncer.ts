@@ -138,11 +138,11 @@ export class Syncer {
       } else if (reason instanceof RefusedByHub) await this.handleRefusal(reason);
       else await this.handleNoAnswer(reason);
     } catch (next) {
-      if (next instanceof Fenced) {
+      if (next instanceof Fenced || next instanceof RefusedByHub) {
         await this.recover(next);
         return;
       }
-      this.options.events.onFault(next);
+      this.tellFault(next);
       await this.scheduler.backOff();
     }
   }
