@@ -31,7 +31,7 @@ export interface FileData {
   /** Bytes. */
   readonly size: number;
   readonly state: FileState;
-  /** Why the hub does not take it. */
+  /** Why the hub does not take it, or what it sends is not taken. */
   readonly error: string | undefined;
 }
 
@@ -42,6 +42,6 @@ export interface FileProgress {
   /** Bytes. */
   readonly done: number;
   readonly size: number;
-  /** Set when the hub does not take it. */
+  /** Set when the hub does not take it, or what it sends is damaged. */
   readonly error: string | undefined;
 }

@@ -125,6 +125,41 @@ test.each([
   await expect(files.get({ file, of })).rejects.toMatchObject({ code: 'connection_needed' });
 });
 
+test('a file that arrives damaged says so, in the list and in the progress, to who waits for it too', async () => {
+  const blob = new Blob(['a heron']);
+  const atHub = createMemoryFiles();
+  const file = await putFile(blob, { store: atHub, sha256, nowMs });
+  const { manifest } = (await atHub.record(file)) ?? expect.unreachable();
+  let bytes = 'a horse';
+  const fetch: typeof globalThis.fetch = (url) =>
+    Promise.resolve(
+      new Response(String(url).includes('/0?') ? bytes : JSON.stringify(manifest), { status: 200 }),
+    );
+  const errors: (string | undefined)[] = [];
+  const files = new Files({
+    ...syncing,
+    emit: ({ error }) => errors.push(error),
+    store: Object.assign(createMemoryFiles(), {
+      isUsed: () => Promise.resolve(true),
+      close: () => undefined,
+    }),
+    database: createMemoryStore(),
+    transport: (signal) => fileRequests({ url: 'https://hub.example', token: 's', fetch, signal }),
+  });
+  const damaged = expect.stringContaining('another content') as string;
+  await expect(files.get({ file, of })).rejects.toMatchObject({
+    code: 'connection_needed',
+    message: damaged,
+  });
+  expect(await files.list()).toMatchObject([{ state: 'partial', error: damaged }]);
+  const waited = files.get({ file, of, wait: true });
+  await expect.poll(() => errors).toEqual([damaged, damaged]);
+  bytes = 'a heron';
+  files.onArrivals([file]);
+  expect(await (await waited).text()).toBe('a heron');
+  expect(await files.list()).toMatchObject([{ error: undefined }]);
+});
+
 test('what is put again asks for it to be sent, if it was to be sent before a part of it was lost', async () => {
   const blob = new Blob([new Uint8Array(5).fill(7)]);
   const store = createMemoryFiles();

@@ -25,7 +25,12 @@ export async function fetchFile(
   const { store, sha256 } = host;
   const { file } = place;
   const manifest = requireAnswer(await transport.manifest(place));
-  if (fileNameOf(manifest, sha256) !== file) throw new DamagedOnTheWay();
+  const refuseDamaged = async (done: number): Promise<never> => {
+    const damage = new DamagedOnTheWay(done, manifest.size);
+    await store.update(file, (before) => before && { ...before, failed: damage.message });
+    throw damage;
+  };
+  if (fileNameOf(manifest, sha256) !== file) return refuseDamaged(0);
   await store.update(file, (before) => usedNow(before ?? newRecord(file, manifest), host));
   let done = 0;
   for (const n of manifest.chunks.keys()) {
@@ -33,7 +38,7 @@ export async function fetchFile(
     let bytes = await store.chunk(file, n);
     if (!bytes || !isChunkOf(manifest, n, bytes, sha256)) {
       bytes = requireAnswer(await transport.read(place, n));
-      if (!isChunkOf(manifest, n, bytes, sha256)) throw new DamagedOnTheWay();
+      if (!isChunkOf(manifest, n, bytes, sha256)) return refuseDamaged(done);
       await store.putChunk(file, n, bytes);
     }
     done += bytes.length;
@@ -56,8 +61,19 @@ export async function fetchFile(
   if (!whole) await fetchFile(place, transport, host, options);
 }
 
-/** What came is not what the name of the file says: it is asked for again. */
-export class DamagedOnTheWay extends Error {}
+/** What came is not what the name of the file says: it is asked for again. The message is for the user. */
+export class DamagedOnTheWay extends Error {
+  /** Bytes that are here, and of the whole file. */
+  readonly done: number;
+  readonly size: number;
+  constructor(done: number, size: number) {
+    super(
+      'A part of the file came with another content than its hash says: it is damaged at the hub, or on the way. Get it again, or put it on a device that has it.',
+    );
+    this.done = done;
+    this.size = size;
+  }
+}
 
 export interface FetchOptions {
   /** Of the hub. */
