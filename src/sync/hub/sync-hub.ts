@@ -219,7 +219,8 @@ class Hub implements SyncHub {
     const { value: outcome } = await this.transactions.read((input) =>
       pull(message, request, input, this.pullHost),
     );
-    await keepScope(this.pushHost, message.device, outcome);
+    const isTold = message.sets.some(({ loaded }) => loaded === 'nothing');
+    await keepScope(this.pushHost, message.device, { ...outcome, isTold });
     return { outcome, standing: this.hints.onPull(message, outcome, secret) };
   }
 

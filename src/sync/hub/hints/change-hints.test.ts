@@ -260,6 +260,39 @@ test('a device that has pulled other sets at another process before it listens i
   await expect.poll(() => pokes).toHaveLength(1);
 });
 
+test('a device that pulls other sets at another process while it listens is told of those', async () => {
+  const world = await open();
+  const pullElsewhere = besides(world);
+  const device = (await world.device()).watch(THINGS);
+  const { pokes } = await listen(world, device);
+  await device.pull();
+  device.watch(THINGS, { documents: coll('others') });
+  await pullElsewhere(device);
+  await world.ask(create(doc('others', 1)));
+  await expect.poll(() => pokes).toHaveLength(1);
+  // What it pulled here is not what it would ask for now.
+  expect(pokes[0]?.brought).toBeUndefined();
+});
+
+test('a device whose set comes down to other parts, as it pulls at another process, is told of those', async () => {
+  const world = await open();
+  const pullElsewhere = besides(world);
+  await world.ask(create(doc('others', 1), { kind: 'a' }));
+  const kind = { select: ['data', 'kind'], from: { get: doc('others', 1) } };
+  const device = (await world.device()).watch({ match: { index: 'by_kind' }, terms: kind });
+  const { heard } = await listen(world, device);
+  await device.pull();
+  // After this one it asks again by itself, so nothing is evaluated for a hint.
+  await device.pullOnce([[1025, '1']]);
+  await heard();
+  await world.ask({ update: doc('others', 1), params: obj({ data: obj({ kind: 'b' }) }) });
+  expect(await heard()).toBe(1);
+  await pullElsewhere(device);
+  await heard();
+  await world.ask(create(doc('things', 1), { kind: 'b' }));
+  expect(await heard()).toBe(1);
+});
+
 test('a device whose rights were found to depend on more by a comparison is told of that too', async () => {
   const world = await open();
   const isLead = {

@@ -101,12 +101,16 @@ export class ChangeHints {
     const hint: ChangeHint = { head: ts };
     for (const [name, device] of this.devices) {
       if (records.has(device.key)) this.forgetRights(name);
-      // A pull has found more that they depend on: one at another process is not seen here.
-      if (records.has(device.scopeKey)) this.watches.delete(name);
+      // A pull has new sets, or has found more that they depend on: one at another process is not seen here.
+      if (records.has(device.scopeKey)) this.forgetReads(name);
       const watch = this.watches.get(name);
       const concern = isUnknown ? 'rights' : concernOf(device, byDatabase, watch);
       if (!concern) continue;
-      if (concern === 'rights') this.forgetRights(name);
+      if (concern === 'rights') {
+        this.forgetRights(name);
+        // Its sets may be of other parts from now on, as a pull at another process finds.
+        this.watches.delete(name);
+      }
       if (device.isPushing) device.heldBack = hint;
       else notify(device, hint);
     }
@@ -182,9 +186,8 @@ export class ChangeHints {
     const { key } = deviceAddress(database, device);
     const { key: scopeKey } = scopeAddress(database, device);
     this.devices.set(name, { listeners, key, scopeKey, isPushing: false, heldBack: undefined });
-    this.standings.delete(name);
     // It may have pulled other sets at another process since.
-    this.watches.delete(name);
+    this.forgetReads(name);
     return () => {
       listeners.delete(listener);
       if (listeners.size > 0 || this.devices.get(name)?.listeners !== listeners) return;
@@ -219,6 +222,11 @@ export class ChangeHints {
     const known = this.rangesByText.get(text);
     if (!known) this.rangesByText.set(text, ranges, text.length);
     return known ?? ranges;
+  }
+
+  private forgetReads(name: string): void {
+    this.watches.delete(name);
+    this.standings.delete(name);
   }
 
   private forgetRights(name: string): void {

@@ -8,21 +8,23 @@ interface FoundScope {
   readonly database: DatabaseId;
   readonly before: Scope | undefined;
   readonly scope: Scope;
+  /** The row is written whatever it holds: it tells other processes that the device reads more. */
+  readonly isTold?: boolean;
 }
 
 /** Before the answer is sent: a device that has it must be told when what it depends on changes. */
 export async function keepScope(
   { transactions, clock }: { readonly transactions: Transactions; readonly clock: () => Micros },
   device: DeviceId,
-  { database, before, scope }: FoundScope,
+  { database, before, scope, isTold = false }: FoundScope,
 ): Promise<void> {
-  if (isSameScope(before, scope)) return;
+  if (!isTold && isSameScope(before, scope)) return;
   const now = clock();
   await transactions.write(({ writer, head }) => {
     const present = scopeIn(writer, database, device);
     const next =
       isSameScope(present, before ?? NO_SCOPE) || !present ? scope : mergedScopes(present, scope);
-    if (isSameScope(present, next)) return { value: undefined };
+    if (!isTold && isSameScope(present, next)) return { value: undefined };
     writer.put('sync', scopeRow(database, device, next));
     return { value: undefined, ts: Math.max(now, head) + 1 };
   });
