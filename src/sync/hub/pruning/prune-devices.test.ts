@@ -100,6 +100,24 @@ test('a write that an old copy of a device sends under another id within a year 
   expect(await count(world)).toBe(1);
 });
 
+test('a write that an old copy of a device sends after more than a year is not made twice, whatever it sends before', async () => {
+  const { world, prune } = await open();
+  const device = await world.device();
+  const sent = device.item({ query: newThing });
+  await device.push(sent);
+  world.now += 366 * DAY;
+  await prune();
+  const moved = new Device(world, ROOT, 'e'.repeat(32));
+  const { now } = sent;
+  const { idKey } = device;
+  await moved.hello();
+  // The clock of the copy was ahead when it made this one.
+  const ahead = moved.item({ query: newThing, now: world.now + DAY, idKey });
+  const { verdicts } = await moved.push(ahead, moved.item({ query: newThing, now, idKey }));
+  expect(verdicts.map(({ state }) => state)).toEqual(['amended', 'refused']);
+  expect(await count(world)).toBe(2);
+});
+
 test('a person has so many devices at most, those not met for 30 days not counted, and others have theirs', async () => {
   const { world } = await open();
   const secret = await world.user(1);

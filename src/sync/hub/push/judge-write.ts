@@ -60,7 +60,7 @@ export function judgeWrite(
     const before = verdictByContent(writer, key);
     const judgement = before
       ? judgedBefore(before, write)
-      : isTooOld(now, write)
+      : isTooOld(write)
         ? refused(write, nextCommitTime(plan, input), refusalBody('forbidden', TOO_OLD))
         : executeWrite({ ...write, idKey }, timed, input, host);
     writeJudgement(writer, write, record, now, judgement);
@@ -113,9 +113,9 @@ function knownVerdict(
   );
 }
 
-/** A device that was forgotten may have sent it before: it is not made twice. */
-const isTooOld = (now: Micros, { request }: OfferedWrite): boolean =>
-  now < request.started - SYNC_LIMITS.devicesKeptMicros;
+/** By the time under which its content is known: that of a write as old may be forgotten, and it is not made twice. */
+const isTooOld = ({ item, request }: OfferedWrite): boolean =>
+  item.now < request.started - SYNC_LIMITS.devicesKeptMicros;
 
 const TOO_OLD =
   'The write was made more than 365 days ago, so the hub does not know any more whether it was made here. Look at the data, and submit it again if it is missing.';
