@@ -39,7 +39,8 @@ export function setKeptSets(
     sets,
     staged: undefined,
     givenUp: mustWait ? givenUp : undefined,
-    suspectSince: isUnsure ? state.token : state.suspectSince,
+    // Another one than before: a comparison that is under way does not count for these sets.
+    suspectSince: isUnsure ? (state.suspectSince?.concat('+') ?? state.token) : state.suspectSince,
   };
   if (changed.rows.size === 0) return { value: next, next };
   const rebased = rebasePending({ input, state: next, host }, changed);
