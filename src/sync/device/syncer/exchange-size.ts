@@ -1,4 +1,4 @@
-import { requireAnswer, type HubAnswer } from './transport.ts';
+import { requireAnswer, type HubAnswer, type RetryLater } from './transport.ts';
 
 const SHARE_MIN = 1 / 64;
 /** Exchanges without a failure before more is tried. */
@@ -23,6 +23,8 @@ export class ExchangeSize {
       this.countSuccess();
       return answer;
     } catch (reason) {
+      // Who names a time has too much to do, and would have more with smaller pieces.
+      if ((reason as Partial<RetryLater>).retryAfterMs !== undefined) throw reason;
       this.share = Math.max(SHARE_MIN, this.share / 2);
       this.successes = 0;
       throw reason;
