@@ -68,7 +68,7 @@ export class DamagedOnTheWay extends Error {
   readonly size: number;
   constructor(done: number, size: number) {
     super(
-      'A part of the file came with another content than its hash says: it is damaged at the hub, or on the way. Get it again, or put it on a device that has it.',
+      'A part of the file came with another content than its hash says: it was changed on the way, or is damaged at the hub. Get it again.',
     );
     this.done = done;
     this.size = size;
