@@ -3,7 +3,7 @@ import type { QueryAnswer } from '../../../engine/host.ts';
 import { repeated } from '../../../engine/testing/large-values.ts';
 import { LIMITS, SYNC_LIMITS } from '../../../limits.ts';
 import type { PushItem } from '../../protocol/writes.ts';
-import { everything, verdictOn } from '../../testing/device-world.ts';
+import { everything, verdictOn, type DeviceWorld } from '../../testing/device-world.ts';
 import { addToFirst, createNote, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
 import { outboxParsesIn } from '../../testing/outbox-parses.ts';
 import { ReplicaView } from '../view/replica-view.ts';
@@ -43,6 +43,19 @@ test('recover() takes back unsent writes under their numbers', async () => {
   expect(await device.replica.state()).toMatchObject({ device: id, lastSeq: 3, settledSeq: 1 });
 });
 
+test('recover() of a reverted copy shows what it takes back at once, without the hub', async () => {
+  const { id, items } = await keptOf(3);
+  const { device } = await noteWorlds();
+  await device.submit(createNote(2));
+  expect(await device.replica.recover(id, saved(items.slice(1)))).toBe(0);
+  expect(await numbersIn(device)).toEqual([1, 2, 3, 4]);
+  await device.submit(addToFirst(10));
+  expect(await numbersIn(device)).toHaveLength(4);
+});
+
+const numbersIn = async (device: DeviceWorld): Promise<readonly number[]> =>
+  ((await device.see(notesPage)) as { data: number[] }).data.toSorted((a, b) => a - b);
+
 test('recover() of writes with gaps moves them to another device id, and says how many are missing', async () => {
   const { id, items } = await keptOf(5);
   const { device } = await noteWorlds();
@@ -55,7 +68,7 @@ test('recover() of writes with gaps moves them to another device id, and says ho
   const state = await device.replica.state();
   expect(state).toMatchObject({ lastSeq: 3, settledSeq: 0 });
   expect(state?.device).not.toBe(id);
-  expect(await device.see(notesPage)).toEqual({ data: [1] });
+  expect(await numbersIn(device)).toEqual([1, 2, 4, 6]);
 });
 
 test('recover() of a reverted copy, with a gap after what it has, keeps both under another device id', async () => {

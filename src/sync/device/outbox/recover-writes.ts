@@ -1,5 +1,7 @@
 /** Takes back writes from their second copy outside the database (`worker/sync/outbox-file.ts`), after the database was lost. */
 import type { DeviceId } from '../../protocol/identifiers.ts';
+import { ChangedKeys } from '../rebase/changed-keys.ts';
+import { rebasePending } from '../rebase/rebase.ts';
 import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
 import type { OutboxRecord, SavedWrite } from '../state/outbox-record.ts';
 import { outboxRow } from '../state/outbox-row.ts';
@@ -55,7 +57,9 @@ export function recoverWrites(
     ...(isNew && { shownSeq: before, settledSeq: before }),
     generation: state.generation + 1,
   };
-  return { value: 0, next };
+  // Before the first pull there is nothing to run them on.
+  if (state.schema === undefined) return { value: 0, next };
+  return { value: 0, ...rebasePending({ ...transaction, state: next }, new ChangedKeys()) };
 }
 
 /** It runs again before it is shown. */
