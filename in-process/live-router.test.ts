@@ -43,6 +43,17 @@ afterEach(async () => {
   await hub.close();
 });
 
+test('who waits for a sync that was stopped is told so, unless there is nothing to wait for', async () => {
+  await sync.stop();
+  await sync.whenSettled();
+  const stopped = { code: 'connection_needed', message: expect.stringContaining('stopped') };
+  await expect(sync.whenSynced()).rejects.toMatchObject(stopped);
+  await sync.client.query(add('red'));
+  await expect(sync.whenSettled()).rejects.toMatchObject(stopped);
+  await sync.setSets([red]);
+  await Promise.all([sync.whenSettled(), sync.whenSynced()]);
+});
+
 /** Counts all notes. @returns what was told, as texts */
 function watch(client: Client, at: 'complete' | 'hub-or-copy') {
   const received: string[] = [];

@@ -146,7 +146,12 @@ export class SyncSession {
     return { id, answer: answer && queryReply(answer) };
   }
 
+  /** @throws Refusal `connection_needed` when sync is stopped, or is while it waits, and something is missing */
   async wait({ for: what, set }: SyncWait): Promise<void> {
+    if (this.shared.isStopped) {
+      const { settledSeq = 0, lastSeq = 0 } = (await this.options.replica.state()) ?? {};
+      if (what === 'synced' || settledSeq < lastSeq) throw stopped();
+    }
     await (what === 'settled'
       ? this.waiters.forSettled()
       : this.waiters.forSynced(set && idOfSet(set, sha256)));
@@ -192,7 +197,7 @@ export class SyncSession {
 
   /** Stops the exchange with the hub; stored documents can still be read and written. */
   async stop(): Promise<void> {
-    this.failWaits(new Refusal('connection_needed', 'Sync was stopped.'));
+    this.failWaits(stopped());
     await this.shared.leave();
     await this.secondCopy.close();
   }
@@ -297,6 +302,8 @@ function requireSets(sets: readonly string[]): void {
     `A copy may have ${SYNC_LIMITS.sets} sets, each of up to ${SYNC_LIMITS.setChars} characters: unite some with \`Union()\`.`,
   );
 }
+
+const stopped = (): Refusal => new Refusal('connection_needed', 'Sync was stopped.');
 
 const noWrite = (id: string): Refusal =>
   new Refusal('not found', `There is no write ${id}: it is already resolved.`);

@@ -70,6 +70,11 @@ export class SharedSync {
     return this.leadership !== undefined;
   }
 
+  /** In this tab, and no other one tells of its own. */
+  get isStopped(): boolean {
+    return this.contact === STOPPED;
+  }
+
   /** Takes part in the election of the tab that syncs, and receives what that one knows. */
   join(): void {
     const { name, tabs, report } = this.options;
