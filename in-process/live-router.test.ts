@@ -54,6 +54,13 @@ test('who waits for a sync that was stopped is told so, unless there is nothing 
   await Promise.all([sync.whenSettled(), sync.whenSynced()]);
 });
 
+test('a sync that is started again while it stops goes on', async () => {
+  const stopping = sync.stop();
+  await sync.setSets([red]);
+  await stopping;
+  await sync.whenSynced();
+});
+
 /** Counts all notes. @returns what was told, as texts */
 function watch(client: Client, at: 'complete' | 'hub-or-copy') {
   const received: string[] = [];

@@ -75,6 +75,7 @@ export class SyncSession {
   /** Of the hub. */
   url = '';
   private readonly options: SyncSessionOptions;
+  private stopping: Promise<void> | undefined = undefined;
 
   constructor(options: SyncSessionOptions) {
     this.options = options;
@@ -97,6 +98,7 @@ export class SyncSession {
     const { replica } = this.options;
     const sets = [...new Set(call.sets)];
     requireSets(sets);
+    await this.stopping;
     const url = call.url.replace(/\/+$/, '');
     const known = await replica.state();
     if (known && known.hub !== url) throw otherHub(known.hub);
@@ -148,6 +150,7 @@ export class SyncSession {
 
   /** @throws Refusal `connection_needed` when sync is stopped, or is while it waits, and something is missing */
   async wait({ for: what, set }: SyncWait): Promise<void> {
+    await this.stopping;
     if (this.shared.isStopped) {
       const { settledSeq = 0, lastSeq = 0 } = (await this.options.replica.state()) ?? {};
       if (what === 'synced' || settledSeq < lastSeq) throw stopped();
@@ -198,8 +201,8 @@ export class SyncSession {
   /** Stops the exchange with the hub; stored documents can still be read and written. */
   async stop(): Promise<void> {
     this.failWaits(stopped());
-    await this.shared.leave();
-    await this.secondCopy.close();
+    this.stopping = this.shared.leave().then(() => this.secondCopy.close());
+    await this.stopping;
   }
 
   async unsent(): Promise<number> {
