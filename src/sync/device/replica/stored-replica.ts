@@ -119,15 +119,20 @@ class StoredReplica implements Replica {
   }
 
   resubmitAll(fence: number, epoch: Epoch) {
-    return this.takeId(fence, (transaction, device) => resubmitAll(transaction, device, epoch));
+    return this.takeId(
+      fence,
+      (transaction, device) => resubmitAll(transaction, device, epoch),
+      epoch,
+    );
   }
 
   private takeId<T>(
     fence: number,
     take: (transaction: ReplicaTransaction, device: DeviceId) => StateChange<T>,
+    epoch?: Epoch,
   ): Promise<T> {
     return this.store.changeFenced(fence, (transaction) => {
-      const state = withIdTaken(transaction.state, this.options.clock());
+      const state = withIdTaken(transaction.state, this.options.clock(), epoch);
       return take({ ...transaction, state }, this.newDevice());
     });
   }

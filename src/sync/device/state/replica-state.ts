@@ -11,8 +11,10 @@ export interface ReplicaState {
   readonly device: DeviceId;
   /** How many device ids this copy has had: with each, writes are numbered from 1. */
   readonly era: number;
-  /** Ids that followed one another in a short time: the time of the latest, by this device's clock, and how many. */
-  readonly idsTaken?: { readonly at: Micros; readonly count: number } | undefined;
+  /** Ids that followed one another in a short time: the time of the latest, by this device's clock, and how many; and epochs it has left. */
+  readonly idsTaken?:
+    | { readonly at: Micros; readonly count: number; readonly left: readonly Epoch[] }
+    | undefined;
   readonly epoch: Epoch | undefined;
   readonly cursor: Micros | undefined;
   /** Came with the latest answer that is stored. */
