@@ -30,8 +30,8 @@ function honest({ stage, ok, tally }) {
 const FILES_AGAIN_MAX = 4;
 
 /**
- * Tests in a real browser depend on its timing, which no seed fixes: up to four files that failed there are run once
- * more, alone. What passed only then is told in the last lines, for it is a defect of the test or of the code.
+ * Tests of browsers, servers and other processes depend on their timing, which no seed fixes: up to four files that failed there
+ * are run once more, alone. What passed only then is told in the last lines, for it is a defect of the test or of the code.
  *
  * @param {Outcome} outcome @returns {Promise<Settled>}
  */

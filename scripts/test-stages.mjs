@@ -29,8 +29,7 @@ const readJson = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'ut
 export function vitestStage(project, folder, env, files = []) {
   const file = join(folder, `${project}-${files.length}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  const inNode = project === 'node' || project === 'programs';
-  const mayRunAgain = !inNode && files.length === 0;
+  const mayRunAgain = project !== 'node' && files.length === 0;
   return {
     name: `${files.length === 0 ? 'the tests' : files.join(' and ')} in ${project} (vitest)`,
     program: 'node_modules/vitest/vitest.mjs',
