@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Database, Sync } from '../index.ts';
+import { UsageError, type Database, type Sync } from '../index.ts';
 import { watchUnsent } from './unsent.ts';
 
 /** A database whose answers come when they are given. */
@@ -78,3 +78,10 @@ test('watchUnsent() looks once more after all verdicts that come while it looks'
   verdict();
   await expect.poll(lists).toBe(3);
 });
+
+test.each([undefined, {}, new EventTarget(), Promise.resolve()])(
+  'watchUnsent() refuses %s: nobody would be asked before leaving',
+  (sync) => {
+    expect(() => watchUnsent(sync as Sync, undefined, () => undefined)).toThrow(UsageError);
+  },
+);

@@ -1,15 +1,19 @@
-import type { Database, Sync } from '../index.ts';
+import { UsageError, type Database, type Sync } from '../index.ts';
 
 /**
  * Reports how many writes have no verdict, and with `files` how many files of confirmed ones the hub does not have: now, and whenever that
  * changes.
  * @returns the function that ends it
+ * @throws UsageError
  */
 export function watchUnsent(
   sync: Sync,
   files: Database['files'] | undefined,
   onCount: (count: number) => void,
 ): () => void {
+  // A database has events too.
+  if (!(sync as Partial<Sync> | undefined)?.writes)
+    throw new UsageError('Pass the sync of a database: what `db.sync()` gave.');
   const listening = new AbortController();
   const { signal } = listening;
   let writes = 0;
