@@ -163,3 +163,14 @@ test.each([{}, { sync: syncOptions }])(
     await db.close();
   },
 );
+
+test('a secret that is undefined is no login, also while somebody is logged in', async () => {
+  const { db } = await openFake(copyAnswers);
+  const session = new Session({ database: db, sync: syncOptions });
+  session.start();
+  await expect.poll(() => session.get().state).toBe('logged-in');
+  await expect(session.logIn({ secret: undefined as never })).rejects.toMatchObject({
+    description: 'logIn() takes { user, password } or { secret }.',
+  });
+  await db.close();
+});

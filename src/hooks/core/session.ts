@@ -61,6 +61,10 @@ export const OPENING: SessionState = {
   sync: undefined,
 };
 
+/** One that is undefined would go on as who is logged in. */
+const hasSecret = (login: SessionLogin): login is { readonly secret: string } =>
+  (login as { readonly secret?: string }).secret !== undefined;
+
 /** An open database and who uses it. */
 export class Session extends Cell<SessionState> {
   private readonly options: BurrowOptions;
@@ -91,7 +95,7 @@ export class Session extends Cell<SessionState> {
     const database = this.database();
     const { sync } = this.options;
     const login = Object(given) as SessionLogin;
-    const isSecret = 'secret' in login;
+    const isSecret = hasSecret(login);
     if (!isSecret && (login.user === undefined || typeof login.password !== 'string'))
       throw new UsageError('logIn() takes { user, password } or { secret }.');
     if (database.isLocked) {
