@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Sync } from '../../index.ts';
 import { copyAnswers, openFake, syncOptions } from '../../client/testing/fake-worker.ts';
 import { watchOf } from './sync-status.ts';
 
@@ -17,4 +18,45 @@ test('the reason of a state goes with it while nobody listens', async () => {
   watch.subscribe(() => undefined)();
   expect(watch.get()).toMatchObject({ state: 'live', reason: undefined });
   await db.close();
+});
+
+/** A sync whose lists of writes come when they are given. */
+function fakeSync() {
+  const sync = new EventTarget();
+  const lists: ((states: readonly string[]) => void)[] = [];
+  const list = () =>
+    new Promise((resolve) => {
+      lists.push((states) => resolve(states.map((state) => ({ state }))));
+    });
+  Object.assign(sync, { state: 'live', lostWrites: 0, writes: { list } });
+  return {
+    watch: watchOf(sync as Sync),
+    lists,
+    verdict: () => sync.dispatchEvent(new Event('verdict')),
+    progress: (pending: number) =>
+      sync.dispatchEvent(new CustomEvent('progress', { detail: { pending } })),
+  };
+}
+
+test('writes are listed once for all verdicts that come meanwhile, and once more after', async () => {
+  const { watch, lists, verdict } = fakeSync();
+  const stop = watch.subscribe(() => undefined);
+  for (let times = 0; times < 1000; times++) verdict();
+  expect(lists.length).toBe(1);
+  lists[0]?.(['local', 'local']);
+  await expect.poll(() => lists.length).toBe(2);
+  lists[1]?.(['refused']);
+  await expect.poll(() => watch.get()).toMatchObject({ pending: 0, refused: [{}] });
+  expect(lists.length).toBe(2);
+  stop();
+});
+
+test('how many writes are pending is what was heard last: a list may be older', async () => {
+  const { watch, lists, progress } = fakeSync();
+  const stop = watch.subscribe(() => undefined);
+  progress(0);
+  lists[0]?.(['local', 'refused']);
+  await expect.poll(() => watch.get().refused.length).toBe(1);
+  expect(watch.get().pending).toBe(0);
+  stop();
 });

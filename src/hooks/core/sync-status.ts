@@ -40,6 +40,8 @@ export const notSynced = (): Promise<never> =>
 export class SyncWatch extends Cell<SyncStatus> {
   private readonly sync: Sync;
   private listening: AbortController | undefined = undefined;
+  private isDue = false;
+  private looking: Promise<void> | undefined = undefined;
 
   constructor(sync: Sync) {
     super({ ...NO_SYNC, state: sync.state, lostWrites: sync.lostWrites });
@@ -76,14 +78,27 @@ export class SyncWatch extends Cell<SyncStatus> {
     this.set({ ...this.get(), lostWrites: this.sync.lostWrites, ...change });
   }
 
-  private async look(): Promise<void> {
-    const all = await this.sync.writes
-      .list({ states: ['local', 'parked', 'refused'] })
-      // Locked or closed: what was known before stays.
-      .catch(() => undefined);
-    if (!all) return;
-    const refused = all.filter((write) => write.state === 'refused');
-    this.change({ refused, pending: all.length - refused.length });
+  /** Once for all that ask meanwhile: thousands of writes may wait, and each has a verdict. */
+  private look(): Promise<void> {
+    this.isDue = true;
+    return (this.looking ??= this.lookWhileDue());
+  }
+
+  private async lookWhileDue(): Promise<void> {
+    while (this.isDue) {
+      this.isDue = false;
+      const { progress } = this.get();
+      const all = await this.sync.writes
+        .list({ states: ['local', 'parked', 'refused'] })
+        // Locked or closed: what was known before stays.
+        .catch(() => undefined);
+      if (!all) continue;
+      const refused = all.filter((write) => write.state === 'refused');
+      // What was heard meanwhile is newer than the list.
+      const isNewest = progress === this.get().progress;
+      this.change({ refused, ...(isNewest && { pending: all.length - refused.length }) });
+    }
+    this.looking = undefined;
   }
 }
 
