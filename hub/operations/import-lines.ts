@@ -181,7 +181,7 @@ class FileImport {
     try {
       this.count(await this.ask(`[${batch.map(({ query }) => query).join(',')}]`));
     } catch (reason) {
-      if (!(reason instanceof QueryRefused) || reason.status === 401) throw reason;
+      if (!(reason instanceof QueryRefused)) throw reason;
       // One line fails the whole batch: each is tried alone.
       for (const line of batch) await this.sendAlone(line);
     }
@@ -191,7 +191,11 @@ class FileImport {
     try {
       this.count(await this.ask(`[${query}]`));
     } catch (reason) {
-      if (!(reason instanceof QueryRefused) || reason.status === 401) throw reason;
+      if (!(reason instanceof QueryRefused)) throw reason;
+      if (OF_NO_LINE.has(reason.status))
+        throw new OperationFault(`${this.file.name}, line ${number}: ${reason.message}`, {
+          cause: reason,
+        });
       if (this.isSchema && reason.code === 'instance already exists') this.totals.existing += 1;
       else {
         const [refusal] = refusalsOfLine({ line: number, params }, reason.errors, PARAMS_AT);
@@ -219,6 +223,9 @@ class FileImport {
     else appendFileSync(join(this.request.folder, REPORT), `${JSON.stringify(entry)}\n`);
   }
 }
+
+/** The hub refuses any: it does not know the secret, is too busy, has no database or no disk. */
+const OF_NO_LINE: ReadonlySet<number> = new Set([401, 429, 503, 507]);
 
 /** The line holds no document of the collection. */
 class InvalidLine extends Error {}

@@ -1,9 +1,13 @@
 /** What stands at a URL may be another server than a hub. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { secretOf } from '../../src/http/authorization.ts';
 import { createKey } from './create-key.ts';
+import { importLines } from './import-lines.ts';
 import { OperationFault } from './operation-fault.ts';
 import { queryHub } from './query-hub.ts';
 
@@ -88,4 +92,20 @@ test('a secret that was copied with a line break is refused by the hub, and not 
   const url = await answering([401, refusal('unauthorized')]);
   const asked = queryHub(url, 'canary\ncanary', { now: null });
   await expect(asked).rejects.toThrow(/^(?![^]*canary)unauthorized/);
+});
+
+test.each([
+  [429, 'too many requests'],
+  [503, 'storage_unavailable'],
+  [507, 'quota_exceeded'],
+])('an import ends where the hub takes nothing, and rejects no line: %i', async (status, code) => {
+  const folder = await mkdtemp(join(tmpdir(), 'burrow-import-'));
+  const line = (id: number): string => `{"ref":{"@ref":{"id":"${id}"}},"data":{}}\n`;
+  await writeFile(join(folder, 'notes.jsonl'), [1, 2, 3].map(line).join(''));
+  const url = await answering([200, '{"resource":true}'], [status, refusal(code)]);
+  const request = { url, secret: 'secret', folder, dryRun: false, keepTs: false };
+  const imported = importLines({ ...request, onProgress: () => undefined });
+  await expect(imported).rejects.toThrow(`notes.jsonl, line 1: ${code}`);
+  expect(await readdir(folder)).toEqual(['notes.jsonl']);
+  await rm(folder, { recursive: true });
 });
