@@ -219,7 +219,9 @@ function openEvaluators(
 function chooseRootSecret(given: string | undefined) {
   let generated: string | undefined;
   return {
+    /** Asked again where another hub may have stored one meanwhile. */
     hashFor: (stored: string | undefined): string => {
+      generated = undefined;
       if (given !== undefined) return hashOfRootSecret(given, sha256);
       if (stored !== undefined) return stored;
       generated = `burrow-root-${randomBytes(30).toString('base64url')}`;

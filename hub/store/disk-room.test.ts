@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { counterOf, increment, put, row } from '../../src/store/testing/store-rows.ts';
 import { fillDisk, mountSmallDisk, unmount } from '../testing/small-disk.ts';
+import { prepareHubRows } from './hub-rows.ts';
 import { withDiskRoom } from './disk-room.ts';
 import { openHubStore } from './open-store.ts';
 
@@ -26,6 +27,16 @@ test('writes are refused while there is no room, and nothing else is', async () 
   await increment(store);
   expect(await counterOf(store)).toBe(2);
   expect(asked).toEqual(['/data', '/data', '/data']);
+});
+
+test('a hub that has all its rows starts while there is no room', async () => {
+  let free = 1024 * MIB;
+  const store = withDiskRoom(createMemoryStore(), '/data', () => free);
+  const made = await prepareHubRows(store, () => 'hash');
+  free = 10 * MIB;
+  expect(await prepareHubRows(store, (stored) => stored)).toEqual(made);
+  // A new root secret has to be stored.
+  await expect(prepareHubRows(store, () => 'another')).rejects.toMatchObject(FULL);
 });
 
 test('a folder on a full disk is read, refuses writes at once, and takes them again without a restart', async (context) => {

@@ -39,28 +39,46 @@ export async function prepareHubRows(
   store: Store,
   rootHash: (stored: string | undefined) => string | undefined,
 ): Promise<HubRows> {
+  const prepare = async (tx: ReadTx): Promise<Prepared> => rowsFor(await readRows(tx), rootHash);
+  // A store that has them all may have no room for a write.
+  const found = await store.read(prepare, META);
+  if (found.puts.length === 0) return found.rows;
   return store.write(async (tx) => {
-    const { epoch, rootHash: root, urlKey, idKey, loading, moved, restored } = await readRows(tx);
-    requireLoaded(loading);
-    if (moved !== undefined)
-      throw new Refusal('storage_unavailable', `The data of this store were moved to ${moved}.`);
-    const rows = {
-      epoch: epoch ?? newEpoch(),
-      rootHash: rootHash(root),
-      urlKey: urlKey ?? randomBytes(32).toString('base64url'),
-      restoredMs: restored === undefined ? 0 : Date.parse(restored),
-    };
-    const puts = [
-      ...(epoch === undefined ? [put(HUB_ROWS.epoch, rows.epoch)] : []),
-      ...(rows.rootHash === undefined || rows.rootHash === root
-        ? []
-        : [put(HUB_ROWS.rootHash, rows.rootHash)]),
-      ...(urlKey === undefined ? [put(HUB_ROWS.urlKey, rows.urlKey)] : []),
-      ...(idKey === undefined ? [put(HUB_ROWS.idKey, randomBytes(32).toString('hex'))] : []),
-    ];
+    const { rows, puts } = await prepare(tx);
     if (puts.length > 0) tx.apply({ puts, deletes: [] });
     return rows;
   }, META);
+}
+
+interface Prepared {
+  readonly rows: HubRows;
+  /** Those that are missing, or replaced. */
+  readonly puts: readonly ReturnType<typeof put>[];
+}
+
+/** @throws Refusal */
+function rowsFor(
+  { epoch, rootHash: root, urlKey, idKey, loading, moved, restored }: StoredTexts,
+  rootHash: (stored: string | undefined) => string | undefined,
+): Prepared {
+  requireLoaded(loading);
+  if (moved !== undefined)
+    throw new Refusal('storage_unavailable', `The data of this store were moved to ${moved}.`);
+  const rows = {
+    epoch: epoch ?? newEpoch(),
+    rootHash: rootHash(root),
+    urlKey: urlKey ?? randomBytes(32).toString('base64url'),
+    restoredMs: restored === undefined ? 0 : Date.parse(restored),
+  };
+  const puts = [
+    ...(epoch === undefined ? [put(HUB_ROWS.epoch, rows.epoch)] : []),
+    ...(rows.rootHash === undefined || rows.rootHash === root
+      ? []
+      : [put(HUB_ROWS.rootHash, rows.rootHash)]),
+    ...(urlKey === undefined ? [put(HUB_ROWS.urlKey, rows.urlKey)] : []),
+    ...(idKey === undefined ? [put(HUB_ROWS.idKey, randomBytes(32).toString('hex'))] : []),
+  ];
+  return { rows, puts };
 }
 
 /** @throws Refusal when a load or move into the store is incomplete */
@@ -79,9 +97,9 @@ function requireLoaded(loading: string | undefined): void {
     );
 }
 
-async function readRows(
-  tx: ReadTx,
-): Promise<Readonly<Partial<Record<keyof typeof HUB_ROWS, string | undefined>>>> {
+type StoredTexts = Readonly<Partial<Record<keyof typeof HUB_ROWS, string | undefined>>>;
+
+async function readRows(tx: ReadTx): Promise<StoredTexts> {
   const { rows } = await tx.fetch(Object.values(HUB_ROWS), []);
   return Object.fromEntries(Object.keys(HUB_ROWS).map((name, at) => [name, textOf(rows[at])]));
 }
