@@ -1,6 +1,6 @@
 /** The commands of `burrow` as processes, from a folder to PostgreSQL; and two hub processes over one PostgreSQL. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sharedPostgres } from './testing/hub-stores.ts';
 import { ROOT_SECRET, runBurrow, type HubProcess } from './testing/hub-process.ts';
@@ -48,6 +48,16 @@ test('a dump that cannot be written is refused in one line', async () => {
   expect((await exited).code).toBe(1);
   expect(said()).toMatch(/^burrow: ENOTDIR: .*open .*backup\.gz/m);
   expect(said()).not.toContain('    at ');
+});
+
+test('a command that cannot say what it has done has done it, and fails in one line', async () => {
+  const file = join(await folder(), 'backup.gz');
+  const data = await prepared();
+  const { child, exited, said } = await runBurrow({ args: ['dump', file, '--data', data] });
+  child.stdout.destroy();
+  expect((await exited).code).toBe(1);
+  expect(said()).toBe('burrow: Cannot write to standard output: write EPIPE\n');
+  expect(await readdir(dirname(file))).toEqual(['backup.gz']);
 });
 
 test(

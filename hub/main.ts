@@ -44,6 +44,12 @@ function onStop(stop: () => Promise<void>, lost: Promise<string>): void {
 // An unhandled rejection is a bug of the hub, but no reason to end other requests.
 process.on('unhandledRejection', (reason) => console.error(reason));
 
+// A full disk, or a reader that has ended: a hub serves all the same, and a command does its work, but has failed.
+process.stdout.on('error', (reason) => {
+  console.error(`burrow: Cannot write to standard output: ${reason.message}`);
+  process.exitCode = 1;
+});
+
 try {
   await createProgram({ say, environment: process.env, onStop }).parseAsync();
 } catch (reason) {
