@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { secretOf } from '../../src/http/authorization.ts';
 import { createKey } from './create-key.ts';
+import { exportToFile } from './data.ts';
 import { importLines } from './import-lines.ts';
 import { OperationFault } from './operation-fault.ts';
 import { queryHub } from './query-hub.ts';
@@ -108,4 +109,25 @@ test.each([
   await expect(imported).rejects.toThrow(`notes.jsonl, line 1: ${code}`);
   expect(await readdir(folder)).toEqual(['notes.jsonl']);
   await rm(folder, { recursive: true });
+});
+
+test('an answer that breaks off is none', async () => {
+  const made = createServer((_, response) => {
+    response.writeHead(200, { 'content-length': '100' });
+    response.write('{"resource":', () => response.destroy());
+  });
+  server = made;
+  await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(made.address() as AddressInfo).port}`;
+  const file = join(tmpdir(), 'never-written.burrow');
+  const request = { url, secret: 'secret', file, onProgress: () => undefined };
+  for (const asked of [
+    queryHub(url, 'secret', { now: null }),
+    exportToFile({ ...request, history: false }),
+  ])
+    await expect(asked).rejects.toSatisfy(
+      (reason) =>
+        reason instanceof OperationFault &&
+        reason.message.startsWith(`No hub responds at ${url}: `),
+    );
 });

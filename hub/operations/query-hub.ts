@@ -97,7 +97,9 @@ export async function fetchHub(
   init: RequestInit & { readonly headers: HubHeaders },
 ): Promise<Response> {
   try {
-    return await fetch(url, { ...init, headers: sendable(init.headers) });
+    const response = await fetch(url, { ...init, headers: sendable(init.headers) });
+    // All of it: it may break off.
+    return new Response(await response.text(), response);
   } catch (reason) {
     const cause = reason instanceof Error ? reason.cause : undefined;
     throw new OperationFault(`No hub responds at ${url}: ${messageOf(cause ?? reason)}`);
