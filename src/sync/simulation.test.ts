@@ -7,6 +7,7 @@ import {
   runCampaign,
   seedsUntilMet,
 } from './testing/simulation/campaign.ts';
+import { CLUSTER_FAULT_NAMES } from './testing/simulation/nemesis.ts';
 import { keepFailure, keptSeeds } from './testing/simulation/seeds.ts';
 import { simulate } from './testing/simulation/simulate.ts';
 
@@ -17,6 +18,22 @@ test('simulate() finds nothing where nothing goes wrong', async () => {
   const { problems } = await simulate(1, { operations: OPERATIONS, hasFaults: false });
   expect(problems).toEqual([]);
 });
+
+test(
+  'simulate() finds nothing where requests go to two processes of a hub, one of which stands still now and then',
+  async () => {
+    const often = CLUSTER_FAULT_NAMES;
+    const counts = new Map<string, number>();
+    for (let seed = 1; seed <= 15; seed++) {
+      const options = { operations: OPERATIONS, hasFaults: true, often };
+      const { problems, counts: met } = await simulate(seed, options);
+      expect(problems, `seed ${seed}`).toEqual([]);
+      for (const [what, count] of met) counts.set(what, (counts.get(what) ?? 0) + count);
+    }
+    expect(often.filter((what) => !counts.has(what))).toEqual([]);
+  },
+  10 * MINUTES,
+);
 
 test(
   'simulate() finds nothing in seeds that once failed',

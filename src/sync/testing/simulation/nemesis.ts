@@ -65,7 +65,15 @@ const FAULTS: readonly Fault[] = [
   [2, 'row spoilt', spoil],
 ];
 
-export const FAULT_NAMES: readonly string[] = FAULTS.map(([, name]) => name);
+/** Of a hub of several processes. Only where one is asked for: the seeds that find planted faults were chosen without them. */
+const CLUSTER_FAULTS: readonly Fault[] = [
+  [3, 'second hub process', besideHub],
+  [2, 'hub frozen', freezeHub],
+];
+
+const namesOf = (faults: readonly Fault[]): readonly string[] => faults.map(([, name]) => name);
+export const FAULT_NAMES = namesOf(FAULTS);
+export const CLUSTER_FAULT_NAMES = namesOf(CLUSTER_FAULTS);
 
 /** How much heavier a fault weighs that is asked for. */
 const OFTEN = 20;
@@ -78,8 +86,10 @@ export async function disturb(world: World, often: string | readonly string[] = 
     names.includes(name) ? weight * OFTEN : weight;
   const device = chance.pick(world.devices);
   if (chance.is(0.2)) world.snapshots.set(device, snapshotOf(device));
-  let at = chance.below(FAULTS.reduce((sum, fault) => sum + weightOf(fault), 0));
-  for (const fault of FAULTS) {
+  const isCluster = names.some((name) => CLUSTER_FAULT_NAMES.includes(name));
+  const faults = isCluster ? [...FAULTS, ...CLUSTER_FAULTS] : FAULTS;
+  let at = chance.below(faults.reduce((sum, fault) => sum + weightOf(fault), 0));
+  for (const fault of faults) {
     at -= weightOf(fault);
     if (at >= 0) continue;
     const [, name, act] = fault;
@@ -127,6 +137,19 @@ function freezeTab({ chance }: World, device: SimDevice): void {
   const tab = device.tabs.find(({ syncer }) => syncer) ?? nothing();
   tab.process.freeze(2000 + chance.next() * 60_000);
   void device.lead(device.openTab());
+}
+
+/** One that is there already goes. */
+function besideHub({ hub }: World): void {
+  if (hub.beside) hub.beside.process.kill('anywhere');
+  else if (hub.running) hub.startBeside();
+  else nothing();
+}
+
+/** What it was asked to do before, it does when its devices have asked again, perhaps of the other process. */
+function freezeHub({ chance, hub }: World): void {
+  const { process } = hub.beside ?? hub.running ?? nothing();
+  process.freeze(2000 + chance.next() * 40_000);
 }
 
 function failHub({ chance, hub }: World): void {

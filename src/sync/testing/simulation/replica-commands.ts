@@ -2,6 +2,7 @@
 import type { AsyncCommand } from 'fast-check';
 import { packVersion } from '../../../codec/row.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
+import { DAY_MICROS } from '../../../values/time.ts';
 import type { Pulled } from '../../protocol/messages.ts';
 import type { Verdict } from '../../protocol/writes.ts';
 import { DeviceWorld, WELCOMED, everything } from '../device-world.ts';
@@ -201,6 +202,8 @@ export const rename = (): Command =>
   command(
     'rename',
     async (model, real) => {
+      // One id after the other takes time.
+      real.first.now += DAY_MICROS;
       await real.first.replica.moveToNewDevice(real.fence);
       model.writes = model.writes.slice(model.judged);
       model.before = [];

@@ -41,6 +41,8 @@ export interface HubCopy {
 export class SimHub {
   memory = new SharedMemory();
   running: Running | undefined = undefined;
+  /** A second process over the same memory: requests go to either of them. */
+  beside: Running | undefined = undefined;
   rules = firstRules();
   /** Until then it answers that it has too much to do. */
   busyUntil = 0;
@@ -58,12 +60,29 @@ export class SimHub {
 
   /** A new process. */
   async start(): Promise<void> {
-    const { chance, mutant, onDeath } = this.options;
+    const { chance } = this.options;
     const { memory } = this;
     await prepareEpoch(createMemoryStore(memory), (count) => chance.bytes(count));
     await prepareIdKey(createMemoryStore(memory), (count) => new Uint8Array(count).fill(7));
+    this.running = this.run(() => (this.running = undefined));
+  }
+
+  startBeside(): void {
+    this.beside = this.run(() => (this.beside = undefined));
+  }
+
+  /** Which process a request comes to. */
+  get asked(): Running | undefined {
+    const { running, beside } = this;
+    return beside && running ? this.options.chance.pick([running, beside]) : running;
+  }
+
+  /** @param forget called when it dies */
+  private run(forget: () => void): Running {
+    const { chance, mutant, onDeath } = this.options;
+    const { memory } = this;
     const process = new Process(this.options.clockwork, (where) => {
-      this.running = undefined;
+      forget();
       onDeath(where);
     });
     const onWritten = () => this.note(memory);
@@ -78,7 +97,7 @@ export class SimHub {
       sha256,
       rootSecret: ROOT,
     });
-    this.running = { process, world, sync: mutantHub(mutant, sync, this) };
+    return { process, world, sync: mutantHub(mutant, sync, this) };
   }
 
   /** Straight to what is stored: nothing can go wrong on the way. */
@@ -103,6 +122,7 @@ export class SimHub {
   /** Puts back what was there, as a restore from a copy does. */
   async restore({ version, rules }: HubCopy): Promise<void> {
     this.running?.process.kill('restore');
+    this.beside?.process.kill('restore');
     this.administrator = undefined;
     this.rules = { ...rules };
     this.memory = new SharedMemory();

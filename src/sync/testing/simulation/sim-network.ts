@@ -68,7 +68,7 @@ export function transportOver(link: Link, process: Process, options: NetworkOpti
     listen: (device, { onHint, onActivity, onEnd }) => {
       let stop = (): void => undefined;
       let isOver = false;
-      const { running } = hub;
+      const running = hub.asked;
       const isOpen = (): boolean => link.isUp && running?.process.isAlive === true;
       const beat = (): void => {
         if (isOver || !process.isAlive) return;
@@ -118,7 +118,8 @@ async function exchange<T extends object>(
 ): Promise<HubAnswer<T>> {
   const { clockwork, chance, network, hub, count } = options;
   await clockwork.sleep(chance.next() * network.delayMs);
-  if (!link.isUp || !hub.running || chance.is(network.loss)) {
+  const running = hub.asked;
+  if (!link.isUp || !running || chance.is(network.loss)) {
     count('request lost');
     await clockwork.sleep(1000);
     throw new Lost('the request was lost');
@@ -128,10 +129,11 @@ async function exchange<T extends object>(
   if (chance.is(network.duplication)) {
     count('request duplicated');
     clockwork.after(chance.next() * 5000, () => {
-      if (hub.running) void served(hub.running, what, run).catch(() => undefined);
+      const other = hub.asked;
+      if (other) void served(other, what, run).catch(() => undefined);
     });
   }
-  const answered = served(hub.running, what, run).catch((reason: unknown) => {
+  const answered = served(running, what, run).catch((reason: unknown) => {
     if (!(reason instanceof StoreTrouble)) throw reason;
     throw new Lost('the hub answered 500');
   });

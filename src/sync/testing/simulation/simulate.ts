@@ -154,9 +154,10 @@ async function mend(world: World): Promise<void> {
   network.delayMs = 20;
   hub.busyUntil = clockwork.now;
   if (!hub.running) await hub.start();
-  if (hub.running) {
-    hub.running.process.doom = undefined;
-    hub.running.process.trouble = undefined;
+  for (const { process } of [hub.running, hub.beside].flatMap((running) => running ?? [])) {
+    process.doom = undefined;
+    process.trouble = undefined;
+    process.freeze(0);
   }
   for (const device of devices) {
     device.isUp = true;
