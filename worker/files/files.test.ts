@@ -146,7 +146,7 @@ test('a file that arrives damaged says so, in the list and in the progress, to w
     database: createMemoryStore(),
     transport: (signal) => fileRequests({ url: 'https://hub.example', token: 's', fetch, signal }),
   });
-  const damaged = expect.stringContaining('another content') as string;
+  const damaged = expect.stringContaining('came damaged') as string;
   await expect(files.get({ file, of })).rejects.toMatchObject({
     code: 'connection_needed',
     message: damaged,

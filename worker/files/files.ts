@@ -5,7 +5,7 @@ import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { FileRecord } from '../../src/sync/device/files/file-store.ts';
 import { FileWaiters, RECHECK_MS } from '../../src/sync/device/files/file-waiters.ts';
-import { DamagedOnTheWay, fetchFile } from '../../src/sync/device/files/fetch-file.ts';
+import { fetchFile } from '../../src/sync/device/files/fetch-file.ts';
 import { putFile, usedNow, type FileSource } from '../../src/sync/device/files/put-file.ts';
 import { damaged, isToSend, noteHome } from '../../src/sync/device/files/send-files.ts';
 import { sweepFiles } from '../../src/sync/device/files/sweep-files.ts';
@@ -215,18 +215,13 @@ export class Files {
       await fetchFile({ file, home }, hub, this.options, {
         epoch: await epoch(),
         isAbandoned: () => stop.signal.aborted,
-        onProgress: ({ done, size }) => {
+        onProgress: ({ done, size, error }) => {
           onDone?.(done);
-          emit({ file, way: 'fetching', done, size, error: undefined });
+          emit({ file, way: 'fetching', done, size, error });
         },
       });
     } catch (reason) {
-      if (this.ended.signal.aborted) return;
-      if (reason instanceof DamagedOnTheWay) {
-        const { done, size, message: error } = reason;
-        emit({ file, way: 'fetching', done, size, error });
-      }
-      throw asRefusal(reason);
+      if (!this.ended.signal.aborted) throw asRefusal(reason);
     } finally {
       stop.abort();
     }
@@ -279,11 +274,7 @@ function readOr<T>(read: () => T, otherwise: string): T {
 function asRefusal(reason: unknown): unknown {
   if (!(reason instanceof RefusedByHub))
     return isOfTheNetwork(reason)
-      ? new Refusal(
-          'connection_needed',
-          reason instanceof DamagedOnTheWay ? reason.message : OUT_OF_REACH,
-          { cause: reason },
-        )
+      ? new Refusal('connection_needed', OUT_OF_REACH, { cause: reason })
       : reason;
   const { code, description } = reason.refusal;
   const own = OWN_CODES[code];

@@ -1,4 +1,5 @@
 /** Gets a file from the hub: a chunk at a time, each checked and kept, so that a broken line costs one chunk. */
+import { Refusal } from '../../../errors.ts';
 import { fileNameOf, isChunkOf, type FilePlace } from '../../protocol/files.ts';
 import type { Epoch } from '../../protocol/identifiers.ts';
 import { requireAnswer } from '../syncer/transport.ts';
@@ -9,6 +10,8 @@ import { atEpoch, withSent } from './send-files.ts';
 export interface FileProgress {
   readonly done: number;
   readonly size: number;
+  /** Why it does not go on. */
+  readonly error?: string;
 }
 
 /**
@@ -26,8 +29,10 @@ export async function fetchFile(
   const { file } = place;
   const manifest = requireAnswer(await transport.manifest(place));
   const refuseDamaged = async (done: number): Promise<never> => {
-    const damage = new DamagedOnTheWay(done, manifest.size);
-    await store.update(file, (before) => before && { ...before, failed: damage.message });
+    const damage = new DamagedOnTheWay();
+    const { message: error } = damage;
+    await store.update(file, (before) => before && { ...before, failed: error });
+    onProgress?.({ done, size: manifest.size, error });
     throw damage;
   };
   if (fileNameOf(manifest, sha256) !== file) return refuseDamaged(0);
@@ -61,17 +66,13 @@ export async function fetchFile(
   if (!whole) await fetchFile(place, transport, host, options);
 }
 
-/** What came is not what the name of the file says: it is asked for again. The message is for the user. */
-export class DamagedOnTheWay extends Error {
-  /** Bytes that are here, and of the whole file. */
-  readonly done: number;
-  readonly size: number;
-  constructor(done: number, size: number) {
+/** What came is not what the name of the file says: it is asked for again. */
+export class DamagedOnTheWay extends Refusal {
+  constructor() {
     super(
-      'A part of the file came with another content than its hash says: it was changed on the way, or is damaged at the hub. Get it again.',
+      'connection_needed',
+      'A part of the file came damaged: its hash is another. Get it again.',
     );
-    this.done = done;
-    this.size = size;
   }
 }
 

@@ -377,7 +377,7 @@ test('bytes that were changed on the way are sent again; those changed on the de
   await expect(fetchFile({ file, home }, lying, host(other))).rejects.toThrow(DamagedOnTheWay);
   expect(await other.record(file)).toMatchObject({
     isWhole: false,
-    failed: expect.stringContaining('another content') as string,
+    failed: expect.stringContaining('came damaged') as string,
   });
   isLying = false;
   await fetchFile({ file, home }, lying, host(other));

@@ -5,13 +5,14 @@ import type { Micros } from '../../../values/value.ts';
 import type { Epoch } from '../../protocol/identifiers.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 
-/** In a row; a person has `SYNC_LIMITS.devicesPerPerson` at most. */
-const FREE = 8;
-const FIRST_PAUSE: Micros = 60 * 1_000_000;
-/** Without another id, and the next one is the first again. */
-const QUIET: Micros = 2 * DAY_MICROS;
 /** Epochs that a copy remembers to have left. */
 const EPOCHS = 8;
+
+/**
+ * The pause before the next one, µs: four times as long each time, so that the first few cost less than a second. A person may have
+ * `SYNC_LIMITS.devicesPerPerson` in a month.
+ */
+const pauseAfter = (count: number): Micros => Math.min(DAY_MICROS, 250 * 4 ** count);
 
 /**
  * @param now of the device
@@ -21,18 +22,14 @@ const EPOCHS = 8;
 export function withIdTaken(state: ReplicaState, now: Micros, epoch?: Epoch): ReplicaState {
   const { at, count, left } = state.idsTaken ?? { at: 0, count: 0, left: [] };
   const leaving = state.epoch === undefined ? left : [...left, state.epoch].slice(-EPOCHS);
+  const taken = (idsTaken: ReplicaState['idsTaken']): ReplicaState => ({ ...state, idsTaken });
   // A hub that was made anew or restored has an epoch of its own each time, and does not come back to one before.
   if (epoch !== undefined && epoch !== state.epoch && !left.includes(epoch))
-    return { ...state, idsTaken: { at, count, left: leaving } };
+    return taken({ at, count, left: leaving });
   const since = now - at;
-  const pause = count < FREE ? 0 : Math.min(DAY_MICROS, FIRST_PAUSE * 2 ** (count - FREE));
   // A negative time says that the clock was set.
-  if (since >= 0 && since < pause) throw new Refusal('connection_needed', TOO_SOON);
-  return {
-    ...state,
-    idsTaken: { at: now, count: since > QUIET ? 1 : count + 1, left: leaving },
-  };
+  if (since >= 0 && since < pauseAfter(count)) throw new Refusal('connection_needed', TOO_SOON);
+  return taken({ at: now, count: since > 2 * DAY_MICROS ? 1 : count + 1, left: leaving });
 }
 
-const TOO_SOON =
-  'The hub has another history than at the last contact, time after time: hubs that do not share their data answer at one address.';
+const TOO_SOON = 'Hubs that do not share their data answer at one address.';
