@@ -31,7 +31,7 @@ export interface FileData {
   /** Bytes. */
   readonly size: number;
   readonly state: FileState;
-  /** Why the hub does not take it, or what it sends is not taken. */
+  /** Why the hub does not take it. */
   readonly error: string | undefined;
 }
 

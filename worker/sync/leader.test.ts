@@ -27,24 +27,3 @@ test('a tab that leads for long goes on forgetting writes that were confirmed lo
   vi.advanceTimersByTime(DAY_MS);
   expect(pruned).toHaveLength(3);
 });
-
-test('whoever ends a leader that is ending already waits until it changes nothing any more', async () => {
-  let give: (fence: number) => void = () => undefined;
-  const leader = new Leader({
-    replica: {
-      prune: () => Promise.resolve(0),
-      takeFence: () => new Promise<number>((resolve) => (give = resolve)),
-    },
-    clock: () => 0,
-    url: () => 'http://hub',
-    network: {},
-    report: () => undefined,
-  } as unknown as LeaderOptions);
-  leader.begin();
-  let ended = 0;
-  const ends = [leader.end(), leader.end()].map((end) => end.then(() => (ended += 1)));
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
-  expect(ended).toBe(0);
-  give(1);
-  await Promise.all(ends);
-});

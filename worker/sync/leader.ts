@@ -39,7 +39,6 @@ export class Leader {
   private readonly lines = new EventTarget();
   private exchanges = new AbortController();
   private syncer: Syncer | undefined = undefined;
-  private stopped: Promise<void> | undefined = undefined;
   private pruning: ReturnType<typeof setInterval> | undefined = undefined;
 
   constructor(options: LeaderOptions) {
@@ -75,12 +74,12 @@ export class Leader {
 
   /** Aborts exchanges under way: the next leader finds out how they ended. */
   async end(): Promise<void> {
+    const { syncer } = this;
     clearInterval(this.pruning);
-    // Who ends it once more waits for the same end.
-    if (this.syncer) this.stopped = this.syncer.stop();
     this.syncer = undefined;
+    const stopped = syncer?.stop();
     this.exchanges.abort();
-    await this.stopped;
+    await stopped;
   }
 
   kick(): void {

@@ -75,7 +75,6 @@ export class SyncSession {
   /** Of the hub. */
   url = '';
   private readonly options: SyncSessionOptions;
-  private stopping: Promise<void> | undefined = undefined;
 
   constructor(options: SyncSessionOptions) {
     this.options = options;
@@ -98,7 +97,6 @@ export class SyncSession {
     const { replica } = this.options;
     const sets = [...new Set(call.sets)];
     requireSets(sets);
-    await this.stopping;
     const url = call.url.replace(/\/+$/, '');
     const known = await replica.state();
     if (known && known.hub !== url) throw otherHub(known.hub);
@@ -148,13 +146,9 @@ export class SyncSession {
     return { id, answer: answer && queryReply(answer) };
   }
 
-  /** @throws Refusal `connection_needed` when sync is stopped, or is while it waits, and something is missing */
+  /** @throws Refusal `connection_needed` when sync is stopped while it waits; or was, and no round comes: writes wait until it goes on */
   async wait({ for: what, set }: SyncWait): Promise<void> {
-    await this.stopping;
-    if (this.shared.isStopped) {
-      const { settledSeq = 0, lastSeq = 0 } = (await this.options.replica.state()) ?? {};
-      if (what === 'synced' || settledSeq < lastSeq) throw stopped();
-    }
+    if (what === 'synced' && this.shared.isStopped) throw stopped();
     await (what === 'settled'
       ? this.waiters.forSettled()
       : this.waiters.forSynced(set && idOfSet(set, sha256)));
@@ -201,8 +195,8 @@ export class SyncSession {
   /** Stops the exchange with the hub; stored documents can still be read and written. */
   async stop(): Promise<void> {
     this.failWaits(stopped());
-    this.stopping = this.shared.leave().then(() => this.secondCopy.close());
-    await this.stopping;
+    await this.shared.leave();
+    await this.secondCopy.close();
   }
 
   async unsent(): Promise<number> {

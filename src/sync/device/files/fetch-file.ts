@@ -28,14 +28,12 @@ export async function fetchFile(
   const { store, sha256 } = host;
   const { file } = place;
   const manifest = requireAnswer(await transport.manifest(place));
-  const refuseDamaged = async (done: number): Promise<never> => {
+  const refuseDamaged = (done: number): never => {
     const damage = new DamagedOnTheWay();
-    const { message: error } = damage;
-    await store.update(file, (before) => before && { ...before, failed: error });
-    onProgress?.({ done, size: manifest.size, error });
+    onProgress?.({ done, size: manifest.size, error: damage.message });
     throw damage;
   };
-  if (fileNameOf(manifest, sha256) !== file) return refuseDamaged(0);
+  if (fileNameOf(manifest, sha256) !== file) refuseDamaged(0);
   await store.update(file, (before) => usedNow(before ?? newRecord(file, manifest), host));
   let done = 0;
   for (const n of manifest.chunks.keys()) {
@@ -43,7 +41,7 @@ export async function fetchFile(
     let bytes = await store.chunk(file, n);
     if (!bytes || !isChunkOf(manifest, n, bytes, sha256)) {
       bytes = requireAnswer(await transport.read(place, n));
-      if (!isChunkOf(manifest, n, bytes, sha256)) return refuseDamaged(done);
+      if (!isChunkOf(manifest, n, bytes, sha256)) refuseDamaged(done);
       await store.putChunk(file, n, bytes);
     }
     done += bytes.length;

@@ -375,13 +375,9 @@ test('bytes that were changed on the way are sent again; those changed on the de
   isLying = true;
   const other = createMemoryFiles();
   await expect(fetchFile({ file, home }, lying, host(other))).rejects.toThrow(DamagedOnTheWay);
-  expect(await other.record(file)).toMatchObject({
-    isWhole: false,
-    failed: expect.stringContaining('came damaged') as string,
-  });
+  expect(await other.record(file)).toMatchObject({ isWhole: false });
   isLying = false;
   await fetchFile({ file, home }, lying, host(other));
-  expect(await other.record(file)).toMatchObject({ isWhole: true, failed: undefined });
 
   await store.putChunk(file, 0, Uint8Array.of(9, 9, 9, 9, 9));
   await noteHome(file, await note('2', file), store);
