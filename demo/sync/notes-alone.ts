@@ -1,5 +1,12 @@
 /** Notes that were written on this device without an account, and their adoption: each becomes a write of a copy. */
-import { openDatabase, q, type Database, type Page, type Ref } from '../../src/index.ts';
+import {
+  openDatabase,
+  q,
+  type Database,
+  type Observer,
+  type Page,
+  type Ref,
+} from '../../src/index.ts';
 import {
   adopt,
   planAdoption,
@@ -74,19 +81,21 @@ function confirmsClashes({ documents, clashes }: AdoptionPlan): boolean {
   return clashes.length === 0 || confirm(question);
 }
 
+/** Live: the other window has the same notes. */
+async function follow(observer: Observer<Page<string>>, signal: AbortSignal): Promise<void> {
+  const db = await openAlone();
+  db.client().subscribe(TITLES, observer, { signal });
+}
+
+async function createNote(title: string): Promise<void> {
+  const db = await openAlone();
+  await db.client().query(q.Create(COLLECTION, { data: { title } }));
+}
+
 export function notesAlone(copy: NoteCopy, signal: AbortSignal, onWrite: () => void): HTMLElement {
   const list = h('ul', { class: 'rows', 'data-testid': 'alone-notes' });
   const said = h('p', { class: 'hint', role: 'status', 'data-testid': 'adopt-state' });
   const say = (message: string): void => fill(said, message);
-  /** Live: the other window has the same notes. */
-  const follow = async (): Promise<void> => {
-    const db = await openAlone();
-    db.client().subscribe(
-      TITLES,
-      { next: show, error: (error) => say(explain(error)) },
-      { signal },
-    );
-  };
   const show = ({ data }: Page<string>): void => {
     fill(list, ...data.map((each) => h('li', {}, h('span', { class: 'grow' }, each))));
     const hadFocus = document.activeElement === bring;
@@ -115,8 +124,7 @@ export function notesAlone(copy: NoteCopy, signal: AbortSignal, onWrite: () => v
     }
   };
   const add = async (title: string): Promise<void> => {
-    const db = await openAlone();
-    await db.client().query(q.Create(COLLECTION, { data: { title } }));
+    await createNote(title);
     say('');
   };
   const form = newNoteForm({
@@ -130,7 +138,7 @@ export function notesAlone(copy: NoteCopy, signal: AbortSignal, onWrite: () => v
     disabled: true,
     'data-testid': 'adopt',
   });
-  void run(follow);
+  void run(() => follow({ next: show, error: (error) => say(explain(error)) }, signal));
   return h(
     'section',
     { class: 'card', 'aria-label': 'Notes without an account' },
