@@ -16,7 +16,14 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, messageOf } from '../../hosts/node-errors.ts';
 import { Refusal } from '../../src/errors.ts';
-import { isListening, listenAt, placeOf, socketOf, type SocketHolder } from './lock-socket.ts';
+import {
+  isListening,
+  listenAt,
+  otherListening,
+  placeOf,
+  socketOf,
+  type SocketHolder,
+} from './lock-socket.ts';
 
 export interface TakenFolder {
   readonly path: string;
@@ -38,6 +45,9 @@ const LOCK = 'burrow.lock';
 /** The holder touches the lock file, so that processes on other hosts or in later containers see that it is alive where no socket tells it. */
 const BEAT_MS = 4000;
 const SILENCE_MS = 12_000;
+/** Who listens and does not get the lock stops at once. */
+const OTHERS_MS = 5000;
+const LOOK_MS = 50;
 
 /** Where in a folder PGlite keeps its files. */
 export const dataIn = (folder: string): string => join(resolve(folder), 'pglite');
@@ -73,6 +83,7 @@ export async function takeFolder(
     if (stopListening) own = { ...own, place };
     while (!(await tryLock(lock, own))) await clearStale(lock, own, say);
     ({ uid: user } = await stat(lock));
+    await requireAlone(path, lock, own);
   } catch (reason) {
     await stopListening?.();
     if (reason instanceof Refusal) throw reason;
@@ -99,6 +110,23 @@ export async function takeFolder(
       await stopListening?.();
     },
   };
+}
+
+/** A lock can be removed while its process lives: two of them would destroy the database. @throws Refusal `storage_blocked` */
+async function requireAlone(folder: string, lock: string, own: Holder): Promise<void> {
+  const until = performance.now() + OTHERS_MS;
+  for (;;) {
+    const pid = await otherListening(folder, own);
+    if (pid === undefined) return;
+    if (performance.now() > until) {
+      await rm(lock, { force: true });
+      throw new Refusal(
+        'storage_blocked',
+        `Process ${pid} has the folder ${folder} open, though its lock was removed: stop it, or use another folder.`,
+      );
+    }
+    await wait(LOOK_MS);
+  }
 }
 
 /** Written beside it and linked into place: nobody reads half of it. */

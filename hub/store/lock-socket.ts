@@ -3,7 +3,7 @@
  * the last thread of its process, however that ends, and not while it is stopped. Other containers of the machine see it too.
  */
 import { once } from 'node:events';
-import { readFile, stat, statfs } from 'node:fs/promises';
+import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { codeOf } from '../../hosts/node-errors.ts';
@@ -60,6 +60,21 @@ export async function isListening(
   } finally {
     caller.destroy();
   }
+}
+
+/** The number of another process that listens in the folder: it has the folder, or tries to take it. Undefined: none is known. */
+export async function otherListening(
+  folder: string,
+  own: SocketHolder,
+): Promise<number | undefined> {
+  if (own.place === undefined) return undefined;
+  for (const name of await readdir(folder)) {
+    const [, pid, started] = /^burrow\.(\d+)\.(.+)\.sock$/.exec(name) ?? [];
+    const other = { pid: Number(pid), started, place: own.place };
+    const isOther = pid !== undefined && socketOf(folder, other) !== socketOf(folder, own);
+    if (isOther && (await isListening(folder, other)) === true) return other.pid;
+  }
+  return undefined;
 }
 
 /** Undefined: what the kernel says of that socket there tells nothing. */

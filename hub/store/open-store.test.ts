@@ -13,6 +13,7 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -301,6 +302,25 @@ describe('takeFolder()', () => {
     ).toBe(true);
     await taken[0]?.release();
   });
+
+  test.runIf(process.platform === 'linux')(
+    'refuses a folder whose lock somebody has removed, while its process lives',
+    async () => {
+      const path = join(folder, 'lock removed');
+      await mkdir(path);
+      const other = createServer((caller) => caller.destroy());
+      await once(other.listen(socketOf(path, { pid: 4711, started: '1' })), 'listening');
+      await expect(takeFolder(path, silent)).rejects.toMatchObject({
+        code: 'storage_blocked',
+        message: expect.stringContaining('Process 4711'),
+      });
+      expect((await readdir(path)).filter((name) => name.startsWith('burrow.lock'))).toEqual([]);
+      // Of one that was killed the socket is left.
+      await writeFile(socketOf(path, { pid: 4712, started: '1' }), '');
+      other.close();
+      await (await takeFolder(path, silent)).release();
+    },
+  );
 
   test('refuses a folder that cannot be one', async () => {
     const path = join(folder, 'file');
