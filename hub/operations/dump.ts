@@ -107,10 +107,12 @@ export async function loadStore(store: Store, file: string, onProgress: Progress
     } else end = read(totalIn);
   }
   const found = tally.end();
-  if (!end || end.rows !== found.rows || end.sha256 !== found.sha256)
+  if (!end || end.rows !== found.rows)
     throw new OperationFault(
       `${file} is incomplete: it holds ${found.rows} rows, not all that were dumped.`,
     );
+  if (end.sha256 !== found.sha256)
+    throw new OperationFault(`${file} is damaged: its rows are not those that were dumped.`);
   await filler.flush();
   const stored = await tallyOf(store);
   if (stored.sha256 !== end.sha256)
