@@ -54,13 +54,6 @@ test('who waits for what a sync that was stopped would bring is told so', async 
   await Promise.all([sync.whenSettled(), sync.whenSynced()]);
 });
 
-test('a sync that is started again while it stops goes on', async () => {
-  const stopping = sync.stop();
-  await sync.setSets([red]);
-  await stopping;
-  await sync.whenSynced();
-});
-
 /** Counts all notes. @returns what was told, as texts */
 function watch(client: Client, at: 'complete' | 'hub-or-copy') {
   const received: string[] = [];

@@ -88,7 +88,7 @@ async function openWorlds() {
     hubAsked = () => ((asked += 1) % 5 < 2 ? lagging : hub);
   };
   const contacts = async (count: number): Promise<void> => {
-    while (asked < count) {
+    for (let i = 0; i < count; i++) {
       const before = asked;
       syncer.kick();
       await expect.poll(() => asked).toBeGreaterThan(before);
@@ -214,7 +214,7 @@ test('a hub beside another that lags behind has a device take few new ids, says 
   await atHub(createNote(2));
   await synced();
   await spreadTo(version);
-  await contacts(300);
+  await contacts(60);
   const { era = 0 } = (await device.replica.state()) ?? {};
   expect(era).toBeLessThan(15);
   expect(states).toContainEqual(['offline', expect.stringContaining('at one address')]);

@@ -53,6 +53,7 @@ export class Real {
   readonly memory = new SharedMemory();
   tabs: DeviceWorld[] = [];
   fence = 0;
+  renames = 0;
   private schema: Pulled | undefined = undefined;
 
   static async open(): Promise<Real> {
@@ -202,8 +203,9 @@ export const rename = (): Command =>
   command(
     'rename',
     async (model, real) => {
-      // One id after the other takes time.
-      real.first.now += DAY_MICROS;
+      // One id after the other takes time, also in a tab that was opened since.
+      real.renames += 1;
+      real.first.now += real.renames * DAY_MICROS;
       await real.first.replica.moveToNewDevice(real.fence);
       model.writes = model.writes.slice(model.judged);
       model.before = [];
