@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { DATA_LIMITS } from '../limits.ts';
-import { storageUse, watchStorage, type StorageWarning } from './storage.ts';
+import {
+  storageUse,
+  watchStorage,
+  type StorageWarning,
+  type StorageWatchOptions,
+} from './storage.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -84,6 +89,20 @@ test('watchStorage() goes on after a warning that failed', async () => {
   expect(storage.looks).toBe(4);
   stop();
   await vi.waitFor(() => expect(failures).toEqual([new Error('of the app')]));
+});
+
+test.each<[unknown, string]>([
+  [undefined, 'Options must be an object'],
+  [{ onWarnin: () => undefined }, 'Did you mean `onWarning`?'],
+  [{}, '`onWarning` must be a function'],
+  [{ onWarning: () => undefined, thresholds: 0.8 }, '`thresholds` an array'],
+])('watchStorage() refuses %o: nobody would be warned', (options, sentence) => {
+  expect(() => watchStorage(options as StorageWatchOptions)()).toThrow(
+    expect.objectContaining({
+      code: 'invalid_option',
+      message: expect.stringContaining(sentence) as unknown,
+    }),
+  );
 });
 
 test('watchStorage() looks seldom when there is room', async () => {

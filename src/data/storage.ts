@@ -1,5 +1,6 @@
 /** How full the storage of this site is, and a warning before writes fail with `quota_exceeded`. */
 import { DATA_LIMITS } from '../limits.ts';
+import { DataError, requireKnown } from './data-error.ts';
 import { hasRoomFor, isMadeUp } from './room.ts';
 
 export interface StorageUse {
@@ -49,9 +50,12 @@ export interface StorageWatchOptions {
   readonly storage?: StorageEstimates;
 }
 
+const OPTIONS = ['onWarning', 'thresholds', 'storage'] satisfies (keyof StorageWatchOptions)[];
+
 /**
  * Looks at the usage now, and then every few minutes, more often near a threshold, while the page is visible.
  * @returns what ends it
+ * @throws DataError `invalid_option`
  * @example
  * const stop = watchStorage({
  *   onWarning: ({ usageBytes, quotaBytes }) => console.log(`${quotaBytes - usageBytes} bytes are left.`),
@@ -59,7 +63,14 @@ export interface StorageWatchOptions {
  * stop();
  */
 export function watchStorage(options: StorageWatchOptions): () => void {
-  const watch = new StorageWatch(options);
+  requireKnown(options, OPTIONS);
+  const { onWarning, thresholds = DATA_LIMITS.storageWarnings } = options;
+  if (typeof onWarning !== 'function' || !Array.isArray(thresholds))
+    throw new DataError(
+      'invalid_option',
+      '`onWarning` must be a function, and `thresholds` an array.',
+    );
+  const watch = new StorageWatch(options, thresholds);
   watch.start();
   return () => watch.stop();
 }
@@ -73,9 +84,9 @@ class StorageWatch {
   private isStopped = false;
   private isLooking = false;
 
-  constructor(options: StorageWatchOptions) {
+  constructor(options: StorageWatchOptions, thresholds: readonly number[]) {
     this.options = options;
-    this.thresholds = options.thresholds ?? DATA_LIMITS.storageWarnings;
+    this.thresholds = thresholds;
   }
 
   start(): void {
