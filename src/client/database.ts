@@ -239,7 +239,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
 
   async #query(secret: string, query: string, options: QueryOptions): Promise<QueryReply> {
     const { signal, tags, ...sent } = options;
-    const call = { ...sent, secret, query, tags: tags && tagsText(tags) };
+    const call = { ...sent, secret, query, tags: tags ? tagsText(tags) : undefined };
     const reply = await this.#link.call((host, number) => host.query({ ...call, number }), signal);
     if (reply.metrics.writeOps > 0) this.#askToPersist();
     return reply;

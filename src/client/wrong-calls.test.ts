@@ -1,5 +1,6 @@
 /** Calls with what they do not take: each says so with a code, and the worker hears nothing of it. */
 import { expect, test } from 'vitest';
+import type { QueryCall } from '../host/query.ts';
 import { openDatabase, q, Ref, UsageError, type Database } from '../index.ts';
 import { copyAnswers, openFake, syncOptions } from './testing/fake-worker.ts';
 
@@ -233,4 +234,20 @@ test('a Ref whose id is not known says so', () => {
   expect(() => q.Ref(q.Collection('notes'), undefined as never)).toThrow(
     'q.Ref: argument 2 is required, but is undefined.',
   );
+});
+
+test('tags that are null are none, as a signal is; a signal needs no more than its events', async () => {
+  const calls: QueryCall[] = [];
+  const { db } = await openFake({
+    query: async (call) => {
+      calls.push(call);
+      return { status: 200, body: '{"resource":1}' };
+    },
+  });
+  await db.client().query(1, { tags: none, signal: none });
+  expect(calls).toMatchObject([{ tags: undefined }]);
+  // Of libraries that stand in for what old browsers lack.
+  const signal = Object.assign(new EventTarget(), { aborted: false }) as AbortSignal;
+  expect(await db.client().query(1, { signal })).toBe(1);
+  await db.close();
 });

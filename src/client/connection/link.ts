@@ -189,7 +189,7 @@ export class Link {
       signal.addEventListener('abort', abort);
       if (signal.aborted) abort();
       this.#send(async (host) => {
-        signal.throwIfAborted();
+        if (signal.aborted) throw signal.reason;
         return run((asked = host), number);
       })
         .then(resolve, (error: QueryError) =>
