@@ -22,7 +22,7 @@ export async function requireOwn(data: string, user: number): Promise<void> {
   if (uid !== user)
     throw new Refusal(
       'storage_unavailable',
-      `${data} belongs to user ${uid}, and what user ${user} writes there could not be opened by a hub of that user: run it as that user (sudo -u '#${uid}').`,
+      `${data} belongs to user ${uid}, who could not open what user ${user} writes there: run it by sudo -u '#${uid}'.`,
     );
 }
 
