@@ -53,7 +53,7 @@ export class Real {
   readonly memory = new SharedMemory();
   tabs: DeviceWorld[] = [];
   fence = 0;
-  renames = 0;
+  renamedAt = 0;
   private schema: Pulled | undefined = undefined;
 
   static async open(): Promise<Real> {
@@ -204,8 +204,8 @@ export const rename = (): Command =>
     'rename',
     async (model, real) => {
       // One id after the other takes time, also in a tab that was opened since.
-      real.renames += 1;
-      real.first.now += real.renames * DAY_MICROS;
+      real.renamedAt = Math.max(real.first.now, real.renamedAt) + 3 * DAY_MICROS;
+      real.first.now = real.renamedAt;
       await real.first.replica.moveToNewDevice(real.fence);
       model.writes = model.writes.slice(model.judged);
       model.before = [];
