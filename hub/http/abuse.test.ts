@@ -59,6 +59,29 @@ test('T13: connections are counted, in all and by address', async () => {
   await expect.poll(async () => (await fetch(`${url}/health`)).status).toBe(200);
 });
 
+test('T13: a connection that waits for a request makes room for another of its address', async () => {
+  const limits = { sockets: 10, socketsPerAddress: 2, keepAliveMs: 120_000 };
+  const { port, secret } = await open({ settings: limits });
+  const ping = 'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n';
+  const begun = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\ncontent-length: 9\r\n\r\n{`;
+  const first = dial(port, ping);
+  await expect.poll(first.received).toContain('resource');
+  const busy = dial(port, begun);
+  await once(busy.socket, 'connect');
+  const second = dial(port, ping);
+  await expect.poll(second.received).toContain('resource');
+  await expect.poll(() => first.socket.destroyed).toBe(true);
+  const alsoBusy = dial(port, begun);
+  await expect.poll(() => second.socket.destroyed).toBe(true);
+  // Nothing is taken from requests that are under way.
+  const refused = dial(port, ping);
+  await expect.poll(() => refused.socket.destroyed).toBe(true);
+  expect(refused.received()).toBe('');
+  busy.socket.write('"add":1}');
+  await expect.poll(busy.received).toContain('HTTP/1.1');
+  expect(alsoBusy.socket.destroyed).toBe(false);
+});
+
 test('T13: a body that inflates without end is refused, and so is one without end', async () => {
   const { port, url, secret } = await open({ settings: { requestBytes: 1024 * 1024 } });
   const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };

@@ -24,6 +24,7 @@ import { createServer as createTls, type TLSSocket } from 'node:tls';
 import { peerOf, type Peer } from '../admission/addresses.ts';
 import { Counts, TokenBuckets } from '../admission/token-buckets.ts';
 import type { HubSettings } from '../settings/settings.ts';
+import { IdleConnections } from './idle-connections.ts';
 import { InFlight } from './in-flight.ts';
 import type { TlsFiles } from './server-options.ts';
 
@@ -63,6 +64,7 @@ export class Acceptor {
   private readonly sockets = new Set<Socket>();
   /** By address. */
   private readonly connections = new Counts();
+  private readonly idle = new IdleConnections();
   private readonly sessions = new Set<ServerHttp2Session>();
   /** What a client begins beyond it waits at the client, silently: so the limit of its credential has to come first. */
   private readonly streamsPerSession: number;
@@ -144,6 +146,7 @@ export class Acceptor {
     );
     server.on('clientError', respondToProtocolError);
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      this.idle.remove(socket, this.peerOf(socket).address);
       if (request.headers.upgrade?.toLowerCase() === 'websocket')
         onWebSocket(request, socket, head);
       else this.declineUpgrade(request, socket, head);
@@ -157,6 +160,7 @@ export class Acceptor {
   private takeHttp1(request: IncomingMessage, response: ServerResponse): void {
     const { settings, onRequest } = this.options;
     const { socket } = request;
+    this.idle.track(socket, this.peerOf(socket).address, response);
     limitParts(request, () => this.endMisused(socket, this.peerOf(socket)));
     if (request.headers['transfer-encoding'] !== undefined && !this.pieced.has(socket)) {
       this.pieced.add(socket);
@@ -258,9 +262,11 @@ export class Acceptor {
   private admit(socket: Socket): void {
     const { settings, onRefused } = this.options;
     const { address, isTrusted } = this.peerOf(socket);
-    const isTooMuch =
-      this.connections.of(address) >= settings.socketsPerAddress || !this.misuses.hasLeft(address);
-    if (this.sockets.size >= settings.sockets || (isTooMuch && !isTrusted)) {
+    const isBarred = !isTrusted && !this.misuses.hasLeft(address);
+    const isFull =
+      this.sockets.size >= settings.sockets ||
+      (!isTrusted && this.connections.of(address) >= settings.socketsPerAddress);
+    if (isBarred || (isFull && !this.idle.endOldest(address))) {
       onRefused();
       // A connection that ends as usual tells Node's client over HTTP/2 nothing: what it began never fails.
       socket.resetAndDestroy();
