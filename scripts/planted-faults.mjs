@@ -256,6 +256,13 @@ const FAULTS = [
     RECORDED_TIMES,
   ],
   [
+    'a write that a forgotten device may have sent is made again',
+    'sync/hub/push/judge-write.ts',
+    ': isTooOld(write)',
+    ': isTooOld(write) && now < 0',
+    RECORDED_TIMES,
+  ],
+  [
     'the time of a device reaches another role',
     'engine/session/engine-session.ts',
     'context.now === undefined ? context : withOwnInputs(context)',
