@@ -51,12 +51,16 @@ test('writes are listed once for all verdicts that come meanwhile, and once more
   stop();
 });
 
-test('how many writes are pending is what was heard last: a list may be older', async () => {
+test('how many writes are pending is what was heard last, until a list that nothing was heard beside', async () => {
   const { watch, lists, progress } = fakeSync();
   const stop = watch.subscribe(() => undefined);
-  progress(0);
-  lists[0]?.(['local', 'refused']);
-  await expect.poll(() => watch.get().refused.length).toBe(1);
-  expect(watch.get().pending).toBe(0);
+  progress(1);
+  lists[0]?.(['local', 'local', 'refused']);
+  await expect.poll(() => lists.length).toBe(2);
+  expect(watch.get()).toMatchObject({ pending: 1, refused: [{}] });
+  // What was heard was older: a verdict came meanwhile, and then the network went.
+  lists[1]?.(['refused']);
+  await expect.poll(() => watch.get().pending).toBe(0);
+  expect(lists.length).toBe(2);
   stop();
 });

@@ -94,9 +94,10 @@ export class SyncWatch extends Cell<SyncStatus> {
         .catch(() => undefined);
       if (!all) continue;
       const refused = all.filter((write) => write.state === 'refused');
-      // What was heard meanwhile is newer than the list.
       const isNewest = progress === this.get().progress;
       this.change({ refused, ...(isNewest && { pending: all.length - refused.length }) });
+      // What was heard meanwhile may be newer than the list, or of before it: the next list tells.
+      this.isDue ||= !isNewest;
     }
     this.looking = undefined;
   }
