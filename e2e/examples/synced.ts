@@ -47,6 +47,8 @@ export async function keepsInStep(browser: Browser, url: string, hub: TodoHub): 
     }
     await add(one, 'Feed the heron');
     await expect(todo(other, 'Feed the heron')).toHaveCount(1);
+    // The verdict has come, too: otherwise there are two to send.
+    await expect(one.getByRole('status')).toHaveText('live');
 
     await one.context().setOffline(true);
     await add(one, 'Count the wrens');
