@@ -215,17 +215,17 @@ export const CONNECTIONS: Readonly<Record<string, Attack>> = {
     const head = `POST / ${HEAD}authorization: Bearer ${attacker}\r\nx-faunadb-api-version: 4\r\ncontent-length: ${body.length}\r\n\r\n`;
     return keepDialling(target, 16, () => head + body, false);
   },
-  'live queries that take long, 25 over each of 40 connections': (target) => {
+  'live queries that take long, 25 over each of 120 connections': (target) => {
     const sets = range(30).map(() => ({ match: { index: 'notes_all' } }));
     const queries = range(25).map((i) => [i, { count: { union: sets } }]);
-    return keepDialling(target, 40, () => liveRequest(target, queries));
+    return keepDialling(target, 120, () => liveRequest(target, queries));
   },
-  'live queries whose answers are never read, 25 over each of 40 connections': (target) => {
+  'live queries whose answers are never read, 25 over each of 120 connections': (target) => {
     const queries = range(25).map((i) => ({
       let: { s: longText(20) },
       in: [i, ...range(14).map(() => ({ var: 's' }))],
     }));
-    return keepDialling(target, 40, () => liveRequest(target, queries), false);
+    return keepDialling(target, 120, () => liveRequest(target, queries), false);
   },
   'logins with the public key, 110 at a time on one HTTP/2 connection': async ({
     port,
@@ -261,11 +261,11 @@ export const CONNECTIONS: Readonly<Record<string, Attack>> = {
   },
   '20,000 requests on one connection': (target) =>
     keepDialling(target, 4, () => `GET /ping ${HEAD}\r\n`.repeat(20_000)),
-  'requests on each of 40 connections that were used before': async (target) => {
+  'requests on each of 120 connections that were used before': async (target) => {
     const [ping, pings] = [`GET /ping ${HEAD}\r\n`, `GET /ping ${HEAD}\r\n`.repeat(2_000)];
     let [sockets, answers] = [0, 0];
     while (!target.signal.aborted) {
-      const dialled = range(40).map(() => dial(target, ping, true, pings));
+      const dialled = range(120).map(() => dial(target, ping, true, pings));
       for (const each of await Promise.all(dialled)) answers += each;
       sockets += dialled.length;
     }

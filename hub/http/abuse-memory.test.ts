@@ -5,6 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { connect as connectHttp2, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
+import { readSettings } from '../settings/read-settings.ts';
+import type { HubSettings } from '../settings/settings.ts';
 import { dial, open } from '../testing/raw-hub.ts';
 import type { TestHub } from '../testing/test-hub.ts';
 
@@ -179,21 +181,31 @@ test('requests of one credential at once wait for each other, and are all answer
   expect(answers.map(({ body }) => body.resource)).toEqual(answers.map((_, i) => i + 1));
 });
 
-test('too many that wait are refused, and only those of their credential', async () => {
+/** A hub with a route whose answers wait to be let go. */
+async function openSlow(settings: Partial<HubSettings>) {
   const waiting: (() => void)[] = [];
-  const { url, query } = await open({
-    settings: { concurrencyPerCredential: 1, waitingPerCredential: 2 },
-    routes: () => [
-      {
-        prefix: '/slow/',
-        handle: async () => {
-          await new Promise<void>((resolve) => void waiting.push(resolve));
-          return { status: 200, headers: {}, body: 'done' };
-        },
-      },
-    ],
+  const handle = async () => {
+    await new Promise<void>((resolve) => void waiting.push(resolve));
+    return { status: 200, headers: {}, body: 'done' };
+  };
+  const opened = await open({ settings, routes: () => [{ prefix: '/slow/', handle }] });
+  return { ...opened, waiting, slow: () => fetch(`${opened.url}/slow/`) };
+}
+
+test('callers of one address that ask at once, each over a connection of its own, are all answered', async () => {
+  const { socketsPerAddress } = readSettings({}, {});
+  const { slow, waiting } = await openSlow({ socketsPerAddress, concurrencyPerCredential: 110 });
+  const asked = Array.from({ length: 110 }, slow);
+  await expect.poll(() => waiting.length).toBe(110);
+  for (const answer of waiting) answer();
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200));
+});
+
+test('too many that wait are refused, and only those of their credential', async () => {
+  const { slow, waiting, query } = await openSlow({
+    concurrencyPerCredential: 1,
+    waitingPerCredential: 2,
   });
-  const slow = () => fetch(`${url}/slow/`);
   const first = slow();
   await expect.poll(() => waiting.length).toBe(1);
   const rest = [slow(), slow(), slow()];

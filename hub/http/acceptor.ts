@@ -46,6 +46,8 @@ const CHECK_MS = 1000;
 /** Connections of one address that may be closed for what they cost: so many at once, and per second. Then it has to wait. */
 const MISUSES_AT_ONCE = 8;
 const MISUSES_PER_SECOND = 1;
+/** Sessions of one address that may have as many streams open as a session may. */
+const FULL_SESSIONS = 50;
 /** More than one request sends first, mostly: all that is in it is parsed in one turn. */
 const HEAD_BYTES = 16 * 1024;
 /** Such a chunk is parsed in pieces of so many bytes, until the connection is closed for what it sends. */
@@ -324,7 +326,8 @@ export class Acceptor {
   /** Each costs memory while it is open, whoever it is of. */
   private streamsMaxOf({ isTrusted }: Peer): number {
     const { requestsPerSession, socketsPerAddress, streamsPerCredential } = this.options.settings;
-    return isTrusted ? Infinity : requestsPerSession * socketsPerAddress + streamsPerCredential;
+    const sessions = Math.min(socketsPerAddress, FULL_SESSIONS);
+    return isTrusted ? Infinity : requestsPerSession * sessions + streamsPerCredential;
   }
 
   private watchSession(session: ServerHttp2Session): void {

@@ -28,7 +28,7 @@ test('readSettings() takes a flag before a variable, a variable before the file,
     data: './burrow-data',
     corsOrigins: ['https://a.example', 'https://b.example'],
     ratePerToken: 3,
-    sockets: 1000,
+    sockets: 4000,
     headerMs: 10_000,
   });
   expect(readSettings({ config }, {})).toMatchObject({ port: 1 });

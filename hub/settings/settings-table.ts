@@ -174,8 +174,8 @@ export const SETTINGS = {
     'requests of one credential that run at once; 400 more wait',
     100,
   ),
-  sockets: bound('--sockets <number>', 'open connections', 1_000),
-  socketsPerAddress: bound('--sockets-per-address <number>', 'open connections per address', 50),
+  sockets: bound('--sockets <number>', 'open connections', 4_000),
+  socketsPerAddress: bound('--sockets-per-address <number>', 'open connections per address', 128),
   streams: bound('--streams <number>', 'open event streams', 10_000, { min: 0 }),
   streamsPerCredential: bound(
     '--streams-per-credential <number>',
