@@ -26,6 +26,9 @@ export const notFound = (kind: string): FaultText => worded((name) => `${name} n
 export const alreadyExists = (kind: string): FaultText =>
   worded((name) => `${name} already exists.`, kind);
 
+/** Where a write is refused, in both hosts. A copy puts the words of its own query there: `worker/sync/read-at-hub.ts`. */
+export const LIVE_PLACE = 'live queries';
+
 export const LOGIN_FAILED = 'The document was not found or provided password was incorrect.';
 
 export const NOT_UNIQUE = worded((name) => `${name} is not unique.`, 'document');

@@ -7,6 +7,7 @@ import { utf8Length } from '../../src/codec/utf8.ts';
 import { refusalBody, refusedAnswer } from '../../src/engine/session.ts';
 import type { QueryAnswer, ReadSet } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
+import { LIVE_PLACE } from '../../src/fault-texts.ts';
 import { runQuery, type ReceivedRequest } from '../../src/http/answer-query.ts';
 import { boundedReads } from '../evaluators/bounded-reads.ts';
 import { partsOf } from '../http/parts.ts';
@@ -205,7 +206,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
       return await runQuery(call, {
         query,
         allows: 'read',
-        placeName: 'live queries',
+        placeName: LIVE_PLACE,
         takesBytes: true,
       });
     } catch (reason) {

@@ -8,6 +8,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { touches } from '../../src/http/touches.ts';
 import type { MissingSet } from '../../src/answers.ts';
 import { Refusal, type RefusalCode } from '../../src/errors.ts';
+import { LIVE_PLACE } from '../../src/fault-texts.ts';
 import type { Micros } from '../../src/values/value.ts';
 import { pageBody } from './page-body.ts';
 
@@ -183,7 +184,7 @@ export class LiveQueries {
         query,
         apiVersion: '4',
         allows: 'read',
-        placeName: 'live queries',
+        placeName: LIVE_PLACE,
         // The first answer is the newest there is.
         ...(shown !== undefined && { minSnapshot: Math.max(shown, this.latestCommit) }),
       });

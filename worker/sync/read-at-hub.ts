@@ -1,13 +1,11 @@
 /** Queries that may only read, at a hub: `POST /` would let them write, in a function that the device does not look into. */
 import type { QueryAnswer } from '../../src/engine/host.ts';
+import { LIVE_PLACE } from '../../src/fault-texts.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import { aborted } from '../queries/abortable-calls.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { HubLiveQueries, type HubLiveOptions } from './hub-live-queries.ts';
 import { HUBS_ANSWER, notAnswered, QUERY_MS, unanswered, type TimedQuery } from './hub-queries.ts';
-
-/** As the hub names the place where it refuses writes. */
-const LIVE_PLACE = 'live queries';
 
 /**
  * The first answer to the query as a live one: the hub refuses writes in those.
