@@ -1,11 +1,13 @@
 /** What some commits have changed, to be compared with what many live queries have read. */
 import type { Key } from '../../src/codec/key.ts';
 import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
+import { changedRows } from '../../src/http/touches.ts';
 import { firstIndex } from '../../src/store/binary-search.ts';
 
 type Changed = CommitNotice['rows'][number] | CommitNotice['entries'][number];
 
 export class Changes {
+  private readonly changed = new Set<string>();
   private readonly rows = new Map<string, KeysOfSpace>();
   private readonly entries = new Map<string, KeysOfSpace>();
   /** Anything may have changed. */
@@ -14,16 +16,17 @@ export class Changes {
   /** @param notices undefined: they are too many, or some are missing */
   constructor(notices: readonly CommitNotice[] | undefined) {
     this.isUnknown = notices === undefined;
-    for (const { rows, entries } of notices ?? []) {
-      collect(this.rows, rows);
-      collect(this.entries, entries);
+    for (const notice of notices ?? []) {
+      for (const row of changedRows(notice)) this.changed.add(row);
+      collect(this.rows, notice.rows);
+      collect(this.entries, notice.entries);
     }
   }
 
   touches({ rows, ranges }: ReadSet): boolean {
     return (
       this.isUnknown ||
-      rows.some(({ space, key }) => this.rows.get(space)?.has(key)) ||
+      rows.some(({ space, key }) => this.changed.has(`${space} ${key}`)) ||
       ranges.some(({ space, by, lower, upper }) =>
         (by === 'key' ? this.rows : this.entries).get(space)?.hasWithin(lower, upper),
       )
@@ -45,10 +48,6 @@ class KeysOfSpace {
 
   add(key: Key): void {
     this.keys.add(key);
-  }
-
-  has(key: Key): boolean {
-    return this.keys.has(key);
   }
 
   hasWithin(lower: Key, upper: Key): boolean {

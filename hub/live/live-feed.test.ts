@@ -40,6 +40,7 @@ test('changes touch what one of their commits touches', () => {
       expect(new Changes(notices).touches(readSet)).toBe(isTouched);
       expect(new Changes(undefined).touches(readSet)).toBe(true);
     }),
+    { numRuns: 3000 },
   );
 });
 

@@ -3,11 +3,12 @@ import type { CommitNotice, ReadSet } from '../engine/host.ts';
 import { documentKeyOf, type Key } from '../codec/key.ts';
 import type { Range, Space } from '../store/port.ts';
 
+/** Space and key of each row. With a row of its history a document has changed, too: a deleted one has no other. */
+export const changedRows = ({ rows }: CommitNotice): readonly string[] =>
+  rows.flatMap(({ space, key }) => [`${space} ${key}`, `documents ${documentKeyOf(key)}`]);
+
 export function touches(notice: CommitNotice, { rows, ranges }: ReadSet): boolean {
-  // With a row of its history a document has changed, too: a deleted one has no other.
-  const changed = new Set(
-    notice.rows.flatMap(({ space, key }) => [`${space} ${key}`, `documents ${documentKeyOf(key)}`]),
-  );
+  const changed = new Set(changedRows(notice));
   if (rows.some(({ space, key }) => changed.has(`${space} ${key}`))) return true;
   return ranges.some((range) => {
     const keys = range.by === 'key' ? notice.rows : notice.entries;
