@@ -29,8 +29,10 @@ async function openWorlds() {
   await hub.ask({ create_collection: { object: { name: 'notes' } } });
   const { version: unmet } = memory;
   let hubAsked = (): HubWorld => hub;
+  let mayCompare: Promise<void> | undefined;
   const transport: Transport = {
     ...requestsBy(async (name, message) => {
+      if (name === 'check') await mayCompare;
       const answer = await hubAsked().sync[name](ROOT, wire(message));
       return isSyncRefusal(answer)
         ? { ok: false, refusal: answer }
@@ -103,6 +105,12 @@ async function openWorlds() {
     joinAgain: () => (hubAsked = () => hub),
     states,
     synced,
+    /** Comparisons wait until it is called. */
+    holdComparisons: () => {
+      let compare = (): void => undefined;
+      mayCompare = new Promise((resolve) => (compare = resolve));
+      return () => compare();
+    },
     goBackTo,
     atHub: (query: unknown) => hub.ask(query),
     /** Another device says hello. */
@@ -125,6 +133,27 @@ test('what the hub has lost leaves the copy, what the device wrote is there once
   await synced();
   expect(await numbers()).toEqual([[1], [1]]);
   expect(states).toContainEqual(['offline', expect.stringContaining('The hub has lost commits')]);
+});
+
+test('no answer of a copy is called complete before it was compared with a hub that has lost commits', async () => {
+  const { memory, device, states, synced, holdComparisons, goBackTo, atHub } = await openWorlds();
+  await atHub(createNote(1));
+  await synced();
+  const { version } = memory;
+  await atHub(createNote(2));
+  await synced();
+  const read = () => device.replica.read({ query: JSON.stringify(notesPage), apiVersion: '4' });
+  expect((await read()).missing).toEqual([]);
+  const compare = holdComparisons();
+  await goBackTo(version);
+  const comparing = synced();
+  await expect.poll(() => states.some(([, reason]) => reason?.includes('lost commits'))).toBe(true);
+  await expect.poll(async () => (await read()).missing).toEqual([{ collection: 'notes' }]);
+  await expect.poll(async () => (await device.replica.state())?.cursor).toBeDefined();
+  expect((await read()).missing).toEqual([{ collection: 'notes' }]);
+  compare();
+  await comparing;
+  expect((await read()).missing).toEqual([]);
 });
 
 test('what a device wrote and the hub has lost is made again, once', async () => {

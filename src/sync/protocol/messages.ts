@@ -128,6 +128,8 @@ const pulled = object(() => ({
    * compare fingerprints. It is told once, and remembers it until it has done so.
    */
   check: oneOf(true, false),
+  /** With `check`: changes since the device's cursor are not told, so nobody knows what its sets lack before they were compared. */
+  skipped: optional(oneOf(true, false)),
 }));
 
 /** What a pull would bring, sent along unasked: for a device that stands where the hub thinks it does. Any other asks. */

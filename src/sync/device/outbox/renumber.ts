@@ -8,7 +8,7 @@ import type { ReplicaTransaction, StateChange } from '../rebase/replica-transact
 import { publicRecord, type OutboxRecord, type WriteRecord } from '../state/outbox-record.ts';
 import { outboxAddress, outboxRow } from '../state/outbox-row.ts';
 import { outboxRange, outboxRecords } from '../state/outbox-rows.ts';
-import type { ReplicaState } from '../state/replica-state.ts';
+import { inDoubt, suspectOnceMore, type ReplicaState } from '../state/replica-state.ts';
 import { dropStaged } from '../state/staged-rows.ts';
 import { NO_EFFECTS } from '../view/local-execution.ts';
 import { hashed } from './new-record.ts';
@@ -59,7 +59,15 @@ export function resubmitAll(
     return { ...record, ...NOTHING_DONE, verdict: undefined };
   });
   dropStaged(input.writer, state);
-  const history = { epoch, cursor: undefined, token: undefined, staged: undefined };
+  const history = {
+    epoch,
+    cursor: undefined,
+    token: undefined,
+    staged: undefined,
+    // Of that history nothing is known yet.
+    suspectSince: suspectOnceMore(state),
+    sets: inDoubt(state.sets, true),
+  };
   return renumber({ ...transaction, state: { ...state, ...history } }, device, {
     moving,
     staying: all.filter(({ verdict, era }) => verdict !== undefined && era === state.era),

@@ -13,6 +13,7 @@ import type { RebaseHost } from '../rebase/replica-transaction.ts';
 import { requireFence } from '../state/fence.ts';
 import { publicRecord, type WriteRecord } from '../state/outbox-record.ts';
 import {
+  inDoubt,
   isAnswerTo,
   pulledUntil,
   type KeptSet,
@@ -119,17 +120,19 @@ function applyAll(
   const before = [...partsOf(state.sets), ...(state.givenUp ?? [])];
   const someStay = dropParts(writer, before, partsOf(sets), changed);
   const outbox = outboxAfterPull({ input, state, host }, pulled, changed);
+  // They may be in a set that is still being loaded: until their page comes, nobody says that they are gone.
+  const check = pulled.check || (someStay && !sets.every(isLoaded));
+  const { token, suspectSince } = tokenOf({ ...pulled, check }, state);
   const next: ReplicaState = {
     ...state,
     epoch: pulled.epoch,
     cursor: pulled.cursor,
-    ...tokenOf(pulled, state),
-    // They may be in a set that is still being loaded: until their page comes, nobody says that they are gone.
-    ...(someStay && !sets.every(isLoaded) && { suspectSince: pulled.token }),
+    token,
+    suspectSince,
     staged: undefined,
     schema: pulled.schema?.version ?? state.schema,
     actor: pulled.actor,
-    sets,
+    sets: suspectSince === undefined ? sets : inDoubt(sets, pulled.skipped),
     givenUp: undefined,
     ...outbox.numbers,
   };

@@ -3,7 +3,12 @@ import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { ChangedKeys } from '../rebase/changed-keys.ts';
 import { rebasePending } from '../rebase/rebase.ts';
 import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
-import type { KeptSet, ReplicaState } from '../state/replica-state.ts';
+import {
+  inDoubt,
+  suspectOnceMore,
+  type KeptSet,
+  type ReplicaState,
+} from '../state/replica-state.ts';
 import { dropStaged } from '../state/staged-rows.ts';
 import { dropParts } from './set-contents.ts';
 
@@ -34,13 +39,13 @@ export function setKeptSets(
   dropStaged(input.writer, state);
   // A document may be in a set that is still being loaded, too: until its page comes, nobody says that it is gone.
   const isUnsure = givenUp.length > 0 && !sets.every(isLoaded);
+  const suspectSince = isUnsure ? suspectOnceMore(state) : state.suspectSince;
   const next = {
     ...state,
-    sets,
+    sets: suspectSince === undefined ? sets : inDoubt(sets),
     staged: undefined,
     givenUp: mustWait ? givenUp : undefined,
-    // Another one than before: a comparison that is under way does not count for these sets.
-    suspectSince: isUnsure ? (state.suspectSince?.concat('+') ?? state.token) : state.suspectSince,
+    suspectSince,
   };
   if (changed.rows.size === 0) return { value: next, next };
   const rebased = rebasePending({ input, state: next, host }, changed);

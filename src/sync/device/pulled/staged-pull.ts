@@ -2,7 +2,7 @@
 import type { Reader, Writer } from '../../../store/reader.ts';
 import type { DocumentName, PulledDocument } from '../../protocol/identifiers.ts';
 import type { Pulled } from '../../protocol/messages.ts';
-import type { ReplicaState } from '../state/replica-state.ts';
+import { suspectOnceMore, type ReplicaState } from '../state/replica-state.ts';
 import { readStaged, stagedRow } from '../state/staged-rows.ts';
 
 export function stagePart(writer: Writer, state: ReplicaState, pulled: Pulled): ReplicaState {
@@ -15,10 +15,10 @@ export function stagePart(writer: Writer, state: ReplicaState, pulled: Pulled): 
 /** The token of the answer. A comparison that is due stays due until one has been made. */
 export const tokenOf = (
   { token, check }: Pulled,
-  { suspectSince }: ReplicaState,
+  state: ReplicaState,
 ): Pick<ReplicaState, 'token' | 'suspectSince'> => ({
   token,
-  suspectSince: check ? token : suspectSince,
+  suspectSince: check ? suspectOnceMore(state) : state.suspectSince,
 });
 
 /** All parts of one pull as one: a later part replaces what earlier ones say of a document. @throws Suspended */

@@ -79,7 +79,7 @@ export interface Replica {
    * Differences that a comparison found are repaired.
    * @param since `suspectSince` when it began: one that was asked for meanwhile is still due
    */
-  finishComparison(fence: number, since: string | undefined): Promise<ReplicaState>;
+  finishComparison(fence: number, since: number | undefined): Promise<ReplicaState>;
   /** Hides all data, or shows it again. @throws Fenced */
   lock(fence: number, isLocked: boolean): Promise<void>;
 }

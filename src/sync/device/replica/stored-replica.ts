@@ -183,10 +183,11 @@ class StoredReplica implements Replica {
     return this.store.read(({ writer }) => documentsInBuckets(writer, set, buckets));
   }
 
-  finishComparison(fence: number, since: string | undefined) {
+  finishComparison(fence: number, since: number | undefined) {
     return this.store.changeFenced(fence, ({ state }) => {
       if (state.suspectSince !== since) return { value: state };
-      const next = { ...state, suspectSince: undefined };
+      const sets = state.sets.map((set) => ({ ...set, isInDoubt: false }));
+      const next = { ...state, suspectSince: undefined, sets };
       return { value: next, next };
     });
   }

@@ -2,6 +2,7 @@
 import type { Micros } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import type { IdKey } from '../../protocol/device-ids.ts';
+import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Actor, Pulled } from '../../protocol/messages.ts';
 import type { SetAnswer, SetPart } from '../../protocol/sets.ts';
 
@@ -19,8 +20,8 @@ export interface ReplicaState {
   readonly cursor: Micros | undefined;
   /** Came with the latest answer that is stored. */
   readonly token: string | undefined;
-  /** Token of the latest answer that asked to compare fingerprints; undefined: no comparison is due. */
-  readonly suspectSince: string | undefined;
+  /** Number of the latest reason to compare fingerprints since the last comparison; undefined: no comparison is due. */
+  readonly suspectSince: number | undefined;
   /** Parts of a pull that wait for the last one, and the cursor to continue from. */
   readonly staged: { readonly cursor: Micros; readonly parts: number } | undefined;
   /** Version of the schema. */
@@ -64,7 +65,17 @@ export interface KeptSet {
   readonly rows: number;
   readonly of: number | undefined;
   readonly error: SetAnswer['error'];
+  /** What it lacks is unknown until the comparison that is due has ended. */
+  readonly isInDoubt?: boolean;
 }
+
+/** One more reason to compare: a comparison that is under way does not count for it. */
+export const suspectOnceMore = ({ suspectSince = 0 }: Pick<ReplicaState, 'suspectSince'>): number =>
+  suspectSince + 1;
+
+/** While a comparison is due: documents of a set that is being loaded may have come with another set, and be gone by now. */
+export const inDoubt = (sets: readonly KeptSet[], areAll = false): readonly KeptSet[] =>
+  sets.map((set) => (areAll || !isLoaded(set) ? { ...set, isInDoubt: true } : set));
 
 /** The next pull asks for changes after this. */
 export const pulledUntil = ({ staged, cursor }: ReplicaState): Micros | undefined =>

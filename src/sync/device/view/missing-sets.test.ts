@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { hexOfKey, indexPrefix, keySuffix, termsPrefix } from '../../../codec/key.ts';
 import { everything, type DeviceWorld } from '../../testing/device-world.ts';
 import { createNote, firstNote, notes, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
+import { touches } from '../../../http/touches.ts';
+import type { CommitNotice } from '../../../engine/host.ts';
 import type { SetAnswer, SetPart } from '../../protocol/sets.ts';
 
 const byN = (n: number) => ({ match: { index: 'by_n' }, terms: n });
@@ -118,6 +120,97 @@ describe('something is missing', () => {
     expect(await missingOf(device, { get: { ref: notes, id: await idOfFirst(device) } })).toEqual(
       [],
     );
+  });
+});
+
+describe('a comparison by fingerprints is due', () => {
+  const missing = [{ collection: 'notes' }];
+  const whole = async (part: SetPart) => {
+    const world = await keeping([part]);
+    const { device, fence, hub } = world;
+    const first = { ref: notes, id: await idOfFirst(device) };
+    const told = async (what: { readonly check: boolean; readonly skipped?: boolean }) =>
+      device.replica.apply(fence, { ...(await everything(hub.store)), puts: [], ...what });
+    const compared = async () => {
+      const since = (await device.replica.state())?.suspectSince;
+      expect(since).toBeDefined();
+      await device.replica.finishComparison(fence, since);
+    };
+    return { ...world, first, told, compared };
+  };
+
+  test('nothing is complete while changes were skipped, nor is a document that is there', async () => {
+    const { device, first, told, compared } = await whole(NOTES);
+    await told({ check: true, skipped: true });
+    for (const query of [notesPage, count({ documents: notes }), { get: first }])
+      expect(await missingOf(device, query)).toEqual(missing);
+    expect(await missingOf(device, count(byN(1)))).toEqual([{ index: 'by_n' }]);
+    await compared();
+    for (const query of [notesPage, count(byN(1)), { get: first }])
+      expect(await missingOf(device, query)).toEqual([]);
+  });
+
+  test('what a comparison of permissions may change does not count', async () => {
+    const { device, first, told } = await whole(NOTES);
+    await told({ check: true });
+    for (const query of [notesPage, { get: first }])
+      expect(await missingOf(device, query)).toEqual([]);
+  });
+
+  test('nothing is complete at a hub of another history', async () => {
+    const { device, fence, first, told, compared } = await whole(NOTES);
+    await device.replica.resubmitAll(fence, 'f'.repeat(32));
+    for (const query of [notesPage, { get: first }])
+      expect(await missingOf(device, query)).toEqual(missing);
+    await told({ check: false });
+    expect(await missingOf(device, notesPage)).toEqual(missing);
+    await compared();
+    expect(await missingOf(device, notesPage)).toEqual([]);
+  });
+
+  test('a set that was loaded over what another one had left is not complete; one that was whole before is', async () => {
+    const { device, fence, hub, compared } = await whole(NOTES);
+    const match: SetPart = { kind: 'index', index: 32_768, prefix: prefixOf(1) };
+    const [red, all] = [
+      { id: 'red', query: 'red' },
+      { id: 'all', query: 'all' },
+    ];
+    const answer = { of: undefined, error: undefined };
+    const pull = async (token: string, loaded: SetAnswer['loaded']) => {
+      const after = (await device.replica.state())?.token;
+      return device.replica.apply(fence, {
+        ...(await everything(hub.store)),
+        after,
+        token,
+        sets: [
+          { ...answer, id: 'red', parts: [match], loaded: [undefined] },
+          { ...answer, id: 'all', parts: [NOTES], loaded },
+        ],
+      });
+    };
+    await device.replica.setSets([{ id: 'kept', query: '{}' }, red]);
+    await pull('t1', []);
+    await device.replica.setSets([red, all]);
+    await pull('t2', ['']);
+    await pull('t3', [undefined]);
+    expect(await missingOf(device, notesPage)).toEqual(missing);
+    expect(await missingOf(device, count(byN(1)))).toEqual([]);
+    expect(await missingOf(device, { get: firstNote })).toEqual(missing);
+    await compared();
+    expect(await missingOf(device, notesPage)).toEqual([]);
+  });
+
+  test('live queries run again when it has ended', async () => {
+    const { device, told, compared } = await whole(NOTES);
+    await told({ check: true, skipped: true });
+    const { readSet } = await device.replica.read({
+      query: JSON.stringify(notesPage),
+      apiVersion: '4',
+    });
+    const notices: CommitNotice[] = [];
+    device.engine.onCommit((notice) => notices.push(notice));
+    await compared();
+    expect(notices.some((notice) => touches(notice, readSet))).toBe(true);
   });
 });
 

@@ -5,8 +5,9 @@
 import type { MissingSet } from '../../../answers.ts';
 import { numberOf, type Key } from '../../../codec/key.ts';
 import { ROOT_DATABASE, schemasOver, type IndexDefinition } from '../../../engine/catalog.ts';
-import type { Range, RowAddress } from '../../../store/port.ts';
+import type { Range, Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
+import { isRowInRange } from '../../../store/scan.ts';
 import { FIRST_USER_INDEX, NATIVE } from '../../../values/native-kinds.ts';
 import { partRange, type PartRange } from '../../protocol/set-parts.ts';
 import type { SetPart } from '../../protocol/sets.ts';
@@ -23,6 +24,7 @@ export function missingSets(
   sets: readonly KeptSet[],
 ): readonly MissingSet[] {
   const held = new HeldParts(sets.flatMap(loadedParts));
+  const isInDoubt = sets.some((set) => set.isInDoubt);
   const schema = schemasOver(shown, shown)(ROOT_DATABASE);
   const missing = new Map<string, MissingSet>();
   const noteCollection = (id: number): void => {
@@ -45,15 +47,17 @@ export function missingSets(
   for (const address of rows) {
     const id = numberOf(address.key);
     if (address.space !== 'documents' || id <= SCHEMA_LAST) continue;
-    // What is here is as the hub has it, whichever set brought it.
-    if (!held.coversRow(address) && !shown.row(address)) noteCollection(id);
+    if (held.coversRow(address)) continue;
+    const row = shown.row(address);
+    // What is here is as the hub has it, whichever set brought it; but not while one is in doubt that may have.
+    if (!row || (isInDoubt && !held.coversEntries(row))) noteCollection(id);
   }
   return [...missing.values()];
 }
 
 /** Where all of a part has come, its position is absent: JSON has no `undefined`. */
-const loadedParts = ({ parts = [], loaded, error }: KeptSet): readonly SetPart[] =>
-  (error ?? undefined) !== undefined || loaded === 'nothing'
+const loadedParts = ({ parts = [], loaded, error, isInDoubt }: KeptSet): readonly SetPart[] =>
+  (error ?? undefined) !== undefined || loaded === 'nothing' || isInDoubt
     ? []
     : parts.filter((_, at) => (loaded[at] ?? undefined) === undefined);
 
@@ -79,6 +83,10 @@ class HeldParts {
 
   coversRow({ key }: RowAddress): boolean {
     return this.collections.has(numberOf(key)) || this.documents.has(key);
+  }
+
+  coversEntries(row: Row): boolean {
+    return this.entries.some((part) => isRowInRange(row, part));
   }
 
   coversIndex({ sources }: IndexDefinition): boolean {

@@ -64,6 +64,7 @@ export function pull(
     leaves,
     sets: sets.map((set, i) => setAnswerOf(set, countFor(context, context.sets[i]))),
     check: mustCompare,
+    ...(mustCompare && caughtUp.since === undefined && { skipped: true }),
   };
   const sharedRights = sharedRightsOf(context, sets, scope);
   return { value: { pulled, database, sets, before, scope, sharedRights } };
