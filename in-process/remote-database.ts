@@ -9,8 +9,8 @@ import { pageBody } from '../worker/queries/page-body.ts';
 import { checkTimeout, tagsIn } from '../worker/queries/query-options.ts';
 import { HubLiveQueries } from '../worker/sync/hub-live-queries.ts';
 import {
+  answerIn,
   foreign,
-  isAnswer,
   isRead,
   liveUnreached,
   notAnswered,
@@ -55,7 +55,7 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       const sent = { method: 'POST', headers, body: call.query };
       const reads = isRead(call.query);
       const { response, text } = await send(remote, '/', sent, { reads, ms, given: signal });
-      if (!isAnswer(text)) throw unanswered(reads, foreign(response));
+      if (!answerIn(text)) throw unanswered(reads, foreign(response));
       const { status } = response;
       const body = explained({ status, body: text }, call.secret);
       return { status, body, metrics: metricsIn(response.headers), isHubs: true };

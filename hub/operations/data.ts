@@ -21,7 +21,12 @@ export interface DataRequest {
   readonly onProgress: (progress: DataProgress) => void;
 }
 
-const hubAt = (url: string): DataDatabase => ({ fetch: (_, init) => fetchHub(url, init) });
+const hubAt = (url: string): DataDatabase => ({
+  async fetch(_, init) {
+    const { response, text } = await fetchHub(url, init);
+    return Object.assign(response, { text: () => Promise.resolve(text) });
+  },
+});
 
 export async function exportToFile(
   request: DataRequest & { readonly history: boolean },

@@ -50,12 +50,13 @@ export async function queryHubText(
 ): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
-    const response = await fetchHub(url, { method: 'POST', headers, body: query });
-    const text = await response.text();
-    const body = objectIn(text);
-    if (!body) throw new OperationFault(`No hub responds at ${url}: status ${response.status}`);
-    if (response.ok) return body['resource'];
-    const refused = new QueryRefused(response.status, errorsIn(text));
+    const { response, text } = await fetchHub(url, { method: 'POST', headers, body: query });
+    const { status } = response;
+    const answer = response.ok && objectIn(text);
+    if (answer) return answer['resource'];
+    const errors = response.ok ? undefined : errorsIn(text);
+    if (!errors) throw new OperationFault(`No hub responds at ${url}: status ${status}`);
+    const refused = new QueryRefused(status, errors);
     if (!mayRetry(refused, once) || attempt === ATTEMPTS_MAX) throw refused;
     await wait(Number(response.headers.get('retry-after') ?? 1) * 1000);
   }
@@ -77,9 +78,13 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-function errorsIn(text: string): QueryError[] {
-  const answer = parseJson(text);
-  return isObject(answer) ? itemsOf(answer.get('errors')).flatMap(queryErrorsIn) : [];
+function errorsIn(text: string): QueryError[] | undefined {
+  try {
+    const answer = parseJson(text);
+    return isObject(answer) ? itemsOf(answer.get('errors')).flatMap(queryErrorsIn) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A header holds no letters like those of `shop/кухня`, and says what it was when it is refused: in `Basic` they are UTF-8. */
@@ -91,15 +96,14 @@ function sendable({ authorization = '', ...others }: HubHeaders): HubHeaders {
 
 type HubHeaders = Readonly<Record<string, string>>;
 
-/** @throws OperationFault when there is no answer */
+/** With all of its text, which may break off. @throws OperationFault when there is no answer */
 export async function fetchHub(
   url: string,
   init: RequestInit & { readonly headers: HubHeaders },
-): Promise<Response> {
+): Promise<{ readonly response: Response; readonly text: string }> {
   try {
     const response = await fetch(url, { ...init, headers: sendable(init.headers) });
-    // All of it: it may break off.
-    return new Response(await response.text(), response);
+    return { response, text: await response.text() };
   } catch (reason) {
     const cause = reason instanceof Error ? reason.cause : undefined;
     throw new OperationFault(`No hub responds at ${url}: ${messageOf(cause ?? reason)}`);

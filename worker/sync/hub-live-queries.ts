@@ -5,7 +5,7 @@ import { abortWith } from '../../hosts/abort-with.ts';
 import { waitUnlessAborted } from '../browser/wait.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
-import { foreign, isAnswer, isUnreached, liveUnreached } from './hub-queries.ts';
+import { answerIn, foreign, isUnreached, liveUnreached } from './hub-queries.ts';
 import { retryAfterIn } from './http-transport.ts';
 import { isEvents, readEvents } from './server-events.ts';
 
@@ -209,7 +209,7 @@ class Stream {
     const text = await response.text();
     const retryMs = retryAfterIn(response.headers.get('retry-after'), Date.now());
     const isPassing = status === 429 || status >= 500;
-    const isOurs = isAnswer(text);
+    const isOurs = Boolean(answerIn(text));
     if (isOurs && status !== NO_SUCH_PLACE) return { status, body: text, retryMs, isPassing };
     const { code, message } = isOurs ? NO_LIVE_QUERIES : foreign(response);
     return { status: 503, body: refusalBody(code, message), retryMs, isPassing };

@@ -35,15 +35,15 @@ export async function loginAtHub(
     why,
   }));
   if ('why' in sent) return sent;
-  const { answer, body } = sent;
+  const { answer, body, parsed } = sent;
   const { status } = answer;
   if (status >= 500) return { why: `The hub has answered with status ${status}.` };
   if (status === 401) throw new Refusal('unauthorized', 'The hub does not know this `key`.');
   // Of a path, not of what a query looks for.
   if (status === 404 && body.includes('"not found"')) throw noHub(hub.url);
   if (!answer.ok) return { status, body, secret: '' };
-  const { resource } = JSON.parse(body) as { readonly resource: { readonly secret: string } };
-  return { status: 200, body: '', secret: resource.secret };
+  const { secret } = parsed.resource as { readonly secret: string };
+  return { status: 200, body: '', secret };
 }
 
 export interface TimedQuery extends Partial<Pick<QueryRequest, 'allows' | 'placeName'>> {
@@ -141,12 +141,12 @@ export const notAnswered = (cause: unknown, lateMs: number | undefined): Refusal
     { cause },
   );
 
-/** Whether a query is answered so by a hub: a server on the way may have answered in its place, or have cut the answer off. */
-export function isAnswer(text: string): boolean {
+/** Undefined: no hub answers a query so. A server on the way may have answered in its place, or have cut the answer off. */
+export function answerIn(text: string): { readonly resource?: unknown } | undefined {
   try {
-    return /^\{\s*"(?:resource|errors)"/.test(text) && Boolean(JSON.parse(text));
+    return /^\{\s*"(?:resource|errors)"/.test(text) && JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -208,8 +208,9 @@ async function post(
   const { answer, body } = await answered().catch((cause: unknown) => {
     throw notAnswered(cause, late.aborted ? deadlineMs : undefined);
   });
-  if (!isAnswer(body)) throw foreign(answer);
-  return { answer, body };
+  const parsed = answerIn(body);
+  if (!parsed) throw foreign(answer);
+  return { answer, body, parsed };
 }
 
 function metricsIn(headers: Headers): Metrics {
