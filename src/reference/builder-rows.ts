@@ -2,9 +2,8 @@
 import { rowsIn, type BuilderRow } from '../client/queries/builder-table.ts';
 import { FUNCTION_ROWS } from '../query/table.ts';
 import type { Parameter } from '../query/function-row.ts';
-import { FAMILIES } from './families.ts';
+import { FAMILIES, isOwnForm } from './families.ts';
 import type { Family, FormDocs } from './form-docs.ts';
-import { isOwnForm } from './language.ts';
 
 /**
  * Rows of builders that are not as their function's parameters say, by the key that names the form. Undefined: the builder is

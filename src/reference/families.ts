@@ -29,3 +29,6 @@ export const FAMILIES: readonly Family[] = [
   writes,
   identity,
 ];
+
+export const isOwnForm = (name: string): boolean =>
+  FAMILIES.some(({ docs }) => docs[name]?.isOwn === true);

@@ -17,6 +17,8 @@ export interface FormDocs {
   readonly as?: 'ada';
   /** Of a form that is no row of the table: `key: type` of each parameter, `;` between them. */
   readonly parameters?: string;
+  /** A form of our own: the specification does not list it. */
+  readonly isOwn?: true;
 }
 
 /** By the wire key that names the form. */

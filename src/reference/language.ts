@@ -57,9 +57,3 @@ export const LANGUAGE: Readonly<Record<string, readonly string[]>> = {
     identity login logout
   `),
 };
-
-/** Forms of our own, which the specification does not list, by page as well. */
-export const OWN_FORMS: Readonly<Record<string, readonly string[]>> = {};
-
-export const isOwnForm = (name: string): boolean =>
-  Object.values(OWN_FORMS).some((names) => names.includes(name));

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { BUILDER_ROWS } from './builder-table.ts';
 import { q } from './builders.ts';
 import { encodeQuery } from './encode.ts';
-import { isOwnForm } from '../../reference/language.ts';
+import { isOwnForm } from '../../reference/families.ts';
 import { UsageError } from '../errors.ts';
 import { printExpression } from './print.ts';
 import * as values from './values.ts';
