@@ -12,7 +12,6 @@ const REFUSED: Readonly<Record<string, readonly [RefusalCode, string]>> = {
   ],
   '54': ['limit_exceeded', 'The write is larger than the database accepts: nothing was stored.'],
   '57014': ['time out', 'The database took too long: nothing was stored.'],
-  '58030': ['quota_exceeded', 'The database could not write to its disk: nothing was stored.'],
 };
 
 /** @param report receives what only the operator of the database can mend */

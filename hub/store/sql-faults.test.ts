@@ -149,6 +149,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
         ['54000', 'limit_exceeded'],
         ['57014', 'time out'],
         ['42501', 'storage_unavailable'],
+        ['58030', 'storage_unavailable'],
       ] as const;
       const before = await everything(store);
       for (const [code, refusal] of ways)
@@ -159,8 +160,8 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
         }
       expect(await everything(store)).toEqual(before);
       // Of the others the caller knows enough.
-      const cause = { code: '42501' };
-      expect(reported).toMatchObject([{ cause }, { cause }]);
+      const causes = ['42501', '42501', '58030', '58030'].map((code) => ({ cause: { code } }));
+      expect(reported).toMatchObject(causes);
     });
 
     test('refuses a row that was to be new and is there, as KeyTaken', async () => {
