@@ -71,8 +71,8 @@ export function addMove(program: Command, host: ProgramHost): void {
     .description('copy the data of a stopped hub to another store and verify the copy')
     .requiredOption('--from <location>', 'folder or postgres:// URL')
     .requiredOption('--to <location>', 'folder or postgres:// URL; must be empty')
-    .option('--from-tenant <name>', 'tenant to copy, of a PostgreSQL database', TENANT_DEFAULT)
-    .option('--to-tenant <name>', 'tenant to make, in a PostgreSQL database', TENANT_DEFAULT)
+    .option('--from-tenant <name>', 'which tenant of a PostgreSQL database to copy', TENANT_DEFAULT)
+    .option('--to-tenant <name>', 'name of the tenant to create in a PostgreSQL database', TENANT_DEFAULT)
     .action(async (flags: Flags) => {
       const from = placeOfMove(flags, 'from');
       const to = requireKept(placeOfMove(flags, 'to'));

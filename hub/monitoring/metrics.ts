@@ -46,7 +46,7 @@ const GAUGES: readonly (readonly [string, string, (gauges: Gauges) => number])[]
   ],
   [
     'burrow_query_threads_started',
-    'Threads for long queries started since start.',
+    'Threads for long queries started since the hub started.',
     (g) => g.longQueries().threadsStarted,
   ],
   [
@@ -122,7 +122,7 @@ export class HubMetrics {
       );
     const heldBack = new Gauge({
       name: 'burrow_held_back',
-      help: 'Requests and streams refused since start (limit turn: made to wait for those of others), of those held back most: an address, the document of a token or key, a database.',
+      help: 'Requests and streams refused since the hub started (limit turn: delayed), for the callers refused most: an address, the document of a token or key, or a database.',
       labelNames: ['limit', 'who'],
       registers: [],
       collect() {

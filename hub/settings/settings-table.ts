@@ -72,14 +72,14 @@ export const SETTINGS = {
   ),
   data: required(
     '--data <folder>',
-    'folder of the embedded PGlite; memory: keeps nothing',
+    'folder of the embedded PGlite; memory: for data that are lost when the hub stops',
     folder,
     './burrow-data',
   ),
   postgres: optional('--postgres <url>', 'PostgreSQL to use instead of the folder', postgresUrl),
   tenant: required(
     '--tenant <name>',
-    'which of the hubs with data of their own that share the PostgreSQL database: they commit side by side',
+    'which of the hubs that share the PostgreSQL database this is; each has data of its own',
     tenantName,
     TENANT_DEFAULT,
   ),
