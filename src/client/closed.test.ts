@@ -101,3 +101,26 @@ test('live queries that have ended, however that was, leave nothing on their sig
   expect(closed).toHaveBeenCalledOnce();
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
+
+test.each(['close', 'destroy'] as const)(
+  '%s() is reported to all who use the database, once',
+  async (how) => {
+    const { db, fake } = await openFake();
+    const closed = vi.fn<(reason: string) => void>();
+    db.addEventListener('closed', ({ detail }) => closed(detail));
+    const ending = db[how]();
+    // Another tab deletes it meanwhile.
+    fake.emit({ type: 'closed', description: 'The database was deleted in another tab.' });
+    await Promise.all([ending, db.close()]);
+    expect(closed).toHaveBeenCalledOnce();
+  },
+);
+
+test('a database that is deleted and cannot be says that it is closed', async () => {
+  const refusal = { code: 'storage_blocked', description: 'Another tab uses it.' } as const;
+  const { db } = await openFake({ destroy: () => Promise.resolve({ ok: false, refusal }) });
+  const closed = vi.fn<(reason: string) => void>();
+  db.addEventListener('closed', ({ detail }) => closed(detail));
+  await expect(db.destroy()).rejects.toMatchObject(refusal);
+  expect(closed.mock.calls).toEqual([['The database "notes" was closed. Open it again.']]);
+});

@@ -219,7 +219,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
 
   /** Lets running queries finish, then lets go of everything. */
   async close(): Promise<void> {
-    await this.#end('close');
+    await this.#link.close('close');
   }
 
   /**
@@ -227,7 +227,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * @throws DatabaseClosed when it was closed before: then nothing is deleted, and `forgetDatabase()` does it
    */
   async destroy(): Promise<void> {
-    await this.#end('destroy');
+    await this.#link.close('destroy');
   }
 
   #clientHost(): ClientHost {
@@ -255,25 +255,13 @@ export class Database extends TypedEvents<DatabaseEvents> {
       .catch(() => undefined);
   }
 
-  async #end(how: 'close' | 'destroy'): Promise<void> {
-    try {
-      await this.#link.close(how);
-    } finally {
-      this.#letGo();
-    }
-  }
-
-  #letGo(): void {
-    this.#stopOffers();
-    this.logs.close();
-  }
-
   #emit(message: WorkerMessage): void {
     if (message.type === 'progress')
       this.dispatchEvent(new CustomEvent('progress', { detail: progressOf(message) }));
     else if (message.type === 'sync-progress') this.#askToPersist();
     else if (message.type === 'closed') {
-      this.#letGo();
+      this.#stopOffers();
+      this.logs.close();
       this.dispatchEvent(new CustomEvent('closed', { detail: message.description }));
     }
   }

@@ -281,8 +281,7 @@ export class Link {
       // The page was left meanwhile, which ended the worker: the database may not have been deleted.
       if (how === 'destroy') await this.#forget();
     } finally {
-      this.#page.stop();
-      this.#tellEnded(reason);
+      this.#tellClosed(reason);
     }
   }
 
@@ -410,13 +409,21 @@ export class Link {
 
   /** The worker has closed the database: it was deleted, or a newer build upgraded it. Returns the error of all calls from now on. */
   #onClosed(description: string): Error {
+    // Closed by this page already: that goes on.
+    if (this.#closed) return this.#closed;
     const reason = refusalError('storage_unavailable', description);
     this.#closed = reason;
-    this.#page.stop();
     this.#retire(reason);
+    this.#tellClosed(reason);
+    return reason;
+  }
+
+  /** Once: the last that listeners hear. */
+  #tellClosed(reason: DatabaseClosed | QueryError): void {
+    const { description } = reason;
+    this.#page.stop();
     this.#tellEnded(reason);
     for (const listener of this.#listeners) listener.onMessage?.({ type: 'closed', description });
-    return reason;
   }
 }
 

@@ -77,6 +77,33 @@ test('a database that is closed before its sync has answered cannot be used', as
   await expect(login).rejects.toMatchObject({ description: 'It was deleted.' });
 });
 
+test.each<[string, (db: Database) => Promise<void>]>([
+  ['close()', (db) => db.close()],
+  ['destroy()', (db) => db.destroy()],
+  ['signOut({ forget: true })', (db) => db.signOut({ forget: true })],
+])('%s of its database ends a session: nothing of it is shown', async (_, end) => {
+  const { db } = await openFake();
+  const session = new Session({ database: db });
+  session.start();
+  await expect.poll(() => session.get().state).toBe('logged-in');
+  await end(db);
+  expect(session.get()).toMatchObject({
+    state: 'failed',
+    client: undefined,
+    error: { code: 'database_closed' },
+  });
+});
+
+test('a database that logOut({ forget: true }) has closed and could not delete cannot be used', async () => {
+  const refusal = { code: 'storage_blocked', description: 'Another tab uses it.' } as const;
+  const { db } = await openFake({ destroy: () => Promise.resolve({ ok: false, refusal }) });
+  const session = new Session({ database: () => db });
+  session.start();
+  await expect.poll(() => session.get().state).toBe('logged-in');
+  await expect(session.logOut({ forget: true })).rejects.toMatchObject(refusal);
+  expect(session.get()).toMatchObject({ state: 'failed', error: { code: 'database_closed' } });
+});
+
 test('logOut({ forget: true }) called twice begins anew once', async () => {
   let opened = 0;
   const session = new Session({ database: async () => (opened++, (await openFake()).db) });
@@ -85,6 +112,29 @@ test('logOut({ forget: true }) called twice begins anew once', async () => {
   await Promise.all([session.logOut({ forget: true }), session.logOut({ forget: true })]);
   await expect.poll(() => session.get().state).toBe('logged-in');
   expect(opened).toBe(2);
+});
+
+test('logOut({ forget: true }) that is called again while it deletes begins anew', async () => {
+  let deleted = (): void => undefined;
+  let begun = (): void => undefined;
+  const isDeleting = new Promise<void>((resolve) => (begun = resolve));
+  const destroy = async () => {
+    begun();
+    await new Promise<void>((resolve) => (deleted = resolve));
+    return { ok: true, value: undefined } as const;
+  };
+  const session = new Session({ database: async () => (await openFake({ destroy })).db });
+  session.start();
+  await expect.poll(() => session.get().state).toBe('logged-in');
+  const { database } = session.get();
+  const first = session.logOut({ forget: true });
+  await isDeleting;
+  const again = session.logOut({ forget: true });
+  await expect(again).rejects.toMatchObject({ code: 'database_closed' });
+  deleted();
+  await first;
+  await expect.poll(() => session.get().state).toBe('logged-in');
+  expect(session.get().database).not.toBe(database);
 });
 
 test('a session that is stopped while logOut({ forget: true }) deletes opens nothing anew', async () => {

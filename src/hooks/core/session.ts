@@ -70,6 +70,8 @@ export class Session extends Cell<SessionState> {
   private readonly options: BurrowOptions;
   private given: Database | Promise<Database> | undefined = undefined;
   private listening = new AbortController();
+  /** Calls of `logOut()` under way: a database that one of them closes is no failure. */
+  private leaving = 0;
 
   constructor(options: BurrowOptions) {
     super(OPENING);
@@ -123,7 +125,17 @@ export class Session extends Cell<SessionState> {
    */
   readonly logOut = async (options: SignOutOptions = {}): Promise<void> => {
     const database = this.database();
-    await database.signOut(options);
+    this.leaving++;
+    try {
+      await database.signOut(options);
+    } catch (error) {
+      // It could not be deleted.
+      const isLast = this.leaving === 1 && database === this.get().database;
+      if (isLast && database.closed) this.fail(database.closed as BurrowError);
+      throw error;
+    } finally {
+      this.leaving--;
+    }
     // Called twice, it may have begun anew already.
     if (!options.forget || database !== this.get().database) return;
     this.given = undefined;
@@ -146,7 +158,9 @@ export class Session extends Cell<SessionState> {
       database.addEventListener('unlocked', goOn, listening);
       database.addEventListener(
         'closed',
-        ({ detail }) => this.fail(new DatabaseClosed(detail)),
+        ({ detail }) => {
+          if (!this.leaving) this.fail(new DatabaseClosed(detail));
+        },
         listening,
       );
       const before = this.get();
