@@ -1,6 +1,6 @@
 import type { HttpCall, HttpReply } from '../host/query.ts';
 import { UsageError } from './errors.ts';
-import { abortSignal, acceptedValue } from './read-options.ts';
+import { abortSignal, acceptedValue, anyText } from './read-options.ts';
 
 /** Of an `AbortSignal`, or of one that only looks like it: Node users of the original driver have such. */
 export interface AbortSignalLike {
@@ -46,6 +46,7 @@ export const fetchFrom =
     const signal = init.signal ?? request?.signal;
     acceptedValue(abortSignal, signal, 'signal');
     if (signal?.aborted) throw abortError(signal);
+    acceptedValue(anyText, init.method, 'method');
     const call: HttpCall = {
       method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
       path: pathOf(request?.url ?? (input as string | URL)),

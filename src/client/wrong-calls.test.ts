@@ -48,6 +48,16 @@ const CALLS: Readonly<Record<string, (db: Database) => unknown>> = {
   'sync with a number for a secret': (db) => db.sync({ ...syncOptions, secret: 5 as never }),
   'sync with a login whose key is empty': (db) =>
     db.sync({ url: 'http://hub.example', login: { user: 1, password: 'p', key: '' }, sets: [] }),
+  'each page': (db) =>
+    db
+      .client()
+      .paginate([])
+      .each(undefined as never),
+  'each page backwards': (db) =>
+    db
+      .client()
+      .paginate([])
+      .eachReverse({} as never),
   'Ref of no id': () => q.Ref(q.Collection('notes'), undefined as never),
   'writes.list with a misspelt option': async (db) =>
     (await db.sync(syncOptions)).writes.list({ state: ['local'] } as object),
@@ -117,6 +127,7 @@ const WRONG_OPTIONS: Readonly<Record<string, readonly [string, (db: Database) =>
     'at',
     (db) => db.client().query(1, { at: Symbol('hub') as never }),
   ],
+  'fetch, a method': ['method', (db) => db.fetch('/', { method: 5 as never })],
   'files.put, a misspelt name': [
     'nam',
     (db) => db.files.put(new Blob(['x']), { nam: 'x' } as object),

@@ -411,8 +411,7 @@ export class Link {
   #onClosed(description: string): Error {
     // Closed by this page already: that goes on.
     if (this.#closed) return this.#closed;
-    const reason = refusalError('storage_unavailable', description);
-    this.#closed = reason;
+    const reason = (this.#closed = refusalError('storage_unavailable', description));
     this.#retire(reason);
     this.#tellClosed(reason);
     return reason;
@@ -420,9 +419,9 @@ export class Link {
 
   /** Once: the last that listeners hear. */
   #tellClosed(reason: DatabaseClosed | QueryError): void {
-    const { description } = reason;
     this.#page.stop();
     this.#tellEnded(reason);
+    const { description } = reason;
     for (const listener of this.#listeners) listener.onMessage?.({ type: 'closed', description });
   }
 }

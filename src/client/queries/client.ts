@@ -191,7 +191,7 @@ class QueryClient {
     const { at, signal } = options;
     const { next, error = next, closed = next } = Object(observer) as Partial<typeof observer>;
     if (![next, error, closed].every(callable.accepts))
-      throw new UsageError('subscribe() takes { next, error, closed }, which must be functions.');
+      throw new UsageError('subscribe() takes functions: { next, error, closed }.');
     if (signal?.aborted) return () => undefined;
     // A signal may outlive many subscriptions.
     const onEnd = (): void => signal?.removeEventListener('abort', stop);

@@ -1,4 +1,5 @@
 import { q } from './builders.ts';
+import { acceptedValue, callable } from '../read-options.ts';
 import type { Arg, Evaluated, Lambda } from './types/arguments.ts';
 import type { Each } from './types/collections.ts';
 import type { Page, PaginateOptions } from './types/documents.ts';
@@ -67,13 +68,13 @@ export class PageHelper<T = unknown> implements AsyncIterable<T[]> {
   }
 
   /** Calls `visit` with the elements of each page, from here to the end of the set. */
-  async each(visit: (elements: T[]) => void | Promise<void>): Promise<void> {
-    for await (const elements of this) await visit(elements);
+  each(visit: (elements: T[]) => void | Promise<void>): Promise<void> {
+    return visitAll(this, visit);
   }
 
   /** Calls `visit` with the elements of each page, from here back to the start of the set. */
-  async eachReverse(visit: (elements: T[]) => void | Promise<void>): Promise<void> {
-    for await (const elements of this.walk('before', this.before)) await visit(elements);
+  eachReverse(visit: (elements: T[]) => void | Promise<void>): Promise<void> {
+    return visitAll(this.walk('before', this.before), visit);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T[]> {
@@ -106,6 +107,15 @@ export class PageHelper<T = unknown> implements AsyncIterable<T[]> {
   private with<U>(step: Step): PageHelper<U> {
     return new PageHelper<U>(this.run, this.set, this.options, this, [...this.steps, step]);
   }
+}
+
+/** Before the first page is read. @throws UsageError */
+async function visitAll<T>(
+  pages: AsyncIterable<T[]>,
+  visit: Parameters<PageHelper<T>['each']>[0],
+): Promise<void> {
+  acceptedValue(callable, visit, 'visit');
+  for await (const elements of pages) await visit(elements);
 }
 
 /** @param options may hold the cursor to begin at; when it holds both, `before` counts */
