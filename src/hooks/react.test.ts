@@ -2,7 +2,7 @@
 import { createElement, Suspense } from 'react';
 import { renderToReadableStream, renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
-import { q } from '../index.ts';
+import { q, type Expr } from '../index.ts';
 import {
   BurrowProvider,
   useMutation,
@@ -46,6 +46,14 @@ test('a server that streams ends its response, with what `<Suspense>` shows mean
   await stream.allReady;
   expect(await new Response(stream).text()).toContain('waiting');
   expect(errors).toMatchObject([{ code: 'invalid_usage' }]);
+});
+
+test('what waits for a value refuses to wait for none', () => {
+  const Awaited = () =>
+    createElement('i', null, useSuspenseQuery(undefined as unknown as Expr<string>).value);
+  const props = { database: () => Promise.reject(new Error('A server opens nothing.')) };
+  const app = createElement(BurrowProvider, props, createElement(Awaited));
+  expect(() => renderToString(app)).toThrow('useSuspenseQuery() got no query');
 });
 
 test('a hook without a provider says what to do', () => {

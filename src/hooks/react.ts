@@ -125,7 +125,7 @@ export function useQuery(query: QueryArg, choices?: QueryDeps): QueryState<unkno
 
 /**
  * As `useQuery`, for a component inside `<Suspense>`: it waits until there is a value.
- * @throws BurrowError when the query fails or the database cannot be used, for the error boundary
+ * @throws BurrowError when there is no query, it fails or the database cannot be used, for the error boundary
  * @example
  * function Notes() {
  *   const { value } = useSuspenseQuery(q.Count(q.Documents(notes)));
@@ -142,7 +142,12 @@ export function useSuspenseQuery<A extends Arg>(
 ): QueryState<Evaluated<A>> & { readonly value: Evaluated<A> };
 export function useSuspenseQuery(query: QueryArg, choices?: QueryDeps): QueryState<unknown> {
   const session = useBurrow();
-  const [, shared] = useShared(query, choices);
+  const [built, shared] = useShared(query, choices);
+  // To wait for it would be for ever.
+  if (built === undefined)
+    throw new UsageError(
+      'useSuspenseQuery() got no query: render the component when there is one.',
+    );
   const state = useCell(shared, LOADING, TAKEN_OVER);
   // To wait there would be for ever: `<Suspense>` sends its fallback, and the page renders what is in it.
   if (state === TAKEN_OVER && typeof document === 'undefined')
@@ -193,7 +198,7 @@ export function useMutation<Args extends readonly unknown[], T>(
 ): UsedMutation<Args, T> {
   const use = { ...useSession(), query, options };
   const session = useBurrow();
-  const [mutation] = useState(() => new Mutation<T>(options, session));
+  const [mutation] = useState(() => new Mutation<T>(query, options, session));
   const latest = useRef(use);
   useEffect(() => {
     latest.current = use;
@@ -265,8 +270,9 @@ const nothing = () => () => undefined;
 const TAKEN_OVER: QueryState<never> = { ...LOADING };
 
 function useShared(query: QueryArg, choices: QueryDeps = {}) {
-  const { deps, ...others }: Exclude<QueryDeps, readonly unknown[]> =
-    'length' in choices ? { deps: choices } : choices;
+  const { deps, ...others }: Exclude<QueryDeps, readonly unknown[]> = Array.isArray(choices)
+    ? { deps: choices }
+    : (Object(choices) as QueryChoices);
   const queries = useQueries();
   const built = useMemo(() => (typeof query === 'function' ? query() : query), deps ?? [query]);
   const shared = useMemo(

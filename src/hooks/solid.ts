@@ -167,7 +167,7 @@ export function useMutation<Args extends readonly unknown[], T>(
   options: MutationOptions<Args> = {},
 ): UsedMutation<Args, T> {
   const session = usedSession();
-  const mutation = new Mutation<T>(options, session);
+  const mutation = new Mutation<T>(query, options, session);
   const state = useCell(
     () => mutation,
     (): MutationState<T> => UNUSED,

@@ -157,7 +157,7 @@ export function useMutation<Args extends readonly unknown[], T>(
   options: MutationOptions<Args> = {},
 ): UsedMutation<Args, T> {
   const session = usedSession();
-  const mutation = new Mutation<T>(options, session);
+  const mutation = new Mutation<T>(query, options, session);
   const run = (...args: Args) => mutation.run({ ...session.get(), query, options }, args);
   return withGetters({ run, reset: mutation.reset }, () => read(mutation), UNUSED);
 }

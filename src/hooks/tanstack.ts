@@ -51,7 +51,7 @@ const PAGE_SIZE = 100_000;
 /**
  * Options for `createCollection` of `@tanstack/db`. The items are those of a live query; inserts, updates and deletes are written to the
  * database, those of one transaction in one query.
- * @throws UsageError when an option does not exist, or there is no client
+ * @throws UsageError when an option is wrong, or there is no client
  * @example
  * const collection = createCollection(
  *   burrowCollectionOptions<{ title: string }>({ client, collection: notes }),
@@ -66,6 +66,9 @@ export function burrowCollectionOptions<T extends object>(
   // Before a login there is none.
   if (typeof (client as Partial<Client> | undefined)?.subscribe !== 'function')
     throw new UsageError('The option `client` must be a client: `db.client()`, or `sync.client`.');
+  for (const [name, made] of Object.entries({ label, data }))
+    if (made && typeof made !== 'function')
+      throw new UsageError(`The option \`${name}\` must be a function of the changes.`);
   const rows = new LiveRows<T>(client, query);
   const save = async (mutations: readonly Mutation<T>[]): Promise<void> => {
     const changes = mutations.map(({ type, modified }) => ({ type, item: modified }));

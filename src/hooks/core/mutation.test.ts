@@ -20,7 +20,7 @@ test('a database that is closed before the hub has judged a write leaves it as i
     });
   const { db } = await openFake({ ...copyAnswers, submit });
   const { client } = await db.sync(syncOptions);
-  const mutation = new Mutation<number>();
+  const mutation = new Mutation<number>(() => q.Now());
   const unhandled: unknown[] = [];
   const note = (reason: unknown): unknown => unhandled.push(reason);
   process.on('unhandledRejection', note);
@@ -43,7 +43,7 @@ test('what a user has written is gone when they have logged out, also for a part
   session.start();
   await expect.poll(() => session.get().state).toBe('logged-in');
   const written = () => {
-    const mutation = new Mutation<string>({}, session);
+    const mutation = new Mutation<string>(() => q.Now(), {}, session);
     const run = (client: Client | undefined) =>
       mutation.run({ client, query: () => q.Concat(['of Ada']), options: {} }, []);
     return { mutation, run };

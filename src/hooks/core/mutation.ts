@@ -61,10 +61,21 @@ export class Mutation<T> extends Cell<MutationState<T>> {
   private client: Client | undefined = undefined;
   private stop: (() => void) | undefined = undefined;
 
-  /** @param session whose users write: what one of them has written is not shown to the next */
-  constructor(options: object = {}, session?: Cell<Pick<SessionState, 'client'>>) {
+  /**
+   * @param session whose users write: what one of them has written is not shown to the next
+   * @throws UsageError when it could not be run
+   */
+  constructor(
+    query: unknown,
+    options: { readonly data?: unknown } = {},
+    session?: Cell<Pick<SessionState, 'client'>>,
+  ) {
     super(UNUSED);
     requireKnown(options, OPTIONS);
+    if (typeof query !== 'function')
+      throw new UsageError('useMutation() takes a function that returns the query.');
+    if (typeof (options.data ?? query) !== 'function')
+      throw new UsageError('The option `data` must be a function of the arguments.');
     this.session = session;
   }
 

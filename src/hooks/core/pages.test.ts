@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { q, queryText, type BurrowError, type Page } from '../../index.ts';
-import { Pages } from './pages.ts';
+import { noPageOf, Pages } from './pages.ts';
 import { SharedQuery, type Queries } from './shared-queries.ts';
 
 const SCOPE = { partial: [], from: 'device' } as const;
@@ -39,4 +39,9 @@ test('a page that fails is left again, forward and backward', () => {
   pages.previous();
   last().next({ data: [1, 2], after: [3] }, SCOPE);
   expect(pages.get()).toMatchObject({ data: [1, 2], error: undefined, hasPrevious: false });
+});
+
+test('no set is nothing to wait for, also as null', () => {
+  for (const set of [undefined, null]) expect(noPageOf(set)).toMatchObject({ isLoading: false });
+  expect(noPageOf(q.Documents(q.Collection('notes')))).toMatchObject({ isLoading: true });
 });

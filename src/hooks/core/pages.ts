@@ -39,8 +39,7 @@ export const NO_PAGE: PagesState<never> = {
 const NO_SET: PagesState<never> = { ...NO_PAGE, isLoading: false };
 
 /** What is shown before there are pages of a set. */
-export const noPageOf = (set: Arg | undefined): PagesState<never> =>
-  set === undefined ? NO_SET : NO_PAGE;
+export const noPageOf = (set: Arg | undefined): PagesState<never> => (set ? NO_PAGE : NO_SET);
 
 /** Where nothing can be gone through. */
 export const NOWHERE = { next: () => undefined, previous: () => undefined };

@@ -1,8 +1,10 @@
 /** What a hook is given and does not know would be a wish that is silently not granted. */
 import { expect, test } from 'vitest';
 import { q, UsageError, type Client } from '../../index.ts';
+import { burrowCollectionOptions } from '../tanstack.ts';
 import { Mutation } from './mutation.ts';
 import { knownOptions } from './pages.ts';
+import { Session } from './session.ts';
 import { queriesOf } from './shared-queries.ts';
 
 const client = { subscribe: () => () => undefined } as unknown as Client;
@@ -15,7 +17,11 @@ test.each<[string, () => unknown, string]>([
     '`att`. There are: at.',
   ],
   ['pages', () => knownOptions({ sice: 20 } as object), '`sice`. There are: size, at.'],
-  ['a mutation', () => new Mutation({ lable: 'Add' }), '`lable`. There are: label, data.'],
+  [
+    'a mutation',
+    () => new Mutation(q.Now, { lable: 'Add' } as object),
+    '`lable`. There are: label, data.',
+  ],
 ])('%s with a misspelt option is refused', (_, use, sentence) => {
   expect(use).toThrow(UsageError);
   expect(use).toThrow(`There is no option ${sentence}`);
@@ -26,5 +32,41 @@ test('options that are left out, or undefined, are none', () => {
   expect(queries.find(q.Count(notes), { at: undefined })).toBe(queries.find(q.Count(notes)));
   const options = { size: undefined, at: undefined };
   expect(knownOptions(options)).toBe(options);
-  expect(new Mutation({}).get().state).toBe('idle');
+  expect(new Mutation(q.Now, {}).get().state).toBe('idle');
+  expect(new Mutation(q.Now, { data: undefined }).get().state).toBe('idle');
+});
+
+const none = null as never;
+
+test.each<[string, () => unknown, string]>([
+  ['a query', () => queriesOf(client).find(q.Count(notes), none), 'null'],
+  ['pages', () => knownOptions(20 as never), 'number'],
+  ['a mutation', () => new Mutation(q.Now, 'Add' as never), 'string'],
+  ['a session', () => new Session(undefined as never), 'undefined'],
+  ['a collection of TanStack DB', () => burrowCollectionOptions(none), 'null'],
+])('%s with what is no options is refused', (_, use, what) => {
+  expect(use).toThrow(UsageError);
+  expect(use).toThrow(`Options must be an object, not ${what}.`);
+});
+
+test('a query in the place of the function that returns it is refused', () => {
+  for (const query of [q.Now(), undefined, 'Add']) {
+    expect(() => new Mutation(query)).toThrow(UsageError);
+    expect(() => new Mutation(query)).toThrow(
+      'useMutation() takes a function that returns the query.',
+    );
+  }
+});
+
+test('what is kept with a write is made of its arguments', () => {
+  const collection = q.Collection<object>('notes');
+  for (const data of [{ from: 'the form' }, 5, 'text'] as never[]) {
+    expect(() => new Mutation(q.Now, { data })).toThrow(
+      'The option `data` must be a function of the arguments.',
+    );
+    for (const name of ['label', 'data'])
+      expect(() => burrowCollectionOptions({ client, collection, [name]: data })).toThrow(
+        `The option \`${name}\` must be a function of the changes.`,
+      );
+  }
 });
