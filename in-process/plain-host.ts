@@ -1,14 +1,18 @@
-/** The calls of a page on a database that is no copy of another and has no lock. */
+/** The calls of a page on a database that is no copy of another and has no lock: wherever `at` asks for an answer, it is that of the hub. */
 import { Refusal } from '../src/errors.ts';
 import type { HostApi, PageMessage, Reply, WorkerMessage } from '../src/host/api.ts';
 import type { LogFile } from '../src/host/log.ts';
 import type { HttpCall, HttpReply, QueryCall, QueryReply } from '../src/host/query.ts';
 import { AbortableCalls, type Abortable } from '../worker/queries/abortable-calls.ts';
+import { refused } from '../worker/queries/live-queries.ts';
 import { OutgoingStreams } from '../worker/queries/outgoing-streams.ts';
 import { holdForLife } from '../worker/tabs/web-locks.ts';
 import { refusalOf, replyOf } from '../worker/queries/replies.ts';
+import { wrongLivePlace } from '../worker/sync/live-router.ts';
+import { checkPlace } from '../worker/sync/route-query.ts';
 
 type Emit = (message: WorkerMessage) => void;
+type Subscribing = Extract<PageMessage, { readonly type: 'subscribe' }>;
 
 export interface PlainHttpReply extends Omit<HttpReply, 'body'> {
   readonly body: string | AsyncIterable<string | Uint8Array>;
@@ -46,10 +50,14 @@ export function plainHost(
       database.leave();
       await streams?.close();
     });
+  const subscribe = ({ id, secret, query, at }: Subscribing, emit: Emit): void => {
+    const wrong = at === undefined ? at : wrongLivePlace(at);
+    if (wrong === undefined) database.subscribe(id, secret, query, emit);
+    else emit({ type: 'answer', id, ...refused(new Refusal('bad request', wrong)) });
+  };
   const onMessage = (port: MessagePort, message: PageMessage): void => {
     const emit: Emit = (said) => port.postMessage(said);
-    if (message.type === 'subscribe')
-      database.subscribe(message.id, message.secret, message.query, emit);
+    if (message.type === 'subscribe') subscribe(message, emit);
     else if (message.type === 'unsubscribe') database.unsubscribe(message.id);
     else if (message.type === 'pull') void streams?.pull(message.stream);
     else if (message.type === 'cancel') void streams?.cancel(message.stream);
@@ -68,7 +76,10 @@ export function plainHost(
         return { birth: 'plain', rootSecret, persistence: 'none', loss: undefined } as const;
       }),
     query: (call) =>
-      replyOf(() => calls.run(call.number, (abortable) => database.query(call, abortable))),
+      replyOf(() => {
+        if (call.at !== undefined) checkPlace(call.at);
+        return calls.run(call.number, (abortable) => database.query(call, abortable));
+      }),
     abort: (call) => replyOf(async () => calls.abort(call)),
     http: (call) =>
       replyOf(async () => {

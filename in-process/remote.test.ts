@@ -100,6 +100,24 @@ test('errors have the classes of the page', async () => {
   });
 });
 
+test("`at` is of no other meaning than at a copy: every answer is the hub's", async () => {
+  const client = remote.client();
+  for (const at of ['hub', 'hub-or-copy', 'complete'] as const)
+    expect(await client.queryWithMetrics(1, { at })).toMatchObject({ value: 1, from: 'hub' });
+  await expect(client.query(1, { at: 'hubb' as never })).rejects.toMatchObject({
+    code: 'bad request',
+    description: 'The option `at` must be one of complete, hub, hub-or-copy, but is "hubb".',
+  });
+  const first = (at: never): Promise<unknown> =>
+    new Promise((next, error) => client.subscribe(1, { next, error }, { at }));
+  expect(await first('hub-or-copy' as never)).toBe(1);
+  for (const at of ['hub', 'here'])
+    await expect(first(at as never)).rejects.toMatchObject({
+      code: 'bad request',
+      description: "The option `at` of a live query is 'complete' or 'hub-or-copy'.",
+    });
+});
+
 test('a secret that opens nothing is told its kind and why, and not repeated', async () => {
   const client = remote.client();
   const key = await client.query(q.CreateKey({ role: 'server' }));

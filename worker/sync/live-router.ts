@@ -38,7 +38,7 @@ export class LiveRouter {
   add(id: number, secret: string, query: string, at: LivePlace | undefined): void {
     const { local, sync, emit } = this.options;
     if (at !== undefined) {
-      const wrong = secret !== sync.secret ? ONLY_OF_SYNC : PLACES.has(at) ? undefined : NO_PLACE;
+      const wrong = secret === sync.secret ? wrongLivePlace(at) : ONLY_OF_SYNC;
       if (wrong !== undefined) {
         emit(id, refused(new Refusal('bad request', wrong)));
         return;
@@ -101,7 +101,10 @@ export class LiveRouter {
 }
 
 const PLACES: ReadonlySet<string> = new Set<LivePlace>(['complete', 'hub-or-copy']);
-const NO_PLACE = "The option `at` of a live query is 'complete' or 'hub-or-copy'.";
+
+/** A sentence; undefined when nothing is wrong. */
+export const wrongLivePlace = (at: LivePlace): string | undefined =>
+  PLACES.has(at) ? undefined : "The option `at` of a live query is 'complete' or 'hub-or-copy'.";
 
 function completeOrRefused(answer: LiveAnswer): LiveAnswer {
   try {

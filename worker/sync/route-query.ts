@@ -25,7 +25,7 @@ export async function answerQuery(
   checkTimeout(call);
   if (call.at === undefined) return runner.run(call, abortable);
   if (call.secret !== sync.secret) throw new Refusal('bad request', ONLY_OF_SYNC);
-  if (!PLACES.includes(call.at)) throw new Refusal('bad request', notPlace(call.at));
+  checkPlace(call.at);
   if (call.at === 'hub') return askHub(sync, call, abortable);
   const here = await runner.run(call, abortable);
   if (isRefusedWrite(here)) return here;
@@ -44,10 +44,17 @@ export async function answerQuery(
 export const isOutOfReach = ({ status }: Pick<QueryReply, 'status'>): boolean =>
   status === 401 || status === 429 || status >= 500;
 
-const PLACES: readonly string[] = ['complete', 'hub', 'hub-or-copy'] satisfies AnswerPlace[];
+const PLACES: readonly AnswerPlace[] = ['complete', 'hub', 'hub-or-copy'];
 
-const notPlace = (at: unknown): string =>
-  `The option \`at\` must be one of ${PLACES.join(', ')}, but is ${JSON.stringify(at)}.`;
+/** @throws Refusal */
+export function checkPlace(at: AnswerPlace): void {
+  if (PLACES.includes(at)) return;
+  const places = PLACES.join(', ');
+  throw new Refusal(
+    'bad request',
+    `The option \`at\` must be one of ${places}, but is ${JSON.stringify(at)}.`,
+  );
+}
 
 const askHub = async (
   sync: Pick<SyncSession, 'ask'>,
