@@ -373,6 +373,14 @@ test('options, and answers of `map`, that are none are refused before anything i
     for (const name of ['is', 'ref'])
       await wrong({ map: () => ({ [name]: ref }) }, `${noRef}${String(ref)}`);
   await wrong({ map: ({ ref }: { ref: Ref }) => ref }, 'but answered Ref(Collection("');
+  await wrong(
+    { map: ({ data }: { data: object }) => ({ dta: { ...data, title: 'hidden' } }) },
+    'What `map` answered: There is no option `dta`. Did you mean `data`?',
+  );
+  await wrong({ map: () => ({ leave: true }) }, 'There are: is, ref, data.');
+  for (const name of ['map', 'label', 'onProgress'])
+    await wrong({ [name]: {} }, `\`${name}\` must be a function.`);
+  await expect(adopt(copy, sync)).rejects.toThrow('this one is the copy itself');
   const noSync = hub.url as unknown as Sync;
   await expect(adopt(local, noSync, here)).rejects.toMatchObject({ code: 'invalid_option' });
   for (const [from, to] of [
@@ -393,6 +401,16 @@ test('a field that `map` makes null is not there, here or at the hub, and no cla
     await adopt(local, sync, { map })
   ).settled;
   expect(await planAdoption(local, sync, { map })).toMatchObject({ documents: 5, clashes: [] });
+});
+
+test('`map` may answer the document itself, with changes', async () => {
+  const map: AdoptOptions['map'] = (document) =>
+    document.ref.collection?.id === 'notes'
+      ? { ...document, data: { ...document.data, title: 'changed' } }
+      : undefined;
+  const { settled } = await adopt(local, sync, { map });
+  expect((await settled).refused).toEqual([]);
+  expect(await hub.client().query(titles)).toEqual(Array(5).fill('changed'));
 });
 
 test('64-bit integers go up', async () => {

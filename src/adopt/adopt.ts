@@ -130,7 +130,8 @@ export async function adopt(
   options: AdoptOptions = {},
 ): Promise<Adoption> {
   const documents = await documentsToAdopt(local, sync, options);
-  const { onProgress, signal, label = labelOf } = options;
+  const { onProgress, signal } = options;
+  const label = options.label ?? labelOf;
   const total = documents.length;
   const before = await writesOf(sync, documents);
   const known = new Set(before.map(({ key }) => key));

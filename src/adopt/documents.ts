@@ -9,7 +9,7 @@ import {
   type Ref,
   type Sync,
 } from '../index.ts';
-import { wrongOptions } from '../values/wrong-options.ts';
+import { noOption, wrongOptions } from '../values/wrong-options.ts';
 import type { AdoptOptions, Adopted, LocalDocument } from './options.ts';
 import { AdoptRefused } from './refused.ts';
 import { asStored, keyOf } from './as-stored.ts';
@@ -58,7 +58,7 @@ export async function documentsToAdopt(
   for (const document of read) {
     const becomes = map(document);
     if (becomes === undefined) continue;
-    checkAnswer(becomes);
+    checkAnswer(becomes, document);
     const ref = becomes.is ?? becomes.ref ?? document.ref;
     if (keyOf(ref) !== keyOf(document.ref)) refs.set(keyOf(document.ref), ref);
     if (becomes.is === undefined)
@@ -81,6 +81,8 @@ const OPTIONS = [
   'onProgress',
   'signal',
 ] satisfies (keyof AdoptOptions)[];
+const CALLED = ['map', 'label', 'onProgress'] as const;
+const ANSWERS: readonly string[] = ['is', 'ref', 'data'];
 
 /** A sentence; undefined when nothing is wrong. */
 function wrongArguments(
@@ -90,21 +92,33 @@ function wrongArguments(
 ): string | undefined {
   if (!local?.verify || !sync?.writes)
     return 'Pass an open database, and the sync of a copy: what `sync()` of a database gave.';
+  // It would be submitted to itself, and deleted by who takes it for the one that is no longer needed.
+  if (local.files === sync.files)
+    return 'Pass the database that was used alone, and the sync of another: this one is the copy itself.';
   return (
     wrongOptions(options, OPTIONS) ??
     (options.collections && !Array.isArray(options.collections)
       ? '`collections` must be an array of names.'
-      : undefined)
+      : notCallable(options))
   );
 }
 
+function notCallable(options: AdoptOptions): string | undefined {
+  const wrong = CALLED.find((name) => typeof (options[name] ?? notCallable) !== 'function');
+  return wrong && `\`${wrong}\` must be a function.`;
+}
+
 /** @throws AdoptRefused: what is meant is not known, and the document would go up as it is, or stay */
-function checkAnswer(becomes: NonNullable<Adopted> | null): void {
+function checkAnswer(becomes: NonNullable<Adopted> | null, document: LocalDocument): void {
   const isPromise = becomes instanceof Promise;
   if (typeof becomes !== 'object' || becomes === null || isPromise || becomes instanceof Expr)
     throw invalidOption(
       `\`map\` must answer undefined or an object, but answered ${isPromise ? 'a promise' : String(becomes)}.`,
     );
+  // With a misspelt `data` what was to be left out would go up. Who answers the document with changes has its other members too.
+  const extra = Object.keys(becomes).find((name) => !ANSWERS.includes(name) && !(name in document));
+  if (extra !== undefined)
+    throw invalidOption(`What \`map\` answered: ${noOption(extra, ANSWERS)}`);
   const { is, ref } = becomes as { readonly is?: Expr; readonly ref?: Expr };
   for (const given of [is, ref])
     if (given !== undefined && !(Object(given) as Partial<Ref>).collection)
