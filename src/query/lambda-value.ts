@@ -6,7 +6,7 @@ import { Suspended } from '../store/reader.ts';
 import { membersOf } from '../values/object-view.ts';
 import { partOf, partsOfOp } from '../values/sets.ts';
 import { isArray, isKind } from '../values/value.ts';
-import type { Lambda, Value } from '../values/value.ts';
+import type { DatabaseId, Lambda, Value } from '../values/value.ts';
 import type { Effect } from './effect.ts';
 import { frameAbove, type Frame } from './frame.ts';
 import type { LambdaNode } from './node.ts';
@@ -17,6 +17,8 @@ type NamesSession = Pick<ReadSession, 'names' | 'apiVersion' | 'pendingTs'>;
 export class LambdaValue implements Lambda {
   readonly kind = 'lambda';
   readonly body: LambdaNode;
+  /** Where names in its body are looked up; undefined: where it is applied. */
+  readonly database: DatabaseId | undefined;
   private readonly closure: { readonly scope: Frame; readonly session: NamesSession } | undefined;
 
   /** `closure` may be left out when the lambda uses no outer variable. */
@@ -26,6 +28,7 @@ export class LambdaValue implements Lambda {
   ) {
     assert(closure || body.free.length === 0, () => 'a lambda lost its scope');
     this.body = body;
+    this.database = closure?.session.names.database;
     this.closure = body.free.length > 0 ? closure : undefined;
   }
 
@@ -65,6 +68,8 @@ export function lambdaNodeOf(lambda: Lambda): LambdaValue {
   return lambda;
 }
 
+export const databaseOf = (lambda: Lambda): DatabaseId | undefined => lambdaNodeOf(lambda).database;
+
 /** All that applying it may do, calls of functions included. */
 export const effectOf = (lambda: Lambda): Effect => lambdaNodeOf(lambda).body.effect;
 
@@ -91,7 +96,10 @@ function expressionText(value: Value, session: NamesSession): string {
   if (typeof value === 'number' && !Number.isFinite(value))
     return Number.isNaN(value) ? '{"subtract":[1E999,1E999]}' : stringifyJson(value);
   const members = membersOf(value);
-  if (!members) return renderValue(value, session);
+  if (!members) {
+    const { names, apiVersion, pendingTs } = session;
+    return renderValue(value, { names: names.ofAnswer, apiVersion, pendingTs });
+  }
   const texts: string[] = [];
   let isTagged = false;
   for (const [key, member] of members) {
@@ -104,7 +112,7 @@ function expressionText(value: Value, session: NamesSession): string {
 /** The text of a set without a part of it would be no set, or another one. */
 function isThere(value: Value, session: NamesSession): boolean {
   if (isArray(value)) return value.every((item) => isThere(item, session));
-  if (isKind(value, 'ref')) return session.names.refToWire(value) !== undefined;
+  if (isKind(value, 'ref')) return session.names.ofAnswer.refToWire(value) !== undefined;
   if (!isKind(value, 'set')) return true;
   return partsOfOp(value.op).every(([name]) => isThere(partOf(value, name), session));
 }

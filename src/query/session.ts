@@ -3,6 +3,7 @@
  * over a synchronous `Reader`; any method may throw `Suspended`, and `QueryFailure` with positions built from the path given.
  */
 import type {
+  DatabaseId,
   Lambda,
   Document,
   Event,
@@ -31,6 +32,10 @@ export type ReadTime = Micros | 'present';
 
 /** Names and internal numbers of schema objects, as committed before this query. */
 export interface Names {
+  /** Where names are looked up that say nothing else. */
+  readonly database: DatabaseId;
+  /** Refs as seen from the database that the query was sent to, as its answer has them. */
+  readonly ofAnswer: Pick<Names, 'refToWire'>;
   /** `scope`: a resolved database ref, or undefined for the query's own database. */
   ref(kind: SchemaName, name: string, scope: Ref | undefined): Ref | UnresolvedRef;
   /** `Collections()` and its like, here or in the database of `scope`. */

@@ -290,6 +290,61 @@ test('a function of a child names what is in its own database, and writes nowher
   expect(await w.ask(both)).toEqual(['a', 'root', 'root']);
 });
 
+test('lambdas of a child’s function name what is in the child, wherever their set is read', async () => {
+  const w = await twins();
+  const inside = (name: string) => ({ collection: name, scope: { database: 'a' } });
+  for (const [secret, seen] of [
+    [childOf('a'), [1, 2]],
+    [{}, [3]],
+  ] as const) {
+    for (const name of ['things', 'seen'])
+      await w.ask({ create_collection: obj({ name }) }, secret);
+    for (const id of [1, 2, 3]) await w.ask(create(doc('things', id), {}), secret);
+    for (const id of seen) await w.ask(create(doc('seen', id), {}), secret);
+  }
+  const things = { documents: coll('things') };
+  const isSeen = { exists: { ref: coll('seen'), id: { select: 'id', from: { var: 'each' } } } };
+  const same = { singleton: { ref: coll('seen'), id: { select: 'id', from: { var: 'each' } } } };
+  const notX = { not: { equals: [{ var: 'x' }, { var: 'own' }, { var: 'each' }] } };
+  const bodies: Record<string, Query> = {
+    filtered: { filter: { lambda: 'each', expr: isSeen }, collection: things },
+    joined: { join: things, with: { lambda: 'each', expr: same } },
+    captured: {
+      let: { own: doc('things', 1) },
+      in: { filter: { lambda: 'each', expr: notX }, collection: things },
+    },
+    page_of: { count: { var: 'x' } },
+    unknown: coll('nowhere'),
+  };
+  for (const [name, expr] of Object.entries(bodies)) {
+    const body = { query: { lambda: 'x', expr } };
+    await w.ask({ create_function: obj({ name, body }) }, childOf('a'));
+  }
+  const call = (each: string, argument: Query = null) => ({
+    call: { function: each, scope: { database: 'a' } },
+    arguments: argument,
+  });
+  const idsOf = async (set: Query) =>
+    w.ask({
+      map: { lambda: 'each', expr: { select: 'id', from: { var: 'each' } } },
+      collection: { select: 'data', from: { paginate: set } },
+    });
+  expect(await idsOf(call('filtered'))).toEqual(['1', '2']);
+  expect(await idsOf(call('joined'))).toEqual(['1', '2']);
+  // One of the caller that is read by the function names what is the caller's.
+  const own = { filter: { lambda: 'each', expr: isSeen }, collection: things };
+  expect(await w.ask(call('page_of', own))).toBe(1);
+  // What a lambda has captured is written as the caller sees it, so that it can be sent again.
+  const captured = await w.ask(call('captured', doc('things', 1)));
+  const given = { ref: inside('things'), id: '1' };
+  const [x, child] = (await w.ask([doc('things', 1), given])) as unknown[];
+  expect(captured).toMatchObject({ '@set': { filter: { expr: { let: { x, own: child } } } } });
+  expect(await idsOf(captured)).toEqual(await idsOf(call('captured', doc('things', 1))));
+  expect(await w.ask(call('unknown'))).toMatchObject({
+    '@ref': { id: 'nowhere', database: { '@ref': { id: 'a' } } },
+  });
+});
+
 test('a database made anew under a name has nothing of the former', async () => {
   const w = await twins();
   const token = await w.document(

@@ -33,6 +33,7 @@ interface NamesContext {
 }
 
 export class ContextNames implements Names {
+  readonly ofAnswer: ContextNames;
   private readonly context: NamesContext;
   private readonly isPath: boolean;
   /** `class` and `classes` before 2.7. */
@@ -50,8 +51,10 @@ export class ContextNames implements Names {
       }
     | undefined = undefined;
 
-  constructor(context: NamesContext) {
+  /** @param ofAnswer of the query that calls a function of another database */
+  constructor(context: NamesContext, ofAnswer?: ContextNames) {
     this.context = context;
+    this.ofAnswer = ofAnswer ?? this;
     const isOld = !isAtLeast(context.apiVersion, '2.7');
     this.isPath = context.apiVersion === '2.0';
     this.collectionKey = isOld ? 'class' : 'collection';
@@ -62,7 +65,7 @@ export class ContextNames implements Names {
     const database = this.databaseOf(scope);
     const found = this.found(kind, name, database);
     if (found) return found;
-    const text = this.memberText(kind, name, database);
+    const text = this.ofAnswer.memberText(kind, name, database);
     return new UnresolvedRef(NATIVE_KINDS[kind].singular, name, text ?? quote(name));
   }
 
@@ -84,14 +87,19 @@ export class ContextNames implements Names {
     return `{"id":"${id}","${this.collectionKey}":{"@ref":${parent}}}`;
   }
 
-  /** Where names are looked up that say nothing else. */
   get database(): DatabaseId {
     return this.context.database;
   }
 
-  inVersion(apiVersion: ApiVersion, database = this.database): ContextNames {
-    const { reader, writer, schema } = this.context;
+  inVersion(apiVersion: ApiVersion): ContextNames {
+    const { reader, writer, database, schema } = this.context;
     return new ContextNames({ reader, writer, database, schema, apiVersion });
+  }
+
+  /** Of the same query, in a function of `database`. */
+  within(database: DatabaseId): ContextNames {
+    const { reader, writer, schema, apiVersion } = this.context;
+    return new ContextNames({ reader, writer, database, schema, apiVersion }, this.ofAnswer);
   }
 
   private databaseOf(scope: Ref | undefined): DatabaseId {

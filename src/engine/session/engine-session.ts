@@ -14,7 +14,7 @@ import type {
   Value,
 } from '../../values/value.ts';
 import { applyLambda } from '../../query/evaluate.ts';
-import { effectOf } from '../../query/lambda-value.ts';
+import { databaseOf, effectOf } from '../../query/lambda-value.ts';
 import { IsolatedBudget, type Steps } from '../context/budget.ts';
 import type { Permissions } from '../context/access-request.ts';
 import {
@@ -57,6 +57,8 @@ export class EngineSession implements WriteSession, Lambdas {
   readonly parse = STORED_LAMBDAS.parse;
   readonly effectOf = effectOf;
   private readonly budget: Steps;
+  /** For lambdas of other databases, which are applied to many elements. */
+  private away: EngineSession | undefined = undefined;
 
   /** @param shared with the session that this one is derived from */
   constructor(
@@ -79,7 +81,9 @@ export class EngineSession implements WriteSession, Lambdas {
   // --- function values ----------------------------------------------------------------------------
 
   apply(lambda: Lambda, argument: Value, allows: 'pure' | 'read', time?: ReadTime): Value {
-    return applyLambda(lambda, argument, this, { allows, time: time ?? 'present' });
+    const home = databaseOf(lambda) ?? this.names.database;
+    const session = home === this.names.database ? this : this.elsewhere(home);
+    return applyLambda(lambda, argument, session, { allows, time: time ?? 'present' });
   }
 
   isolated({ permissions, reader, schema, database }: IsolatedParts): ApplyIsolated {
@@ -175,6 +179,11 @@ export class EngineSession implements WriteSession, Lambdas {
     return String(this.context.inputs.newId());
   }
 
+  private elsewhere(database: DatabaseId): EngineSession {
+    if (this.away?.names.database !== database) this.away = this.within(database, undefined);
+    return this.away;
+  }
+
   /**
    * The same query with the names of a database, and with other permissions if there are some. Whoever brings a time or ids of their own
    * brings them no further than theirs reach.
@@ -184,7 +193,7 @@ export class EngineSession implements WriteSession, Lambdas {
     if (permissions) context.meters.hasOtherRights = true;
     const parts = permissions && context.now !== undefined ? withOwnInputs(context) : context;
     const { names } = this;
-    const own = database === names.database ? names : names.inVersion(this.apiVersion, database);
+    const own = database === names.database ? names : names.within(database);
     const permissionsIn = (): Permissions => permissions ?? context.permissions;
     return new EngineSession(parts, permissionsIn, budget, { memory, names: own });
   }

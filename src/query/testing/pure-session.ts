@@ -28,18 +28,21 @@ export interface PureSession extends WriteSession {
 /** Native collections, and documents of theirs. */
 function namesIn(apiVersion: ApiVersion): Names {
   const collectionKey = isAtLeast(apiVersion, '2.7') ? 'collection' : 'class';
+  const refToWire: Names['refToWire'] = (ref) => {
+    const native = ref.collection === NATIVE.collections ? nameOfNative(ref.id) : undefined;
+    return native === undefined
+      ? `{"id":"${ref.id}","${collectionKey}":{"@ref":{"id":"${nameOfNative(BigInt(ref.collection))}"}}}`
+      : `{"id":"${native}"}`;
+  };
   return {
+    database: 0,
+    ofAnswer: { refToWire },
     ref: (kind, name) => {
       const wire = `{"id":"${name}","${collectionKey}":{"@ref":{"id":"${kind}"}}}`;
       return new UnresolvedRef(NATIVE_KINDS[kind].singular, name, wire);
     },
     native: (name) => new Ref(0, NATIVE.collections, BigInt(NATIVE[name])),
-    refToWire: (ref) => {
-      const native = ref.collection === NATIVE.collections ? nameOfNative(ref.id) : undefined;
-      return native === undefined
-        ? `{"id":"${ref.id}","${collectionKey}":{"@ref":{"id":"${nameOfNative(BigInt(ref.collection))}"}}}`
-        : `{"id":"${native}"}`;
-    },
+    refToWire,
     inVersion: namesIn,
   };
 }
