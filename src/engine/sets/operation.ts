@@ -3,7 +3,7 @@
  * `operation-table.ts`.
  */
 import type { QueryPath } from '../../query/query-path.ts';
-import type { Ref, SetValue } from '../../values/value.ts';
+import type { Ref, SetOf, SetValue } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { Change } from './changes.ts';
 import type { SetCursor, SetRequest, SetTarget } from './set-cursor.ts';
@@ -58,6 +58,8 @@ export interface ChangesRequest {
 /** What is known of sets by their definitions alone. */
 export interface Shapes {
   readonly schema: EngineContext['schema'];
+  /** The sets that a join by a lambda is made of; undefined: not known before its source is read. */
+  targetsOf(join: SetOf<'join'>): readonly SetValue[] | undefined;
   shapeOf(target: SetTarget): SetShape;
   showsRefs(target: SetTarget): boolean;
 }
@@ -77,6 +79,10 @@ export interface Sets extends Shapes {
   /** Faults of what cannot be read are thrown here or by the first pull. */
   open(target: SetTarget, request: SetRequest): SetCursor;
   changesOf(target: SetTarget, request: ChangesRequest): readonly Change[];
+  /** Reads the sources of the joins by a lambda in it, each once. @throws Suspended */
+  readShapeOf(target: SetTarget, request: SetRequest): SetShape;
+  /** The sets that a join is made of. @throws Suspended */
+  joinedSets(join: SetOf<'join'>, request: SetRequest): readonly SetValue[];
 }
 
 /** The shape of a set whose tuples all have the same number of values. */

@@ -1,7 +1,7 @@
 /** Shapes and readers of all sets: each asks the operation of the set. Spec: sets 4. */
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
-import type { SetValue } from '../../values/value.ts';
+import type { SetOf, SetValue } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { Change } from './changes.ts';
 import type {
@@ -14,6 +14,7 @@ import type {
   Shapes,
 } from './operation.ts';
 import { OPERATIONS } from './operation-table.ts';
+import { joinTargets } from './operations/join.ts';
 import { refAsSet } from './ref-as-set.ts';
 import type { SetCursor, SetRequest, SetTarget } from './set-cursor.ts';
 
@@ -40,11 +41,32 @@ export class SetShapes implements Shapes {
   showsRefs(target: SetTarget): boolean {
     return operationOf(target).showsRefs(target, this);
   }
+
+  targetsOf(_join: SetOf<'join'>): readonly SetValue[] | undefined {
+    return undefined;
+  }
+}
+
+/** Those of sets that are being read: what joins by a lambda are made of is known. */
+class ReadShapes extends SetShapes {
+  private readonly sets: Sets;
+  private readonly request: SetRequest;
+
+  constructor(sets: Sets, request: SetRequest) {
+    super(sets);
+    this.sets = sets;
+    this.request = request;
+  }
+
+  override targetsOf(join: SetOf<'join'>): readonly SetValue[] {
+    return this.sets.joinedSets(join, this.request);
+  }
 }
 
 export class SetReader extends SetShapes implements Sets {
   readonly context: EngineContext;
   readonly reading: Reading;
+  private readonly joined = new Map<SetValue, readonly SetValue[]>();
 
   constructor(context: EngineContext, reading: Reading) {
     super(context);
@@ -69,6 +91,18 @@ export class SetReader extends SetShapes implements Sets {
 
   changesOf(target: SetTarget, request: ChangesRequest): readonly Change[] {
     return operationOf(target).changes(target, request, this);
+  }
+
+  readShapeOf(target: SetTarget, request: SetRequest): SetShape {
+    return new ReadShapes(this, request).shapeOf(target);
+  }
+
+  joinedSets(join: SetOf<'join'>, request: SetRequest): readonly SetValue[] {
+    const known = this.joined.get(join);
+    if (known) return known;
+    const targets = joinTargets(join, request, this);
+    this.joined.set(join, targets);
+    return targets;
   }
 }
 

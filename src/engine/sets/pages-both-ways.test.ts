@@ -23,6 +23,11 @@ async function openPosts(): Promise<EngineWorld> {
     { name: 'newest', source: coll('posts'), values: [obj({ ...at, reverse: true })] },
     { name: 'oldest', source: coll('posts'), values: [obj(at)] },
     { name: 'pairs', source: coll('posts'), values: [obj(at), obj({ field: ['data', 'author'] })] },
+    {
+      name: 'newest_pairs',
+      source: coll('posts'),
+      values: [obj({ ...at, reverse: true }), obj({ field: ['data', 'author'] })],
+    },
     { name: 'refs', source: coll('posts') },
   ];
   for (const index of indexes) {
@@ -66,6 +71,13 @@ async function readPages(
 
 const DOWN = [50, 40, 30, 20, 10];
 const UP = DOWN.toReversed();
+const ODD = [10, 30, 50];
+const ofBoth = join({
+  if: { equals: [{ var: 'author' }, 'ada'] },
+  // oxlint-disable-next-line unicorn/no-thenable -- the wire key
+  then: of('newest', { var: 'author' }),
+  else: of('oldest', { var: 'author' }),
+});
 const pairs = join(of('pairs', { var: 'author' }));
 const PAIRS = UP.map((at) => [at, at % 20 === 0 ? 'bob' : 'ada']);
 const REFS = [1, 3, 5].map((id) =>
@@ -82,6 +94,27 @@ test.each<readonly [what: string, set: Query, elements: readonly unknown[]]>([
   ['a union of joins', { union: [newest, turned] }, DOWN],
   ['an intersection of joins', { intersection: [newest, turned] }, DOWN],
   ['a difference of joins', { difference: [newest, join(of('newest', 'nobody'))] }, DOWN],
+  ['a union with a set in the other direction', { union: [newest, of('oldest', 'ada')] }, UP],
+  ['a union of joins in both directions', { union: [newest, oldest] }, DOWN],
+  ['an intersection of both directions', { intersection: [newest, of('oldest', 'ada')] }, ODD],
+  ['a difference of both directions', { difference: [newest, of('oldest', 'bob')] }, ODD],
+  ['a join of targets in both directions', ofBoth, DOWN],
+  ['a join of targets in both directions, reversed', { reverse: ofBoth }, UP],
+  [
+    'a join between sets in both directions',
+    { union: [of('newest', 'ada'), pairs, of('oldest', 'ada')] },
+    [50, [50, 'ada'], [40, 'bob'], 30, [30, 'ada'], [20, 'bob'], 10, [10, 'ada']],
+  ],
+  [
+    'descending pairs with single values, reversed',
+    { union: [of('newest_pairs', 'ada'), { reverse: of('oldest', 'ada') }] },
+    [50, [50, 'ada'], 30, [30, 'ada'], 10, [10, 'ada']],
+  ],
+  [
+    'descending pairs with a join of single values, reversed',
+    { union: [of('newest_pairs', 'ada'), { reverse: oldest }] },
+    [50, [50, 'ada'], 40, 30, [30, 'ada'], 20, 10, [10, 'ada']],
+  ],
   [
     'a union of a join of pairs with single values',
     { union: [of('oldest', 'ada'), pairs] },

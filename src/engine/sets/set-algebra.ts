@@ -2,32 +2,21 @@
  * What union, intersection and difference share. Tuples with equal covered values are equal: members are read run by
  * run. Spec: sets 4.
  */
-import { eachElement } from '../../query/collect-needs.ts';
 import { isNativeCollectionRef } from '../../values/native-refs.ts';
 import { isKind, type SetValue } from '../../values/value.ts';
 import { combinedChanges, type Change } from './changes.ts';
 import type { Access, ChangesRequest, Sets, SetShape, Shapes } from './operation.ts';
-import { pickRun, wholeRuns } from './runs.ts';
-import { takeTuples, type SetCursor, type SetRequest } from './set-cursor.ts';
-import { compareTuples, unmarked } from './tuple.ts';
+import { aritiesOfAll, directionsOfAll, openAlike } from './directions.ts';
+import { pickRun } from './runs.ts';
+import type { SetCursor, SetRequest } from './set-cursor.ts';
 
 type SetOfMembers = SetValue & { readonly sets: readonly SetValue[] };
 
-/**
- * As long as the longest member: the reverse flags that members have in common are the same. How many values there are
- * is not known if it is not known of one member.
- */
 export function shapeOfMembers({ sets: members }: SetOfMembers, sets: Shapes): SetShape {
   const shapes = members.map((set) => sets.shapeOf(set));
-  const reversed = shapes.reduce<readonly boolean[]>(
-    (longest, each) => (each.reversed.length > longest.length ? each.reversed : longest),
-    [],
-  );
   return {
-    reversed,
-    arities: shapes.every((each) => each.arities.length > 0)
-      ? [...new Set(shapes.flatMap((each) => each.arities))]
-      : [],
+    reversed: directionsOfAll(shapes),
+    arities: aritiesOfAll(shapes),
     history: shapes.some((each) => each.history),
     hasHistory: shapes.every((each) => each.hasHistory),
   };
@@ -49,27 +38,11 @@ export function accessToMembers<Set extends SetOfMembers>(
   };
 }
 
-export function openMembers(
-  members: readonly SetValue[],
+export const openMembers = (
+  set: SetOfMembers,
   request: SetRequest,
   sets: Sets,
-): SetCursor[] {
-  const whole = wholeRuns(request);
-  return eachElement(members, (set) =>
-    sets.shapeOf(set).longerFirst
-      ? shorterFirst(sets.open(set, { ...whole, lower: [], upper: [] }), request)
-      : sets.open(set, whole),
-  );
-}
-
-/** The tuples in the order of the other members: all are read at once. */
-const shorterFirst = (cursor: SetCursor, { backward }: SetRequest): SetCursor => ({
-  pull: () =>
-    takeTuples(cursor, Infinity)
-      .map((tuple) => ({ ...tuple, group: unmarked(tuple.group) }))
-      .sort((a, b) => (backward ? compareTuples(b, a) : compareTuples(a, b))),
-  narrow: () => undefined,
-});
+): readonly SetCursor[] => openAlike(set.sets, sets.shapeOf(set).reversed, request, sets);
 
 export const narrowAll =
   (cursors: readonly SetCursor[]): SetCursor['narrow'] =>

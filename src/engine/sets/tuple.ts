@@ -127,6 +127,14 @@ export const reverseTuple = (tuple: Tuple, longerFirst: boolean | undefined): Tu
   sources: tuple.sources,
 });
 
+/** The tuple as a member of a set with these directions; its ref ascends. */
+export function tupleInDirections(tuple: Tuple, reversed: readonly boolean[]): Tuple {
+  const { values, ref, sources } = tuple;
+  const tiebreaker = tuple.reversed ? encodeReversed(tuple.tiebreaker) : tuple.tiebreaker;
+  const { group } = orderBound({ values: values ?? [ref], ref, side: 'low' }, reversed);
+  return { values, ref, group, tiebreaker, reversed: false, sources };
+}
+
 export const withSources = (tuple: Tuple, sources: readonly Value[]): Tuple => ({
   values: tuple.values,
   ref: tuple.ref,

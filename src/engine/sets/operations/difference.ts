@@ -27,7 +27,7 @@ export const difference: SetOperation<SetOf<'difference'>> = {
   access: (set, sets) => accessToMembers(set, sets, true),
 
   open(set, request, sets) {
-    const cursors = openMembers(set.sets, { ...request, rows: false }, sets);
+    const cursors = openMembers(set, { ...request, rows: false }, sets);
     const [kept, ...removed] = cursors.map((cursor) => new PeekableCursor(cursor));
     const next = () => {
       if (!kept) return undefined;

@@ -24,7 +24,7 @@ export const intersection: SetOperation<SetOf<'intersection'>> = {
   access: accessToMembers,
 
   open(set, request, sets) {
-    const cursors = openMembers(set.sets, { ...request, rows: false }, sets);
+    const cursors = openMembers(set, { ...request, rows: false }, sets);
     const peekables = cursors.map((cursor) => new PeekableCursor(cursor));
     const next = () => {
       if (!alignAll(peekables, request.backward)) return undefined;

@@ -16,9 +16,10 @@ import {
   type Sets,
 } from '../operation.ts';
 import { RunMerge } from '../run-merge.ts';
-import { joinSources, runCursor, wholeRuns } from '../runs.ts';
+import { joinSources, runCursor } from '../runs.ts';
 import { MEMBER_WORK, PeekableCursor, type SetRequest } from '../set-cursor.ts';
 import { compareTuples, elementOf, withSources, type Tuple } from '../tuple.ts';
+import { aritiesOfAll, directionsOfAll, openAlike } from '../directions.ts';
 import { narrowAll } from '../set-algebra.ts';
 import { failNoHistory } from '../set-history.ts';
 
@@ -34,27 +35,28 @@ type JoinSet = SetOf<'join'>;
 const SOURCE_FIRST = 512;
 
 export const join: SetOperation<JoinSet> = {
-  shape({ set, with: target }, sets) {
+  shape(join, sets) {
+    const { set, with: target } = join;
     const { hasHistory } = sets.shapeOf(set);
-    const shape = target.kind === 'lambda' ? shapeOfTuples([]) : shapeOfIndex(sets, target);
-    return { ...shape, hasHistory };
+    if (target.kind === 'ref') return { ...shapeOfIndex(sets, target), hasHistory };
+    const shapes = (sets.targetsOf(join) ?? []).map((each) => sets.shapeOf(each));
+    const reversed = directionsOfAll(shapes);
+    return { ...shapeOfTuples([]), reversed, arities: aritiesOfAll(shapes), hasHistory };
   },
 
   showsRefs: () => false,
   access: accessToInner,
 
   open(set, request, sets) {
-    const elements = sourceElements(set, request, sets);
-    const whole = { ...wholeRuns(request), rows: false };
-    const cursors = eachElement(elements, (element) =>
-      sets.open(targetOf(set, element, sets), whole),
-    );
+    const targets = sets.joinedSets(set, request);
+    const { reversed } = sets.shapeOf(set);
+    const cursors = openAlike(targets, reversed, { ...request, rows: false }, sets);
     const merge = new RunMerge(cursors, request.backward);
     const next = () => {
       const runs = merge.next();
       return runs && [oneOf(runs, request)];
     };
-    return runCursor(request, sets.shapeOf(set).reversed, next, narrowAll(cursors));
+    return runCursor(request, reversed, next, narrowAll(cursors));
   },
 
   changes: (set, request, sets) =>
@@ -64,6 +66,10 @@ export const join: SetOperation<JoinSet> = {
       return sets.changesOf(target, request);
     }),
 };
+
+/** One for each value of the source. */
+export const joinTargets = (set: JoinSet, request: SetRequest, sets: Sets): readonly SetValue[] =>
+  eachElement(sourceElements(set, request, sets), (element) => targetOf(set, element, sets));
 
 /** Each value of the source once. */
 function sourceElements(

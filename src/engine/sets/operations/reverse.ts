@@ -1,9 +1,9 @@
 /** `reverse`: a set in descending order. Spec: sets 4. */
 import type { SetParts } from '../../../values/set-parts.ts';
-import type { SetOf } from '../../../values/value.ts';
-import { accessToInner, type SetOperation } from '../operation.ts';
-import { MEMBER_WORK } from '../set-cursor.ts';
-import { otherSide, reverseTuple } from '../tuple.ts';
+import type { SetOf, SetValue } from '../../../values/value.ts';
+import { accessToInner, type SetOperation, type Sets } from '../operation.ts';
+import { MEMBER_WORK, type SetRequest } from '../set-cursor.ts';
+import { otherSide, reverseTuple, type Bound } from '../tuple.ts';
 
 /** What its sets are made of. */
 export const parts = {
@@ -30,18 +30,31 @@ export const reverse: SetOperation<SetOf<'reverse'>> = {
 
   open(target, request, sets) {
     const { longerFirst } = sets.shapeOf(target);
+    const turned = (bound: Bound): Bound => otherSide(shortened(bound, target.set, request, sets));
     const cursor = sets.open(target.set, {
       ...request,
       backward: !request.backward,
-      lower: request.upper.map(otherSide),
-      upper: request.lower.map(otherSide),
+      lower: request.upper.map(turned),
+      upper: request.lower.map(turned),
       tupleWork: request.tupleWork + MEMBER_WORK,
     });
     return {
       pull: () => cursor.pull().map((tuple) => reverseTuple(tuple, longerFirst)),
-      narrow: (bound) => cursor.narrow(otherSide(bound)),
+      narrow: (bound) => cursor.narrow(turned(bound)),
     };
   },
 
   changes: ({ set }, request, sets) => sets.changesOf(set, request),
 };
+
+/**
+ * A bound at a longer tuple of another member is after all tuples that it starts with, in the order of both members; turned as it is,
+ * it would be before them.
+ */
+function shortened(bound: Bound, set: SetValue, request: SetRequest, sets: Sets): Bound {
+  if (bound.values.length < 2) return bound;
+  const { arities } = sets.readShapeOf(set, request);
+  const longest = Math.max(1, ...arities);
+  if (arities.length === 0 || bound.values.length <= longest) return bound;
+  return { values: bound.values.slice(0, longest), ref: undefined, side: 'high' };
+}

@@ -24,7 +24,7 @@ export const union: SetOperation<SetOf<'union'>> = {
   access: accessToMembers,
 
   open(set, request, sets) {
-    const cursors = openMembers(set.sets, request, sets);
+    const cursors = openMembers(set, request, sets);
     const merge = new RunMerge(cursors, request.backward);
     const next = () => {
       const runs = merge.next();
