@@ -496,6 +496,23 @@ test('data that contains itself is refused', () => {
   );
 });
 
+test('what is printed of lambdas and sets in answers can be typed', () => {
+  const things = { '@ref': { id: 'things', collection: { '@ref': { id: 'collections' } } } };
+  const documents = { '@set': { documents: things } };
+  const lambda = { api_version: '4', lambda: 'x', expr: { not: { var: 'x' } } };
+  const set = (parts: unknown) => new values.SetRef(parts).toFQL();
+  expect(new values.Query(lambda).toFQL()).toBe('Query(Lambda("x", Not(Var("x"))))');
+  expect(set({ filter: lambda, collection: documents })).toBe(
+    'Filter(Documents(Collection("things")), Lambda("x", Not(Var("x"))))',
+  );
+  expect(set({ range: documents, from: [1] })).toBe(
+    'Range(Documents(Collection("things")), [1], [])',
+  );
+  expect(set({ range: documents, to: [1] })).toBe(
+    'Range(Documents(Collection("things")), [], [1])',
+  );
+});
+
 test('a variable that is put into text says what to write instead', () => {
   const refused = 'A variable is no text: use q.Concat().';
   expect(() => q.Map(['Ada'], (name) => `hi ${String(name)}`)).toThrow(refused);

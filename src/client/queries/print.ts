@@ -18,15 +18,22 @@ const list = (parts: readonly unknown[]): string => parts.map(printExpression).j
 const unwrapped = (expression: unknown): unknown =>
   isExpr(expression) ? unwrapped(expression.toJSON()) : expression;
 
+function printLambda({ lambda, expr }: Form): string {
+  return `Lambda(${list([lambda, expr])})`;
+}
+
 /** The forms that no row of the table describes, by a key that only they have. */
 const SPECIAL: Readonly<Record<string, (form: Form) => string>> = {
   object: (form) => printMembers(unwrapped(form['object']) as Form),
   do: (form) => `Do(${list(unwrapped(form['do']) as unknown[])})`,
-  lambda: (form) => `Lambda(${list([form['lambda'], form['expr']])})`,
+  lambda: printLambda,
+  // A lambda in an answer begins with it.
+  api_version: printLambda,
+  range: ({ range, from = [], to = [] }) => `Range(${list([range, from, to])})`,
   paginate: ({ paginate, ...options }) =>
     `Paginate(${printExpression(paginate)}${Object.keys(options).length > 0 ? `, ${printMembers(options)}` : ''})`,
-  let: (form) => `Let(${printBindings(form['let'])}, ${printExpression(form['in'])})`,
-  ref: (form) => `Ref(${list([form['ref'], form['id']])})`,
+  let: (form) => `Let(${printBindings(form['let'])}, ${list([form['in']])})`,
+  ref: ({ ref, id }) => `Ref(${list([ref, id])})`,
   '@ref': (form) => printRef(form['@ref']),
   '@ts': (form) => `Time(${printExpression(form['@ts'])})`,
   '@date': (form) => `Date(${printExpression(form['@date'])})`,
@@ -85,13 +92,11 @@ interface WireRef {
 }
 
 function printRef(ref: unknown): string {
-  const isWhole =
-    typeof ref === 'object' && ref !== null && typeof (ref as WireRef).id === 'string';
-  if (!isWhole) return `Ref(${printExpression(ref)})`;
+  if (typeof (ref as WireRef | null)?.id !== 'string') return `Ref(${list([ref])})`;
   const { id, collection, database } = ref as WireRef;
   const scope = database === undefined ? '' : printExpression(database);
   if (collection === undefined) {
-    const name = id.replace(/(?:^|_)[a-z]/g, (start) => start.replace('_', '').toUpperCase());
+    const name = id.replace(/(?:^|_)./g, (start) => start.slice(-1).toUpperCase());
     return `${name}(${scope})`;
   }
   const kind = (unwrapped(collection) as { readonly '@ref'?: WireRef })['@ref'];
