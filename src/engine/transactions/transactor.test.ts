@@ -231,6 +231,36 @@ test('read() under a lease answers from memory, and what another tab said is for
   expect((await tab.read(reading(1))).value).toBe(6);
 });
 
+test('read() that loses the lease amid a fetch shows one commit, not two', async () => {
+  const store = createMemoryStore();
+  const other = transactorOn(store);
+  const both: TransactionBody<string> = (input) => ({
+    value: `${valueAt(input, 1)} ${valueAt(input, 2)}`,
+  });
+  let term: number | undefined = 1;
+  let isFrozen = false;
+  const whileFrozen = async (): Promise<void> => {
+    term = undefined;
+    await other.write(adding(1, 1));
+    await other.write(adding(2, 1));
+  };
+  const frozen: Store = {
+    ...store,
+    read: (body) =>
+      body({
+        async fetch(...asked) {
+          if (isFrozen) await whileFrozen();
+          isFrozen = false;
+          return store.read((tx) => tx.fetch(...asked));
+        },
+      }),
+  };
+  const tab = transactorOn(frozen, () => term);
+  await tab.write(adding(1, 1));
+  isFrozen = true;
+  expect((await tab.read(both)).value).toBe('2 1');
+});
+
 test('read() under a lease notices what a thread commits before the snapshot is taken', async () => {
   const store = createMemoryStore();
   let beforeRead = (): Promise<unknown> => Promise.resolve();

@@ -42,3 +42,10 @@ test('a write that runs again sees those before it that do not', async () => {
   await pull();
   expect(await countOf(1000 + 1 + WRITES - JUDGED)).toBe(1);
 });
+
+test('a write without a verdict stays shown, though the hub has met one of its number', async () => {
+  const { hub, device, fence } = await noteWorlds();
+  await device.submit(createNote(2));
+  await device.replica.apply(fence, await everything(hub.store, { lastSeq: 1 }));
+  expect(await device.see({ count: { documents: notes } })).toBe(2);
+});

@@ -196,6 +196,28 @@ test('S14 of two copies of one device each is told, whatever the other has done'
   expect([...twin.documents]).toEqual([]);
 });
 
+test('S14 two copies of one device that pull at once keep what the rights of both rest on', async () => {
+  const world = await openThings();
+  await world.ask({ create_collection: obj({ name: 'gates' }) });
+  const gate = { get: { select: ['data', 'gate'], from: { get: { var: 'ref' } } } };
+  const isOpen = { select: ['data', 'isOpen'], from: gate };
+  await world.ask(role([reads(coll('things'), lambda(isOpen))]));
+  for (const id of [1, 2]) {
+    await world.ask(create(doc('gates', id), { isOpen: true }));
+    await put(world, id, { gate: doc('gates', id) });
+  }
+  const user = await world.device(await world.user(1));
+  const copies = [user.copy().watch(doc('things', 1)), user.copy().watch(doc('things', 2))];
+  await Promise.all(copies.map((copy) => copy.pull()));
+  expect(copies.map(ids)).toEqual([[1], [2]]);
+  for (const [i, copy] of copies.entries()) {
+    const data = obj({ isOpen: false });
+    await world.ask({ update: doc('gates', i + 1), params: obj({ data }) });
+    expect((await copy.pullOnce()).check).toBe(true);
+    await copies[1]?.pullOnce();
+  }
+});
+
 test('of two copies of one device each is told of rights that go by the clock', async () => {
   const world = await openThings();
   const now = { gt: [{ to_micros: { now: null } }, 0] };
