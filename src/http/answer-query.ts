@@ -4,13 +4,14 @@ import { parseJson } from '../codec/json.ts';
 import type { Step } from '../errors.ts';
 import { utf8Length } from '../codec/utf8.ts';
 import { LIMITS } from '../limits.ts';
-import type { Metrics, QueryAnswer, QueryRequest } from '../engine/host.ts';
+import type { Credential, Metrics, QueryAnswer, QueryRequest } from '../engine/host.ts';
 import type { LoggedAnswer } from '../logs/record.ts';
 import type { Micros } from '../values/value.ts';
 import { metricHeaders, noticeHeader, txnHeader } from './answer-headers.ts';
 import {
   answerText,
   JSON_TYPE,
+  refuseUnauthorized,
   UNAUTHORIZED_HEADERS,
   type HttpHost,
   type HttpRequest,
@@ -39,6 +40,15 @@ export interface QueryInput {
   readonly placeName?: string | undefined;
   /** Whoever asks sends the answer as it is. */
   readonly takesBytes?: boolean;
+}
+
+/** An invalid secret is reported before whatever else is wrong. */
+export async function afterAuthentication(
+  { host, secret }: ReceivedRequest,
+  answer: (credential: Credential) => HttpResponse,
+): Promise<HttpResponse> {
+  const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
+  return credential ? answer(credential) : refuseUnauthorized(txnHeader(host.clock()));
 }
 
 /** Executes and logs a query. A refusal becomes an answer; other errors of the engine are rethrown. */

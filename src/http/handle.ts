@@ -5,6 +5,7 @@ import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { metricHeaders, retryHeader, txnHeader } from './answer-headers.ts';
 import {
+  afterAuthentication,
   answerOf,
   errorOf,
   runQuery,
@@ -19,7 +20,6 @@ import {
   answerJson,
   answerText,
   refuse,
-  refuseUnauthorized,
   type HttpHost,
   type HttpRequest,
   type HttpResponse,
@@ -153,13 +153,8 @@ async function answerQuery(
   );
 }
 
-/** An invalid secret is reported before a wrong method. */
-async function refuseMethod(call: ReceivedRequest, allow = 'GET, POST'): Promise<HttpResponse> {
-  const { host, secret } = call;
-  const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
-  if (!credential) return refuseUnauthorized(txnHeader(host.clock()));
-  return wrongMethod(call, allow);
-}
+const refuseMethod = (call: ReceivedRequest, allow = 'GET, POST'): Promise<HttpResponse> =>
+  afterAuthentication(call, () => wrongMethod(call, allow));
 
 const wrongMethod = ({ host }: ReceivedRequest, allow: string): HttpResponse =>
   refuse('method not allowed', 'Method not allowed', { ...emptyHeaders(host), allow });
@@ -191,15 +186,15 @@ async function answerPing(
   return answerText(200, emptyHeaders(host), `{"resource":"Scope ${scope} is OK"}`);
 }
 
-async function answerAuthorized({ host, secret }: ReceivedRequest): Promise<HttpResponse> {
-  const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
-  if (!credential) return refuseUnauthorized(txnHeader(host.clock()));
-  const members = new Map([
-    ['account', host.build],
-    ['global_id', credential.globalId],
-  ]);
-  return answerJson(200, emptyHeaders(host), members);
-}
+const answerAuthorized = (call: ReceivedRequest): Promise<HttpResponse> =>
+  afterAuthentication(call, ({ globalId }) => {
+    const { host } = call;
+    const members = new Map([
+      ['account', host.build],
+      ['global_id', globalId],
+    ]);
+    return answerJson(200, emptyHeaders(host), members);
+  });
 
 async function answerRest(
   call: ReceivedRequest,
@@ -211,7 +206,8 @@ async function answerRest(
   const input = restQuery(target, method, parameters, body);
   if (input === 'method not allowed') return refuseMethod(call);
   if (input === 'invalid url parameter') return answerUrlFault(call, 'size must be an integer.');
-  if (input === 'invalid body') return answerBodyFault(call);
+  if (input === 'invalid body')
+    return afterAuthentication(call, () => refuse('bad request', NO_OBJECT, emptyHeaders(host)));
   if (await isForbidden(call, target)) {
     return refuse(
       'forbidden',
@@ -235,13 +231,6 @@ async function isForbidden(
   if (request.method !== 'PUT' && request.method !== 'PATCH') return false;
   const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
   return credential !== undefined && credential.label.kind !== 'root';
-}
-
-async function answerBodyFault(call: ReceivedRequest): Promise<HttpResponse> {
-  const { host, secret } = call;
-  const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
-  if (!credential) return refuseUnauthorized(txnHeader(host.clock()));
-  return refuse('bad request', NO_OBJECT, emptyHeaders(host));
 }
 
 /** A path to nothing is answered as an unknown route. */

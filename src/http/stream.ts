@@ -5,8 +5,14 @@
 import type { QueryAnswer } from '../engine/host.ts';
 import { NO_METRICS } from '../engine/session.ts';
 import { metricHeaders, txnHeader } from './answer-headers.ts';
-import { answerHeaders, answerOf, runQuery, type ReceivedRequest } from './answer-query.ts';
-import { answerText, refuseUnauthorized, type HttpResponse } from './message.ts';
+import {
+  afterAuthentication,
+  answerHeaders,
+  answerOf,
+  runQuery,
+  type ReceivedRequest,
+} from './answer-query.ts';
+import { answerText, type HttpResponse } from './message.ts';
 import { Commits } from './stream-commits.ts';
 import { STREAM_FIELDS, type StreamField } from './stream-events.ts';
 import { Follower } from './stream-follow.ts';
@@ -65,17 +71,12 @@ const closable = (frames: AsyncGenerator<string>, close: () => void): AsyncItera
 });
 
 /** 400 with an empty position, as the hosted service answered an invalid URL. */
-export async function answerUrlFault(
-  call: ReceivedRequest,
-  description: string,
-): Promise<HttpResponse> {
-  const { host, secret } = call;
-  const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
-  if (!credential) return refuseUnauthorized(txnHeader(host.clock()));
-  const error = { position: [], code: 'invalid url parameter', description };
-  const headers = { ...txnHeader(host.clock()), ...metricHeaders(NO_METRICS) };
-  return answerText(400, headers, JSON.stringify({ errors: [error] }));
-}
+export const answerUrlFault = (call: ReceivedRequest, description: string): Promise<HttpResponse> =>
+  afterAuthentication(call, () => {
+    const error = { position: [], code: 'invalid url parameter', description };
+    const headers = { ...txnHeader(call.host.clock()), ...metricHeaders(NO_METRICS) };
+    return answerText(400, headers, JSON.stringify({ errors: [error] }));
+  });
 
 /** Why the value of the query cannot be followed; undefined: it can. */
 async function refusalOf(
