@@ -49,3 +49,24 @@ test('a write without a verdict stays shown, though the hub has met one of its n
   await device.replica.apply(fence, await everything(hub.store, { lastSeq: 1 }));
   expect(await device.see({ count: { documents: notes } })).toBe(2);
 });
+
+test('a write that read what another has made of a change runs again after it', async () => {
+  const { hub, device, fence } = await noteWorlds();
+  await hub.answer(createNote(2));
+  await device.replica.apply(fence, await everything(hub.store));
+  const { data: refs } = (await device.see({ paginate: { documents: notes } })) as {
+    readonly data: readonly unknown[];
+  };
+  const plus = (ref: unknown, n: number) => ({
+    object: {
+      data: { object: { n: { add: [{ select: ['data', 'n'], from: { get: ref } }, n] } } },
+    },
+  });
+  const [first, second] = refs;
+  await device.submit({ update: second, params: plus(first, 10) });
+  await device.submit({ create: notes, params: plus(second, 100) });
+  expect(await device.see(notesPage)).toEqual({ data: [1, 11, 111] });
+  await hub.answer({ update: first, params: { object: { data: { object: { n: 5 } } } } });
+  await device.replica.apply(fence, await everything(hub.store));
+  expect(await device.see(notesPage)).toEqual({ data: [5, 15, 115] });
+});
