@@ -41,3 +41,28 @@ test.each<[string, Query, boolean]>([
   for (const set of [match(index), { distinct: match(index) }, { union: [match(index)] }])
     expect(await w.ask({ contains_value: value, in: set })).toBe(contains);
 });
+
+test('a set of tuples of several lengths contains values that end with a ref, and those that others begin with', async () => {
+  const w = await world();
+  const values = [field('data', 'pages'), field('ref')];
+  const source = coll('books');
+  await w.ask({ create_index: obj({ name: 'with_ref', source, values, active: true }) });
+  await w.ask({
+    create_index: obj({ name: 'by_ref', source, values: [field('ref')], active: true }),
+  });
+  const target = { range: match('with_ref'), from: [], to: [] };
+  const mixed = { union: [match('pages'), match('with_ref')] };
+  for (const set of [
+    mixed,
+    { reverse: mixed },
+    { join: match('by_ref'), with: { lambda: '_', expr: mixed } },
+    { reverse: { join: match('by_ref'), with: { lambda: '_', expr: mixed } } },
+  ]) {
+    const contained = [120, [120, doc('books', 1)], [120, doc('books', 3)], [80, doc('books', 2)]];
+    for (const value of contained)
+      expect(await w.ask({ contains_value: value, in: set })).toBe(true);
+    for (const value of [100, [120, doc('books', 2)], [120], [120, doc('books', 1), 1]])
+      expect(await w.ask({ contains_value: value, in: set })).toBe(false);
+  }
+  expect(await w.ask({ contains_value: 120, in: target })).toBe(false);
+});

@@ -5,7 +5,7 @@ import type { PageOptions, ReadTime } from '../../query/session.ts';
 import { equalValues } from '../../values/equal.ts';
 import { asArray, type Micros, type Page, type Ref, type Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
-import { boundAfter, boundOf, refuseUnresolved } from './cursors.ts';
+import { boundOf, refuseUnresolved } from './cursors.ts';
 import { failDenied } from '../documents/documents.ts';
 import { IsolatedMeters } from '../context/meters.ts';
 import { asStored } from './match-entries.ts';
@@ -17,7 +17,7 @@ import type { Access, SetShape } from './operation.ts';
 import { SetReader } from './operations.ts';
 import { takeTuples } from './set-cursor.ts';
 import type { SetCursor, SetRequest, SetTarget } from './set-cursor.ts';
-import { cursorOf, elementOf, tupleBytes, type Tuple } from './tuple.ts';
+import { cursorOf, elementOf, tupleBytes, type Bound, type Tuple } from './tuple.ts';
 
 /** @throws QueryFailure `permission denied` at `[paginate]`; faults of the cursor at its option */
 export function paginate(
@@ -228,19 +228,20 @@ export function setContains(
     return false;
   }
   const access = requireAccess(sets, target);
-  const from = boundOf(asArray(value), arities);
-  const to = boundAfter(asArray(value), arities);
-  const request = { backward: false, first: 1, rows: false, sources: false };
-  const cursor = openTuples(sets, access, {
-    ...request,
-    past: pastOf(context, time),
-    lower: from ? [from] : [],
-    upper: to ? [to] : [],
-  });
-  const found = takeTuples(cursor, 1);
-  countShown(sets, access, found);
-  const [first] = found;
-  return first !== undefined && equalValues(elementOf(first), value);
+  const values = asArray(value);
+  const boundAt = (side: Bound['side']): readonly Bound[] =>
+    values.length === 0 ? [] : [{ values, ref: undefined, side }];
+  const past = pastOf(context, time);
+  const [lower, upper] = [boundAt('low'), boundAt('high')];
+  const isAt = (backward: boolean): boolean => {
+    const request = { past, backward, lower, upper, first: 1, rows: false, sources: false };
+    const found = takeTuples(openTuples(sets, access, request), 1);
+    countShown(sets, access, found);
+    const [first] = found;
+    return first !== undefined && equalValues(elementOf(first), value);
+  };
+  // Among tuples that begin alike, the shortest is the first, or in some reversed sets the last.
+  return isAt(false) || (arities.length !== 1 && isAt(true));
 }
 
 function requireAccess(sets: SetReader, target: SetTarget): Access {
