@@ -6,7 +6,7 @@ import { Action, Bytes, DateValue, isKind, Time, UnresolvedRef } from '../../val
 import type { Page, Ref, SetValue, Value } from '../../values/value.ts';
 import { harbour } from '../testing/harbour.ts';
 import { cursorAt, pageOf } from '../testing/paging.ts';
-import { documents, match, object } from '../testing/set-world.ts';
+import { documents, field, match, object, SetWorld } from '../testing/set-world.ts';
 
 test('paginate() shows the cursor it was given, and the next one when there is more', () => {
   const { world, boat, lens, plain, desc } = harbour();
@@ -137,4 +137,18 @@ test('event cursors may be times, dates, objects and null', () => {
     before: { ...event, ts: 2n ** 63n - 1n },
     data: [],
   });
+});
+
+test('a cursor of a difference is read as one of its first member, whatever the others cover', () => {
+  const world = new SetWorld();
+  const things = world.collection('things');
+  const pairs = match(world.index('pairs', things, { values: [field('v'), field('ref')] }));
+  const single = match(
+    world.index('single', things, { values: [field('v')], terms: [field('none')] }),
+  );
+  const refs = [1, 2, 3].map((id) => world.put(things, id, { v: 7 }));
+  const set: SetValue = { kind: 'set', op: 'difference', sets: [pairs, single] };
+  const prefix = [7, refs[2] ?? null];
+  expect(pageOf(world, set, cursorAt('after', prefix)).data).toEqual([prefix]);
+  expect(pageOf(world, set, cursorAt('before', prefix)).data).toHaveLength(2);
 });

@@ -20,7 +20,12 @@ export const parts = {
 } as const satisfies SetParts;
 
 export const difference: SetOperation<SetOf<'difference'>> = {
-  shape: shapeOfMembers,
+  /** All tuples are of the first member. */
+  shape(set, sets) {
+    const [first] = set.sets;
+    return { ...shapeOfMembers(set, sets), arities: first ? sets.shapeOf(first).arities : [] };
+  },
+
   showsRefs: () => false,
 
   /** If the first member may not be read, there is nothing to subtract from. */
