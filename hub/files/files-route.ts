@@ -25,7 +25,15 @@ export function createFilesRoute(
 ): FilesRoute {
   const { engine, authentication, http, restoredMs } = hub;
   const files =
-    blobs && new FileHub({ ...authentication, engine, clock: http.clock, blobs, fileBytes });
+    blobs &&
+    new FileHub({
+      ...authentication,
+      engine,
+      clock: http.clock,
+      blobs,
+      fileBytes,
+      report: http.report,
+    });
   const sweep = async (): Promise<number> => {
     const nowMs = http.clock() / 1000;
     if (!files || nowMs < restoredMs + KEPT_RESTORED_MS) return 0;

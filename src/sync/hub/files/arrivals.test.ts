@@ -234,6 +234,72 @@ test('a file that the hub has lost a part of is announced again when it is whole
   expect(await commitsDuring(() => upload(heron, '1'))).toBe(1);
 });
 
+/** Bytes that nobody has put. */
+async function spoil(name: string, bytes: Uint8Array): Promise<void> {
+  for await (const { key } of blobs.list(''))
+    if (key.endsWith(`/${name}`)) await blobs.put(key, bytes);
+}
+
+test('a chunk that is damaged at the hub is told of once, counts as missing, and is replaced by whoever has it', async () => {
+  const reported: string[] = [];
+  hub = openFileHub({ report: (reason) => reported.push(String(reason)) });
+  const heron = await photo(3);
+  await note('1', heron.file);
+  await upload(heron, '1');
+  const place = placeOf(heron, '1');
+  await spoil('1', new Uint8Array(CHUNK).fill(9));
+  expect(await hub.read(ROOT, place, 0)).toEqual(chunkOf(heron, 0));
+  for (let i = 0; i < 2; i++)
+    await expect(hub.read(ROOT, place, 1)).rejects.toMatchObject({
+      refusal: { code: 'file_not_uploaded' },
+    });
+  expect(reported).toEqual([expect.stringContaining(`Chunk 1 of ${heron.file}`)]);
+  // Whoever asks for the file waits for it, and is told when it has come.
+  const notYet = { refusal: { code: 'file_not_uploaded' } };
+  await expect(hub.manifest(ROOT, place)).rejects.toMatchObject(notYet);
+  expect(await commitsDuring(() => upload(heron, '1'))).toBe(1);
+  expect(await hub.manifest(ROOT, place)).toEqual(heron.manifest);
+  expect(await hub.read(ROOT, place, 1)).toEqual(chunkOf(heron, 1));
+  expect(await hub.begin(ROOT, place, heron.manifest)).toEqual({ missing: [] });
+});
+
+test('a chunk that only came damaged once, as over a line to a bucket, is read again', async () => {
+  let reads = 0;
+  const reported: unknown[] = [];
+  const get = blobs.get.bind(blobs);
+  hub = openFileHub({
+    report: (reason) => reported.push(reason),
+    blobs: Object.assign(Object.create(blobs) as BlobStore, {
+      get: async (key: string) =>
+        key.endsWith('/0') && (reads += 1) === 1 ? new Uint8Array(3) : get(key),
+    }),
+  });
+  const heron = await photo(1);
+  await note('1', heron.file);
+  await upload(heron, '1');
+  expect(await hub.read(ROOT, placeOf(heron, '1'), 0)).toEqual(chunkOf(heron, 0));
+  expect(reported).toEqual([]);
+});
+
+test.each([
+  ['is no JSON', 'x'],
+  ['is of another file', JSON.stringify({ size: 0, chunks: [] })],
+])('a manifest that %s is written again by whoever has the file', async (_, text) => {
+  const reported: string[] = [];
+  hub = openFileHub({ report: (reason) => reported.push(String(reason)) });
+  const heron = await photo(1);
+  await note('1', heron.file);
+  await upload(heron, '1');
+  const place = placeOf(heron, '1');
+  await spoil('manifest', new TextEncoder().encode(text));
+  await expect(hub.manifest(ROOT, place)).rejects.toMatchObject({
+    refusal: { code: 'file_not_uploaded' },
+  });
+  expect(reported).toEqual([expect.stringContaining(`manifest of ${heron.file}`)]);
+  await upload(heron, '1');
+  expect(await hub.manifest(ROOT, place)).toEqual(heron.manifest);
+});
+
 test('who brings the last chunk many times at once has it announced once', async () => {
   const heron = await photo(1);
   await note('1', heron.file);

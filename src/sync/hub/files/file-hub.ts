@@ -26,6 +26,7 @@ import { readRequest, SyncRefused } from '../../protocol/refusals.ts';
 import { callerOfDevice, type CallerHost } from '../rights/device-caller.ts';
 import { ReadRights } from '../rights/read-rights.ts';
 import type { BlobStore } from './blob-store.ts';
+import { missingIn, StoredBytes } from './stored-bytes.ts';
 import { Uploads } from './uploads.ts';
 
 export interface FileHubOptions extends CallerHost {
@@ -33,11 +34,14 @@ export interface FileHubOptions extends CallerHost {
   readonly blobs: BlobStore;
   /** Larger files are refused; at most `SYNC_LIMITS.fileBytes`. */
   readonly fileBytes: number;
+  /** Told of files that are damaged. */
+  readonly report?: ((reason: unknown) => void) | undefined;
 }
 
 /** Each rejects with `SyncRefused` for whoever may not read the document, and for a file that it does not name. */
 export class FileHub {
   private readonly options: FileHubOptions;
+  private readonly bytes: StoredBytes;
   private readonly uploads = new Uploads();
   private readonly announcing = new Map<string, Promise<void>>();
   /** Folders that are being removed, unless their documents refer to the files: who brings one waits for the end. */
@@ -45,6 +49,7 @@ export class FileHub {
 
   constructor(options: FileHubOptions) {
     this.options = options;
+    this.bytes = new StoredBytes(options);
   }
 
   /** Begins to bring a file, or goes on. @throws SyncRefused `file_not_found`, `file_too_large`, `storage_full`, `bad_message` */
@@ -62,7 +67,7 @@ export class FileHub {
     const stored = await this.storedFor(secret, named);
     const folder = folderIn(stored);
     await this.sweeping.get(folder);
-    await blobs.put(`${folder}manifest`, utf8Bytes(JSON.stringify(given)));
+    await this.bytes.putManifest(folder, given);
     const missing = await this.missingOf(folder, given);
     if (missing.length === 0) await this.announce(stored);
     else {
@@ -74,32 +79,33 @@ export class FileHub {
 
   /** @throws SyncRefused `file_not_uploaded` before `begin`, `storage_full`, `bad_message` when the bytes are others */
   async write(secret: string, place: unknown, n: number, bytes: Uint8Array): Promise<void> {
-    const { blobs, sha256 } = this.options;
+    const { sha256 } = this.options;
     const stored = await this.storedFor(secret, placeIn(place));
     const folder = folderIn(stored);
     await this.sweeping.get(folder);
-    const known = await this.manifestIn(folder);
+    const known = await this.bytes.manifest({ ...stored, folder });
     // A hub that was restored meanwhile has forgotten it: who brings it begins once more.
     if (!known) throw new SyncRefused('file_not_uploaded', 'Nobody has begun to bring this file.');
     if (!isChunkOf(known, n, bytes, sha256))
       throw new SyncRefused('bad_message', `The bytes are not chunk ${n} of the file.`);
-    await blobs.put(`${folder}${n}`, bytes);
+    await this.bytes.putChunk(folder, n, bytes);
     if (!this.uploads.mayComplete(folder, n)) return;
     if ((await this.missingOf(folder, known)).length === 0) await this.announce(stored);
   }
 
   /** Of a file that is here whole. @throws SyncRefused `file_not_found`, `file_not_uploaded` */
   async manifest(secret: string, place: unknown): Promise<Manifest> {
-    const folder = folderIn(await this.storedFor(secret, placeIn(place)));
-    const known = await this.manifestIn(folder);
+    const stored = await this.storedFor(secret, placeIn(place));
+    const folder = folderIn(stored);
+    const known = await this.bytes.manifest({ ...stored, folder });
     if (known && (await this.missingOf(folder, known)).length === 0) return known;
     throw notUploaded();
   }
 
   /** @throws SyncRefused `file_not_found`, `file_not_uploaded` */
   async read(secret: string, place: unknown, n: number): Promise<Uint8Array> {
-    const folder = folderIn(await this.storedFor(secret, placeIn(place)));
-    const bytes = await this.options.blobs.get(`${folder}${n}`);
+    const stored = await this.storedFor(secret, placeIn(place));
+    const bytes = await this.bytes.chunk({ ...stored, folder: folderIn(stored) }, n);
     if (!bytes) throw notUploaded();
     return bytes;
   }
@@ -169,16 +175,11 @@ export class FileHub {
     });
   }
 
-  private async manifestIn(folder: string): Promise<Manifest | undefined> {
-    const bytes = await this.options.blobs.get(`${folder}manifest`);
-    return bytes && manifest(JSON.parse(utf8Text(bytes) ?? ''), 'manifest');
-  }
-
-  private async missingOf(folder: string, { chunks }: Manifest): Promise<readonly number[]> {
+  private async missingOf(folder: string, known: Manifest): Promise<readonly number[]> {
     const here = new Set<string>();
     for await (const { key } of this.options.blobs.list(folder)) here.add(key.slice(folder.length));
     for (const name of here) if (name.startsWith(REMOVING)) await this.requireOver(folder + name);
-    return chunks.map((_, n) => n).filter((n) => !here.has(String(n)));
+    return missingIn(known, here);
   }
 
   /** @throws SyncRefused `file_not_uploaded` while another hub removes what is here */
