@@ -245,8 +245,8 @@ test('openOutsideMarker() keeps a text, here and in a cache', async () => {
     const marker = await openOutsideMarker('a/strange name');
     expect(marker).toBeDefined();
     expect(await marker?.read()).toBeUndefined();
-    await marker?.write('one, and long');
-    await marker?.write('two');
+    await marker?.write('one, and long', () => true);
+    await marker?.write('two', () => true);
     expect(await (await openOutsideMarker('a/strange name'))?.read()).toBe('two');
     await marker?.remove();
     await marker?.remove();

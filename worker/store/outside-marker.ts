@@ -6,7 +6,7 @@ import { inTurn } from '../tabs/web-locks.ts';
 export interface OutsideMarker {
   read(): Promise<string | undefined>;
   /** Whole or not at all, also when the browser is killed. Asks `isWanted` when its turn among the tabs has come. */
-  write(text: string, isWanted?: () => boolean): Promise<void>;
+  write(text: string, isWanted: () => boolean): Promise<void>;
   /** @throws Refusal `storage_blocked` */
   remove(): Promise<void>;
 }
@@ -39,7 +39,7 @@ async function fileMarker(name: string): Promise<OutsideMarker | undefined> {
           throw reason;
         }
       },
-      write: (text, isWanted = () => true) =>
+      write: (text, isWanted) =>
         inTurnFor(name, async () => {
           if (!isWanted()) return;
           const handle = await folder.getFileHandle(file, { create: true });
@@ -66,7 +66,7 @@ async function cacheMarker(name: string): Promise<OutsideMarker | undefined> {
   }
   return {
     read: async () => (await (await cache()).match(url))?.text(),
-    async write(text, isWanted = () => true) {
+    async write(text, isWanted) {
       const kept = await cache();
       if (isWanted()) await kept.put(url, new Response(text));
     },
