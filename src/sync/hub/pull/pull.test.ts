@@ -119,6 +119,26 @@ test('F18 S8 changes that do not fit come in parts that end where a commit ends'
   expect(ids(device)).toHaveLength(39);
 });
 
+test('F18 pages come when all changes have: a copy keeps of earlier parts the documents, not how far its sets are', async () => {
+  const world = await openThings();
+  for (let id = 1; id <= 20; id++) await put(world, id);
+  const device = (await world.device()).watch(THINGS);
+  device.maxBytes = 120;
+  await device.pullOnce();
+  const loaded = ids(device);
+  const { sets } = device;
+  for (const id of loaded) await put(world, id, { n: 'x'.repeat(100) });
+  for (let more = true; more;) {
+    const part = await device.pullOnce();
+    ({ more } = part);
+    const isPlaceKept = JSON.stringify(device.sets) === JSON.stringify(sets);
+    expect([isPlaceKept, part.puts.every(([, id]) => loaded.includes(Number(id)))]).toEqual([
+      more,
+      more,
+    ]);
+  }
+});
+
 test('S9 a pull that is asked for again gives the same, and a cursor that was held misses nothing', async () => {
   const world = await openThings();
   const device = (await world.device()).watch(THINGS);
