@@ -222,6 +222,27 @@ async function keyWith(
   return String(key['secret']);
 }
 
+test('of a long history only what was rewritten is told, not what the stream looks back no further to', async () => {
+  const host = await withNotes();
+  await query(host, { create: NOTE, params: data({ title: 'a heron', n: 0 }) });
+  for (let n = 1; n < 1002; n += 1) await query(host, update({ n }));
+  const stream = await openStream(host, NOTE);
+  await stream.next();
+  const { ts: next } = await query(host, update({ n: 1002 }));
+  expect(await stream.next()).toMatchObject({ type: 'version', txn: next });
+  const { ts } = await query(host, update({ n: 1003 }));
+  expect(await stream.next()).toMatchObject({ type: 'version', txn: ts });
+  const late = { ts: Number(ts) - 1, action: 'create' };
+  const rewritten = { type: 'history_rewrite', event: { document: { ts: late.ts } } };
+  await query(host, { insert: NOTE, ...late, params: data({ n: -1 }) });
+  expect(await stream.next()).toMatchObject(rewritten);
+  await query(host, { remove: NOTE, ...late });
+  expect(await stream.next()).toMatchObject(rewritten);
+  const { ts: last } = await query(host, update({ n: 1004 }));
+  expect(await stream.next()).toMatchObject({ type: 'version', txn: last });
+  await stream.end();
+});
+
 test('rewritten history is told only to who may read history', async () => {
   const host = await withNotes();
   const made = await query(host, { create: NOTE, params: data({ n: 5 }) });

@@ -241,10 +241,13 @@ export class Follower {
    */
   private async readPast(ref: string, last: Micros): Promise<KnownPast | undefined> {
     const answer = await this.ask(pastQuery(ref));
-    const past = answer && readPast(answer.body);
-    const { head = 0 } = answer ?? {};
-    for (const ts of past?.keys() ?? [])
-      if (ts > last && ts <= head && !this.past?.has(ts)) past?.delete(ts);
+    if (!answer) return undefined;
+    const { head = 0 } = answer;
+    const past = await readPast(answer.body, async (ts) =>
+      (await this.versionAt(ref, ts)).now?.get('data'),
+    );
+    for (const ts of past.versions.keys())
+      if (ts > last && ts <= head && !this.past?.versions.has(ts)) past.versions.delete(ts);
     return past;
   }
 

@@ -10,8 +10,12 @@ interface Past {
   readonly data: Json;
 }
 
-/** By time. */
-export type KnownPast = Map<Micros, Past>;
+export interface KnownPast {
+  /** By time, oldest first. */
+  readonly versions: Map<Micros, Past>;
+  /** There may be older ones: they are not followed. */
+  isCut: boolean;
+}
 
 /** Versions further back than this many are not followed. */
 const PAST_MAX = 1000;
@@ -26,23 +30,36 @@ export function pastQuery(ref: string): string {
 
 /** Adds an event that was emitted. */
 export function addToPast(past: KnownPast, ts: Micros, event: JsonObject): void {
+  const { versions } = past;
   const action = actionIn(event.get('action'));
   const document = event.get('document');
   const data = document instanceof Map && action !== 'delete' ? document.get('data') : null;
-  past.set(ts, { action, data: data ?? null });
+  versions.set(ts, { action, data: data ?? null });
+  if (versions.size <= PAST_MAX) return;
+  versions.delete(firstOf(past));
+  past.isCut = true;
 }
 
-/** @param body answers `pastQuery` */
-export function readPast(body: string): KnownPast {
-  const past: KnownPast = new Map();
-  let data: Json = null;
-  for (const event of listOf(resourceOf(body))) {
-    const [ts, action, change = null] = listOf(event);
+/**
+ * @param body answers `pastQuery`
+ * @param dataAt of the document at the time of the first event, which tells no more than a change where there are older ones
+ */
+export async function readPast(
+  body: string,
+  dataAt: (ts: Micros) => Promise<Json | undefined>,
+): Promise<KnownPast> {
+  const versions: KnownPast['versions'] = new Map();
+  const events = listOf(resourceOf(body)).map(listOf);
+  const isCut = events.length >= PAST_MAX;
+  let data: Json = (isCut ? await dataAt(Number(events[0]?.[0])) : null) ?? null;
+  for (const [ts, action, change = null] of events) {
     data = action === 'update' ? patched(data, change) : change;
-    past.set(Number(ts), { action: actionIn(action), data });
+    versions.set(Number(ts), { action: actionIn(action), data });
   }
-  return past;
+  return { versions, isCut };
 }
+
+const firstOf = ({ versions }: KnownPast): Micros => versions.keys().next().value ?? 0;
 
 const listOf = (json: Json | undefined): readonly Json[] => (Array.isArray(json) ? json : []);
 
@@ -59,16 +76,19 @@ export function historyRewriteBetween(
   now: KnownPast,
   reported: ReadonlySet<Micros>,
 ): HistoryRewrite {
-  const put = [...now].flatMap(([ts, { data }]) =>
-    reported.has(ts) || isSameData(before.get(ts), data) ? [] : [ts],
+  const from = Math.max(...[before, now].map((past) => (past.isCut ? firstOf(past) : 0)));
+  const put = [...now.versions].flatMap(([ts, { data }]) =>
+    ts < from || reported.has(ts) || isSameData(before.versions.get(ts), data) ? [] : [ts],
   );
-  const taken = [...before].flatMap(([ts, { action }]) => (now.has(ts) ? [] : [{ ts, action }]));
+  const taken = [...before.versions].flatMap(([ts, { action }]) =>
+    ts < from || now.versions.has(ts) ? [] : [{ ts, action }],
+  );
   return { put, taken };
 }
 
 /** Whether the past ends with this version, or with none. */
-export function endsWith(past: KnownPast, version: Json | undefined): boolean {
-  const [ts, last] = [...past].at(-1) ?? [];
+export function endsWith({ versions }: KnownPast, version: Json | undefined): boolean {
+  const [ts, last] = [...versions].at(-1) ?? [];
   return version instanceof Map
     ? Number(version.get('ts')) === ts && isSameData(last, version.get('data') ?? null)
     : !last || last.action === 'delete';
