@@ -8,7 +8,7 @@ import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
 import { OtherCommits } from './other-commits.ts';
 import { newWriter, openTables } from './sql-tables.ts';
 
-const { pglite } = sharedDatabases();
+const { pglite, postgres } = sharedDatabases();
 
 /** A server that can leave right after a commit, before it says so, and is away until it is called back. */
 function leavingServer(server: SqlDatabase) {
@@ -71,6 +71,19 @@ test('a commit whose end nobody learned is announced when the server is back', a
   expect(received[1]?.rows.length).toBeGreaterThan(0);
   stop();
   others.close();
+});
+
+test('whether a process listens is told of each tenant, however long names begin alike', async () => {
+  const database = await postgres();
+  const long = `${freshTenant()}-`.padEnd(62, 'x');
+  const [here, there] = [`${long}1`, `${long}2`].map(
+    (tenant) => new OtherCommits({ database, tenant, writer: newWriter() }),
+  ) as [OtherCommits, OtherCommits];
+  const stop = here.listen(() => undefined);
+  await expect.poll(() => here.hasListeners()).toBe(true);
+  expect(await there.hasListeners()).toBe(false);
+  stop();
+  here.close();
 });
 
 test('others are notified again after a moment in which there was no room for a connection', async () => {

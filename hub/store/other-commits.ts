@@ -2,6 +2,7 @@
  * Watches the head row for commits of other processes, and announces them in order. A notification of the server is a hint to read
  * it; without one it is polled. The tail of the head row says what each commit changed.
  */
+import { createHash } from 'node:crypto';
 import type { CommitNotice } from '../../src/engine/host.ts';
 import { HEAD, commitsSince, headOf, readHead } from '../../src/engine/transactions.ts';
 import type { Row, Store } from '../../src/store/port.ts';
@@ -196,4 +197,14 @@ export class OtherCommits implements HeadWatcher {
 
 const META = { spaces: ['meta'] } as const;
 
-const listenerName = (tenant: string): string => `burrow listening ${tenant}`.slice(0, 63);
+/** What PostgreSQL cuts off. */
+const NAME_MAX = 63;
+const HASH_CHARS = 24;
+
+/** Of a tenant and of no other: no name of a tenant has a tilde. */
+function listenerName(tenant: string): string {
+  const name = `burrow listening ${tenant}`;
+  if (name.length <= NAME_MAX) return name;
+  const hash = createHash('sha256').update(tenant).digest('hex').slice(0, HASH_CHARS);
+  return `${name.slice(0, NAME_MAX - HASH_CHARS - 1)}~${hash}`;
+}
