@@ -25,16 +25,20 @@ export const argParser =
     }
   };
 
+/** An empty variable is one that is not given, as for settings: commander would take it for a value. */
+export const orVariable = (option: Option, name: string): Option =>
+  process.env[name] === '' ? option : option.env(name);
+
 export const urlOption = (): Option =>
-  new Option('--url <url>', 'URL of a running hub')
+  orVariable(new Option('--url <url>', 'URL of a running hub'), 'BURROW_URL')
     .argParser(argParser(baseUrl))
-    .default('http://127.0.0.1:8443')
-    .env('BURROW_URL');
+    .default('http://127.0.0.1:8443');
 
 export const secretOption = (): Option =>
-  new Option('--secret <secret>', 'admin key of the database')
-    .env('BURROW_SECRET')
-    .makeOptionMandatory();
+  orVariable(
+    new Option('--secret <secret>', 'admin key of the database'),
+    'BURROW_SECRET',
+  ).makeOptionMandatory();
 
 export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;

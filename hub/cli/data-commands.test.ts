@@ -2,7 +2,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createProgram } from './program.ts';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';
 import { runCommand } from '../testing/run-command.ts';
 
@@ -14,6 +15,7 @@ beforeEach(async () => {
   await hub.query({ create_collection: { object: { name: 'notes' } } });
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   await hub.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -27,6 +29,26 @@ test('a command says that it is the secret which is wrong, and does not repeat i
   await expect(refused).rejects.toThrow('unauthorized: the hub does not know this secret.');
   await expect(refused).rejects.not.toThrow('mistyped');
 });
+
+test.each(['export', 'types'])(
+  'burrow %s takes an empty variable as one that is not given',
+  async (name) => {
+    vi.stubEnv('BURROW_URL', '');
+    vi.stubEnv('BURROW_SECRET', '');
+    const to = name === 'export' ? [join(folder, 'out')] : ['--out', join(folder, 'out')];
+    const program = createProgram({
+      say: () => undefined,
+      environment: {},
+      onStop: () => undefined,
+    });
+    const command = program.commands.find((each) => each.name() === name);
+    command?.exitOverride().configureOutput({ writeErr: () => undefined });
+    await expect(program.parseAsync([name, ...to], { from: 'user' })).rejects.toThrow(
+      "required option '--secret <secret>' not specified",
+    );
+    expect(command?.opts()).toMatchObject({ url: 'http://127.0.0.1:8443' });
+  },
+);
 
 const count = async (): Promise<unknown> =>
   (await hub.query({ count: { documents: { collection: 'notes' } } })).body.resource;

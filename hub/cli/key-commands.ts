@@ -2,7 +2,14 @@
 import { Option, type Command } from 'commander';
 import { createKey } from '../operations/create-key.ts';
 import { SettingsFault, type Parse } from '../settings/option-values.ts';
-import { argParser, textOf, urlOption, type Flags, type ProgramHost } from './command-parts.ts';
+import {
+  argParser,
+  orVariable,
+  textOf,
+  urlOption,
+  type Flags,
+  type ProgramHost,
+} from './command-parts.ts';
 
 const ROLES = 'admin, server, server-readonly, client or the name of a role';
 
@@ -23,9 +30,10 @@ export function addKey(program: Command, { say }: ProgramHost): void {
     .option('--make-database', 'create missing databases of the path', false)
     .addOption(urlOption())
     .addOption(
-      new Option('--root-secret <secret>', 'root secret of the hub')
-        .env('BURROW_ROOT_SECRET')
-        .makeOptionMandatory(),
+      orVariable(
+        new Option('--root-secret <secret>', 'root secret of the hub'),
+        'BURROW_ROOT_SECRET',
+      ).makeOptionMandatory(),
     )
     .action(async (flags: Flags) => {
       const secret = await createKey({
