@@ -1,6 +1,7 @@
 /** A hub as the database of a page: what is asked of it is sent by `fetch`. */
 import type { QueryMetrics } from '../src/answers.ts';
 import { Refusal } from '../src/errors.ts';
+import { sendable } from '../src/http/authorization.ts';
 import type { QueryCall } from '../src/host/query.ts';
 import { LIMITS } from '../src/limits.ts';
 import { abortWith } from '../hosts/abort-with.ts';
@@ -39,8 +40,11 @@ const isOfHub = ({ ok }: Response, text: string): boolean =>
 /** What a response may take beyond its query, ms. */
 const NETWORK_MS = 10_000;
 
-/** Whether it can stand in a header: secrets of keys and tokens can. */
-export const isSendable = (text: string): boolean => /^[!-~]+$/.test(text);
+/** Of a key or a token, and maybe with the name of a database: text without spaces. */
+export const isSecret = (text: string): boolean => /^\S+$/.test(text);
+
+/** Whether it can stand in a header. */
+const isPlain = (text: string): boolean => /^[!-~]+$/.test(text);
 
 export function remoteDatabase(remote: Remote): PlainDatabase {
   const live = new HubLiveQueries({
@@ -63,7 +67,8 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
     async http({ method, path, headers, body }) {
       // A query takes its time; the other routes answer at once.
       const ms = path === '/' ? LIMITS.queryTimeoutMaxMs : 0;
-      const known = { authorization: `Bearer ${remote.secret}`, ...headers };
+      const { authorization = `Bearer ${remote.secret}` } = headers;
+      const known = { ...headers, authorization: sendable(authorization) };
       const sent = { method, headers: known, ...(body !== undefined && { body }) };
       const reads = method === 'GET' || (/^\/(?:stream\b|$)/.test(path) && isRead(body ?? ''));
       const how = { reads, ms: NETWORK_MS + ms, takesParts: true };
@@ -100,7 +105,7 @@ function headersOf({
   tags,
   traceparent,
 }: Pick<QueryCall, 'secret'> & Partial<QueryCall>): Record<string, string> {
-  if (!isSendable(secret)) throw new Refusal('unauthorized', `Unauthorized: ${UNKNOWN_SECRET}`);
+  if (!isSecret(secret)) throw new Refusal('unauthorized', `Unauthorized: ${UNKNOWN_SECRET}`);
   checkTimeout({ timeoutMs });
   tagsIn({ tags });
   return {
@@ -108,8 +113,8 @@ function headersOf({
     'x-fauna-driver': 'burrow',
     ...(timeoutMs !== undefined && { 'x-query-timeout': String(timeoutMs) }),
     ...(tags !== undefined && { 'x-fauna-tags': tags }),
-    authorization: `Bearer ${secret}`,
-    ...(traceparent !== undefined && isSendable(traceparent) && { traceparent }),
+    authorization: sendable(`Bearer ${secret}`),
+    ...(traceparent !== undefined && isPlain(traceparent) && { traceparent }),
   };
 }
 

@@ -141,6 +141,22 @@ test('a secret that opens nothing is told its kind and why, and not repeated', a
   }
 });
 
+test('a secret of a database whose name no header can hold is sent', async () => {
+  await remote.client().query(q.CreateDatabase({ name: 'кухня' }));
+  const secret = `${hub.secret}:кухня:admin`;
+  const kitchen = await connect({ url: hub.url, secret });
+  await kitchen.client().query(q.CreateCollection({ name: 'pots' }));
+  const exists = q.Exists(q.Collection('pots'));
+  expect(await kitchen.client().query(exists)).toBe(true);
+  expect(await remote.client().query(exists)).toBe(false);
+  const told: unknown[] = [];
+  const stop = kitchen.client().subscribe(exists, { next: (value) => told.push(value) });
+  await expect.poll(() => told).toEqual([true]);
+  stop();
+  expect((await kitchen.fetch('/ping')).status).toBe(200);
+  await kitchen.close();
+});
+
 test.each([[undefined], [null], [''], [5], ['a b']])(
   'connect() refuses %j as the secret: it does not become another',
   async (given) => {

@@ -14,7 +14,7 @@ import { requireKnown } from '../src/schema/require-known.ts';
 import { servePage } from '../worker/serve-page.ts';
 import { plainHost } from './plain-host.ts';
 import { startPortWorker } from './port-worker.ts';
-import { isSendable, remoteDatabase } from './remote-database.ts';
+import { isSecret, remoteDatabase } from './remote-database.ts';
 
 export interface ConnectOptions {
   /** Of the hub, `http` or `https`. */
@@ -51,7 +51,7 @@ export async function connect(options: ConnectOptions): Promise<RemoteDatabase> 
   requireKnown(options, ['url', 'secret']);
   const url = urlOf(options);
   const { secret } = options;
-  if (typeof secret !== 'string' || !isSendable(secret))
+  if (typeof secret !== 'string' || !isSecret(secret))
     throw new UsageError('The option `secret` must be the secret of a key or a token.');
   const database = await openDatabase(`hub ${url}`, {
     persist: false,

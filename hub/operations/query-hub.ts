@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseJson } from '../../src/codec/json.ts';
 import { queryErrorsIn, type QueryError } from '../../src/data/refusals.ts';
 import { isObject, itemsOf } from '../../src/data/wire.ts';
+import { sendable } from '../../src/http/authorization.ts';
 import { REFUSALS, type RefusalCode } from '../../src/errors.ts';
 import { messageOf } from '../../hosts/node-errors.ts';
 import { OperationFault } from './operation-fault.ts';
@@ -87,22 +88,17 @@ function errorsIn(text: string): QueryError[] | undefined {
   }
 }
 
-/** A header holds no letters like those of `shop/кухня`, and says what it was when it is refused: in `Basic` they are UTF-8. */
-function sendable({ authorization = '', ...others }: HubHeaders): HubHeaders {
-  if (/^[ -~]*$/.test(authorization)) return { ...others, authorization };
-  const secret = Buffer.from(authorization.replace(/^Bearer /, ''));
-  return { ...others, authorization: `Basic ${secret.toString('base64')}` };
-}
-
 type HubHeaders = Readonly<Record<string, string>>;
 
 /** With all of its text, which may break off. @throws OperationFault when there is no answer */
 export async function fetchHub(
   url: string,
-  init: RequestInit & { readonly headers: HubHeaders },
+  init: Omit<RequestInit, 'headers'> & { readonly headers: HubHeaders },
 ): Promise<{ readonly response: Response; readonly text: string }> {
+  const { authorization = '' } = init.headers;
   try {
-    const response = await fetch(url, { ...init, headers: sendable(init.headers) });
+    const headers = { ...init.headers, authorization: sendable(authorization) };
+    const response = await fetch(url, { ...init, headers });
     return { response, text: await response.text() };
   } catch (reason) {
     const cause = reason instanceof Error ? reason.cause : undefined;

@@ -1,5 +1,5 @@
 /** The secret in an `Authorization` header. Spec: auth 1.5. */
-import { decodeBase64 } from '../codec/base64.ts';
+import { decodeBase64, encodeBase64 } from '../codec/base64.ts';
 import { looksLikeAccessToken } from '../engine/access.ts';
 
 /** Undefined: no header, an unknown scheme or invalid base64, all of which mean unauthenticated. */
@@ -8,6 +8,13 @@ export function secretOf(header: string | undefined): string | undefined {
   if (credentials === undefined || rest.length > 0) return undefined;
   if (scheme === 'Bearer') return credentials;
   return scheme === 'Basic' ? secretOfBasic(credentials) : undefined;
+}
+
+/** A header holds no letters like those of `secret:кухня:admin`, and says what it was when it is refused: in `Basic` they are UTF-8. */
+export function sendable(authorization: string): string {
+  if (/^[ -~]*$/.test(authorization)) return authorization;
+  const secret = new TextEncoder().encode(authorization.replace(/^Bearer /, ''));
+  return `Basic ${encodeBase64(secret)}`;
 }
 
 /** The secret is the user name; a "password" after it would be its scope. */
