@@ -277,7 +277,7 @@ test('subscribe() refuses what is no observer', async () => {
   const next = (): void => undefined;
   for (const observer of [undefined, {}, next, { next, error: 'x' }, { next, closed: true }]) {
     const subscribe = (): unknown => client.subscribe(q.Now(), observer as never);
-    expect(subscribe).toThrow('subscribe() takes {');
+    expect(subscribe).toThrow('subscribe() takes functions: {');
   }
 });
 
