@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
 import { WELCOMED } from '../../src/sync/testing/device-world.ts';
+import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import { SYNC_PROTOCOL, type RequestOf } from '../../src/sync/protocol/messages.ts';
 import { CopyLogin, type CopyLoginOptions } from './login.ts';
 import type { TokenVault } from './token-vault.ts';
@@ -29,7 +30,14 @@ async function tabWith(
   {
     state = async () => undefined,
     kept = new Map([['copy', token]]),
-  }: { readonly state?: () => Promise<undefined>; readonly kept?: Map<string, string> } = {},
+    adopt = async () => ({}) as ReplicaState,
+    fetch = greet,
+  }: {
+    readonly state?: () => Promise<undefined>;
+    readonly kept?: Map<string, string>;
+    readonly adopt?: CopyLoginOptions['replica']['adopt'];
+    readonly fetch?: typeof greet;
+  } = {},
 ) {
   let hasOfflineLogin = true;
   const vault: Writable<TokenVault> = {
@@ -39,8 +47,8 @@ async function tabWith(
   };
   const login = new CopyLogin({
     name: 'copy',
-    network: { fetch: greet },
-    replica: { state },
+    network: { fetch },
+    replica: { state, adopt },
     vault,
     offlineLogin: {
       forget: async () => {
@@ -106,6 +114,30 @@ test.each([
     expect(kept.get('copy')).toBe(left);
   },
 );
+
+test('of two users who log in at once on a new device, in two tabs, the token of the second is not kept', async () => {
+  const kept = new Map<string, string>();
+  let owner: string | undefined;
+  const adopt: CopyLoginOptions['replica']['adopt'] = async (_hub, { actor }) => {
+    owner ??= actor.subject;
+    if (owner !== actor.subject) throw new Refusal('forbidden', 'It is the copy of another user.');
+    return {} as ReplicaState;
+  };
+  const fetch: typeof greet = async (url, init) => {
+    const subject = new Headers(init?.headers).get('authorization');
+    const welcome = (await (await greet(url, init)).json()) as typeof WELCOMED;
+    return Response.json({ ...welcome, actor: { ...welcome.actor, subject } });
+  };
+  const [one, other] = [
+    await tabWith('', { kept, adopt, fetch }),
+    await tabWith('', { kept, adopt, fetch }),
+  ];
+  // Both have read that there is no copy yet.
+  await one.login.logIn(HUB, { secret: 'of Ada', login: undefined }, undefined);
+  const second = other.login.logIn(HUB, { secret: 'of Bob', login: undefined }, undefined);
+  await expect(second).rejects.toMatchObject({ code: 'forbidden' });
+  expect([kept.get('copy'), other.login.token]).toEqual(['of Ada', undefined]);
+});
 
 test('an address without a hub is named, by a login and by a token', async () => {
   const nowhere = async () =>

@@ -120,9 +120,11 @@ export class CopyLogin {
     known: ReplicaState | undefined,
   ): Promise<Welcome> {
     const introduced = await this.introduce(url, secret, known);
-    const { welcome } = introduced;
+    const { welcome, device } = introduced;
     if (known?.actor && !isSameIdentity(known.actor, welcome.actor))
       throw new Refusal('forbidden', ANOTHER);
+    // Before the token is kept: it opens the copy without the hub. Of two users who log in at once, in two tabs too, one is refused.
+    if (!known) await this.options.replica.adopt(url, welcome, device);
     await this.keep(secret);
     this.token = secret;
     this.introduced = introduced;
