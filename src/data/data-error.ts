@@ -69,6 +69,8 @@ const placed = (sentence: string, line?: number, column?: number): string =>
 const TYPES = {
   secret: 'string',
   onProgress: 'function',
+  history: 'boolean',
+  gzip: 'boolean',
   id: 'string',
   delimiter: 'string',
   columns: 'object',

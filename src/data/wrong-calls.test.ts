@@ -75,6 +75,9 @@ test.each<[unknown, string]>([
   [{ secret: '' }, '`secret` is empty'],
   [{ signal: {} }, '`signal` must be an AbortSignal'],
   [{ onProgress: 5 }, '`onProgress` must be of type function'],
+  [{ history: 'yes' }, '`history` must be of type boolean'],
+  [{ history: 1 }, '`history` must be of type boolean'],
+  [{ gzip: 0 }, '`gzip` must be of type boolean'],
 ])('exportDatabase() refuses %o at once', (wrong, sentence) => {
   expect(() => exportDatabase(db, wrong as ExportOptions)).toThrow(
     expect.objectContaining(refusal(sentence)),
