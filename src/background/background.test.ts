@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { backgroundTag } from '../host/background.ts';
-import { UsageError, type Database } from '../index.ts';
+import { UsageError, type Database, type Sync } from '../index.ts';
 import { syncInBackground } from './background.ts';
 
 afterEach(() => vi.unstubAllGlobals());
@@ -13,6 +13,23 @@ test.each([
   const call = syncInBackground({} as never, {} as never, options as never);
   await expect(call).rejects.toBeInstanceOf(UsageError);
   await expect(call).rejects.toMatchObject({ description });
+});
+
+test('syncInBackground() refuses what is no database, and the sync of another: nothing would be sent', async () => {
+  const database = () => ({ stored: { name: 'notes', settings: {} }, files: {} }) as Database;
+  const db = database();
+  for (const [given, sync] of [
+    [undefined, {}],
+    [null, {}],
+    [Promise.resolve(db), { files: db.files }],
+    [db, undefined],
+    [db, {}],
+    [db, { files: database().files }],
+  ]) {
+    const call = syncInBackground(given as Database, sync as Sync);
+    await expect(call).rejects.toBeInstanceOf(UsageError);
+    await expect(call).rejects.toThrow('Pass an open database and its sync');
+  }
 });
 
 test('an app that does not fetch any more ends what an earlier build of it has asked for', async () => {

@@ -56,6 +56,8 @@ export async function syncInBackground(
   const isNumber = typeof fetchEveryHours === 'number' && fetchEveryHours > 0;
   if (fetchEveryHours !== undefined && !isNumber)
     throw new UsageError('The option `fetchEveryHours` must be a number above 0.');
+  if (!(db as Partial<Database> | null)?.stored || db.files !== sync?.files)
+    throw new UsageError('Pass an open database and its sync: what `db.sync()` gave.');
   const registration = await registered();
   const tag = backgroundTag(db.stored);
   const { sync: sending, periodicSync: fetching } = registration;
