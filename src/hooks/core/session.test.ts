@@ -188,6 +188,25 @@ test('a login that is none is refused', async () => {
   await db.close();
 });
 
+test('a token that opens nothing logs nobody in', async () => {
+  const unauthorized = '{"errors":[{"code":"unauthorized","description":"Unauthorized"}]}';
+  const { db } = await openFake({
+    query: async ({ secret }) =>
+      secret === 'of Ada'
+        ? { status: 200, body: '{"resource":true}' }
+        : { status: 401, body: unauthorized },
+  });
+  const session = new Session({ database: db, loginKey: 'key' });
+  session.start();
+  await expect.poll(() => session.get().state).toBe('logged-out');
+  const revoked = session.logIn({ secret: 'revoked' });
+  await expect(revoked).rejects.toMatchObject({ code: 'unauthorized' });
+  expect(session.get()).toMatchObject({ state: 'logged-out', client: undefined });
+  await session.logIn({ secret: 'of Ada' });
+  expect(session.get().state).toBe('logged-in');
+  await db.close();
+});
+
 test.each([undefined, () => undefined, () => null])('%s is no database', async (database) => {
   const session = new Session({ database: database as never });
   session.start();

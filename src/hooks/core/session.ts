@@ -115,7 +115,10 @@ export class Session extends Cell<SessionState> {
         : await database
             .client({ secret: this.loginKey() })
             .Login(login.user, { password: login.password });
-      this.enter('logged-in', { client: database.client({ secret }) });
+      const client = database.client({ secret });
+      // A token that was revoked, or is none, logs nobody in.
+      if (isSecret) await client.query(true);
+      this.enter('logged-in', { client });
     }
   };
 
