@@ -1,4 +1,10 @@
 import { expect, test } from 'vitest';
+import {
+  copyAnswers,
+  openFake as openFakeCopy,
+  syncOptions,
+} from '../client/testing/fake-worker.ts';
+import type { WriteData } from '../host/sync.ts';
 import { UsageError, type Database, type Sync } from '../index.ts';
 import { watchUnsent } from './unsent.ts';
 
@@ -77,6 +83,18 @@ test('watchUnsent() looks once more after all verdicts that come while it looks'
   await expect.poll(() => counts).toEqual([100, 1]);
   verdict();
   await expect.poll(lists).toBe(3);
+});
+
+test('nobody is asked before leaving a page whose database is deleted', async () => {
+  const write = { id: '0.1', madeMicros: 0, query: '1', replaces: undefined, note: undefined };
+  const local = { ...write, state: 'local', predicted: undefined } as WriteData;
+  const writes = async () => ({ ok: true, value: [local] }) as const;
+  const { db } = await openFakeCopy({ ...copyAnswers, writes });
+  const counts: number[] = [];
+  watchUnsent(await db.sync(syncOptions), db.files, (count) => counts.push(count));
+  await expect.poll(() => counts.at(-1)).toBe(1);
+  await db.signOut({ forget: true, discardUnsent: true });
+  await expect.poll(() => counts.at(-1)).toBe(0);
 });
 
 test.each([undefined, {}, new EventTarget(), Promise.resolve()])(

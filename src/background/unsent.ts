@@ -1,4 +1,4 @@
-import { UsageError, type Database, type Sync } from '../index.ts';
+import { DatabaseClosed, UsageError, type Database, type Sync } from '../index.ts';
 
 /**
  * Reports how many writes have no verdict, and with `files` how many files of confirmed ones the hub does not have: now, and whenever that
@@ -36,8 +36,10 @@ export function watchUnsent(
   const lookWhileDue = async (): Promise<void> => {
     while (isDue) {
       isDue = false;
-      // Locked or closed: the last count stays valid.
-      await look().catch(() => undefined);
+      await look().catch((error: unknown) => {
+        // Locked: the last count stays valid. Closed, or deleted: nothing is sent from here any more.
+        if (error instanceof DatabaseClosed && !signal.aborted) onCount(0);
+      });
     }
     looking = undefined;
   };
@@ -53,6 +55,7 @@ export function watchUnsent(
   };
   sync.addEventListener('progress', onProgress, { signal });
   sync.addEventListener('verdict', lookAgain, { signal });
+  sync.addEventListener('state', lookAgain, { signal });
   files?.addEventListener('progress', lookAgain, { signal });
   lookAgain();
   return () => listening.abort();
