@@ -72,7 +72,11 @@ export function addMove(program: Command, host: ProgramHost): void {
     .requiredOption('--from <location>', 'folder or postgres:// URL')
     .requiredOption('--to <location>', 'folder or postgres:// URL; must be empty')
     .option('--from-tenant <name>', 'which tenant of a PostgreSQL database to copy', TENANT_DEFAULT)
-    .option('--to-tenant <name>', 'name of the tenant to create in a PostgreSQL database', TENANT_DEFAULT)
+    .option(
+      '--to-tenant <name>',
+      'name of the tenant to create in a PostgreSQL database',
+      TENANT_DEFAULT,
+    )
     .action(async (flags: Flags) => {
       const from = placeOfMove(flags, 'from');
       const to = requireKept(placeOfMove(flags, 'to'));
