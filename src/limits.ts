@@ -13,6 +13,8 @@ export const HUB_LIMITS = {
   headerMs: 10_000,
   requestMs: 60_000,
   keepAliveMs: 5_000,
+  /** A connection beyond those that its address may have waits so long for one of them to end. */
+  connectionWaitMs: 10_000,
   /** A connection over HTTP/2 on which nothing happens. */
   sessionIdleMs: 60_000,
   /** Requests that one such connection may have open, beside as many event streams as a credential may have. */

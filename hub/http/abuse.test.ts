@@ -8,6 +8,7 @@ import { closeHub, dial, open, sockets } from '../testing/raw-hub.ts';
 import type { TestHub } from '../testing/test-hub.ts';
 
 const DAWDLING = 500;
+const ALL_AT_ONCE = { socketsPerAddress: 1000 };
 
 /** Connections that begin something, each in one of six ways, and say no more. */
 function dawdle({ port, secret }: TestHub): void {
@@ -23,7 +24,7 @@ async function countedBy({ url }: TestHub): Promise<number> {
 }
 
 test('T13: connections that dawdle hold up no caller', async () => {
-  const patient = { headerMs: 120_000, requestMs: 120_000 };
+  const patient = { ...ALL_AT_ONCE, headerMs: 120_000, requestMs: 120_000 };
   const opened = await open({ settings: { ...patient, metrics: 'open' } });
   dawdle(opened);
   await expect.poll(() => countedBy(opened)).toBeGreaterThanOrEqual(DAWDLING);
@@ -33,7 +34,7 @@ test('T13: connections that dawdle hold up no caller', async () => {
 });
 
 test('T13: connections that dawdle are closed', async () => {
-  dawdle(await open({ settings: { headerMs: 1500, requestMs: 2500 } }));
+  dawdle(await open({ settings: { ...ALL_AT_ONCE, headerMs: 1500, requestMs: 2500 } }));
   await expect.poll(leftOpen).toBe(0);
 });
 
@@ -51,9 +52,17 @@ test('T13: connections on which no WebSocket is opened are closed, whatever thei
   await expect.poll(() => countedBy(opened)).toBeLessThan(20);
 });
 
+const PING = 'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n';
+const PING_ONCE = 'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+
+/** The start of a query, which ends with `"add":1}`. */
+const begun = ({ secret }: TestHub): string =>
+  `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\ncontent-length: 9\r\n\r\n{`;
+
 test('T13: connections are counted, in all and by address', async () => {
   const { port, url } = await open({ settings: { sockets: 10, socketsPerAddress: 4 } });
-  for (let i = 0; i < 8; i++) dial(port);
+  // As many wait as may be open.
+  for (let i = 0; i < 12; i++) dial(port);
   await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length).toBe(4);
   for (const socket of sockets.splice(0)) socket.destroy();
   await expect.poll(async () => (await fetch(`${url}/health`)).status).toBe(200);
@@ -61,25 +70,73 @@ test('T13: connections are counted, in all and by address', async () => {
 
 test('T13: a connection that waits for a request makes room for another of its address', async () => {
   const limits = { sockets: 10, socketsPerAddress: 2, keepAliveMs: 120_000 };
-  const { port, secret } = await open({ settings: limits });
-  const ping = 'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n';
-  const begun = `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\ncontent-length: 9\r\n\r\n{`;
-  const first = dial(port, ping);
+  const opened = await open({ settings: limits });
+  const first = dial(opened.port, PING);
   await expect.poll(first.received).toContain('resource');
-  const busy = dial(port, begun);
+  const busy = dial(opened.port, begun(opened));
   await once(busy.socket, 'connect');
-  const second = dial(port, ping);
+  const second = dial(opened.port, PING);
   await expect.poll(second.received).toContain('resource');
   await expect.poll(() => first.socket.destroyed).toBe(true);
-  const alsoBusy = dial(port, begun);
+  const alsoBusy = dial(opened.port, begun(opened));
   await expect.poll(() => second.socket.destroyed).toBe(true);
-  // Nothing is taken from requests that are under way.
-  const refused = dial(port, ping);
-  await expect.poll(() => refused.socket.destroyed).toBe(true);
-  expect(refused.received()).toBe('');
+  // Nothing is taken from requests that are under way: it waits for them.
+  const third = dial(opened.port, PING);
   busy.socket.write('"add":1}');
-  await expect.poll(busy.received).toContain('HTTP/1.1');
+  await expect.poll(third.received).toContain('resource');
   expect(alsoBusy.socket.destroyed).toBe(false);
+});
+
+test('T13: a request on a connection that was idle is answered, whatever connections come with it', async () => {
+  const { port } = await open({ settings: { socketsPerAddress: 1 } });
+  const first = dial(port, PING);
+  await expect.poll(first.received).toContain('resource');
+  const next = dial(port, PING_ONCE);
+  first.socket.write(PING);
+  await expect.poll(next.received).toContain('resource');
+  expect(first.received().match(/resource/g)).toHaveLength(2);
+});
+
+test('T13: of many requests at once from one address, none is refused', async () => {
+  const { port } = await open({ settings: { socketsPerAddress: 10 } });
+  const asked = Array.from({ length: 20 }, () => dial(port, PING_ONCE));
+  const answered = (): number => asked.filter(({ received }) => /resource/.test(received())).length;
+  await expect.poll(answered).toBe(20);
+});
+
+test('T13: a connection that waits too long for others of its address is told so', async () => {
+  const opened = await open({ settings: { socketsPerAddress: 1, connectionWaitMs: 200 } });
+  const busy = dial(opened.port, begun(opened));
+  await once(busy.socket, 'connect');
+  const late = dial(opened.port, PING);
+  await expect.poll(() => late.socket.destroyed).toBe(true);
+  expect(late.received()).toMatch(/^HTTP\/1.1 429 .*\r\nretry-after: 1\r\n.*"too many requests"/s);
+  busy.socket.write('"add":1}');
+  await expect.poll(busy.received).toContain('HTTP/1.1 200');
+});
+
+/** Requests of 127.0.0.1 are counted as those of a proxy: in all only. */
+const OTHERS = { trustedProxies: ['127.0.0.1'], metrics: 'open' } as const;
+
+test('T13: connections that wait take no place of another address', async () => {
+  const { port, url } = await open({ settings: { ...OTHERS, sockets: 3, socketsPerAddress: 2 } });
+  const dialed = Array.from({ length: 3 }, () => dial(port, '', '127.0.0.2'));
+  await Promise.all(dialed.map(({ socket }) => once(socket, 'connect')));
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+  await expect
+    .poll(() => dialed.map(({ socket }) => socket.destroyed))
+    .toEqual([false, false, true]);
+});
+
+test('T13: while others of its address wait, a connection is ended with its response, and its client is told', async () => {
+  const opened = await open({ settings: { ...OTHERS, socketsPerAddress: 1 } });
+  const busy = dial(opened.port, begun(opened), '127.0.0.2');
+  await expect.poll(() => countedBy(opened)).toBe(2);
+  const next = dial(opened.port, PING, '127.0.0.2');
+  await expect.poll(() => countedBy(opened)).toBe(3);
+  busy.socket.write('"add":1}');
+  await expect.poll(next.received).toContain('resource');
+  expect(busy.received()).toMatch(/\r\nconnection: close\r\n/i);
 });
 
 test('T13: a body that inflates without end is refused, and so is one without end', async () => {

@@ -27,6 +27,7 @@ import type { HubSettings } from '../settings/settings.ts';
 import { IdleConnections } from './idle-connections.ts';
 import { InFlight } from './in-flight.ts';
 import type { TlsFiles } from './server-options.ts';
+import { WaitingConnections } from './waiting-connections.ts';
 
 export type AnyRequest = IncomingMessage | Http2ServerRequest;
 export type AnyResponse = ServerResponse | Http2ServerResponse;
@@ -36,7 +37,7 @@ export interface AcceptorOptions {
   readonly settings: HubSettings;
   readonly onRequest: (request: AnyRequest, response: AnyResponse) => void;
   readonly onWebSocket: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
-  /** A connection was closed at once: there are too many. */
+  /** A connection was closed before anything of it was read: there are too many. */
   readonly onRefused: () => void;
 }
 
@@ -55,6 +56,10 @@ const PIECE_BYTES = 4 * 1024;
 /** Parts in which bodies may come, however small they are; beyond it, one for each so many bytes. */
 const PARTS_FREE = 2048;
 const PART_BYTES = 16;
+/** A connection that has waited too long has so long to read its answer. */
+const FAREWELL_MS = 1000;
+/** How often one that waits gets the place of one that is idle. */
+const LOOK_MS = 100;
 const PREFACE = Buffer.from('PRI');
 const nowMs = (): number => performance.now();
 
@@ -63,10 +68,14 @@ export class Acceptor {
   private readonly http1: Http1;
   private readonly http2: Http2Server;
   private readonly server: Server;
+  private readonly serve: (socket: Socket) => void;
+  /** Those that are served. */
   private readonly sockets = new Set<Socket>();
   /** By address. */
   private readonly connections = new Counts();
   private readonly idle = new IdleConnections();
+  private readonly waiting: WaitingConnections;
+  private looking: ReturnType<typeof setTimeout> | undefined = undefined;
   private readonly sessions = new Set<ServerHttp2Session>();
   /** What a client begins beyond it waits at the client, silently: so the limit of its credential has to come first. */
   private readonly streamsPerSession: number;
@@ -94,12 +103,16 @@ export class Acceptor {
     this.streamsPerSession = requestsPerSession + streamsPerCredential;
     this.http1 = this.createHttp1();
     this.http2 = this.createHttp2();
+    const { socketsPerAddress: perAddress, connectionWaitMs: waitMs } = options.settings;
+    const onLate = (socket: Socket): void => this.refuseLate(socket);
+    this.waiting = new WaitingConnections({ perAddress, waitMs, onLate });
+    this.serve = options.tls ? this.tlsOver(options.tls) : (socket) => this.detectProtocol(socket);
     this.server = this.createServer();
-    this.server.on('connection', (socket) => this.admit(socket));
   }
 
+  /** Those that wait are among them. */
   get socketCount(): number {
-    return this.sockets.size;
+    return this.sockets.size + this.waiting.count;
   }
 
   listen(port: number, host: string): Promise<AddressInfo> {
@@ -115,6 +128,8 @@ export class Acceptor {
   /** Accepts no new connection; those that are open end with what is in flight on them. */
   drain(): void {
     this.server.close();
+    for (let socket = this.waiting.any(); socket; socket = this.waiting.any())
+      socket.resetAndDestroy();
     this.http1.closeIdleConnections();
     for (const session of this.sessions) session.close();
   }
@@ -162,7 +177,9 @@ export class Acceptor {
   private takeHttp1(request: IncomingMessage, response: ServerResponse): void {
     const { settings, onRequest } = this.options;
     const { socket } = request;
-    this.idle.track(socket, this.peerOf(socket).address, response);
+    const { address } = this.peerOf(socket);
+    this.idle.track(socket, address, response);
+    if (this.waiting.has(address)) this.idle.endNext(address);
     limitParts(request, () => this.endMisused(socket, this.peerOf(socket)));
     if (request.headers['transfer-encoding'] !== undefined && !this.pieced.has(socket)) {
       this.pieced.add(socket);
@@ -225,21 +242,24 @@ export class Acceptor {
     return server;
   }
 
+  /** Nothing of a connection is read before it is served. */
   private createServer(): Server {
-    const { tls, settings } = this.options;
-    if (!tls) return createNet({ noDelay: true }, (socket) => this.detectProtocol(socket));
+    return createNet({ noDelay: true, pauseOnConnect: true }, (socket) => this.arrive(socket));
+  }
+
+  /** @returns what begins the handshake on a connection */
+  private tlsOver(files: TlsFiles): (socket: Socket) => void {
     const server = createTls({
-      ...tls,
+      ...files,
       ALPNProtocols: ['h2', 'http/1.1'],
       minVersion: 'TLSv1.2',
-      handshakeTimeout: settings.headerMs,
-      noDelay: true,
+      handshakeTimeout: this.options.settings.headerMs,
     });
     server.on('secureConnection', (socket: TLSSocket) =>
       (socket.alpnProtocol === 'h2' ? this.http2 : this.http1).emit('connection', socket),
     );
     server.on('tlsClientError', (_reason, socket) => socket.destroy());
-    return server;
+    return (socket) => void server.emit('connection', socket);
   }
 
   /** Of an address that does it again and again, connections are refused for a while: each one anew would cost the hub as much. */
@@ -261,23 +281,93 @@ export class Acceptor {
     else stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
-  private admit(socket: Socket): void {
-    const { settings, onRefused } = this.options;
-    const { address, isTrusted } = this.peerOf(socket);
-    const isBarred = !isTrusted && !this.misuses.hasLeft(address);
-    const isFull =
-      this.sockets.size >= settings.sockets ||
-      (!isTrusted && this.connections.of(address) >= settings.socketsPerAddress);
-    if (isBarred || (isFull && !this.idle.endOldest(address))) {
-      onRefused();
-      // A connection that ends as usual tells Node's client over HTTP/2 nothing: what it began never fails.
-      socket.resetAndDestroy();
-      return;
+  private arrive(socket: Socket): void {
+    const peer = this.peerOf(socket);
+    if (this.isBarred(peer)) this.refuse(socket);
+    else if (this.makeRoom(peer)) this.admit(socket, peer);
+    else if (this.wait(socket, peer)) {
+      this.idle.endNext(peer.address);
+      this.lookForIdle();
+    } else this.refuse(socket);
+  }
+
+  /** Those that wait get the places of connections that are idle: not at once, for a request on one of those may be there already. */
+  private lookForIdle(): void {
+    this.looking ??= setTimeout(() => {
+      this.looking = undefined;
+      for (const [address, count] of this.waiting.counts()) this.idle.endOldest(address, count);
+      if (this.waiting.count > 0) this.lookForIdle();
+    }, LOOK_MS);
+  }
+
+  private isBarred({ address, isTrusted }: Peer): boolean {
+    return !isTrusted && !this.misuses.hasLeft(address);
+  }
+
+  /** @returns false: there is no place for another connection of this peer. */
+  private makeRoom(peer: Peer): boolean {
+    if (this.hasAll(peer)) return false;
+    return (
+      this.socketCount < this.options.settings.sockets ||
+      this.endWaiting() ||
+      this.idle.endOldest(peer.address)
+    );
+  }
+
+  private hasAll({ address, isTrusted }: Peer): boolean {
+    return !isTrusted && this.connections.of(address) >= this.options.settings.socketsPerAddress;
+  }
+
+  /** Those that wait have places that nobody else needs. */
+  private wait(socket: Socket, { address, isTrusted }: Peer): boolean {
+    const isFull = this.socketCount >= this.options.settings.sockets;
+    return !isTrusted && !isFull && this.waiting.add(socket, address);
+  }
+
+  private endWaiting(): boolean {
+    const socket = this.waiting.any();
+    if (socket) this.refuse(socket);
+    return socket !== undefined;
+  }
+
+  /** A connection that ends as usual tells Node's client over HTTP/2 nothing: what it began never fails. */
+  private refuse(socket: Socket): void {
+    this.options.onRefused();
+    socket.on('error', () => undefined).resetAndDestroy();
+  }
+
+  /** What came meanwhile is read, or its client would be told of a reset instead. */
+  private refuseLate(socket: Socket): void {
+    if (this.options.tls) return this.refuse(socket);
+    this.options.onRefused();
+    this.hold(socket);
+    const end = setTimeout(() => socket.destroy(), FAREWELL_MS);
+    socket.once('close', () => clearTimeout(end)).on('error', () => undefined);
+    socket.end(LATE).resume();
+  }
+
+  private admit(socket: Socket, peer: Peer): void {
+    this.hold(socket);
+    socket.setKeepAlive(true, this.options.settings.slowReaderMs);
+    const release = this.connections.hold(peer.address);
+    socket.once('close', () => {
+      release();
+      this.admitWaiting(peer);
+    });
+    this.serve(socket);
+  }
+
+  private admitWaiting(peer: Peer): void {
+    while (!this.hasAll(peer)) {
+      const socket = this.waiting.next(peer.address);
+      if (!socket) return;
+      this.arrive(socket);
     }
+  }
+
+  private hold(socket: Socket): void {
     this.sockets.add(socket);
-    socket.setKeepAlive(true, settings.slowReaderMs);
     socket.once('close', () => this.sockets.delete(socket));
-    socket.once('close', this.connections.hold(address));
   }
 
   private peerOf(socket: { readonly remoteAddress?: string | undefined }): Peer {
@@ -438,8 +528,18 @@ function respondToProtocolError(reason: Error & { readonly code?: string }, sock
       : reason.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ['408 Request Timeout', 'request timeout']
         : ['400 Bad Request', 'bad request'];
-  const body = `{"errors":[{"code":"${code}","description":"The request could not be read."}]}`;
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json;charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  socket.end(responseText(status, code, 'The request could not be read.'));
 }
+
+/** Of a response that no request has. */
+function responseText(status: string, code: string, description: string, headers = ''): string {
+  const body = JSON.stringify({ errors: [{ code, description }] });
+  return `HTTP/1.1 ${status}\r\ncontent-type: application/json;charset=utf-8\r\n${headers}content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
+}
+
+const LATE = responseText(
+  '429 Too Many Requests',
+  'too many requests',
+  'Other connections of this address were busy for too long: open fewer at a time, or keep them open between requests.',
+  'retry-after: 1\r\n',
+);

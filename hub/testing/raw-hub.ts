@@ -25,9 +25,10 @@ export async function closeHub(): Promise<void> {
 export function dial(
   port: number,
   text = '',
+  localAddress = '127.0.0.1',
 ): { readonly socket: Socket; readonly received: () => string } {
   let received = '';
-  const socket = connect(port, '127.0.0.1')
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
     .on('error', () => undefined)
     .on('data', (part) => (received += String(part)));
   sockets.push(socket);
