@@ -69,7 +69,6 @@ export async function runBurrow({ args, nodeArgs = [], environment = {} }: Proce
 const UNLIMITED = [
   '--rate=0',
   '--rate-address=0',
-  '--sockets-per-address=1000',
   '--query-timeout=120000',
   '--query-timeout-max=120000',
 ];

@@ -50,7 +50,6 @@ export function memoryStorage(): HubStorage {
 const UNLIMITED = {
   ratePerToken: 0,
   ratePerAddress: 0,
-  socketsPerAddress: 1000,
   queryTimeoutDefaultMs: 120_000,
   queryTimeoutMaxMs: 120_000,
   // Their program is made by a bundler: `hub-process.ts` has them.
