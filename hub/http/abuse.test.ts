@@ -55,6 +55,9 @@ test('T13: connections on which no WebSocket is opened are closed, whatever thei
 const PING = 'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n';
 const PING_ONCE = 'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
 
+/** A machine that is slow ends no request whose body has begun. */
+const PATIENT = { bodyWindowMs: 120_000 };
+
 /** The start of a query, which ends with `"add":1}`. */
 const begun = ({ secret }: TestHub): string =>
   `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\ncontent-length: 9\r\n\r\n{`;
@@ -69,7 +72,7 @@ test('T13: connections are counted, in all and by address', async () => {
 });
 
 test('T13: a connection that waits for a request makes room for another of its address', async () => {
-  const limits = { sockets: 10, socketsPerAddress: 2, keepAliveMs: 120_000 };
+  const limits = { ...PATIENT, sockets: 10, socketsPerAddress: 2, keepAliveMs: 120_000 };
   const opened = await open({ settings: limits });
   const first = dial(opened.port, PING);
   await expect.poll(first.received).toContain('resource');
@@ -105,7 +108,9 @@ test('T13: of many requests at once from one address, none is refused', async ()
 });
 
 test('T13: a connection that waits too long for others of its address is told so', async () => {
-  const opened = await open({ settings: { socketsPerAddress: 1, connectionWaitMs: 200 } });
+  const opened = await open({
+    settings: { ...PATIENT, socketsPerAddress: 1, connectionWaitMs: 200 },
+  });
   const busy = dial(opened.port, begun(opened));
   await once(busy.socket, 'connect');
   const late = dial(opened.port, PING);
@@ -129,7 +134,7 @@ test('T13: connections that wait take no place of another address', async () => 
 });
 
 test('T13: while others of its address wait, a connection is ended with its response, and its client is told', async () => {
-  const opened = await open({ settings: { ...OTHERS, socketsPerAddress: 1 } });
+  const opened = await open({ settings: { ...PATIENT, ...OTHERS, socketsPerAddress: 1 } });
   const busy = dial(opened.port, begun(opened), '127.0.0.2');
   await expect.poll(() => countedBy(opened)).toBe(2);
   const next = dial(opened.port, PING, '127.0.0.2');

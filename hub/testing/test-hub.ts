@@ -50,6 +50,7 @@ export function memoryStorage(): HubStorage {
 const UNLIMITED = {
   ratePerToken: 0,
   ratePerAddress: 0,
+  connectionWaitMs: 120_000,
   queryTimeoutDefaultMs: 120_000,
   queryTimeoutMaxMs: 120_000,
   // Their program is made by a bundler: `hub-process.ts` has them.
