@@ -5,7 +5,14 @@ import { compareValues } from '../../values/compare.ts';
 import { isKind } from '../../values/value.ts';
 import type { ActionName, Micros, ObjectValue, Value } from '../../values/value.ts';
 import { joinSources } from './runs.ts';
-import { compareTuples, restOf, withSources, type Tuple } from './tuple.ts';
+import {
+  compareTuples,
+  directionsOf,
+  restOf,
+  tupleInDirections,
+  withSources,
+  type Tuple,
+} from './tuple.ts';
 
 export interface Change {
   readonly ts: Micros;
@@ -41,7 +48,7 @@ export const compareChanges = (a: Change, b: Change): number =>
 /** Changes of all members. A change that several members have is listed once, with the sources of all. */
 export function unitedChanges(members: readonly (readonly Change[])[]): readonly Change[] {
   const byName = new Map<string, Change>();
-  for (const change of members.flat()) {
+  for (const change of inOneDirection(members).flat()) {
     const { ts, action, tuple } = change;
     const { ref, group, values = [] } = tuple;
     const name = `${ts} ${action} ${refBytes(ref)}${group}${encodeNumberTypes(values)}`;
@@ -50,6 +57,16 @@ export function unitedChanges(members: readonly (readonly Change[])[]): readonly
     byName.set(name, known ? { ...known, tuple: withSources(known.tuple, sources) } : change);
   }
   return [...byName.values()];
+}
+
+/** Equal values have equal groups: those of a join by a lambda may be in another direction than the others. */
+function inOneDirection(members: readonly (readonly Change[])[]): readonly (readonly Change[])[] {
+  const isTurned = ([first]: readonly Change[]): boolean =>
+    first !== undefined && directionsOf(first.tuple).includes(true);
+  if (members.length < 2 || !members.some(isTurned)) return members;
+  return members.map((changes) =>
+    changes.map((change) => ({ ...change, tuple: tupleInDirections(change.tuple, []) })),
+  );
 }
 
 /** The list under a key, empty if there was none. */
@@ -106,7 +123,7 @@ export function combinedChanges(
   combine: (runs: readonly (readonly Tuple[])[]) => readonly Tuple[],
 ): readonly Change[] {
   const byGroup = new Map<string, { readonly member: number; readonly change: Change }[]>();
-  members.forEach((changes, member) => {
+  inOneDirection(members).forEach((changes, member) => {
     for (const change of changes) listAt(byGroup, change.tuple.group).push({ member, change });
   });
   const combined: Change[] = [];

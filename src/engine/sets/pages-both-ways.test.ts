@@ -144,3 +144,13 @@ test.each<readonly [what: string, set: Query, elements: readonly unknown[]]>([
   const before = { before: { quote: last.after } };
   expect(await readPages(world, set, 'before', before)).toEqual(elements.slice(0, size));
 });
+
+test('events of sets in both directions are those of one set', async () => {
+  const world = await openPosts();
+  const added = (values: readonly number[]) => values.map((at) => ['add', [at]]);
+  const ada = of('oldest', 'ada');
+  expect(await world.events({ intersection: [newest, ada] })).toEqual(added(ODD));
+  expect(await world.events({ union: [newest, ada] })).toEqual(added(UP));
+  expect(await world.events({ difference: [newest, ada] })).toEqual(added([20, 40]));
+  expect(await world.events(ofBoth)).toEqual(added(UP));
+});
