@@ -62,3 +62,19 @@ test('what a user has written is gone when they have logged out, also for a part
   expect(states).toEqual(['running', 'confirmed', 'idle']);
   await db.close();
 });
+
+test('a write before the database is open says so, and one that nobody has logged in for', async () => {
+  const { db } = await openFake();
+  let open = (_: typeof db): void => undefined;
+  const opened = new Promise<typeof db>((resolve) => (open = resolve));
+  const session = new Session({ database: opened, loginKey: 'key' });
+  session.start();
+  const mutation = new Mutation<string>(() => q.Now(), {}, session);
+  const run = () =>
+    mutation.run({ ...session.get(), query: () => q.Concat(['x']), options: {} }, []);
+  await expect(run()).rejects.toThrow('The database is not open yet');
+  open(db);
+  await expect.poll(() => session.get().state).toBe('logged-out');
+  await expect(run()).rejects.toThrow('Nobody has logged in.');
+  await db.close();
+});

@@ -8,7 +8,7 @@ import {
 } from '../../index.ts';
 import { Cell } from './cell.ts';
 import { requireKnown } from './require-known.ts';
-import type { SessionState } from './session.ts';
+import { notOpen, type SessionState } from './session.ts';
 
 /**
  * What became of the last run.
@@ -48,6 +48,7 @@ export const isSynced = (client: Client): client is SyncClient => 'submit' in cl
 
 export interface MutationUse<Args extends readonly unknown[], T> {
   readonly client: Client | undefined;
+  readonly state?: SessionState['state'];
   /** Why there is no client, if it is not that nobody tried to log in. */
   readonly error?: BurrowError | undefined;
   readonly query: (...args: Args) => Expr<T>;
@@ -107,7 +108,7 @@ export class Mutation<T> extends Cell<MutationState<T>> {
   }
 
   private async write<Args extends readonly unknown[]>(
-    { client, error, query, options: { label, data } }: MutationUse<Args, T>,
+    { client, state, error, query, options: { label, data } }: MutationUse<Args, T>,
     args: Args,
   ): Promise<T | undefined> {
     const run = ++this.runs;
@@ -118,7 +119,8 @@ export class Mutation<T> extends Cell<MutationState<T>> {
     };
     emit({ state: 'running' });
     try {
-      if (!client) throw error ?? new UsageError('Nobody has logged in.');
+      if (!client)
+        throw error ?? (state === 'opening' ? notOpen() : new UsageError('Nobody has logged in.'));
       if (!isSynced(client)) {
         const value = await client.query(query(...args));
         emit({ state: 'confirmed', value });

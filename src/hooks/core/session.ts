@@ -61,6 +61,8 @@ export const OPENING: SessionState = {
   sync: undefined,
 };
 
+export const notOpen = (): UsageError => new UsageError('The database is not open yet.');
+
 /** One that is undefined would go on as who is logged in. */
 const hasSecret = (login: SessionLogin): login is { readonly secret: string } =>
   (login as { readonly secret?: string }).secret !== undefined;
@@ -219,7 +221,7 @@ export class Session extends Cell<SessionState> {
   private database(): Database {
     const { database, error } = this.get();
     if (database) return database;
-    throw error ?? new UsageError('The database is not open yet.');
+    throw error ?? notOpen();
   }
 
   private enter(
