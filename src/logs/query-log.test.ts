@@ -107,6 +107,16 @@ test.each([1, 10, 22, 30])(
   },
 );
 
+test('of many secrets in a header nothing is kept, however much hiding them shortens it', async () => {
+  const { log, store } = openLogKit();
+  const secret = 'fnAEaBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789';
+  const userAgent = `${`${secret} `.repeat(12)}${secret}`;
+  log.add(requestAt(NOON, { userAgent }), ANSWER);
+  await log.flush();
+  const [record] = await linesOf(store);
+  expect(record?.['REQUEST_HEADERS']).not.toContain('fn');
+});
+
 test('add() writes when a batch is full, without a flush', async () => {
   const { log, store } = openLogKit();
   for (let i = 0; i < BATCH_RECORDS - 1; i++) log.add(requestAt(NOON + i), ANSWER);

@@ -153,8 +153,16 @@ export function queryKept(
 }
 
 /** Secrets are hidden before the cut: a part of one does not look like one. */
-const kept = (text: string): string =>
-  hideSecretTexts(text.slice(0, 2 * KEPT_CHARACTERS)).slice(0, KEPT_CHARACTERS);
+/** Of so many characters the beginning of a secret does not look like one yet. */
+const BEGUN_SECRET = 32;
+
+/** Looked at no further than it can matter, for a pattern may take long over a long text. */
+function kept(text: string): string {
+  const start = text.slice(0, 2 * KEPT_CHARACTERS);
+  const shown = hideSecretTexts(start);
+  const end = start === text ? KEPT_CHARACTERS : shown.length - BEGUN_SECRET;
+  return shown.slice(0, Math.min(end, KEPT_CHARACTERS));
+}
 
 /** The last header and its result: a page always sends the same. */
 let lastHeader = { given: '', kept: '' };
