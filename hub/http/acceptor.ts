@@ -293,12 +293,15 @@ export class Acceptor {
 
   /** Those that wait get the places of connections that are idle: not at once, for a request on one of those may be there already. */
   private lookForIdle(): void {
-    this.looking ??= setTimeout(() => {
-      this.looking = undefined;
-      for (const [address, count] of this.waiting.counts()) this.idle.endOldest(address, count);
-      if (this.waiting.count > 0) this.lookForIdle();
-    }, LOOK_MS);
+    // After what has come on connections meanwhile was read: where nothing was for a while, timers are first.
+    this.looking ??= setTimeout(() => setImmediate(this.endIdle), LOOK_MS);
   }
+
+  private readonly endIdle = (): void => {
+    this.looking = undefined;
+    for (const [address, count] of this.waiting.counts()) this.idle.endOldest(address, count);
+    if (this.waiting.count > 0) this.lookForIdle();
+  };
 
   private isBarred({ address, isTrusted }: Peer): boolean {
     return !isTrusted && !this.misuses.hasLeft(address);
