@@ -100,6 +100,15 @@ test('T13: a request on a connection that was idle is answered, whatever connect
   expect(first.received().match(/resource/g)).toHaveLength(2);
 });
 
+test('T13: where no more may wait, a connection that has just become idle is ended', async () => {
+  const { port } = await open({ settings: { socketsPerAddress: 1 } });
+  const first = dial(port, PING);
+  await expect.poll(first.received).toContain('resource');
+  const next = [dial(port, PING_ONCE), dial(port, PING_ONCE)];
+  for (const { received } of next) await expect.poll(received).toContain('resource');
+  expect(first.socket.destroyed).toBe(true);
+});
+
 test('T13: of many requests at once from one address, none is refused', async () => {
   const { port } = await open({ settings: { socketsPerAddress: 10 } });
   const asked = Array.from({ length: 20 }, () => dial(port, PING_ONCE));

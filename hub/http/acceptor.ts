@@ -288,7 +288,8 @@ export class Acceptor {
     else if (this.wait(socket, peer)) {
       this.idle.endNext(peer.address);
       this.lookForIdle();
-    } else this.refuse(socket);
+    } else if (this.idle.endOldest(peer.address, 1, 0)) this.admit(socket, peer);
+    else this.refuse(socket);
   }
 
   /** Those that wait get the places of connections that are idle: not at once, for a request on one of those may be there already. */

@@ -28,8 +28,8 @@ export class IdleConnections {
   }
 
   /** @returns false: no connection of the address has been idle for long enough. */
-  endOldest(address: string, count = 1): boolean {
-    const untilMs = performance.now() - ON_ITS_WAY_MS;
+  endOldest(address: string, count = 1, forMs = ON_ITS_WAY_MS): boolean {
+    const untilMs = performance.now() - forMs;
     const ended: Socket[] = [];
     for (const [socket, sinceMs] of this.idle.get(address) ?? []) {
       if (sinceMs > untilMs || ended.length === count) break;
