@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
+import type { KeptWrite, SavedWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import { openStorage } from '../testing/private-files.ts';
 import { readKept } from './outbox-file.ts';
@@ -12,10 +12,14 @@ type Numbers = Pick<ReplicaState, 'device' | 'lastSeq' | 'settledSeq'>;
 /** Tabs of one copy, and its state as the store has it. */
 async function openCopy() {
   const { folder } = await openStorage();
+  const recovered: string[] = [];
   let state: Numbers = { device: 'aa', lastSeq: 0, settledSeq: 0 };
   const replica = {
     state: () => Promise.resolve(state),
-    recover: () => Promise.resolve(0),
+    recover: (device: string | undefined, writes: readonly SavedWrite[]) => {
+      for (const { item } of writes) recovered.push(`${device} ${item.seq}`);
+      return Promise.resolve(0);
+    },
     unsent: () => {
       const { device, lastSeq, settledSeq } = state;
       const seqs = numbers(settledSeq + 1, lastSeq);
@@ -45,7 +49,20 @@ async function openCopy() {
   };
   const bytes = (): number =>
     [...folder.files.values()].reduce((sum, file) => sum + file.bytes.length, 0);
-  return { folder, replica, openTab, submit, settle, move, bytes, state: () => state };
+  /** The database went back to this. */
+  const revert = (to: Numbers): void => void (state = to);
+  return {
+    folder,
+    replica,
+    recovered,
+    openTab,
+    submit,
+    settle,
+    move,
+    revert,
+    bytes,
+    state: () => state,
+  };
 }
 
 const write = (seq: number, device: string, chars: number): KeptWrite => ({
@@ -180,6 +197,48 @@ test('a kill while writes are moved leaves them under one id', async () => {
     ways.add((await foundWrites(folder)).map(({ device, item }) => device + item.seq).join(' '));
   }
   expect([...ways]).toEqual(['aa1 aa2', 'bb1 bb2']);
+});
+
+test('a database that goes back to before its writes were numbered anew gets those that were made since', async () => {
+  const { folder, recovered, openTab, submit, settle, move, revert, state } = await openCopy();
+  const tab = await openTab();
+  for (let seq = 1; seq <= 2; seq += 1) await submit(tab);
+  const before = state();
+  move('bb');
+  await settle(0, [tab]);
+  await submit(tab);
+  await tab.close();
+  revert(before);
+  const next = await openTab();
+  expect(recovered).toEqual(['undefined 1', 'undefined 2', 'undefined 3']);
+  // Each has its second copy, under the number that it has now.
+  await settle(0, [next]);
+  expect((await foundWrites(folder)).map(({ device, item }) => device + item.seq)).toEqual([
+    'aa1',
+    'aa2',
+  ]);
+});
+
+test('a kill after writes were numbered anew, and before their second copy was, loses none with the database', async () => {
+  const { recovered, openTab, submit, move, revert } = await openCopy();
+  const tab = await openTab();
+  for (let seq = 1; seq <= 2; seq += 1) await submit(tab);
+  move('bb');
+  await submit(tab);
+  await tab.close();
+  revert({ device: 'bb', lastSeq: 0, settledSeq: 0 });
+  await openTab();
+  expect(recovered).toEqual(['bb 3', 'undefined 1', 'undefined 2']);
+});
+
+test('writes of a copy of somebody else, under the same name before, are not taken', async () => {
+  const { recovered, openTab, submit, revert } = await openCopy();
+  const tab = await openTab();
+  await submit(tab);
+  await tab.close();
+  revert({ device: 'cc', lastSeq: 0, settledSeq: 0 });
+  await openTab();
+  expect(recovered).toEqual([]);
 });
 
 test('all that were numbered anew have verdicts: nothing is left of them', async () => {

@@ -5,7 +5,7 @@ import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import { random } from '../browser/random.ts';
-import { forgetKept, OutboxFile, readKept } from './outbox-file.ts';
+import { forgetKept, keptOf, OutboxFile } from './outbox-file.ts';
 
 export interface SecondCopyOptions {
   readonly name: string;
@@ -27,10 +27,17 @@ export class SecondCopy {
   async recover({ device }: ReplicaState): Promise<number> {
     if (this.file) return 0;
     const { name, replica, report } = this.options;
-    const kept = (await readKept(name)).filter((write) => write.device === device);
-    const missing = await replica.recover(device, kept);
+    const { devices, writes } = await keptOf(name, device);
+    const missing = await replica.recover(
+      device,
+      writes.filter((write) => write.device === device),
+    );
+    await replica.recover(
+      undefined,
+      writes.filter((write) => write.device !== device),
+    );
     this.device = device;
-    this.file = this.open(device).catch((reason: unknown) => {
+    this.file = this.open(devices).catch((reason: unknown) => {
       report(reason);
       return undefined;
     });
@@ -38,13 +45,13 @@ export class SecondCopy {
   }
 
   /** With all that is unsent, some of which no file may have. Files of closed tabs go when that is in this one; those of open tabs stay. */
-  private async open(device: DeviceId): Promise<OutboxFile | undefined> {
+  private async open(devices: ReadonlySet<DeviceId>): Promise<OutboxFile | undefined> {
     const { name, replica } = this.options;
     const file = await OutboxFile.open(name, hexOfBytes(random(8)));
     if (!file) return undefined;
     for (const write of await replica.unsent()) file.keep(write);
     await file.flushed();
-    await forgetKept(name, device);
+    await forgetKept(name, devices);
     return file;
   }
 
@@ -76,7 +83,7 @@ export class SecondCopy {
       if (this.device !== before || file.kept !== kept) return this.reconcile();
       file.move(before, device, unsent);
       this.device = device;
-      await forgetKept(name, before);
+      await forgetKept(name, new Set([before]));
     }
     file.settle(state, kept);
   }

@@ -89,6 +89,32 @@ test('recover() of a reverted copy, with a gap after what it has, keeps both und
   expect(await device.replica.outgoing(ALL)).toHaveLength(4);
 });
 
+test('recover() of writes under other ids of the copy numbers those anew that are not here', async () => {
+  const { id, items } = await keptOf(3);
+  const { device, fence } = await noteWorlds();
+  await device.replica.recover(id, saved(items.slice(0, 1)));
+  await device.submit(createNote(9));
+  expect(await device.replica.recover(undefined, saved(items))).toBe(0);
+  const all = await device.replica.outgoing(ALL);
+  expect(all.map(({ seq, query }) => [seq, query])).toEqual([
+    [1, items[0]!.query],
+    [2, JSON.stringify(createNote(9))],
+    [3, items[1]!.query],
+    [4, items[2]!.query],
+  ]);
+  expect(await numbersIn(device)).toEqual([1, 2, 3, 4, 9]);
+  // Those that have their verdicts are here as well.
+  await device.replica.settle(
+    fence,
+    all.map((item) => verdictOn(item, 'confirmed', 1)),
+  );
+  await device.replica.recover(undefined, saved(items));
+  expect(await device.replica.outgoing(ALL)).toEqual([]);
+  await device.submit(createNote(10));
+  const [last] = await device.replica.outgoing(ALL);
+  expect(last!.now).toBeGreaterThan(Math.max(...all.map(({ now }) => now)));
+});
+
 test('resubmitAll() offers confirmed writes again that the restored hub lacks', async () => {
   const { device, fence } = await noteWorlds();
   await device.submit(createNote(2));

@@ -1,16 +1,19 @@
 /** Takes back writes from their second copy outside the database (`worker/sync/outbox-file.ts`), after the database was lost. */
+import type { Reader } from '../../../store/reader.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import { ChangedKeys } from '../rebase/changed-keys.ts';
 import { rebasePending } from '../rebase/rebase.ts';
 import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
 import type { OutboxRecord, SavedWrite } from '../state/outbox-record.ts';
 import { outboxRow } from '../state/outbox-row.ts';
+import { outboxRange, outboxRecords } from '../state/outbox-rows.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { hashed } from './new-record.ts';
 import { moveToDevice } from './renumber.ts';
 
 export interface SavedWrites {
-  readonly device: DeviceId;
+  /** Undefined: of other ids that this copy had. */
+  readonly device: DeviceId | undefined;
   readonly writes: readonly SavedWrite[];
   /** A device id that nobody has. */
   readonly fresh: DeviceId;
@@ -27,6 +30,13 @@ export function recoverWrites(
   { device, writes, fresh }: SavedWrites,
 ): StateChange<number> {
   const { input, state, host } = transaction;
+  if (device === undefined && writes.length > 0) {
+    const numbered = writes.filter(isUnknownIn(input.writer)).map(({ item, note }, i) => ({
+      item: hashed({ ...item, seq: state.lastSeq + i + 1 }, host.sha256),
+      note,
+    }));
+    return recoverWrites(transaction, { device: state.device, writes: numbered, fresh });
+  }
   const isNew = state.lastSeq === 0;
   const lost = writes.filter(({ item }) => isNew || item.seq > state.lastSeq);
   const first = lost[0]?.item;
@@ -36,12 +46,9 @@ export function recoverWrites(
   const expected = isNew ? first.seq : state.lastSeq + 1;
   const missing = last.seq - expected + 1 - lost.length;
   if (isNew && missing > 0) {
-    const numbered = lost.map(({ item, note }, i) => ({
-      item: hashed({ ...item, seq: i + 1 }, host.sha256),
-      note,
-    }));
-    const saved = { device: fresh, writes: numbered, fresh };
-    return { ...recoverWrites(transaction, saved), value: missing };
+    const other = { ...transaction, state: { ...state, device: fresh } };
+    const saved = { device: undefined, writes: lost, fresh };
+    return { ...recoverWrites(other, saved), value: missing };
   }
   for (const write of lost) input.writer.put('sync', outboxRow(state.era, recovered(write, state)));
   if (missing > 0) {
@@ -51,15 +58,22 @@ export function recoverWrites(
   const before = first.seq - 1;
   const next: ReplicaState = {
     ...state,
-    device,
+    device: device ?? state.device,
     lastSeq: last.seq,
-    lastNow: last.now,
+    lastNow: Math.max(state.lastNow, last.now),
     ...(isNew && { shownSeq: before, settledSeq: before }),
     generation: state.generation + 1,
   };
   // Before the first pull there is nothing to run them on.
   if (state.schema === undefined) return { value: 0, next };
   return { value: 0, ...rebasePending({ ...transaction, state: next }, new ChangedKeys()) };
+}
+
+/** Not here under another number: no two writes of a copy have the same time and query. @throws Suspended */
+function isUnknownIn(reader: Reader): (write: SavedWrite) => boolean {
+  const nameOf = ({ item }: SavedWrite): string => item.now + item.query;
+  const known = new Set(outboxRecords(reader, outboxRange()).map(nameOf));
+  return (write) => !known.has(nameOf(write));
 }
 
 /** It runs again before it is shown. */

@@ -107,7 +107,7 @@ class StoredReplica implements Replica {
     return this.store.changeFenced(fence, (transaction) => parkWrites(transaction, isParked));
   }
 
-  recover(device: DeviceId, writes: readonly SavedWrite[]) {
+  recover(device: DeviceId | undefined, writes: readonly SavedWrite[]) {
     const fresh = this.newDevice();
     return this.store.change((transaction) =>
       recoverWrites(transaction, { device, writes, fresh }),
