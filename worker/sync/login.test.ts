@@ -1,8 +1,11 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
 import { WELCOMED } from '../../src/sync/testing/device-world.ts';
+import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import { SYNC_PROTOCOL, type RequestOf } from '../../src/sync/protocol/messages.ts';
+import { openStorage } from '../testing/private-files.ts';
+import { OutboxFile } from './outbox-file.ts';
 import { CopyLogin, type CopyLoginOptions } from './login.ts';
 import type { TokenVault } from './token-vault.ts';
 
@@ -137,6 +140,31 @@ test('of two users who log in at once on a new device, in two tabs, the token of
   const second = other.login.logIn(HUB, { secret: 'of Bob', login: undefined }, undefined);
   await expect(second).rejects.toMatchObject({ code: 'forbidden' });
   expect([kept.get('copy'), other.login.token]).toEqual(['of Ada', undefined]);
+});
+
+test('the id that a lost copy had is taken up by its user alone, also where the hub has forgotten it', async () => {
+  await openStorage();
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const file = await OutboxFile.open('copy', 'tab');
+  const { actor } = WELCOMED;
+  const lost = 'ad'.repeat(16);
+  const item = { seq: 1, query: '{}', now: 1 } as KeptWrite['item'];
+  file?.keep({ device: lost, item, owner: { ...actor, subject: 'of Ada' } });
+  file?.close();
+  const devices: string[] = [];
+  const adopt: CopyLoginOptions['replica']['adopt'] = async (_hub, _welcome, device) => {
+    devices.push(device);
+    return {} as ReplicaState;
+  };
+  for (const user of ['of Bob', 'of Ada']) {
+    const fetch: typeof greet = async (url, init) => {
+      const welcome = (await (await greet(url, init)).json()) as typeof WELCOMED;
+      return Response.json({ ...welcome, actor: { ...actor, subject: user } });
+    };
+    const { login } = await tabWith('', { adopt, fetch });
+    await login.logIn(HUB, { secret: user, login: undefined }, undefined);
+  }
+  expect(devices).toEqual([expect.not.stringMatching(lost), lost]);
 });
 
 test('an address without a hub is named, by a login and by a token', async () => {

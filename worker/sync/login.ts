@@ -173,6 +173,10 @@ export class CopyLogin {
     // Only the identity is asked for here; the syncer deals with a hub of another history.
     if (!said.exchange.ok && OF_DEVICE.has(said.exchange.refusal.code))
       said = await hello(fresh, 0);
+    // A hub that has forgotten a device does not say whose it was.
+    const { owner } = kept ?? {};
+    if (said.exchange.ok && owner && !isSameIdentity(owner, said.exchange.value.actor))
+      said = await hello(fresh, 0);
     const { exchange } = said;
     if (exchange.ok) return { welcome: exchange.value, device: said.device };
     const { code, description } = exchange.refusal;

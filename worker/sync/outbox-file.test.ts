@@ -20,6 +20,8 @@ const write = (seq: number, device = 'one', query = '{}'): KeptWrite => ({
   },
 });
 
+const isOfOne = ({ device }: KeptWrite): boolean => device === 'one';
+
 const stateAt = (numbers: Pick<ReplicaState, 'lastSeq' | 'settledSeq'>) =>
   ({ device: 'one', ...numbers }) as ReplicaState;
 
@@ -70,7 +72,7 @@ test('of the line that says what is settled a power failure may leave a number, 
     cut(left);
     expect(seqs(await readKept('notes'))).toEqual([13]);
   }
-  await forgetKept('notes', new Set(['one']));
+  await forgetKept('notes', isOfOne);
   expect([...folder.files.keys()]).toEqual([]);
 });
 
@@ -121,7 +123,7 @@ test('forgetKept() removes what is elsewhere: neither files that are open nor th
   }
   const busy = await opened('busy');
   busy.keep(write(2));
-  await forgetKept('notes', new Set(['one']));
+  await forgetKept('notes', isOfOne);
   expect([...folder.files.keys()]).toEqual(['other.jsonl', 'busy.jsonl', 'busy.2.jsonl']);
   busy.close();
   await forgetKept('notes');
@@ -145,7 +147,7 @@ test('a file that another tab deletes before it is open is made again; one that 
   mine.close();
   (await folder.getFileHandle('gone.jsonl')).isGoneBefore = 'read';
   expect(seqs(await readKept('notes'))).toEqual([1]);
-  await forgetKept('notes', new Set(['one']));
+  await forgetKept('notes', isOfOne);
   expect([...folder.files.keys()]).toEqual([]);
 });
 

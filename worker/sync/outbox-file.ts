@@ -166,21 +166,7 @@ async function openAccess(database: string, name: string): Promise<SyncAccess | 
 
 /** Writes in the files of earlier tabs, in order, without a last line that a kill cut off. */
 export async function readKept(database: string): Promise<readonly KeptWrite[]> {
-  return inOrder(await filesIn(await folderOf(database, false)));
-}
-
-/** All of one copy, under whatever id: what is in one file is of one copy, and tells of all ids that it had. */
-export async function keptOf(
-  database: string,
-  device: DeviceId,
-): Promise<{ readonly devices: ReadonlySet<DeviceId>; readonly writes: readonly KeptWrite[] }> {
   const files = await filesIn(await folderOf(database, false));
-  const own = files.filter(({ devices }) => devices.includes(device));
-  const devices = new Set(own.flatMap((file) => file.devices));
-  return { devices, writes: inOrder(files).filter((write) => devices.has(write.device)) };
-}
-
-function inOrder(files: readonly KeptFile[]): readonly KeptWrite[] {
   const unsettled = files.flatMap((file) => file.unsettled);
   const writes = new Map(unsettled.map((write) => [`${write.device}/${write.item.seq}`, write]));
   return [...writes.values()].sort((a, b) => a.item.seq - b.item.seq);
@@ -198,8 +184,6 @@ export async function lastKept(database: string): Promise<KeptWrite | undefined>
 
 interface KeptFile {
   readonly name: string;
-  /** Of all that is said in it. */
-  readonly devices: readonly DeviceId[];
   readonly unsettled: readonly KeptWrite[];
 }
 
@@ -208,35 +192,33 @@ async function filesIn(
   folder: FileSystemDirectoryHandle | undefined,
 ): Promise<readonly KeptFile[]> {
   const settled = new Map<string, number>();
-  const files: (Omit<KeptFile, 'unsettled'> & { readonly writes: readonly KeptWrite[] })[] = [];
+  const files: { readonly name: string; readonly writes: readonly KeptWrite[] }[] = [];
   if (folder)
     for await (const [name, handle] of entriesOf(folder)) {
       const lines = await linesIn(handle as FileSystemFileHandle);
-      const writes = lines.flatMap((line) => writeIn(line) ?? []);
-      const devices = writes.map((write) => write.device);
       for (const line of lines) {
         const [, seq, device] = SETTLED.exec(line) ?? [];
-        if (!device) continue;
-        devices.push(device);
-        settled.set(device, Math.max(settled.get(device) ?? 0, Number(seq)));
+        if (device) settled.set(device, Math.max(settled.get(device) ?? 0, Number(seq)));
       }
-      files.push({ name, devices, writes });
+      files.push({ name, writes: lines.flatMap((line) => writeIn(line) ?? []) });
     }
-  return files.map(({ writes, ...file }) => ({
-    ...file,
+  return files.map(({ name, writes }) => ({
+    name,
     unsettled: writes.filter(({ device, item }) => item.seq > (settled.get(device) ?? 0)),
   }));
 }
 
 /**
  * Deletes the files of closed tabs, once their writes are stored elsewhere. Open files stay.
- * @param devices whose writes are stored elsewhere: files of other devices stay too. Undefined: all
+ * @param isElsewhere whether a write is stored elsewhere: files with others stay too
  */
-export async function forgetKept(database: string, devices?: ReadonlySet<DeviceId>): Promise<void> {
+export async function forgetKept(
+  database: string,
+  isElsewhere: (write: KeptWrite) => boolean = () => true,
+): Promise<void> {
   const folder = await folderOf(database, false);
   for (const { name, unsettled } of await filesIn(folder))
-    if (!devices || unsettled.every((write) => devices.has(write.device)))
-      await folder?.removeEntry(name).catch(() => undefined);
+    if (unsettled.every(isElsewhere)) await folder?.removeEntry(name).catch(() => undefined);
 }
 
 async function linesIn(handle: FileSystemFileHandle): Promise<readonly string[]> {

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { KeptWrite, SavedWrite } from '../../src/sync/device/state/outbox-record.ts';
+import type { Actor } from '../../src/sync/protocol/messages.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import { openStorage } from '../testing/private-files.ts';
 import { readKept } from './outbox-file.ts';
@@ -7,13 +8,21 @@ import { SecondCopy, type SecondCopyOptions } from './second-copy.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
-type Numbers = Pick<ReplicaState, 'device' | 'lastSeq' | 'settledSeq'>;
+type Numbers = Pick<ReplicaState, 'device' | 'lastSeq' | 'settledSeq' | 'actor'>;
+
+const userOf = (id: string): Actor => ({
+  database: [],
+  identity: [1024, id],
+  role: 'roles',
+  roles: [],
+});
+const ADA = userOf('1');
 
 /** Tabs of one copy, and its state as the store has it. */
 async function openCopy() {
   const { folder } = await openStorage();
   const recovered: string[] = [];
-  let state: Numbers = { device: 'aa', lastSeq: 0, settledSeq: 0 };
+  let state: Numbers = { device: 'aa', lastSeq: 0, settledSeq: 0, actor: ADA };
   const replica = {
     state: () => Promise.resolve(state),
     recover: (device: string | undefined, writes: readonly SavedWrite[]) => {
@@ -45,7 +54,7 @@ async function openCopy() {
   /** The writes without a verdict are numbered anew. */
   const move = (device: string): void => {
     const { lastSeq, settledSeq } = state;
-    state = { device, lastSeq: lastSeq - settledSeq, settledSeq: 0 };
+    state = { ...state, device, lastSeq: lastSeq - settledSeq, settledSeq: 0 };
   };
   const bytes = (): number =>
     [...folder.files.values()].reduce((sum, file) => sum + file.bytes.length, 0);
@@ -226,19 +235,39 @@ test('a kill after writes were numbered anew, and before their second copy was, 
   move('bb');
   await submit(tab);
   await tab.close();
-  revert({ device: 'bb', lastSeq: 0, settledSeq: 0 });
+  revert({ device: 'bb', lastSeq: 0, settledSeq: 0, actor: ADA });
   await openTab();
   expect(recovered).toEqual(['bb 3', 'undefined 1', 'undefined 2']);
 });
 
-test('writes of a copy of somebody else, under the same name before, are not taken', async () => {
+test('writes of a lost copy are taken back by the next one of the same user, and by nobody else', async () => {
   const { recovered, openTab, submit, revert } = await openCopy();
   const tab = await openTab();
   await submit(tab);
   await tab.close();
-  revert({ device: 'cc', lastSeq: 0, settledSeq: 0 });
-  await openTab();
+  const empty = { lastSeq: 0, settledSeq: 0 };
+  // A hub that has forgotten the device gives its id to anybody.
+  for (const device of ['aa', 'cc']) {
+    revert({ ...empty, device, actor: userOf('2') });
+    await (await openTab()).close();
+  }
   expect(recovered).toEqual([]);
+  revert({ ...empty, device: 'dd', actor: { ...ADA, role: 'client' } });
+  await openTab();
+  expect(recovered).toEqual(['undefined 1']);
+});
+
+test('writes that builds before have kept, without an owner, are those of the id they are under', async () => {
+  const { recovered, openTab, submit, revert } = await openCopy();
+  revert({ device: 'aa', lastSeq: 0, settledSeq: 0, actor: undefined });
+  const tab = await openTab();
+  await submit(tab);
+  await tab.close();
+  for (const device of ['cc', 'aa']) {
+    revert({ device, lastSeq: 0, settledSeq: 0, actor: ADA });
+    await (await openTab()).close();
+  }
+  expect(recovered).toEqual(['aa 1']);
 });
 
 test('all that were numbered anew have verdicts: nothing is left of them', async () => {

@@ -5,7 +5,9 @@ import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import { random } from '../browser/random.ts';
-import { forgetKept, keptOf, OutboxFile } from './outbox-file.ts';
+import { isSameIdentity } from '../../src/sync/device/view/impersonation.ts';
+import type { Owner } from '../../src/sync/protocol/messages.ts';
+import { forgetKept, OutboxFile, readKept } from './outbox-file.ts';
 
 export interface SecondCopyOptions {
   readonly name: string;
@@ -18,26 +20,31 @@ export class SecondCopy {
   private readonly options: SecondCopyOptions;
   private file: Promise<OutboxFile | undefined> | undefined = undefined;
   private device: DeviceId | undefined = undefined;
+  private owner: Owner | undefined = undefined;
 
   constructor(options: SecondCopyOptions) {
     this.options = options;
   }
 
   /** Restores the unsent writes of a copy that was lost. Returns how many could not be restored. */
-  async recover({ device }: ReplicaState): Promise<number> {
+  async recover({ device, actor }: ReplicaState): Promise<number> {
     if (this.file) return 0;
     const { name, replica, report } = this.options;
-    const { devices, writes } = await keptOf(name, device);
+    // Also under other ids that the user's copy had: in an earlier life of the database, or before its writes were numbered anew.
+    const isOwn = ({ owner, device: of }: KeptWrite): boolean =>
+      owner && actor ? isSameIdentity(owner, actor) : of === device;
+    const kept = (await readKept(name)).filter(isOwn);
     const missing = await replica.recover(
       device,
-      writes.filter((write) => write.device === device),
+      kept.filter((write) => write.device === device),
     );
     await replica.recover(
       undefined,
-      writes.filter((write) => write.device !== device),
+      kept.filter((write) => write.device !== device),
     );
     this.device = device;
-    this.file = this.open(devices).catch((reason: unknown) => {
+    this.owner = actor && ownerOf(actor);
+    this.file = this.open(isOwn).catch((reason: unknown) => {
       report(reason);
       return undefined;
     });
@@ -45,13 +52,13 @@ export class SecondCopy {
   }
 
   /** With all that is unsent, some of which no file may have. Files of closed tabs go when that is in this one; those of open tabs stay. */
-  private async open(devices: ReadonlySet<DeviceId>): Promise<OutboxFile | undefined> {
+  private async open(isOwn: (write: KeptWrite) => boolean): Promise<OutboxFile | undefined> {
     const { name, replica } = this.options;
     const file = await OutboxFile.open(name, hexOfBytes(random(8)));
     if (!file) return undefined;
-    for (const write of await replica.unsent()) file.keep(write);
+    for (const write of await replica.unsent()) file.keep(this.owned(write));
     await file.flushed();
-    await forgetKept(name, devices);
+    await forgetKept(name, isOwn);
     return file;
   }
 
@@ -59,7 +66,7 @@ export class SecondCopy {
   async keep(write: KeptWrite): Promise<void> {
     try {
       const file = await this.file;
-      file?.keep(write);
+      file?.keep(this.owned(write));
       if (this.options.durability === 'strict') await file?.flushed();
     } catch (reason) {
       // The write itself is stored: only its second copy is missing.
@@ -81,9 +88,13 @@ export class SecondCopy {
       const unsent = await replica.unsent();
       // Another call was first, or a write was kept meanwhile.
       if (this.device !== before || file.kept !== kept) return this.reconcile();
-      file.move(before, device, unsent);
+      file.move(
+        before,
+        device,
+        unsent.map((write) => this.owned(write)),
+      );
       this.device = device;
-      await forgetKept(name, new Set([before]));
+      await forgetKept(name, (write) => write.device === before);
     }
     file.settle(state, kept);
   }
@@ -92,4 +103,14 @@ export class SecondCopy {
     (await this.file)?.close();
     this.file = undefined;
   }
+
+  private owned(write: KeptWrite): KeptWrite {
+    return { ...write, owner: this.owner };
+  }
 }
+
+const ownerOf = ({ database, identity, subject }: Owner): Owner => ({
+  database,
+  identity,
+  subject,
+});

@@ -58,6 +58,8 @@ const actor = object(() => ({
   subject: optional(text()),
 }));
 export type Actor = TypeOf<typeof actor>;
+/** Of an actor, what does not change with its rights. */
+export type Owner = Pick<Actor, 'database' | 'identity' | 'subject'>;
 
 const welcome = object(() => ({
   protocol: count,

@@ -4,6 +4,7 @@ import type { Micros } from '../../../values/value.ts';
 import type { WriteNote } from '../../../answers.ts';
 import type { WriteState } from '../../../states.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
+import type { Owner } from '../../protocol/messages.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 
 export interface OutboxRecord {
@@ -42,6 +43,8 @@ export type SavedWrite = Pick<OutboxRecord, 'item' | 'note'>;
 
 export interface KeptWrite extends SavedWrite {
   readonly device: DeviceId;
+  /** Whose it is; undefined: kept by a build that did not say so. */
+  readonly owner?: Owner | undefined;
 }
 
 /** A write as the app is told of it: without what it does to the copy. */

@@ -21,7 +21,7 @@ import {
 } from '../../../engine/access.ts';
 import { Ref } from '../../../values/value.ts';
 import { NATIVE } from '../../../values/native-kinds.ts';
-import type { Actor } from '../../protocol/messages.ts';
+import type { Actor, Owner } from '../../protocol/messages.ts';
 import { noHistory } from './tracked-reads.ts';
 
 /** Thrown where a query calls a function with a role of its own: only the hub can grant that role. */
@@ -33,11 +33,11 @@ export class HubOnlyFunction {
 }
 
 /** Whether both are the same person, or holder of the same key, in the same database; what they may do can differ. */
-export const isSameIdentity = (one: Actor, other: Actor): boolean =>
+export const isSameIdentity = (one: Owner, other: Owner): boolean =>
   identityOf(one, other) === identityOf(other, one);
 
 /** Older hubs named no subject, or none for a key, and what is stored of them has none: it is taken to be that of the other. */
-const identityOf = ({ database, identity, subject }: Actor, other: Actor): string =>
+const identityOf = ({ database, identity, subject }: Owner, other: Owner): string =>
   JSON.stringify([database, identity, subject ?? other.subject]);
 
 export const impersonate = (actor: Actor): Impersonation => ({
