@@ -66,6 +66,26 @@ test('plain fetch of a path of the origin is answered by the page that has the d
   expect(text).not.toContain(database.rootSecret);
 });
 
+test('a request is executed once, also where a page has the database open twice', async () => {
+  await register('database=twice');
+  const worker = () => new Worker(new URL('./main.ts', import.meta.url), { type: 'module' });
+  const other = await openDatabase('twice', { worker });
+  database = await openDatabase('twice', { worker });
+  const notes = q.Collection('notes');
+  const admin = database.client();
+  await admin.query(q.CreateCollection({ name: 'notes' }));
+  const secret = await admin.query(q.Select('secret', q.CreateKey({ role: 'server' })));
+  const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };
+  const body = '{"create":{"collection":"notes"}}';
+  const answer = await fetch('/burrow/', { method: 'POST', headers, body });
+  expect(answer.status).toBe(201);
+  // What is executed ends before.
+  await Promise.all([other.close(), database.close()]);
+  database = await openDatabase('twice', { worker });
+  expect(await database.client().query(q.Count(q.Documents(notes)))).toBe(1);
+  await database.destroy();
+});
+
 test('a stream comes through the service worker', async () => {
   await register('database=streamed');
   database = await openDatabase('streamed', { worker: memoryWorker });

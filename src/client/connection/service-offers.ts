@@ -21,10 +21,13 @@ export interface OffersHost {
 export function answerOffers(host: OffersHost): () => void {
   const container = globalThis.navigator?.serviceWorker;
   if (!container) return () => undefined;
-  const listen = ({ data, ports }: MessageEvent<Partial<ServiceOffer> | undefined>): void => {
+  const listen = (event: MessageEvent<Partial<ServiceOffer> | undefined>): void => {
+    const { data, ports } = event;
     const [port] = ports;
     if (!port || data?.type !== 'burrow-offer' || data.protocol !== SERVICE_PROTOCOL) return;
     if (data.database !== undefined && data.database !== host.name) return;
+    // The page may have two that would do: each would execute the request.
+    event.stopImmediatePropagation();
     accept(host, port);
   };
   container.addEventListener('message', listen);
