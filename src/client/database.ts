@@ -17,6 +17,7 @@ import type { LossReport } from './connection/loss-report.ts';
 import { unlockCall, type Login } from './login.ts';
 import { Logs } from './logs/logs.ts';
 import { anything, readOptions } from './read-options.ts';
+import { requireSecure } from './require-secure.ts';
 import { answerOffers } from './connection/service-offers.ts';
 import { isPlain } from './queries/is-plain.ts';
 import { Streams } from './live/streams.ts';
@@ -203,11 +204,12 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * Keeps this database in step with a hub, from now on. It is a copy then: `sync.client` acts on it as the identity, and every write waits
    * in it until the hub has judged it. Resolves when it can be used: at once when this device has synced before.
    * Called again it gives the same `Sync`, with the sets of the last call and, if there is one, its login.
-   * @throws UsageError when an option is wrong
+   * @throws UsageError when an option is wrong, Unsupported on a page that was not served over https or from localhost
    * @throws QueryError when the login fails, the first sync has no connection, or the database holds something else
    */
   async sync(options: SyncOptions): Promise<Sync> {
     checkSyncOptions(options);
+    requireSecure('Sync');
     this.#synced ??= new Sync(this.#link, this.#clientHost(), this.files);
     return this.#synced.start(options);
   }

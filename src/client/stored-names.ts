@@ -1,5 +1,6 @@
 /** Under which names databases are stored: their own, or with a hash of whose they are. */
 import { Unsupported, UsageError } from './errors.ts';
+import { requireSecure } from './require-secure.ts';
 import { toBase64 } from './queries/values.ts';
 
 /** A database on this device. */
@@ -30,11 +31,7 @@ export async function storedName(name: string, identity: string | undefined): Pr
 export const nameOf = (name: string, hash: string): string => `${name} #${hash}`;
 
 async function hashOf(name: string, identity: string): Promise<string> {
-  if (!globalThis.crypto?.subtle) {
-    throw new Unsupported(
-      'The option `identity` needs a page that is served over https or from localhost.',
-    );
-  }
+  requireSecure('The option `identity`');
   const utf8 = new TextEncoder();
   const text = utf8.encode(identity.normalize('NFC'));
   const key = await crypto.subtle.importKey('raw', text, 'PBKDF2', false, ['deriveBits']);
