@@ -121,8 +121,8 @@ export const FAULTS = [
   [
     'ranges of turned sets begin at their end',
     'engine/sets/operations/reverse.ts',
-    'lower: request.upper.map(otherSide),',
-    'lower: request.lower.map(otherSide),',
+    'lower: request.upper.map(turned),',
+    'lower: request.lower.map(turned),',
   ],
   [
     'joins give a value as often as it is there',
