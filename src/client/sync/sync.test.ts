@@ -19,14 +19,14 @@ const ANSWER = { status: 201, body: '{"resource":1}', metrics: {} };
 const LOST = refusalError('worker_lost', 'The database worker was terminated.');
 
 test('a page that browsers hold for insecure is told so before it asks for anything', async () => {
-  const asked = vi.fn<() => void>();
-  const { db } = await openFake({ ...copyAnswers, sync: asked });
+  const sync = vi.fn<NonNullable<typeof copyAnswers.sync>>();
+  const { db } = await openFake({ ...copyAnswers, sync });
   vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) });
   await expect(db.sync(syncOptions)).rejects.toMatchObject({
     code: 'unsupported',
     description: 'Sync needs a page that is served over https or from localhost.',
   });
-  expect(asked).not.toHaveBeenCalled();
+  expect(sync).not.toHaveBeenCalled();
 });
 
 const judged = (id: string): JudgedData => ({

@@ -65,7 +65,7 @@ test('what a user has written is gone when they have logged out, also for a part
 
 test('a write before the database is open says so, and one that nobody has logged in for', async () => {
   const { db } = await openFake();
-  let open = (_: typeof db): void => undefined;
+  let open: (database: typeof db) => void = () => undefined;
   const opened = new Promise<typeof db>((resolve) => (open = resolve));
   const session = new Session({ database: opened, loginKey: 'key' });
   session.start();
