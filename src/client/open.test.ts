@@ -111,7 +111,7 @@ test('startWorker() tells a worker that fails from one that is silent and one of
   await expect(startWorker(() => old.asWorker())).rejects.toThrow('different builds');
 
   const none = () => {
-    throw new Error('refused by policy');
+    throw new Error('refused by policy.');
   };
   await expect(startWorker(none)).rejects.toThrow(
     /could not be started: refused by policy\. .*trusted-types burrow.*option `worker`/,

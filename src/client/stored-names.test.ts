@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { UsageError } from './errors.ts';
 import { checkName, listDatabases, storedName } from './stored-names.ts';
+
+afterEach(() => vi.unstubAllGlobals());
 
 test('storedName() is the name itself without an identity, and hides the one it has', async () => {
   expect(await storedName('notes', undefined)).toBe('notes');
@@ -36,3 +38,21 @@ test('listDatabases() says where it works', async () => {
     'Databases can only be listed in a browser with `indexedDB.databases`.',
   );
 });
+
+test.each([
+  ['throws', () => fail()],
+  ['rejects', async () => fail()],
+])(
+  'listDatabases() has a code where a page may store nothing: indexedDB %s',
+  async (_, databases) => {
+    vi.stubGlobal('indexedDB', { databases });
+    await expect(listDatabases('notes')).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      description: 'No database can be listed: Access is denied in this context.',
+    });
+  },
+);
+
+function fail(): never {
+  throw new DOMException('Access is denied in this context.', 'SecurityError');
+}

@@ -1,5 +1,6 @@
 /** Under which names databases are stored: their own, or with a hash of whose they are. */
-import { Unsupported, UsageError } from './errors.ts';
+import { messageOf } from './connection/start-worker.ts';
+import { refusalError, Unsupported, UsageError } from './errors.ts';
 import { requireSecure } from './require-secure.ts';
 import { toBase64 } from './queries/values.ts';
 
@@ -46,6 +47,7 @@ async function hashOf(name: string, identity: string): Promise<string> {
 
 /**
  * The databases of this origin that were opened under a name: without an identity, and one for each that was given.
+ * @throws Unsupported where browsers cannot say, UnavailableError on a page that may store nothing, as in a frame without an origin
  * @example
  * for (const { name, identityHash } of await listDatabases('field-notes')) {
  *   console.log(name, identityHash ? 'of somebody' : 'of nobody');
@@ -56,10 +58,20 @@ export async function listDatabases(name: string): Promise<readonly StoredDataba
   const factory = globalThis.indexedDB as Partial<IDBFactory> | undefined;
   if (!factory?.databases)
     throw new Unsupported('Databases can only be listed in a browser with `indexedDB.databases`.');
-  const stored = await factory.databases();
+  const stored = await listed(factory as IDBFactory);
   return stored.flatMap(({ name: found = '' }) => {
     if (found === name) return [{ name, identityHash: undefined }];
     const [, of, identityHash] = STORED_NAME.exec(found) ?? [];
     return of === name ? [{ name, identityHash }] : [];
   });
+}
+
+async function listed(factory: IDBFactory): Promise<readonly IDBDatabaseInfo[]> {
+  try {
+    return await factory.databases();
+  } catch (cause) {
+    throw refusalError('storage_unavailable', `No database can be listed: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
 }

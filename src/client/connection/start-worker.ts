@@ -47,7 +47,7 @@ function construct(start: () => Worker): Worker {
     throw new TypeError('the option `worker` returned none');
   } catch (cause) {
     throw notStarted(
-      `The database worker could not be started: ${messageOf(cause)}${CHECK}`,
+      `The database worker could not be started: ${messageOf(cause).replace(/\.$/, '')}${CHECK}`,
       cause,
     );
   }
