@@ -38,10 +38,8 @@ export class SecondCopy {
       device,
       kept.filter((write) => write.device === device),
     );
-    await replica.recover(
-      undefined,
-      kept.filter((write) => write.device !== device),
-    );
+    const others = kept.filter((write) => write.device !== device);
+    if (others.length > 0) await replica.recover(undefined, others);
     this.device = device;
     this.owner = actor && ownerOf(actor);
     this.file = this.open(isOwn).catch((reason: unknown) => {

@@ -12,7 +12,7 @@ import { hashed } from './new-record.ts';
 import { moveToDevice } from './renumber.ts';
 
 export interface SavedWrites {
-  /** Undefined: of other ids that this copy had. */
+  /** Undefined: of other ids that copies of this user had. */
   readonly device: DeviceId | undefined;
   readonly writes: readonly SavedWrite[];
   /** A device id that nobody has. */
@@ -30,7 +30,7 @@ export function recoverWrites(
   { device, writes, fresh }: SavedWrites,
 ): StateChange<number> {
   const { input, state, host } = transaction;
-  if (device === undefined && writes.length > 0) {
+  if (device === undefined) {
     const numbered = writes.filter(isUnknownIn(input.writer)).map(({ item, note }, i) => ({
       item: hashed({ ...item, seq: state.lastSeq + i + 1 }, host.sha256),
       note,
@@ -58,7 +58,7 @@ export function recoverWrites(
   const before = first.seq - 1;
   const next: ReplicaState = {
     ...state,
-    device: device ?? state.device,
+    device,
     lastSeq: last.seq,
     lastNow: Math.max(state.lastNow, last.now),
     ...(isNew && { shownSeq: before, settledSeq: before }),

@@ -53,7 +53,7 @@ export interface Replica {
    * Takes back unsent writes after the copy was lost or reverted to an earlier state: under the same device id, so that none is made
    * twice. Changes nothing when there are other writes here. When some are missing in between, the rest moves to another device id.
    * Returns how many are missing.
-   * @param device undefined: those under other ids that this copy had; they follow what is here, in this order, but for those that are here
+   * @param device undefined: those under other ids that copies of this user had; they follow what is here, in this order, but for those that are here
    */
   recover(device: DeviceId | undefined, writes: readonly SavedWrite[]): Promise<number>;
   /**
