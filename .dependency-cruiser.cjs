@@ -313,6 +313,7 @@ module.exports = {
       'evaluators',
       'instance',
       'admission',
+      'connections',
       'http',
       'live',
       'sync',

@@ -6,7 +6,7 @@ import { codeOf } from '../../hosts/node-errors.ts';
 import { Refusal } from '../../src/errors.ts';
 import { inTime } from '../event-loop/in-time.ts';
 import { createHubServer, type HubServer } from '../http/create-hub-server.ts';
-import type { TlsFiles } from '../http/server-options.ts';
+import type { TlsFiles } from '../connections/acceptor.ts';
 import { createFilesRoute, type FilesRoute } from '../files/files-route.ts';
 import { openBlobs } from '../files/open-blobs.ts';
 import { createLiveRoute } from '../live/live-route.ts';

@@ -1,6 +1,6 @@
 /** The hub on the network: one port for HTTP/1.1, HTTP/2 and WebSockets. */
 import { isLoopback } from '../settings/settings.ts';
-import { Acceptor } from './acceptor.ts';
+import { Acceptor } from '../connections/acceptor.ts';
 import { RequestHandler } from './request-handler.ts';
 import { breakOff } from './send-response.ts';
 import type { HubServerOptions } from './server-options.ts';

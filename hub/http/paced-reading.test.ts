@@ -1,6 +1,6 @@
 /** How much of how many bodies is read in a turn of the event loop. */
 import { expect, test } from 'vitest';
-import type { AnyRequest } from './acceptor.ts';
+import type { AnyRequest } from '../connections/any-request.ts';
 import { pauseForTurn } from './paced-reading.ts';
 
 /** Counts the bodies that are read on in one turn; each is paused again at once. */

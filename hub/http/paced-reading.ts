@@ -3,7 +3,7 @@
  * in one turn: their addresses take turns.
  */
 import { LoopTurns } from '../event-loop/loop-turns.ts';
-import type { AnyRequest } from './acceptor.ts';
+import type { AnyRequest } from '../connections/any-request.ts';
 
 /** Two chunks of a socket. */
 export const TURN_BYTES = 128 * 1024;

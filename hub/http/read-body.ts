@@ -5,7 +5,7 @@
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { Refusal } from '../../src/errors.ts';
 import type { HubSettings } from '../settings/settings.ts';
-import type { AnyRequest } from './acceptor.ts';
+import type { AnyRequest } from '../connections/any-request.ts';
 import { isLong, ownBytes, type TextParts } from '../evaluators/text-parts.ts';
 import type { BodyShare } from './body-memory.ts';
 import { BodyParts } from './body-parts.ts';

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { networkOf, peerOf } from '../admission/addresses.ts';
 import { credentialOf, type Credential } from '../admission/admission.ts';
-import type { AnyRequest, AnyResponse } from './acceptor.ts';
+import type { AnyRequest, AnyResponse } from '../connections/any-request.ts';
 import type { HubRequest } from './route.ts';
 import type { HubServerOptions } from './server-options.ts';
 

@@ -1,6 +1,6 @@
 /** Long answers and long parts of streams are written over several turns of the event loop, whatever their sockets take. */
 import { expect, test } from 'vitest';
-import type { AnyResponse } from './acceptor.ts';
+import type { AnyResponse } from '../connections/any-request.ts';
 import { sendInParts, sendStream, type StreamedResponse } from './send-response.ts';
 
 const PART = 256 * 1024;

@@ -2,7 +2,7 @@
 import { Refusal } from '../../src/errors.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
 import { nextTurn, TURN_BYTES } from '../event-loop/next-turn.ts';
-import type { AnyResponse } from './acceptor.ts';
+import type { AnyResponse } from '../connections/any-request.ts';
 import { partsOf } from './parts.ts';
 import { isClosed } from './request-context.ts';
 

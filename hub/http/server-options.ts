@@ -1,13 +1,8 @@
+import type { TlsFiles } from '../connections/acceptor.ts';
 import type { OpenedHub } from '../instance/open-hub.ts';
 import type { Logger } from '../monitoring/logger.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import type { HubRoute } from './route.ts';
-
-/** Certificate chain and private key, PEM. */
-export interface TlsFiles {
-  readonly cert: string | Buffer;
-  readonly key: string | Buffer;
-}
 
 export interface HubServerOptions {
   readonly hub: Pick<

@@ -1,7 +1,7 @@
 /** A hub on a free port of loopback, over any storage: in memory when none is given. */
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createHubServer } from '../http/create-hub-server.ts';
-import type { TlsFiles } from '../http/server-options.ts';
+import type { TlsFiles } from '../connections/acceptor.ts';
 import type { HubRoute } from '../http/route.ts';
 import { createLogger } from '../monitoring/logger.ts';
 import { openHub, type HubStorage, type OpenedHub } from '../instance/open-hub.ts';

@@ -1,4 +1,4 @@
-import { inTime } from '../event-loop/in-time.ts';
+import { inTime } from './in-time.ts';
 
 /** Work that the server waits for when it stops. */
 export class InFlight {

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { afterEach, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { answerText } from '../../src/http/message.ts';
-import type { HubRoute } from './route.ts';
+import type { HubRoute } from '../http/route.ts';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';
 
 let hub: TestHub | undefined;

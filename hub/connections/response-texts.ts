@@ -1,0 +1,33 @@
+/** Responses that no request has: nothing of it could be read, or nothing was. */
+import type { Socket } from 'node:net';
+
+/** Errors below the request: there is none to route yet. */
+export function respondToProtocolError(
+  reason: Error & { readonly code?: string },
+  socket: Socket,
+): void {
+  if (!socket.writable || socket.destroyed) {
+    socket.destroy();
+    return;
+  }
+  const [status, code] =
+    reason.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'bad request']
+      : reason.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'request timeout']
+        : ['400 Bad Request', 'bad request'];
+  socket.end(responseText(status, code, 'The request could not be read.'));
+}
+
+function responseText(status: string, code: string, description: string, headers = ''): string {
+  const body = JSON.stringify({ errors: [{ code, description }] });
+  return `HTTP/1.1 ${status}\r\ncontent-type: application/json;charset=utf-8\r\n${headers}content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
+}
+
+/** Of a connection that has waited too long for a place. */
+export const LATE = responseText(
+  '429 Too Many Requests',
+  'too many requests',
+  'Other connections of this address were busy for too long: open fewer at a time, or keep them open between requests.',
+  'retry-after: 1\r\n',
+);
