@@ -83,6 +83,8 @@ export interface EngineContext {
   readonly schema: (database: DatabaseId) => Schema;
   /** Documents whose past this query has rewritten (`insert`, `remove`): keys. */
   readonly rewritten: Set<string>;
+  /** Called when the query has been evaluated: what it leaves has to be valid, not each step on the way. @throws QueryFailure */
+  readonly atEnd: (() => void)[];
   readonly lambdas: Lambdas;
   /** The caller's, or those of the role of the function being called. */
   readonly permissions: Permissions;
@@ -108,6 +110,7 @@ export function createContext(
     meters: parts.meters,
     schema: parts.schema,
     rewritten: parts.rewritten,
+    atEnd: parts.atEnd,
     lambdas,
     permissions: NOTHING_YET,
   };

@@ -103,6 +103,7 @@ export class EngineSession implements WriteSession, Lambdas {
       meters,
       schema: schema ?? context.schema,
       rewritten: context.rewritten,
+      atEnd: context.atEnd,
     };
     const names = new ContextNames({ ...parts, database });
     const session = new EngineSession(parts, () => permissions, steps, { names });

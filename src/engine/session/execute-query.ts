@@ -107,6 +107,7 @@ export function executeQuery(
     meters,
     schema,
     rewritten: new Set(),
+    atEnd: [],
   };
   const session = new EngineSession(parts, permissionsIn, budget);
   const turnMs = turnMsOf(plan);
@@ -129,6 +130,7 @@ function outcomeOf(
   if (parsed instanceof QueryFailure) return { ok: false, failure: parsed };
   try {
     const value = evaluate(parsed, session, request);
+    for (const check of session.context.atEnd) check();
     const text = renderValue(value, {
       names: new ContextNames(session.context),
       apiVersion: request.apiVersion,

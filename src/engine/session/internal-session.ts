@@ -53,6 +53,7 @@ export function internalSession(
     meters: new Meters(budget),
     schema,
     rewritten: new Set(),
+    atEnd: [],
   };
   return new EngineSession(parts, permissionsIn, budget);
 }

@@ -138,6 +138,7 @@ export class SetWorld {
       meters: new Meters({ spend: () => undefined, isSpent: false }),
       schema: schemasOver(reader, reader, lambdaNamed),
       rewritten: new Set(),
+      atEnd: [],
     };
     return createContext(parts, () => this.permissions, lambdas);
   }

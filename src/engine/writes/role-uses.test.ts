@@ -44,6 +44,32 @@ test.each([
   expect(await w.ask({ exists: role }, as)).toBe(false);
 });
 
+test('a query deletes a role and, after it, whoever has it', async () => {
+  const { w, as } = await world();
+  await w.ask({ create_function: obj({ name: 'f', body, role }) }, as);
+  const { ref } = await w.document({ create_key: obj({ role }) }, as);
+  const key = { delete: JSON.parse(JSON.stringify(ref)) as unknown };
+  const gone = [{ delete: role }, { delete: { function: 'f' } }];
+  // The key still has it.
+  expect(await w.fault({ do: gone }, as)).toMatchObject({
+    code: 'validation failed',
+    position: ['do', 0],
+    failures: [
+      { field: ['name'], description: expect.stringMatching(/^Role 'reader' is used by Key/) },
+    ],
+  });
+  await w.ask({ do: [...gone, key] }, as);
+  expect(await w.ask({ exists: role }, as)).toBe(false);
+});
+
+test('a function that names its role by text has the one that is created in its place', async () => {
+  const { w, as } = await world();
+  await w.ask({ create_function: obj({ name: 'f', body, role: 'reader' }) }, as);
+  const again = { create_role: obj({ name: 'reader' }) };
+  await w.ask({ do: [{ delete: role }, again] }, as);
+  expect(await w.ask({ exists: role }, as)).toBe(true);
+});
+
 test('roles of identities, other roles and keys of other databases do not keep a role', async () => {
   const { w, as } = await world();
   const membership = obj({ resource: coll('notes') });

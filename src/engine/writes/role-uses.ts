@@ -11,15 +11,31 @@ import { rowsOf } from '../catalog/native-rows.ts';
 import { failValidation } from './params.ts';
 import { isSameRef } from '../catalog/refs.ts';
 
-/** @throws `validation failed` for a role that a function, an access provider or a key has */
+/**
+ * A role that is deleted may be one that a function, an access provider or a key has, as long as none has it at the end of the query.
+ * Then throws `validation failed`, at the position of the deletion.
+ */
 export function requireRoleUnused(
   context: EngineContext,
   role: Ref,
   position: readonly Step[],
 ): void {
   const name = context.schema(role.database).byId('roles', role.id)?.name;
+  if (name !== undefined) context.atEnd.push(() => requireNoUser(context, role, name, position));
+}
+
+function requireNoUser(
+  context: EngineContext,
+  role: Ref,
+  name: string,
+  position: readonly Step[],
+): void {
+  const isNamedAgain = context
+    .schema(role.database)
+    .all('roles')
+    .some((each) => each.name === name);
   const user = userOf(context, role, (value) =>
-    isKind(value, 'ref') ? isSameRef(value, role) : value === name,
+    isKind(value, 'ref') ? isSameRef(value, role) : value === name && !isNamedAgain,
   );
   if (!user) return;
   const description = `Role '${name}' is used by ${kindName(user.ref)} '${user.name}'.`;
