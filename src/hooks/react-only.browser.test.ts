@@ -118,3 +118,23 @@ test('a server renders the loading state and opens nothing, and a page takes it 
   await expect.poll(() => place.textContent).toBe('0 notes');
   expect([complaints, opened, place.firstChild === server]).toEqual([[], 1, true]);
 });
+
+test('each of many rows with a query of its own shows its value', async () => {
+  const { db, begun, live } = await openNotes();
+  const rows = Array.from({ length: 150 }, (_, n) => n);
+  // Built anew for each rendering.
+  function Row({ n }: { readonly n: number }): ReactElement {
+    const { value, isLoading } = useQuery(q.Add(n, 0));
+    return createElement('i', null, isLoading ? 'loading ' : `${value} `);
+  }
+  const list = createElement(
+    'p',
+    null,
+    rows.map((n) => createElement(Row, { key: n, n })),
+    // What one of the first has asked, too.
+    createElement(Row, { key: 'again', n: 0 }),
+  );
+  const place = rendered(below(db, list));
+  await expect.poll(() => place.textContent).toBe([...rows, 0, ''].join(' '));
+  expect([begun(), live()]).toEqual([150, 150]);
+});

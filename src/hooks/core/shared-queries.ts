@@ -95,7 +95,16 @@ export class SharedQuery<T> extends Cell<QueryState<T>> {
 /** The live queries of one client, by their text, and where they are answered. */
 class SharedQueries implements Queries {
   private readonly client: Client;
-  private readonly byText = new Map<string, SharedQuery<unknown>>();
+  /**
+   * Whoever has one is given the same again: a component is rendered with a query before it subscribes, and once more when it changes.
+   * React drops what follows from another query in a rendering that shows nothing new, its subscription too.
+   */
+  private readonly byText = new Map<string, WeakRef<SharedQuery<unknown>>>();
+  private readonly gone = new FinalizationRegistry<string>((text) => {
+    if (!this.byText.get(text)?.deref()) this.byText.delete(text);
+  });
+  /** Nobody subscribes to them any more; the newest last. */
+  private readonly kept = new Set<SharedQuery<unknown>>();
 
   constructor(client: Client) {
     this.client = client;
@@ -105,27 +114,24 @@ class SharedQueries implements Queries {
     requireKnown(choices, CHOICES);
     const { at } = choices;
     const text = `${at ?? ''} ${queryText(query)}`;
-    const found = this.byText.get(text);
-    const shared = found?.isOver === false ? found : this.begin(query, at && { at });
-    // The one asked for last is dropped last.
-    this.byText.delete(text);
-    this.byText.set(text, shared);
+    const found = this.byText.get(text)?.deref();
+    if (found?.isOver === false) return found;
+    const shared = new SharedQuery((asked) => {
+      this.kept.delete(asked);
+      const stop = this.client.subscribe(query, asked, at && { at });
+      return () => {
+        stop();
+        this.keep(asked);
+      };
+    });
+    this.byText.set(text, new WeakRef(shared));
+    this.gone.register(shared, text);
     return shared;
   }
 
-  private begin(query: Arg, choices: SubscribeOptions | undefined): SharedQuery<unknown> {
-    this.dropOldest();
-    return new SharedQuery((observer) => this.client.subscribe(query, observer, choices));
-  }
-
-  private dropOldest(): void {
-    let extra = this.byText.size - KEPT_MAX + 1;
-    for (const [text, query] of this.byText) {
-      if (extra <= 0) return;
-      if (query.isHeard) continue;
-      this.byText.delete(text);
-      extra--;
-    }
+  private keep(query: SharedQuery<unknown>): void {
+    const [oldest] = this.kept.add(query);
+    if (oldest && this.kept.size > KEPT_MAX) this.kept.delete(oldest);
   }
 }
 

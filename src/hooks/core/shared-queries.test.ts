@@ -1,0 +1,42 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { q, type Client, type Observer } from '../../index.ts';
+import { queriesOf } from './shared-queries.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Answers each query with an object of its own. */
+const answering = (): Client =>
+  ({
+    subscribe: (_: unknown, observer: Observer<unknown>) => {
+      observer.next({}, { partial: [], from: 'device' });
+      return () => undefined;
+    },
+  }) as unknown as Client;
+
+const nextTask = () => new Promise((resolve) => setTimeout(resolve));
+
+test('whoever has a query finds the same one, however many are asked meanwhile', () => {
+  const queries = queriesOf(answering());
+  const held = Array.from({ length: 500 }, (_, n) => queries.find(q.Add(n, 0)));
+  expect(held.map((query, n) => query === queries.find(q.Add(n, 0)))).not.toContain(false);
+});
+
+test('of queries that nobody subscribes to any more, the last 100 values are kept', async () => {
+  const queries = queriesOf(answering());
+  const values: WeakRef<object>[] = [];
+  for (let n = 0; n < 150; n++) {
+    const query = queries.find(q.Add(n, 0));
+    const stop = query.subscribe(() => undefined);
+    values.push(new WeakRef(query.get().value as object));
+    stop();
+  }
+  await nextTask();
+  // A reference that was looked at lives to the end of the turn.
+  await nextTask();
+  collect();
+  const isKept = values.map((value) => value.deref() !== undefined);
+  expect(isKept).toEqual([...Array(50).fill(false), ...Array(100).fill(true)]);
+});
