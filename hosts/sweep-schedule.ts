@@ -11,7 +11,8 @@ export interface SweepScheduleOptions {
   readonly report: (reason: unknown) => void;
 }
 
-const FIRST_MS = 60_000;
+/** Soon: a page may never be open for a minute. */
+const FIRST_MS = 10_000;
 const SOON_MS = 5_000;
 const EVERY_MS = 3_600_000;
 

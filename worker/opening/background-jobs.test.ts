@@ -13,12 +13,12 @@ function openCounted() {
   const begun: string[] = [];
   const engine: Pick<Engine, 'buildIndexes' | 'collectExpiredData'> = {
     buildIndexes: () => Promise.resolve(void begun.push('builds')),
-    collectExpiredData: () => Promise.resolve(),
+    collectExpiredData: () => Promise.resolve(void begun.push('expired data')),
   };
   const jobs = openJobs({
     name: 'db',
     engine: engine as Engine,
-    files: { sweep: () => Promise.resolve() },
+    files: { sweep: () => Promise.resolve(void begun.push('files')) },
     exports: { work: () => Promise.resolve(void begun.push('exports')) },
     emit: () => undefined,
     report: (reason) => expect.unreachable(String(reason)),
@@ -42,4 +42,12 @@ test('nothing is begun once the database is closed', async () => {
   jobs.close();
   await vi.advanceTimersByTimeAsync(10_000);
   expect(begun).toEqual([]);
+});
+
+test('a page that is never open for more than half a minute removes what has expired', async () => {
+  const { jobs, begun } = openCounted();
+  jobs.start();
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(begun).toEqual(expect.arrayContaining(['expired data', 'files']));
+  jobs.close();
 });
