@@ -62,14 +62,24 @@ export const hostNames: Parse<readonly string[]> = (text) =>
       : refuse('names of hosts like hub.example, without a port', each),
   );
 
-/** As browsers send it: no path, no slash at the end. */
+/**
+ * As browsers send it: no path, no slash at the end. Apps in shells and extensions have schemes of their own, whose origin
+ * `URL` does not tell. Each is compared as a whole: an origin with a `*` would let nobody in.
+ */
 export const origins: Parse<readonly string[]> = (text) =>
   list(text).map((each) => {
-    const isOrigin = URL.canParse(each) && new URL(each).origin === each;
-    return isOrigin || each === '*' || each === 'null'
+    const isOwn = /^(?!https?:)[a-z][a-z\d+.-]*:\/\/[^\s/?#@]+$/.test(each);
+    const isOrigin = isOwn || (URL.canParse(each) && new URL(each).origin === each);
+    return (isOrigin && !each.includes('*')) || SPECIAL_ORIGINS.has(each)
       ? each
-      : refuse('origins like https://app.example or http://localhost:5173, or *', each);
+      : refuse(
+          'origins like https://app.example, http://localhost:5173 or capacitor://localhost, or *',
+          each,
+        );
   });
+
+/** All; that of files and sandboxed frames; that of files in some shells. */
+const SPECIAL_ORIGINS = new Set(['*', 'null', 'file://']);
 
 /** Not quoted when it has a password. */
 function plainUrl(text: string): URL | undefined {

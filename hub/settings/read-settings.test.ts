@@ -50,6 +50,11 @@ test.each([
   [{ BURROW_ROOT_SECRET: 'short' }, 'expected at least 24'],
   [{ BURROW_ROOT_SECRET: 'with:colon:is:a:scope:of:a:secret' }, 'expected at least 24'],
   [{ BURROW_CORS: 'https://a.example/path' }, 'expected origins like'],
+  [{ BURROW_CORS: 'https://*.a.example' }, 'expected origins like'],
+  [{ BURROW_CORS: 'chrome-extension://*' }, 'expected origins like'],
+  [{ BURROW_CORS: 'capacitor://localhost/' }, 'expected origins like'],
+  [{ BURROW_CORS: 'a.example' }, 'expected origins like'],
+  [{ BURROW_CORS: 'https://A.example' }, 'expected origins like'],
   [{ BURROW_LOG_LEVEL: 'loud' }, 'expected one of fatal'],
   [{ BURROW_QUERY_LOG: 'maybe' }, "'on' or 'off'"],
   [{ BURROW_HASH_COST: '4' }, 'from 10 to 14'],
@@ -66,6 +71,23 @@ test.each([
 ])('%j is refused in one sentence', (environment, sentence) => {
   expect(() => readSettings({}, environment)).toThrow(SettingsFault);
   expect(() => readSettings({}, environment)).toThrow(sentence);
+});
+
+test('origins of apps in shells, of extensions and of files can be listed', () => {
+  const cors = [
+    'capacitor://localhost',
+    'ionic://localhost',
+    'http://localhost',
+    'https://localhost',
+    'tauri://localhost',
+    'http://tauri.localhost',
+    'app://.',
+    'chrome-extension://gpcdmnbbkifgbhkidiiccbjhajbngkma',
+    'moz-extension://0a1b2c3d-0000-4000-8000-000000000000',
+    'file://',
+    'null',
+  ];
+  expect(readSettings({ cors: cors.join(', ') }, {}).corsOrigins).toEqual(cors);
 });
 
 test.each([

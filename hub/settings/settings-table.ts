@@ -106,7 +106,7 @@ export const SETTINGS = {
   tlsKey: optional('--tls-key <file>', 'private key, PEM', anyText),
   corsOrigins: required(
     '--cors <origins>',
-    'origins whose pages may send requests, comma-separated; * allows any',
+    'origins whose pages may send requests, comma-separated; * allows any but null',
     origins,
     NO_TEXTS,
   ),
