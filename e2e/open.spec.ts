@@ -277,7 +277,7 @@ test('in Node the package can be imported, and opening rejects with a sentence',
     { env: { PATH: process.env['PATH'] }, ...(cwd !== undefined && { cwd }) },
   );
   expect(stdout).toBe(
-    'Unsupported: A database can only be opened in a browser. On a server, use burrowdb/node or burrowdb/remote.\n{"add":[1,2]}\n',
+    'Unsupported: A database can only be opened in a page, not in a service worker. On a server, use burrowdb/node or burrowdb/remote.\n{"add":[1,2]}\n',
   );
   expect(stderr).toBe('');
 });

@@ -10,7 +10,7 @@ const echo: FakeAnswers = {
 };
 
 test('openDatabase() refuses to open where there is no Worker, and says so', async () => {
-  await expect(openDatabase('notes')).rejects.toThrow('only be opened in a browser');
+  await expect(openDatabase('notes')).rejects.toThrow('only be opened in a page');
   await expect(openDatabase('notes')).rejects.toBeInstanceOf(Unsupported);
 });
 

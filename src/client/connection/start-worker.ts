@@ -24,7 +24,7 @@ export async function startWorker(
 ): Promise<Worker> {
   if (start === startDefaultWorker && typeof Worker === 'undefined') {
     throw new Unsupported(
-      'A database can only be opened in a browser. On a server, use burrowdb/node or burrowdb/remote.',
+      'A database can only be opened in a page, not in a service worker. On a server, use burrowdb/node or burrowdb/remote.',
     );
   }
   const worker = construct(start);
