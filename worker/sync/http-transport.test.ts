@@ -101,9 +101,11 @@ test('an answer that is no welcome is no answer', async () => {
   await expect(transport.hello(HELLO)).rejects.toThrow('hello.lastSeq: expected an integer');
 });
 
-test('who knows nothing of sync is an older hub; any other answer is none', async () => {
-  const older = await transportThat(() => new Response('', { status: 404 })).hello(HELLO);
-  expect(older).toMatchObject({ ok: false, refusal: { code: 'upgrade_needed' } });
+test('what others answer in place of the hub is no answer: it is asked again soon, also where nobody knows its paths', async () => {
+  const nowhere = transportThat(() => new Response('404 page not found', { status: 404 }));
+  const absent = await nowhere.hello(HELLO).catch((thrown: unknown) => thrown);
+  expect(absent).toBeInstanceOf(ForeignAnswer);
+  expect(absent).toMatchObject({ message: expect.stringContaining('check the option `url`') });
   const broken = transportThat(() => new Response('oops', { status: 502 }));
   const reason = await broken.hello(HELLO).catch((thrown: unknown) => thrown);
   expect(reason).toBeInstanceOf(ForeignAnswer);

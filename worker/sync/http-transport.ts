@@ -36,7 +36,7 @@ export interface HttpTransportOptions {
   readonly lines?: LineHost;
 }
 
-/** Status with which an older hub, without the routes of sync, answers. Any other answer that is not of our protocol may come from a proxy between. */
+/** Status of a path that nobody knows: the URL may be wrong. */
 const NO_SUCH_PLACE = 404;
 
 /** Of the slowest line over which what is sent has the time it takes. */
@@ -135,7 +135,7 @@ const NOBODY: HubAnswer<never> = {
 };
 
 /**
- * @param url of the hub, where an unknown path means that there is none
+ * @param url of the hub, where an unknown path may mean that there is none
  * @throws when the answer is not one of the hub: then it is unknown whether the hub has seen the request
  */
 export async function refusedBy(answer: Response, url?: string): Promise<HubAnswer<never>> {
@@ -146,13 +146,12 @@ export async function refusedBy(answer: Response, url?: string): Promise<HubAnsw
     .then((json: unknown) => syncRefusal(json, 'refusal'))
     .catch(() => undefined);
   if (refusal) return { ok: false, refusal, ...retry };
-  const isNowhere = answer.status === NO_SUCH_PLACE;
-  const description = (isNowhere && url !== undefined ? noHub(url) : foreign(answer)).message;
-  if (!isNowhere)
-    throw retryAfterMs === undefined
-      ? new ForeignAnswer(description)
-      : new RetryLater(description, retryAfterMs);
-  return { ok: false, refusal: { code: 'upgrade_needed', description }, ...retry };
+  // Of a hub that is being replaced, too: whoever stands before it knows no such path meanwhile.
+  const isNowhere = answer.status === NO_SUCH_PLACE && url !== undefined;
+  const { message } = isNowhere ? noHub(url) : foreign(answer);
+  throw retryAfterMs === undefined
+    ? new ForeignAnswer(message)
+    : new RetryLater(message, retryAfterMs);
 }
 
 /** `Retry-After` in ms, from seconds or a date. Undefined when it is neither. */

@@ -8,6 +8,7 @@ import { errorBody } from '../../src/engine/session.ts';
 import { isSameIdentity } from '../../src/sync/device/view/impersonation.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { ReplicaState } from '../../src/sync/device/state/replica-state.ts';
+import { ForeignAnswer } from '../../src/sync/device/syncer/transport.ts';
 import { SYNC_PROTOCOL, type Welcome } from '../../src/sync/protocol/messages.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
 import type { Network } from '../browser/network.ts';
@@ -160,7 +161,10 @@ export class CopyLogin {
       const message = { protocol: SYNC_PROTOCOL, device, epoch, lastSeq, settled };
       const exchange = await transport.hello(message).catch(async (cause: unknown) => {
         const isLate = performance.now() - asked >= HELLO_MS;
-        const { message } = notAnswered(cause, isLate ? HELLO_MS : undefined);
+        const { message } =
+          cause instanceof ForeignAnswer
+            ? cause
+            : notAnswered(cause, isLate ? HELLO_MS : undefined);
         const why = needed(message, known ? NOT_MET : FIRST_TIME, cause);
         throw await unreached(why, { url, network });
       });
