@@ -157,10 +157,8 @@ async function findAmongTabs(
   try {
     [found] = await Promise.all([finding, ready]);
   } finally {
-    if (!found) {
-      await ready.catch(() => undefined);
-      joined.giveUp();
-    }
+    // Where the browser lets a page store nothing, the locks say so, and the store not always.
+    if (!found) await ready.finally(() => joined.giveUp());
   }
   return found;
 }

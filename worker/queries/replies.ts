@@ -8,12 +8,18 @@ import { pageBody } from './page-body.ts';
 /** The refusal that the caller gets. A failure that is ours keeps its details here: they may hold data of others. */
 export function refusalOf(reason: unknown): RefusalData {
   if (reason instanceof Refusal) return { code: reason.code, description: reason.message };
+  // What browsers call it where a page may store nothing: locks, messages between tabs and the store are all denied.
+  if ((reason as Partial<Error> | undefined)?.name === 'SecurityError')
+    return { code: 'storage_unavailable', description: DENIED };
   report(reason);
   return {
     code: 'internal server error',
     description: 'Internal error in the database while handling the call.',
   };
 }
+
+const DENIED =
+  'The browser lets this page store nothing. Allow it cookies and site data, or open it outside of a frame of another site.';
 
 /** What the page gets of an answer to a query with this secret. */
 export const queryReply = (answer: QueryAnswer, secret?: string): QueryReply => ({

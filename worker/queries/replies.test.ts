@@ -1,0 +1,15 @@
+import { expect, test, vi } from 'vitest';
+import { refusalOf } from './replies.ts';
+
+test('where the browser denies a page its storage, the refusal says what to do, and nothing is taken for a failure of ours', () => {
+  const said = vi.spyOn(console, 'error').mockReturnValue();
+  const denied = new DOMException('The request was denied.', 'SecurityError');
+  expect(refusalOf(denied)).toEqual({
+    code: 'storage_unavailable',
+    description: expect.stringContaining('lets this page store nothing'),
+  });
+  expect(said).not.toHaveBeenCalled();
+  expect(refusalOf(undefined)).toMatchObject({ code: 'internal server error' });
+  expect(said).toHaveBeenCalledOnce();
+  said.mockRestore();
+});
