@@ -55,7 +55,7 @@ test.each([
   ['a set that is too long', [q.Match(q.Index('by_text'), 'x'.repeat(64 * 1024))]],
 ])('%s are refused', async (_what, sets) => {
   await expect(sync(sets)).rejects.toMatchObject({
-    code: 'bad request',
+    code: 'limit_exceeded',
     message: expect.stringContaining('100 sets, each of up to 65536 characters') as string,
   });
 });

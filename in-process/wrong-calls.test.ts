@@ -71,7 +71,7 @@ test.each<[string, unknown, string]>([
   ['a page', q.Paginate(q.Documents(notes)), '{"paginate":{"documents":{"collection":"notes"}}}'],
 ])('sync() refuses %s in the place of a set', async (_, given, shown) => {
   const refused = {
-    code: 'bad request',
+    code: 'invalid_usage',
     description: `The option \`sets\` takes sets, not ${shown}.`,
   };
   await expect(syncWith([q.Documents(notes), given])).rejects.toMatchObject(refused);

@@ -284,18 +284,12 @@ export class SyncSession {
   }
 }
 
-/** What is surely no set that can be kept, and no query of one. Whatever else is wrong with a set, the hub says. */
-const NO_SET = /^[^{]|^\{"(?:collection|paginate)/;
-
-/** @throws Refusal `bad request`: the hub would take none of them */
+/** @throws Refusal `limit_exceeded`: the hub would take none of them */
 function requireSets(sets: readonly string[]): void {
-  const wrong = sets.find((set) => NO_SET.test(set));
-  if (wrong !== undefined)
-    throw new Refusal('bad request', `The option \`sets\` takes sets, not ${wrong}.`);
   if (sets.length <= SYNC_LIMITS.sets && sets.every(({ length }) => length <= SYNC_LIMITS.setChars))
     return;
   throw new Refusal(
-    'bad request',
+    'limit_exceeded',
     `A copy may have ${SYNC_LIMITS.sets} sets, each of up to ${SYNC_LIMITS.setChars} characters: unite some with \`Union()\`.`,
   );
 }

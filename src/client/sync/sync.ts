@@ -140,6 +140,16 @@ const SUBMIT_OPTIONS = {
   data: optional(json),
 } satisfies Record<keyof SubmitOptions, OptionRow>;
 
+/** What is surely no set that can be kept, and no query of one. Whatever else is wrong with a set, the hub says. */
+const NO_SET = /^[^{]|^\{"(?:collection|paginate)/;
+
+/** @throws UsageError */
+function setText(set: Arg): string {
+  const query = queryText(set);
+  if (NO_SET.test(query)) throw new UsageError(`The option \`sets\` takes sets, not ${query}.`);
+  return query;
+}
+
 /** @throws UsageError */
 export function checkSyncOptions(options: Partial<SyncOptions>): void {
   readOptions(SYNC_OPTIONS, options);
@@ -300,13 +310,14 @@ export class Sync extends TypedEvents<SyncEvents> {
   }
 
   async #connect({ url, sets, secret, login }: SyncOptions): Promise<void> {
+    const texts = sets.map(setText);
     this.#hasHeard = false;
     const { failed, missing, ...reply } = await this.#link.call((host) =>
       host.sync({
         url: String(url),
         secret,
         login: login && { ...login, user: queryText(login.user) },
-        sets: sets.map(queryText),
+        sets: texts,
       }),
     );
     if (failed) await valueOf(failed);

@@ -48,6 +48,19 @@ test.each([
   expect(session.get()).toMatchObject({ state: 'failed', error: { code: 'database_closed' } });
 });
 
+test('a session whose provider was given what is no set says so, also where a user is known', async () => {
+  const { db } = await openFake(copyAnswers);
+  const sync = { ...syncOptions, sets: [q.Collection('notes') as never] };
+  const session = new Session({ database: db, sync });
+  session.start();
+  await expect.poll(() => session.get().state).toBe('logged-out');
+  expect(session.get().error).toMatchObject({
+    code: 'invalid_usage',
+    message: expect.stringContaining('The option `sets` takes sets, not') as string,
+  });
+  await db.close();
+});
+
 /** Of a session whose sync is still on its way, and what waits for the same answer behind it. */
 async function withoutAnswer() {
   const { db, fake } = await openFake();
