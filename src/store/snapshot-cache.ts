@@ -174,8 +174,8 @@ export function changesOf(
     rows.push({ space, key, row });
     if (!isEntrySpace(space)) return;
     const had = before(address)?.entries ?? [];
-    const has = row?.entries ?? [];
-    for (const key of had) if (!has.includes(key)) entries.push({ space, key });
+    const has = new Set(row?.entries);
+    for (const key of had) if (!has.has(key)) entries.push({ space, key });
     for (const key of has) entries.push({ space, key });
   };
   for (const { space, row } of writes.puts) note({ space, key: row.key }, row);

@@ -24,14 +24,15 @@ export function requireUnique(
   position: readonly Step[],
 ): void {
   let added: Set<Key> | undefined;
+  const present = new Set(entries);
   for (const { index, keys } of indexed) {
     if (!canClash(index)) continue;
     for (const key of keys)
-      if (!entries.includes(key)) (added ??= new Set()).add(tuplePrefix(key, index.reverse));
+      if (!present.has(key)) (added ??= new Set()).add(tuplePrefix(key, index.reverse));
   }
   if (!added) return;
   eachElement(added, (prefix) => {
-    if (isTaken(context, ref, prefix, entries)) failNotUnique(position, detailOf(indexed, prefix));
+    if (isTaken(context, ref, prefix)) failNotUnique(position, detailOf(indexed, prefix));
   });
 }
 
@@ -55,12 +56,13 @@ const canClash = ({ unique, values }: IndexDefinition): boolean =>
 const isRefPath = (path: readonly (string | number)[] | undefined): boolean =>
   path?.length === 1 && path[0] === 'ref';
 
+/** Its own entry may be there, with another `ttl`. */
+const AT_FIRST = 2;
 const GROWTH = 4;
 
 /** Whether a document that is there, other than this one, has an entry below `prefix`. */
-function isTaken(context: EngineContext, ref: Ref, prefix: Key, own: readonly Key[]): boolean {
-  const ownBelow = own.filter((entry) => entry.startsWith(prefix)).length;
-  for (let limit = ownBelow + 1; ; limit *= GROWTH) {
+function isTaken(context: EngineContext, ref: Ref, prefix: Key): boolean {
+  for (let limit = AT_FIRST; ; limit *= GROWTH) {
     const found = context.reader.rangeAssumedEmpty({
       space: 'documents',
       by: 'entry',

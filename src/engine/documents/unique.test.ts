@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { termsPrefix } from '../../codec/key.ts';
+import { readCounted } from '../../store/testing/read-counted.ts';
+import { Ref } from '../../values/value.ts';
+import type { IndexDefinition } from '../catalog/definitions.ts';
+import type { EngineContext } from '../context/context.ts';
+import { requireUnique } from './unique.ts';
+
+test('requireUnique() reads each entry of a document a few times, however many there are, and nothing of the store for those that it had', () => {
+  const keys = Array.from({ length: 1000 }, (_, n) => termsPrefix(0, 32_768, [String(n)]));
+  const index = { unique: true, terms: [], values: [] } as Partial<IndexDefinition>;
+  const present = readCounted(keys);
+  const context = {} as EngineContext;
+  const indexed = [{ index: index as IndexDefinition, keys }];
+  requireUnique(context, new Ref(0, 1024, 1n), indexed, present.array, []);
+  expect(present.reads()).toBeLessThan(5000);
+});
