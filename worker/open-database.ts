@@ -100,7 +100,7 @@ export async function openDatabase(
     emit,
     engine: copy.engine,
     files: copy.sync.files,
-    exports: logs.exports,
+    logs,
   });
   followCommits(copy.engine, joined, [live, jobs, copy.sync]);
   if (!isLocked) jobs.start();

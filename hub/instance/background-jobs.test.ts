@@ -1,6 +1,9 @@
 /** What the hub does by itself, over a store that is away for a while. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
+import { scan } from '../../src/store/scan.ts';
+import { HIGHEST_KEY, LOWEST_KEY } from '../../src/codec/key.ts';
+import { openLogKit, requestAt, ANSWER, NOON } from '../../src/logs/testing/log-kit.ts';
 import { memoryStorage, openTestHub, type TestHub } from '../testing/test-hub.ts';
 
 let hub: TestHub | undefined;
@@ -36,4 +39,19 @@ test('an index whose build has failed is built when the store is back, without a
   isAway = false;
   const isActive = { select: 'active', from: { get: { index: 'everything' } } };
   await expect.poll(async () => (await query(isActive)).body.resource).toBe(true);
+});
+
+test('records of queries are removed when they are old, also by a hub that records none', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const storage = memoryStorage();
+  const { log } = openLogKit({}, storage.store);
+  log.add(requestAt(NOON), ANSWER);
+  await log.flush();
+  hub = await openTestHub({ storage, settings: { queryLog: false } });
+  const all = scan('log', { lower: LOWEST_KEY, upper: HIGHEST_KEY }, { limit: 10 });
+  const rows = async () => (await storage.store.read((tx) => tx.fetch([], [all]))).ranges[0];
+  expect(await rows()).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(10_000);
+  await vi.waitFor(async () => expect(await rows()).toEqual([]));
 });

@@ -94,7 +94,7 @@ export async function openHub(
   };
   const logs = openLogs(store, settings, { clock, random, report: reportWork }, rows.urlKey);
   const commits = openCommitFeed(engine, storage);
-  const jobs = startBackgroundJobs(engine, clock, reportWork);
+  const jobs = startBackgroundJobs(engine, { logs, clock, report: reportWork });
   commits.listen((notice) => jobs.onCommit(notice));
   if (evaluators) commits.listen((notice) => evaluators.onCommit(notice));
   return {
@@ -234,6 +234,8 @@ function chooseRootSecret(given: string | undefined) {
 interface Logs {
   readonly log: QueryLog | undefined;
   readonly exports: LogExports;
+  /** Removes what is older than it may be, also of the time when queries were recorded. */
+  sweep(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -244,25 +246,27 @@ function openLogs(
   urlKey: string,
 ): Logs {
   const on = { ...host, pause, store };
-  const log = queryLog
-    ? new QueryLog({ ...on, retentionDays: queryLogDays, maxBytes: queryLogBytes })
-    : undefined;
+  const recorded = new QueryLog({ ...on, retentionDays: queryLogDays, maxBytes: queryLogBytes });
   const exports = new LogExports({
     ...on,
     regionGroup,
     // With the query log off, what was recorded before can still be exported.
-    log: log ?? { flush: () => Promise.resolve() },
+    log: recorded,
     sign: (text) => createHmac('sha256', urlKey).update(text).digest('base64url'),
   });
-  const flushing = setInterval(() => void log?.flush(), FLUSH_MS).unref();
+  const flushing = setInterval(() => void recorded.flush(), FLUSH_MS).unref();
   void exports.work();
   return {
-    log,
+    log: queryLog ? recorded : undefined,
     exports,
+    async sweep() {
+      await recorded.trim();
+      await exports.work();
+    },
     async close() {
       clearInterval(flushing);
       await exports.close();
-      await log?.flush();
+      await recorded.flush();
     },
   };
 }
@@ -300,8 +304,15 @@ function openCommitFeed(engine: Engine, storage: HubStorage): CommitFeed {
 /** Several processes on one store may do the same work: that costs time and does no harm. */
 function startBackgroundJobs(
   engine: Engine,
-  clock: () => number,
-  report: (reason: unknown) => void,
+  {
+    logs,
+    clock,
+    report,
+  }: {
+    readonly logs: Logs;
+    readonly clock: () => number;
+    readonly report: (reason: unknown) => void;
+  },
 ) {
   const { transactions } = engine;
   const builds = new IndexBuilds({ build: () => engine.buildIndexes(), report, after });
@@ -319,6 +330,7 @@ function startBackgroundJobs(
       await pruneChanges({ transactions, clock }, clock() - SYNC_LIMITS.changesKeptMicros);
       await pruneDeletedDatabases({ transactions, clock });
       await pruneDevicesDaily();
+      await logs.sweep();
     },
     after,
     report,

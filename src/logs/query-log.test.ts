@@ -199,6 +199,21 @@ test('readLog() fetches some rows at a time', async () => {
   expect(most).toBeLessThanOrEqual(4);
 });
 
+test('trim() removes all that is older than the retention, however much it is, without another record', async () => {
+  const { log, store, clock } = openLogKit({ retentionDays: 2 });
+  for (let n = 0; n < 50; n++) {
+    log.add(requestAt(NOON + n), ANSWER);
+    await log.flush();
+  }
+  await log.trim();
+  expect(await linesOf(store)).toHaveLength(50);
+  clock.now = NOON + 3 * DAY;
+  log.add(requestAt(clock.now), ANSWER);
+  await log.flush();
+  await log.trim();
+  expect(await linesOf(store)).toHaveLength(1);
+});
+
 test('the log forgets what is older than its retention, some rows a write', async () => {
   const { log, store, clock } = openLogKit({ retentionDays: 2 });
   for (let day = 0; day < 40; day++) {

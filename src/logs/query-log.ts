@@ -103,6 +103,12 @@ export class QueryLog {
     return { recorded: this.recorded, lost: this.lost };
   }
 
+  /** Removes what is older than records may be: what is written does so too, but nothing may be for long. */
+  async trim(): Promise<void> {
+    while ((await this.options.store.write((tx) => this.store(tx, []), COLD)) > 0)
+      await this.options.pause();
+  }
+
   private async writeWaiting(): Promise<void> {
     let batch: readonly Waiting[] = [];
     try {
@@ -150,8 +156,8 @@ export class QueryLog {
     return rows;
   }
 
-  /** Adds rows and removes old ones, in one commit. */
-  private async store(tx: WriteTx, rows: readonly Row[]): Promise<void> {
+  /** Adds rows and removes old ones, in one commit. @returns how many it removed */
+  private async store(tx: WriteTx, rows: readonly Row[]): Promise<number> {
     const expired = { ...OLDEST, upper: logKey(this.expiry(), 0), limit: TRIM_ROWS };
     const found = await tx.fetch([SIZE], [expired]);
     const old = [...(found.ranges[0] ?? [])];
@@ -170,7 +176,8 @@ export class QueryLog {
         bytes -= sizeOfRows([entry]);
       }
     }
-    tx.apply(this.changes(rows, old, bytes));
+    if (rows.length + old.length > 0) tx.apply(this.changes(rows, old, bytes));
+    return old.length;
   }
 
   private changes(rows: readonly Row[], old: readonly Entry[], bytes: number): WriteSet {

@@ -19,7 +19,10 @@ function openCounted() {
     name: 'db',
     engine: engine as Engine,
     files: { sweep: () => Promise.resolve(void begun.push('files')) },
-    exports: { work: () => Promise.resolve(void begun.push('exports')) },
+    logs: {
+      exports: { work: () => Promise.resolve(void begun.push('exports')) },
+      sweep: () => Promise.resolve(void begun.push('logs')),
+    },
     emit: () => undefined,
     report: (reason) => expect.unreachable(String(reason)),
   });
@@ -48,6 +51,6 @@ test('a page that is never open for more than half a minute removes what has exp
   const { jobs, begun } = openCounted();
   jobs.start();
   await vi.advanceTimersByTimeAsync(20_000);
-  expect(begun).toEqual(expect.arrayContaining(['expired data', 'files']));
+  expect(begun).toEqual(expect.arrayContaining(['expired data', 'files', 'logs']));
   jobs.close();
 });

@@ -5,9 +5,9 @@ import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { CommitNotice } from '../../src/engine/host.ts';
 import type { ProgressMessage } from '../../src/host/api.ts';
-import type { LogExports } from '../../src/logs/exports.ts';
 import type { Files } from '../files/files.ts';
 import { inTurn, unlessElsewhere } from '../tabs/web-locks.ts';
+import type { OpenLogs } from './open-logs.ts';
 
 export interface JobParts {
   readonly name: string;
@@ -15,7 +15,7 @@ export interface JobParts {
   readonly emit: (message: ProgressMessage) => void;
   readonly report: (reason: unknown) => void;
   readonly files: Pick<Files, 'sweep'>;
-  readonly exports: Pick<LogExports, 'work'>;
+  readonly logs: { readonly exports: Pick<OpenLogs['exports'], 'work'> } & Pick<OpenLogs, 'sweep'>;
 }
 
 export interface BackgroundJobs {
@@ -28,7 +28,7 @@ export interface BackgroundJobs {
 /** The first queries of an app come at once, and should not wait for work that nobody waits for. */
 const START_AFTER_MS = 500;
 
-export function openJobs({ name, engine, files, exports, emit, report }: JobParts): BackgroundJobs {
+export function openJobs({ name, engine, files, logs, emit, report }: JobParts): BackgroundJobs {
   let cancelStart = (): void => undefined;
   const builds = new IndexBuilds({
     build: () =>
@@ -45,6 +45,7 @@ export function openJobs({ name, engine, files, exports, emit, report }: JobPart
       unlessElsewhere(`burrow:garbage:${name}`, async () => {
         await engine.collectExpiredData();
         await files.sweep();
+        await logs.sweep();
       }),
     report,
     after,
@@ -53,7 +54,7 @@ export function openJobs({ name, engine, files, exports, emit, report }: JobPart
     start: () => {
       cancelStart = after(START_AFTER_MS, () => {
         builds.start();
-        void exports.work();
+        void logs.exports.work();
       });
     },
     onCommit: (notice) => {

@@ -19,22 +19,29 @@ export interface OpenLogs {
   /** Undefined: queries are not recorded. */
   readonly log: QueryLog | undefined;
   readonly exports: LogExports;
+  /** Removes what is older than it may be, also of the time when queries were recorded. */
+  readonly sweep: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 export function openLogs({ name, store, settings, clock, report }: LogParts): OpenLogs {
   const { enabled, retentionDays, maxBytes } = settings.log;
   const common = { store, clock, report, random, pause, regionGroup: REGION_GROUP };
-  const log = enabled ? new QueryLog({ ...common, retentionDays, maxBytes }) : undefined;
+  const recorded = new QueryLog({ ...common, retentionDays, maxBytes });
+  const log = enabled ? recorded : undefined;
   const exports = new LogExports({
     ...common,
     // What was recorded earlier can be exported while nothing is recorded.
-    log: log ?? { flush: () => Promise.resolve() },
+    log: recorded,
     exclusively: (body) => unlessElsewhere(`burrow:exports:${name}`, body),
   });
+  const sweep = async (): Promise<void> => {
+    await recorded.trim();
+    await exports.work();
+  };
   const close = async (): Promise<void> => {
     await exports.close();
-    await log?.flush();
+    await recorded.flush();
   };
-  return { log, exports, close };
+  return { log, exports, sweep, close };
 }
