@@ -56,7 +56,7 @@ self.addEventListener('fetch', (event) => {
       // Without network there is no newer version, and that is no failure.
       event.waitUntil(app.refresh().catch(() => undefined));
     }
-    event.respondWith(app.answer(event.request));
+    event.respondWith(app.answer(event.request, event));
   }
 });
 

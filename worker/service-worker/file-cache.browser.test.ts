@@ -50,6 +50,44 @@ test('refresh() keeps the newest two versions', async () => {
   expect(await mine()).toEqual([`burrow-app ${base} 2`, `burrow-app ${base} 3`]);
 });
 
+test('a page and its workers are given the files of the version that the page began with', async () => {
+  const cache = new AppCache(base);
+  const shown = async (clientId: string, resultingClientId = '') =>
+    (await cache.answer(new Request(FILE), { clientId, resultingClientId })).text();
+  const deploy = async (version: string) => {
+    publish({ version, files: [FILE] });
+    await cache.refresh();
+    await (await caches.open(`burrow-app ${base} ${version}`)).put(FILE, new Response(version));
+  };
+  await deploy('1');
+  expect(await shown('', 'page')).toBe('1');
+  await deploy('2');
+  expect(await shown('page', 'worker')).toBe('1');
+  expect(await shown('worker')).toBe('1');
+  expect(await shown('', 'next page')).toBe('2');
+  // As after a stop of the service worker.
+  const again = await new AppCache(base).answer(new Request(FILE), {
+    clientId: 'page',
+    resultingClientId: '',
+  });
+  expect(await again.text()).toBe('1');
+  await deploy('3');
+  expect(await shown('page')).toBe('3');
+  expect(await shown('next page')).toBe('2');
+});
+
+test('of pages that are gone no more than the latest are remembered', async () => {
+  const cache = new AppCache(base);
+  publish({ version: '1', files: [FILE] });
+  await cache.refresh();
+  const clients = await caches.open(`burrow-app-clients ${base}`);
+  for (let n = 0; n < 510; n++) await clients.put(`${base}?${n}`, new Response('of before'));
+  await cache.answer(new Request(FILE), { clientId: '', resultingClientId: 'page' });
+  const kept = await clients.keys();
+  expect(kept).toHaveLength(500);
+  expect(kept.at(-1)?.url).toBe(`${base}?page`);
+});
+
 test('a version that could not be had whole is in the place of none', async () => {
   const cache = new AppCache(base);
   publish({ version: '1', files: [FILE] });

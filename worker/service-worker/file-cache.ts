@@ -1,7 +1,7 @@
 /**
  * Keeps the files of an app for use without network, as its `precache.json` lists them: `{"version": "…", "files": ["./", …]}`,
- * beside the service worker. A new version is fetched whole behind the running one and serves the next page load; the one before
- * stays for pages that are still open.
+ * beside the service worker. A new version is fetched whole behind the running one and serves the next page load; pages that are
+ * still open go on with the one before.
  */
 
 interface Precache {
@@ -12,6 +12,15 @@ interface Precache {
 const LIST = 'precache.json';
 const PREFIX = 'burrow-app ';
 const VERSIONS_KEPT = 2;
+/** Which version each page and each of its workers began with: the name of a client and of its version. */
+const CLIENTS = 'burrow-app-clients ';
+const CLIENTS_KEPT = 500;
+
+/** Who asks, and the page or worker that the answer begins; empty where there is none. */
+export interface Asking {
+  readonly clientId: string;
+  readonly resultingClientId: string;
+}
 
 export class AppCache {
   /** Where the service worker stands: the base of all names. */
@@ -31,32 +40,47 @@ export class AppCache {
   }
 
   /** What is kept, else what the network gives; a page that neither has is the app's start page. */
-  async answer(request: Request): Promise<Response> {
+  async answer(request: Request, asking?: Asking): Promise<Response> {
     const isPage = request.mode === 'navigate';
-    const hit = await this.match(request, isPage);
+    const hit = await this.match(request, isPage, asking);
     if (hit) return hit;
     try {
       return await fetch(request);
     } catch (reason) {
-      const start = isPage ? await this.match(new URL('./', this.base), true) : undefined;
+      const start = isPage ? await this.match(new URL('./', this.base), true, asking) : undefined;
       if (start) return start;
       throw reason;
     }
   }
 
-  /** Newest version first. */
+  /** Of the version that the asking page began with; for a page that begins, newest version first. */
   private async match(
     request: Request | URL,
-    ignoreSearch: boolean,
+    isPage: boolean,
+    { clientId, resultingClientId }: Asking = { clientId: '', resultingClientId: '' },
   ): Promise<Response | undefined> {
-    for (const name of (await this.names()).reverse()) {
+    const names = (await this.names()).reverse();
+    const clients = await caches.open(CLIENTS + this.base);
+    const own = isPage ? undefined : await (await clients.match(this.markOf(clientId)))?.text();
+    if (own !== undefined && names.includes(own)) names.unshift(own);
+    for (const name of names) {
       // A page asks for its scripts with other headers than were sent for them here, and servers say `Vary: Origin`.
       const kept = await caches.open(name);
-      const hit = await kept.match(request, { ignoreSearch, ignoreVary: true });
+      const hit = await kept.match(request, { ignoreSearch: isPage, ignoreVary: true });
+      if (!hit) continue;
+      if (resultingClientId) {
+        await clients.put(this.markOf(resultingClientId), new Response(name));
+        const old = (await clients.keys()).slice(0, -CLIENTS_KEPT);
+        await Promise.all(old.map((each) => clients.delete(each)));
+      }
       // For a navigation browsers refuse what was redirected when it was fetched.
-      if (hit) return hit.redirected ? new Response(hit.body, hit) : hit;
+      return hit.redirected ? new Response(hit.body, hit) : hit;
     }
     return undefined;
+  }
+
+  private markOf(clientId: string): URL {
+    return new URL(`?${clientId}`, this.base);
   }
 
   private async fetchVersion(): Promise<void> {
