@@ -21,7 +21,7 @@ test.each([
   [
     'closed to the origin',
     ['no-cors'],
-    'The hub answers, but not to pages of this origin: --cors https://app.example',
+    'The hub is down. The hub does not answer pages of this origin (--cors https://app.example), or a server before it answers in its place.',
   ],
 ])('unreached() tells a hub that is %s', async (_, answered, text) => {
   browser(answered);
@@ -31,6 +31,21 @@ test.each([
     network: browserNetwork,
   });
   expect(refusal).toMatchObject({ code: 'connection_needed', message: text, cause });
+});
+
+test('whether a query took effect is told as well where a proxy answers for a hub that is down', async () => {
+  browser(['no-cors']);
+  const network: Pick<typeof globalThis, 'fetch'> = {
+    fetch: (url, init) =>
+      url === 'https://hub.example/' ? Promise.reject(new TypeError('failed')) : fetch(url, init),
+  };
+  const hub = { url: 'https://hub.example', network };
+  const ask = (query: string) => askHub(hub, 'secret', { query });
+  await expect(ask('{"create":1}')).rejects.toMatchObject({
+    code: 'connection_needed',
+    message: expect.stringMatching(/unknown whether the query took effect.*--cors/),
+  });
+  await expect(ask('{"now":null}')).rejects.toMatchObject({ code: 'hub_unreachable' });
 });
 
 /** A server on the way, such as the page by which a hotel lets guests into its network. */

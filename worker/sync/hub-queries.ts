@@ -158,15 +158,15 @@ export const noHub = (url: string): Refusal =>
 export const foreign = ({ status }: Response): Refusal =>
   new Refusal('connection_needed', `The response, with status ${status}, is not of a hub.`);
 
-/** Why there is no answer, as far as a page may know. */
-export async function unreached(otherwise: Refusal, hub: Hub): Promise<Refusal> {
+/** With why there is no answer, as far as a page may know. What is said of the query stays: a lost answer may look alike. */
+export async function unreached(said: Refusal, hub: Hub): Promise<Refusal> {
   const why = await refusedOrigin(hub);
-  return why === undefined ? otherwise : new Refusal('connection_needed', why, otherwise);
+  return why === undefined ? said : new Refusal(said.code, `${said.message} ${why}`, said);
 }
 
 /**
- * What to do about a hub that refuses the origin of this page: it answers a request whose answer nobody may read. A ping of the
- * other mode first, for the network may be back. Undefined: that is not why there is no answer.
+ * What to do about a hub that refuses the origin of this page: it answers a request whose answer nobody may read. So does a proxy
+ * whose hub is down. A ping of the other mode first, for the network may be back. Undefined: that is not why there is no answer.
  */
 export async function refusedOrigin({ url, network }: Hub): Promise<string | undefined> {
   const pings = (mode: RequestMode): Promise<boolean> =>
@@ -178,7 +178,7 @@ export async function refusedOrigin({ url, network }: Hub): Promise<string | und
       );
   const isRefused = !(await pings('cors')) && (await pings('no-cors'));
   return isRefused
-    ? `The hub answers, but not to pages of this origin: --cors ${location.origin}`
+    ? `The hub does not answer pages of this origin (--cors ${location.origin}), or a server before it answers in its place.`
     : undefined;
 }
 
