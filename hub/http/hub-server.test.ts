@@ -310,6 +310,8 @@ test('a mounted route answers, streams, and hears that its reader has gone', asy
   const aborter = new AbortController();
   const stream = await fetch(`${url}/sync/events`, { signal: aborter.signal });
   expect(stream.headers.get('content-type')).toBe('text/event-stream');
+  // nginx, which takes this for itself, would wait for more than a few events.
+  expect(stream.headers.get('x-accel-buffering')).toBe('no');
   const reader = stream.body?.getReader();
   expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('data: 0');
   aborter.abort();

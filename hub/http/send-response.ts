@@ -77,7 +77,9 @@ export async function sendStream(
   response: StreamedResponse,
   { signal, slowReaderMs, hold }: StreamOptions,
 ): Promise<void> {
-  writeHead(to, response);
+  // nginx holds small parts back, of what it takes over HTTP/1.0 without end. Of a file, which has a length, it may.
+  const isFile = response.headers['content-length'] !== undefined;
+  writeHead(to, response, isFile ? {} : { 'x-accel-buffering': 'no' });
   // Over HTTP/2 the headers are sent already.
   if ('flushHeaders' in to) to.flushHeaders();
   const parts = (response.body as AsyncIterable<string | Uint8Array>)[Symbol.asyncIterator]();
