@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { HIGHEST_KEY, LOWEST_KEY } from '../../codec/key.ts';
+import { scan } from '../../store/scan.ts';
 import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
 import { range } from '../testing/large-values.ts';
 
@@ -92,4 +94,21 @@ test('buildIndexes() ends, however fast documents are created meanwhile', async 
   await Promise.all(creating);
   expect([await count(w, 'n', 139), await count(w, 'n', 140)]).toEqual([1, 1]);
   expect(await w.engine.verify()).toEqual([]);
+});
+
+test('a build that was cut off goes on where it was, and leaves nothing behind', async () => {
+  const w = await world(600, () => ({}));
+  await w.ask({ create_index: byField('n') });
+  const first = w.engine.buildIndexes(({ done }) => {
+    if (done > 300) throw new Error('The page is closed.');
+  });
+  await expect(first).rejects.toThrow('The page is closed.');
+  const sizes: number[] = [];
+  await w.engine.buildIndexes(({ done }) => void sizes.push(done));
+  expect(sizes.at(-1)).toBeLessThan(300);
+  expect([await count(w, 'n', 0), await count(w, 'n', 599)]).toEqual([1, 1]);
+  expect(await w.engine.verify()).toEqual([]);
+  const all = scan('sync', { lower: LOWEST_KEY, upper: HIGHEST_KEY }, { limit: 10 });
+  const { ranges } = await w.store.read((tx) => tx.fetch([], [all]));
+  expect(ranges).toEqual([[]]);
 });

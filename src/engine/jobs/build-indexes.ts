@@ -1,11 +1,13 @@
-/** Background builds of indexes: step by step, each a commit of its own; any engine can start over. */
-import type { Key } from '../../codec/key.ts';
+/** Background builds of indexes: step by step, each a commit of its own; any engine can go on from the last. */
+import { hexOfKey, keyOfHex, syncKey, type Key } from '../../codec/key.ts';
+import type { Writer } from '../../store/reader.ts';
 import type { EngineOptions } from '../context/host.ts';
 import { databasesBelow, ROOT_DATABASE } from '../catalog/databases.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
-import { buildStep } from '../documents/index-build.ts';
+import { buildStep, type BuildStep } from '../documents/index-build.ts';
 import { systemContext } from '../session/internal-session.ts';
 import type { Transactor } from '../transactions/transactor.ts';
+import { isCopy } from './is-copy.ts';
 import { FIRST_ROWS, sizeAfter } from './step-size.ts';
 
 export interface BuildProgress {
@@ -16,7 +18,7 @@ export interface BuildProgress {
   readonly isComplete: boolean;
 }
 
-type JobHost = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause'>;
+type JobHost = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause' | 'view'>;
 
 /** Resolves when no index waits to be built. @throws what kept one from it; the others are built all the same */
 export async function buildIndexes(
@@ -47,7 +49,12 @@ async function buildIndex(
     const [start, documents] = [from, size];
     const { value: step } = await transactor.write((input) => {
       const context = systemContext(input, ref.database, host);
-      return { value: buildStep(context, ref, start, documents), ts: context.commitTs };
+      const step = (at: Key | undefined): BuildStep => buildStep(context, ref, at, documents);
+      // A copy is pulled anew with the same numbers: what was built before says nothing.
+      const value = isCopy(host, input.writer)
+        ? step(start)
+        : stepOn(input.writer, ref, start, step);
+      return { value, ts: context.commitTs };
     });
     from = step.next;
     size = sizeAfter(step.bytes, size);
@@ -55,6 +62,21 @@ async function buildIndex(
     onProgress({ index: name, done, isComplete: from === undefined });
     await host.pause();
   } while (from !== undefined);
+}
+
+/** From where the last engine that built it has come to: a page may never be open for as long as a whole build takes. */
+function stepOn(
+  writer: Writer,
+  { database, id }: IndexDefinition['ref'],
+  start: Key | undefined,
+  build: (from: Key | undefined) => BuildStep,
+): BuildStep {
+  const key = syncKey('building', database, Number(id));
+  const reached = writer.row({ space: 'sync', key });
+  const step = build(start ?? (reached && keyOfHex(String(reached.value))));
+  if (step.next !== undefined) writer.put('sync', { key, entries: [], value: hexOfKey(step.next) });
+  else if (reached) writer.delete('sync', key);
+  return step;
 }
 
 async function waitingIndexes(

@@ -1,11 +1,11 @@
 /** Removes expired data in the background: many small commits, each complete in itself, so that it may stop anywhere and start again. */
 import { type Key, LOWEST_KEY } from '../../codec/key.ts';
-import { Refusal } from '../../errors.ts';
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
-import type { TransactionBody, BodyInput } from '../transactions/execution.ts';
+import type { TransactionBody } from '../transactions/execution.ts';
 import { NOTHING_EXPIRED, SWEEPS, type Sweep, type SweepStep } from './expired-data.ts';
 import { schemasOver } from '../catalog/stored-lambdas.ts';
+import { isCopy } from './is-copy.ts';
 import { FIRST_ROWS, sizeAfter } from './step-size.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
@@ -50,23 +50,13 @@ export class ExpiredDataCollector {
   private async step(sweep: Sweep, from: Key, size: number): Promise<SweepStep> {
     const body: TransactionBody<SweepStep> = ({ writer, head }) => {
       // In a copy of a hub's database only the hub removes data: the copy may lack part of the schema.
-      const step = this.isCopy(writer)
+      const step = isCopy(this.host, writer)
         ? NOTHING_EXPIRED
         : sweep({ writer, schema: schemasOver(writer, writer.base), now: head }, from, size);
       return { value: step, ts: head + 1 };
     };
     const { value: found } = await this.transactor.read(body);
     return found.removed === 0 ? found : (await this.transactor.write(body)).value;
-  }
-
-  private isCopy(writer: BodyInput['writer']): boolean {
-    const { view } = this.host;
-    try {
-      return view !== undefined && view.over(writer, []) !== writer;
-    } catch (reason) {
-      if (reason instanceof Refusal && reason.code === 'locked') return true;
-      throw reason;
-    }
   }
 
   private async head(): Promise<Micros> {

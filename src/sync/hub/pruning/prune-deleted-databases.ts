@@ -20,6 +20,7 @@ const LISTS = [
   'dropped',
   'horizon',
   'made',
+  'building',
 ] as const;
 
 /** @returns how many rows were deleted */
