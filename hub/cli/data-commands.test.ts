@@ -1,5 +1,5 @@
 /** What `burrow import` is told and does not do is refused, before anything is written. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -28,6 +28,46 @@ test('a command says that it is the secret which is wrong, and does not repeat i
   const refused = runCommand('key', 'create', ...flags);
   await expect(refused).rejects.toThrow('unauthorized: the hub does not know this secret.');
   await expect(refused).rejects.not.toThrow('mistyped');
+});
+
+test('a key of a role that is not there is refused by the name of the role', async () => {
+  const flags = ['--role', 'clerk', '--root-secret', hub.secret, '--url', hub.url];
+  await expect(runCommand('key', 'create', ...flags)).rejects.toThrow(
+    "role: Role 'clerk' does not exist.",
+  );
+});
+
+test('a query of the schema that names what is not there yet is a rejected line', async () => {
+  const into = join(folder, 'export');
+  await mkdir(into);
+  const index = '{"create_index":{"object":{"name":"all_tags","source":{"collection":"tags"}}}}';
+  const tags = '{"create_collection":{"object":{"name":"tags"}}}';
+  await writeFile(join(into, 'schema.jsonl'), `${index}\n${tags}\n`);
+  await expect(burrow('import', into)).rejects.toThrow('listed in import-report.jsonl');
+  const report = await readFile(join(into, 'import-report.jsonl'), 'utf8');
+  expect(
+    report
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line)),
+  ).toEqual([
+    expect.objectContaining({
+      file: 'schema.jsonl',
+      line: 1,
+      description: expect.stringContaining('source'),
+    }),
+  ]);
+});
+
+test('where a collection was rejected, its documents say where the reason is', async () => {
+  const into = join(folder, 'export');
+  await mkdir(into);
+  const tags = '{"create_collection":{"object":{"name":"tags","history_days":"few"}}}';
+  await writeFile(join(into, 'schema.jsonl'), `${tags}\n`);
+  await writeFile(join(into, 'tags.jsonl'), '{"ref":{"@ref":{"id":"1"}},"data":{}}\n');
+  await expect(burrow('import', into)).rejects.toThrow(
+    "no collection 'tags' for tags.jsonl: import-report.jsonl",
+  );
 });
 
 test.each(['export', 'types'])(

@@ -8,7 +8,7 @@ import { JsonError, parseJson, quote, type Json } from '../../src/codec/json.ts'
 import { DataError } from '../../src/data/data-error.ts';
 import { DOCUMENT_ID, documentIdIn } from '../../src/data/items.ts';
 import { linesOf } from '../../src/data/lines.ts';
-import { refusalsOfLine } from '../../src/data/refusals.ts';
+import { refusalOf, refusalsOfLine } from '../../src/data/refusals.ts';
 import { expressionOf } from '../../src/data/wire.ts';
 import { streamOf } from './data.ts';
 import { queryHub, queryHubText, QueryRefused } from './query-hub.ts';
@@ -152,9 +152,11 @@ class FileImport {
     const exists = await queryHub(url, secret, { exists: { collection } });
     // A dry run creates no schema.
     if (exists === true || (dryRun && this.createsSchema)) return;
-    throw new OperationFault(
-      `There is no collection '${collection}' for ${name}: create it, or add its query to schema.jsonl.`,
-    );
+    const remedy =
+      this.createsSchema && this.totals.rejected > 0
+        ? `${REPORT} says which lines were rejected, and why`
+        : 'create it, or add its query to schema.jsonl';
+    throw new OperationFault(`There is no collection '${collection}' for ${name}: ${remedy}.`);
   }
 
   private add(text: string): void {
@@ -198,7 +200,9 @@ class FileImport {
         });
       if (this.isSchema && reason.code === 'instance already exists') this.totals.existing += 1;
       else {
-        const [refusal] = refusalsOfLine({ line: number, params }, reason.errors, PARAMS_AT);
+        const [refusal] = this.isSchema
+          ? reason.errors.map(refusalOf)
+          : refusalsOfLine({ line: number, params }, reason.errors, PARAMS_AT);
         this.reject(number, reason.code, refusal?.description ?? reason.message);
       }
     }

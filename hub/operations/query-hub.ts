@@ -1,7 +1,7 @@
 /** Queries of the commands to a running hub. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseJson } from '../../src/codec/json.ts';
-import { queryErrorsIn, type QueryError } from '../../src/data/refusals.ts';
+import { queryErrorsIn, refusalOf, type QueryError } from '../../src/data/refusals.ts';
 import { isObject, itemsOf } from '../../src/data/wire.ts';
 import { sendable } from '../../src/http/authorization.ts';
 import { REFUSALS, type RefusalCode } from '../../src/errors.ts';
@@ -17,7 +17,8 @@ export class QueryRefused extends OperationFault {
   readonly status: number;
   readonly errors: readonly QueryError[];
   constructor(status: number, errors: readonly QueryError[]) {
-    const [{ code, description } = { code: 'unknown', description: `status ${status}` }] = errors;
+    const [{ code, description } = { code: 'unknown', description: `status ${status}` }] =
+      errors.map(refusalOf);
     super(`${code}: ${code === 'unauthorized' ? UNKNOWN_SECRET : description}`);
     this.status = status;
     this.code = code;
