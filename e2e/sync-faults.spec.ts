@@ -490,7 +490,7 @@ test('F11: when the browser drops everything, the copy begins anew and is whole 
   await evict(page, 'all');
   await loadApp(page);
   hub.proxy.set('up');
-  expect(await failureToSync(page, { url: hub.url })).toBe('bad request');
+  expect(await failureToSync(page, { url: hub.url })).toBe('login_needed');
   await page.evaluate(() => db.close());
   await openSynced(page, { url: hub.url, secret: await hub.token(ALICE) });
   await expect.poll(() => shownIn(page)).toEqual(['one', 'two']);

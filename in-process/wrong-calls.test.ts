@@ -1,5 +1,6 @@
 /** What the engine says to those who call it wrongly, as a page hears it: what to write instead. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Session } from '../src/hooks/core/session.ts';
 import { q, UsageError, type Database } from '../src/index.ts';
 import { openDatabase as openFolder } from './node.ts';
 import { connect } from './remote.ts';
@@ -78,6 +79,27 @@ test.each<[string, unknown, string]>([
   const sync = await syncWith([q.Documents(notes)]);
   await expect(sync.setSets([given as never])).rejects.toMatchObject(refused);
   await sync.setSets([q.Ref(notes, '1'), q.Union(q.Documents(notes))]);
+});
+
+test('the first sync on a device without a login is told by its code', async () => {
+  const sync = () => db.sync({ url: hub.url, sets: [q.Documents(notes)] });
+  await expect(sync()).rejects.toMatchObject({ code: 'login_needed', status: 401 });
+  await syncWith([q.Documents(notes)]);
+  await sync();
+});
+
+test('a session with sets that are none says so, whoever is known here', async () => {
+  const stateOf = async () => {
+    const session = new Session({ database: db, sync: { url: hub.url, sets: [notes] } });
+    const stop = session.start();
+    await expect.poll(() => session.get().state).not.toBe('opening');
+    stop();
+    return session.get();
+  };
+  const refused = { state: 'logged-out', error: { code: 'bad request' } };
+  expect(await stateOf()).toMatchObject(refused);
+  await syncWith([q.Documents(notes)]);
+  expect(await stateOf()).toMatchObject(refused);
 });
 
 test('a login with a key that the hub does not know names the key', async () => {

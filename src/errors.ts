@@ -105,6 +105,7 @@ export const REFUSALS = {
   limit_exceeded: { status: 400, class: 'BadRequest' },
   local_data_loss: { status: 500, class: 'LocalDataLoss' },
   locked: { status: 423, class: 'DatabaseLocked' },
+  login_needed: { status: 401, class: 'Unauthorized' },
   outbox_full: { status: 507, class: 'OutboxFull' },
   quota_exceeded: { status: 507, class: 'StorageFull' },
   storage_blocked: { status: 503, class: 'UnavailableError', retryable: true },

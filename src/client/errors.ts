@@ -147,7 +147,7 @@ export class BadRequest extends AnsweredError {
   declare readonly code: CodesOf<'BadRequest'>;
 }
 /**
- * The secret opens nothing.
+ * The secret opens nothing, or nobody has logged in on this device yet.
  * @example
  * const failure = await db.client({ secret: 'wrong' }).query(q.Now()).catch((error) => error);
  * console.log(failure instanceof Unauthorized); // true

@@ -61,7 +61,7 @@ export class CopyLogin {
     if (login) return this.logInBy(url, login, known);
     const kept = await this.options.vault.kept(this.options.name);
     const isKept = kept !== undefined && (secret === undefined || isSameText(secret, kept));
-    if (secret === undefined && !known) throw new Refusal('bad request', NOBODY);
+    if (secret === undefined && !known) throw new Refusal('login_needed', NOBODY);
     if (secret === undefined || (known && isKept)) this.token = kept;
     else await this.take(url, secret, known);
     return undefined;

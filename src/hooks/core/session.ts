@@ -188,7 +188,7 @@ export class Session extends Cell<SessionState> {
         (error: BurrowError) => {
           if (database.isLocked) this.enter('locked');
           // Nobody has ever logged in here: that is no error.
-          else this.enter('logged-out', error.code === 'bad request' ? {} : { error });
+          else this.enter('logged-out', error.code === 'login_needed' ? {} : { error });
         },
       );
     // One that is there and undefined is of a variable that is not set.

@@ -145,7 +145,7 @@ export function fakeCopy({ isKnown }: { readonly isKnown: boolean }): FakeCopy {
         if (!known && !call.login)
           return Promise.resolve({
             ok: false,
-            refusal: { code: 'bad request', description: 'No user has logged in on this device.' },
+            refusal: { code: 'login_needed', description: 'No user has logged in on this device.' },
           });
         const failed = {
           status: 400,
