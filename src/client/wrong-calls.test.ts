@@ -188,6 +188,18 @@ test.each(Object.entries(WRONG_OPTIONS))('%s that is none is named', async (_, [
   await db.close();
 });
 
+test.each([0, -1, 0n, null])(
+  'paginate() refuses pages of %s elements, which never end',
+  async (size) => {
+    const { db } = await openFake();
+    const pages = () => db.client().paginate([1, 2], { size: size as never, after: [1] });
+    expect(pages).toThrow(UsageError);
+    expect(pages).toThrow('The option `size` must be an integer from 1 to 100,000, but is ');
+    db.client().paginate([1, 2], { size: q.Add(1, 1) });
+    await db.close();
+  },
+);
+
 test('fetchAll() refuses what is no client', async () => {
   const { db } = await openFake();
   for (const client of [q.Documents(q.Collection('n')), none, undefined]) {

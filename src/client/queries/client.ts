@@ -1,11 +1,12 @@
 import type { MissingSet, QueryMetrics } from '../../answers.ts';
-import type { OptionRow } from '../../host/options.ts';
+import type { Option, OptionRow } from '../../host/options.ts';
 import type { AnswerPlace, LivePlace, QueryReply } from '../../host/query.ts';
 import { q } from './builders.ts';
 import { decodeWire } from './decode.ts';
 import { queryText } from './query-text.ts';
 import {
   abortSignal,
+  acceptedValue,
   anything,
   anyText,
   callable,
@@ -100,6 +101,13 @@ const QUERY_OPTIONS = {
   traceparent: anyText,
 } satisfies Record<keyof QueryOptions, OptionRow>;
 
+/** The cursor of a page without elements is the one it was given: going from page to page would never end. Whatever else is wrong, the database says. */
+const pageSize: Option<unknown> = {
+  expected: 'an integer from 1 to 100,000',
+  accepts: (given) => !((given as number) < 1),
+  defaultValue: undefined,
+};
+
 /** Acts on the database with one secret. */
 class QueryClient {
   private readonly host: ClientHost;
@@ -156,7 +164,10 @@ class QueryClient {
     });
   }
 
-  /** The pages of a set, one after the other: `for await (const page of client.paginate(set))`. */
+  /**
+   * The pages of a set, one after the other: `for await (const page of client.paginate(set))`.
+   * @throws UsageError when their `size` is less than 1
+   */
   paginate<T>(
     set: Expr<SetRef<T>>,
     options?: PaginateOptions,
@@ -169,6 +180,7 @@ class QueryClient {
   ): PageHelper<T>;
   paginate(set: Arg, options: PaginateOptions = {}, queryOptions: QueryOptions = {}) {
     requireObject(options);
+    acceptedValue(pageSize, options.size, 'size');
     return pagesOf((page) => this.query(page, queryOptions), set, options);
   }
 

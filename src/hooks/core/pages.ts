@@ -1,4 +1,4 @@
-import { q, type Arg, type Page } from '../../index.ts';
+import { q, UsageError, type Arg, type Page } from '../../index.ts';
 import { Cell } from './cell.ts';
 import { requireKnown } from './require-known.ts';
 import type { Queries, QueryChoices, QueryState } from './shared-queries.ts';
@@ -18,9 +18,14 @@ export interface PagesOptions extends QueryChoices {
 
 const OPTIONS = ['size', 'at'] satisfies (keyof PagesOptions)[];
 
-/** @throws UsageError when an option does not exist */
+/** @throws UsageError when an option does not exist, or pages would have no elements */
 export function knownOptions(options: PagesOptions): PagesOptions {
   requireKnown(options, OPTIONS);
+  const { size = 64 } = options;
+  if (size < 1)
+    throw new UsageError(
+      `The option \`size\` must be an integer from 1 to 100,000, but is ${size}.`,
+    );
   return options;
 }
 

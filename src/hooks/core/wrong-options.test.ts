@@ -27,6 +27,13 @@ test.each<[string, () => unknown, string]>([
   expect(use).toThrow(`There is no option ${sentence}`);
 });
 
+test('pages of no elements are refused', () => {
+  for (const size of [0, -1])
+    expect(() => knownOptions({ size })).toThrow(
+      `The option \`size\` must be an integer from 1 to 100,000, but is ${size}.`,
+    );
+});
+
 test('options that are left out, or undefined, are none', () => {
   const queries = queriesOf(client);
   expect(queries.find(q.Count(notes), { at: undefined })).toBe(queries.find(q.Count(notes)));
