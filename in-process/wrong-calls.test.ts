@@ -96,7 +96,7 @@ test('a session with sets that are none says so, whoever is known here', async (
     stop();
     return session.get();
   };
-  const refused = { state: 'logged-out', error: { code: 'bad request' } };
+  const refused = { state: 'logged-out', error: { code: 'invalid_usage' } };
   expect(await stateOf()).toMatchObject(refused);
   await syncWith([q.Documents(notes)]);
   expect(await stateOf()).toMatchObject(refused);

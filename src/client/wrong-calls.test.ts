@@ -48,7 +48,6 @@ const CALLS: Readonly<Record<string, (db: Database) => unknown>> = {
   'sync with a number for a secret': (db) => db.sync({ ...syncOptions, secret: 5 as never }),
   'sync with a login whose key is empty': (db) =>
     db.sync({ url: 'http://hub.example', login: { user: 1, password: 'p', key: '' }, sets: [] }),
-  'paginate, pages of nothing': (db) => db.client().paginate([], { size: 0 }),
   'each page': (db) =>
     db
       .client()

@@ -1,5 +1,4 @@
 import { q } from './builders.ts';
-import { UsageError } from '../errors.ts';
 import { acceptedValue, callable } from '../read-options.ts';
 import type { Arg, Evaluated, Lambda } from './types/arguments.ts';
 import type { Each } from './types/collections.ts';
@@ -119,13 +118,9 @@ async function visitAll<T>(
   for await (const elements of pages) await visit(elements);
 }
 
-/**
- * @param options may hold the cursor to begin at; when it holds both, `before` counts
- * @throws UsageError for pages of nothing: there would be no last one
- */
+/** @param options may hold the cursor to begin at; when it holds both, `before` counts */
 export function pagesOf<T>(run: RunPage, set: Arg, options: PaginateOptions): PageHelper<T> {
   const { before, after, cursor, ...rest } = options;
-  if (rest.size === 0) throw new UsageError('Pages have a `size` of at least 1.');
   const cursors = (cursor ?? { before, after }) as PageCursors;
   const start = cursors.before === undefined ? cursors : { before: cursors.before };
   return new PageHelper<T>(run, set, rest, start);
