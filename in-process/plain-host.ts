@@ -36,6 +36,8 @@ export interface PlainHostOptions {
 }
 
 const NOT_HERE = 'A database at a hub has no sync, no lock, no files and nothing to salvage here.';
+const NO_LOCK =
+  'A database at a hub keeps nothing on this device that could be locked: `signOut({ forget: true })` closes it, and `Logout` ends a token.';
 
 export function plainHost(
   database: PlainDatabase,
@@ -96,7 +98,7 @@ export function plainHost(
     forget: close,
     salvage: refuse,
     unsent: () => replyOf(async () => 0),
-    lock: refuse,
+    lock: () => replyOf(() => Promise.reject(new Refusal('bad request', NO_LOCK))),
     unlock: refuse,
     sync: refuse,
     submit: refuse,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLiveRoute } from '../hub/live/live-route.ts';
 import { DEFAULT_SETTINGS } from '../hub/settings/settings.ts';
 import { openTestHub, type TestHub } from '../hub/testing/test-hub.ts';
+import { Session } from '../src/hooks/core/session.ts';
 import {
   ConnectionNeeded,
   DatabaseClosed,
@@ -139,6 +140,40 @@ test('a secret that opens nothing is told its kind and why, and not repeated', a
     await expect.poll(() => told).toEqual([description]);
     stop();
   }
+});
+
+test('the database of connect() keeps nothing here: it cannot be locked, and is forgotten by closing it', async () => {
+  const other = await connect({ url: hub.url, secret: hub.secret });
+  const { database } = other;
+  const client = other.client();
+  await expect(database.signOut()).rejects.toMatchObject({
+    code: 'bad request',
+    description: expect.stringContaining('`signOut({ forget: true })` closes it'),
+  });
+  await client.query(q.CreateCollection({ name: 'kept' }));
+  await database.signOut({ forget: true });
+  await expect(client.query(1)).rejects.toBeInstanceOf(DatabaseClosed);
+  expect(await remote.client().query(q.Exists(q.Collection('kept')))).toBe(true);
+});
+
+test('a session over connect() is logged out by forgetting, and another user may log in', async () => {
+  const opened: RemoteDatabase[] = [];
+  const open = async () => {
+    const next = await connect({ url: hub.url, secret: hub.secret });
+    opened.push(next);
+    return next.database;
+  };
+  const session = new Session({ database: open, loginKey: hub.secret });
+  const stop = session.start();
+  await expect.poll(() => session.get().state).toBe('logged-out');
+  await session.logIn({ secret: hub.secret });
+  await session.logOut({ forget: true });
+  await expect.poll(() => session.get().state).toBe('logged-out');
+  await session.logIn({ secret: hub.secret });
+  expect(await session.get().client?.query(1)).toBe(1);
+  expect(opened).toHaveLength(2);
+  stop();
+  await opened[1]?.close();
 });
 
 test('a secret of a database whose name no header can hold is sent', async () => {
