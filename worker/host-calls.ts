@@ -83,8 +83,9 @@ export async function verify({ database, port }: Opened): Promise<readonly strin
       checked = done;
       if (done - emitted >= VERIFY_STEP) emit(false);
     });
+  const damaged = await database.sync.files.verify();
   emit(true);
-  return problems;
+  return [...problems, ...damaged];
 }
 
 /** What the page says through the port. */

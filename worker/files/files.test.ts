@@ -67,43 +67,94 @@ async function openBeside(blob: Blob) {
   return { files, file, store, signals, asked: () => asked, arrive: () => arrive() };
 }
 
-/** Loses a part that is there, until it is put again. */
-function losePart(store: FileStore, part: number): void {
+/** What a disk does to a part that is there. */
+const DAMAGES = [
+  ['lost', () => undefined],
+  ['changed', (bytes: Uint8Array) => bytes.map((byte) => byte ^ 1)],
+  ['cut off', (bytes: Uint8Array) => bytes.subarray(1)],
+] as const;
+type Damage = (typeof DAMAGES)[number][1];
+
+/** Damages a part that is there, until it is put again. */
+function damagePart(store: FileStore, part: number, damage: Damage): void {
   const before = { ...store };
   let isLost = true;
-  store.chunk = async (file, n) => (isLost && n === part ? undefined : before.chunk(file, n));
+  store.chunk = async (file, n) => {
+    const bytes = await before.chunk(file, n);
+    return isLost && n === part && bytes ? damage(bytes) : bytes;
+  };
   store.putChunk = async (file, n, bytes) => {
     await before.putChunk(file, n, bytes);
     if (n === part) isLost = false;
   };
 }
 
-test('a part that a whole file has lost is fetched again', async () => {
+test.each(DAMAGES)('a part of a whole file that was %s is fetched again', async (_, damage) => {
   const blob = new Blob([new Uint8Array(5).fill(7)]);
   const { files, file, store, asked } = await openBeside(blob);
   await files.fetch({ file, of });
-  losePart(store, 0);
+  damagePart(store, 0, damage);
   const got = await files.get({ file, of });
   expect(await got.text()).toBe('\x07'.repeat(5));
   expect(asked()).toBe(2);
   expect(await files.list()).toMatchObject([{ state: 'sent', error: undefined }]);
 });
 
-test('a file that has lost a part, and of which no document is named, says what to do until it is put again', async () => {
-  const blob = new Blob([new Uint8Array(5).fill(7)]);
+test.each(DAMAGES)(
+  'a file a part of which was %s, and of which no document is named, says what to do until it is put again',
+  async (_, damage) => {
+    const blob = new Blob([new Uint8Array(5).fill(7)]);
+    const { files, file, store } = await openBeside(blob);
+    await files.put(blob);
+    damagePart(store, 0, damage);
+    for (let times = 0; times < 2; times++)
+      await expect(files.get({ file, of: undefined })).rejects.toMatchObject({
+        code: 'not found',
+        message: expect.stringMatching(/or a part of it is damaged.*put it.*\{ of: ref \}/),
+      });
+    expect(await files.list()).toMatchObject([
+      { state: 'partial', error: expect.stringContaining('put it again') },
+    ]);
+    await files.put(blob);
+    expect((await files.get({ file, of: undefined })).size).toBe(5);
+  },
+);
+
+test.each(DAMAGES)(
+  'verify() names a file a part of which was %s, until it is put again',
+  async (_, damage) => {
+    const blob = new Blob([new Uint8Array(CHUNK + 5).fill(7)]);
+    const { files, file, store } = await openBeside(blob);
+    expect(await files.verify()).toEqual([]);
+    await files.put(new Blob(['x']));
+    await files.put(blob);
+    expect(await files.verify()).toEqual([]);
+    damagePart(store, 1, damage);
+    for (let times = 0; times < 2; times++)
+      expect(await files.verify()).toEqual([expect.stringMatching(`${file}.*put it again`)]);
+    expect((await files.list()).map(({ state }) => state).toSorted()).toEqual(['here', 'partial']);
+    await files.put(blob);
+    expect(await files.verify()).toEqual([]);
+  },
+);
+
+test('verify() does not take a file for damaged that is removed meanwhile', async () => {
+  const blob = new Blob(['a heron']);
   const { files, file, store } = await openBeside(blob);
   await files.put(blob);
-  losePart(store, 0);
-  for (let times = 0; times < 2; times++)
-    await expect(files.get({ file, of: undefined })).rejects.toMatchObject({
-      code: 'not found',
-      message: expect.stringMatching(/put it.*\{ of: ref \}/),
-    });
-  expect(await files.list()).toMatchObject([
-    { state: 'partial', error: expect.stringContaining('put it again') },
-  ]);
-  await files.put(blob);
-  expect((await files.get({ file, of: undefined })).size).toBe(5);
+  const before = { ...store };
+  store.chunk = async (...which) => {
+    await files.remove(file);
+    return before.chunk(...which);
+  };
+  expect(await files.verify()).toEqual([]);
+});
+
+test('verify() ends with the database', async () => {
+  const { files } = await openBeside(new Blob(['a heron']));
+  await files.put(new Blob(['x']));
+  files.end();
+  await expect(files.verify()).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
 test.each([
@@ -169,7 +220,7 @@ test('what is put again asks for it to be sent, if it was to be sent before a pa
     transport: () => undefined,
     askToSend: () => (asked += 1),
   });
-  losePart(store, 0);
+  damagePart(store, 0, () => undefined);
   await expect(files.get({ file, of: undefined })).rejects.toMatchObject({ code: 'not found' });
   expect([asked, await files.unsent()]).toEqual([0, 0]);
   await files.put(blob);

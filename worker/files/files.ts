@@ -11,7 +11,13 @@ import { damaged, isToSend, noteHome } from '../../src/sync/device/files/send-fi
 import { sweepFiles } from '../../src/sync/device/files/sweep-files.ts';
 import { Signal } from '../../src/sync/device/syncer/signal.ts';
 import { RefusedByHub } from '../../src/sync/device/syncer/transport.ts';
-import { fileHome, fileName, type FileHome, type FileName } from '../../src/sync/protocol/files.ts';
+import {
+  fileHome,
+  fileName,
+  isChunkOf,
+  type FileHome,
+  type FileName,
+} from '../../src/sync/protocol/files.ts';
 import { readRequest, SyncRefused } from '../../src/sync/protocol/refusals.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import { pause } from '../browser/pause.ts';
@@ -58,21 +64,30 @@ export class Files {
     throw new Refusal('local_data_loss', NOT_HERE);
   }
 
-  /** Undefined: a part of it is lost, and the next call fetches that, or says why it cannot. */
+  /** Undefined: a part of it is lost or damaged, and the next call fetches that, or says why it cannot. */
   private async read(call: FileCall, signal: AbortSignal | undefined): Promise<Blob | undefined> {
     const { store } = this.options;
-    const { file, manifest } = await this.fetched(call, signal);
-    await store.update(file, (before) => before && usedNow(before, this.options));
+    const record = await this.fetched(call, signal);
+    await store.update(record.file, (before) => before && usedNow(before, this.options));
     const parts: BlobPart[] = [];
-    for (const n of manifest.chunks.keys()) {
-      const bytes = await store.chunk(file, n);
-      if (!bytes) {
-        await store.update(file, (before) => before && damaged(before));
-        return undefined;
-      }
-      parts.push(bytes as Uint8Array<ArrayBuffer>);
+    for (const n of record.manifest.chunks.keys()) {
+      const bytes = await this.chunk(record, n);
+      if (!bytes) return undefined;
+      parts.push(bytes);
     }
     return new Blob(parts);
+  }
+
+  /** Undefined: it is lost or damaged, and the file is not whole from then on. */
+  private async chunk(
+    { file, manifest }: FileRecord,
+    n: number,
+  ): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const { store, sha256 } = this.options;
+    const bytes = await store.chunk(file, n);
+    if (bytes && isChunkOf(manifest, n, bytes, sha256)) return bytes as Uint8Array<ArrayBuffer>;
+    await store.update(file, (before) => before && damaged(before));
+    return undefined;
   }
 
   /** Has it here. @throws as `get` */
@@ -83,6 +98,20 @@ export class Files {
   async list(): Promise<readonly FileData[]> {
     const { store } = this.options;
     return (await store.isUsed()) ? (await store.records()).map(dataOf) : [];
+  }
+
+  /** Reads all that is whole. @returns a sentence for each file that is damaged */
+  async verify(): Promise<readonly string[]> {
+    const { store } = this.options;
+    if (!(await store.isUsed())) return [];
+    for (const record of await store.records())
+      for (const n of record.isWhole ? record.manifest.chunks.keys() : []) {
+        if (this.ended.signal.aborted) throw closed();
+        if (!(await this.chunk(record, n))) break;
+      }
+    return (await this.list()).flatMap(({ file, state, error }) =>
+      state === 'partial' && error !== undefined ? `${file}: ${error}` : [],
+    );
   }
 
   /** @throws Refusal `bad request`, `not found` */
@@ -234,9 +263,9 @@ export class Files {
 }
 
 const NOT_HERE =
-  'The file is not on this device: put it, or name a document that refers to it: get(file, { of: ref }).';
+  'The file is not on this device, or a part of it is damaged: put it, or name a document that refers to it: get(file, { of: ref }).';
 const OUT_OF_REACH =
-  'The file is not on this device, and the hub cannot be reached. Received parts are kept.';
+  'The file is not whole on this device, and the hub cannot be reached. Received parts are kept.';
 
 function dataOf({ file, manifest, isWhole, unsent, sent, failed }: FileRecord): FileData {
   const state = !isWhole

@@ -61,7 +61,8 @@ function withHomes(record: FileRecord, homes: readonly FileHome[], linkedTs: Mic
     ...record,
     linkedTs,
     noted: noted + 1,
-    failed: undefined,
+    // One that is damaged is so under any document.
+    failed: record.isWhole ? undefined : record.failed,
     unsent: [...record.unsent, ...added],
   };
 }
@@ -189,7 +190,8 @@ export const damaged = (record: FileRecord): FileRecord => ({
 
 const DAMAGED: SyncRefusal = {
   code: 'file_not_found',
-  description: 'A part of the file is lost or damaged on this device: put it again.',
+  description:
+    'A part of the file is lost or damaged on this device: put it again, or get it from the hub.',
 };
 
 /** @throws RefusedByHub */
