@@ -223,6 +223,8 @@ export class DatabaseHost {
 
   /** Without waiting for what is under way. */
   private letGo({ database }: Opened): void {
+    // A file that is being put would make them anew, where another tab has deleted them.
+    database.sync.files.close();
     this.closing = database.close().catch(report);
   }
 

@@ -50,6 +50,27 @@ test('two tabs have the same files, and see changes of each other', async () => 
   expect(await one.record(file)).toMatchObject({ linkedTs: 4 });
 });
 
+test('a file that is put while the database is closed leaves nothing behind', async () => {
+  const name = `closed ${performance.timeOrigin}`;
+  const files = open(name);
+  let parts = 0;
+  // Another tab deletes all: this one closes when it hears of it.
+  const putChunk: OpenedFiles['putChunk'] = async (...part) => {
+    if (++parts === 2) {
+      files.close();
+      await browserFiles.forgetFiles(name);
+    }
+    return files.putChunk(...part);
+  };
+  const store = new Proxy(files, {
+    get: (target, member: keyof OpenedFiles) =>
+      member === 'putChunk' ? putChunk : (target[member] as () => unknown).bind(target),
+  });
+  const photo = new Blob([new Uint8Array(3_000_000).fill(7)]);
+  await expect(putFile(photo, host(store))).rejects.toMatchObject({ code: 'storage_unavailable' });
+  expect(await exists(name)).toBe(false);
+});
+
 test('deleted files are gone, also while a tab has them open', async () => {
   const name = `deleted ${performance.timeOrigin}`;
   const files = open(name);

@@ -3,6 +3,7 @@ import { Dexie } from 'dexie';
 import type { FileRecord, FileStore } from '../../src/sync/device/files/file-store.ts';
 import type { FileName } from '../../src/sync/protocol/files.ts';
 import { deleteDatabase } from '../store/idb-connection.ts';
+import { closed } from '../queries/long-queries.ts';
 import { refusalOf } from '../store/idb-failure.ts';
 
 /** Where a host keeps files of its databases. */
@@ -16,6 +17,7 @@ export interface FileStorage {
 export interface OpenedFiles extends FileStore {
   /** Whether there ever was one: asked so that nothing is made where there is none. */
   isUsed(): Promise<boolean>;
+  /** For good: what is still under way must not make anew what was deleted. */
   close(): void;
 }
 
@@ -38,6 +40,7 @@ export const browserFiles: FileStorage = {
 class IdbFiles implements OpenedFiles {
   private readonly name: string;
   private opened: Promise<Dexie> | undefined = undefined;
+  private isClosed = false;
 
   constructor(name: string) {
     this.name = name;
@@ -52,6 +55,7 @@ class IdbFiles implements OpenedFiles {
 
   close(): void {
     const { opened } = this;
+    this.isClosed = true;
     this.opened = undefined;
     opened?.then(
       (database) => database.close(),
@@ -121,6 +125,7 @@ class IdbFiles implements OpenedFiles {
   }
 
   private async begin(stores: string[], mode: IDBTransactionMode): Promise<IDBTransaction> {
+    if (this.isClosed) throw closed();
     this.opened ??= opened(this.name, () => {
       this.opened = undefined;
     });
