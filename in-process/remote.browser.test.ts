@@ -72,7 +72,7 @@ test('a hub that does not list the origin says what to do', async () => {
     elsewhere.client().subscribe(count, { next: resolve, error: resolve });
   });
   expect(error).toMatchObject({
-    code: 'connection_needed',
+    code: 'hub_unreachable',
     message: expect.stringContaining(`--cors ${location.origin}`),
   });
   await elsewhere.close();
