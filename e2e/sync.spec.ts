@@ -285,7 +285,7 @@ test('a copy with unsent writes is forgotten when that is said, and not before',
     await page.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name)),
   ).toEqual([]);
   await loadApp(page);
-  expect(await failureToSync(page, { url: hub.url })).toBe('bad request');
+  expect(await failureToSync(page, { url: hub.url })).toBe('login_needed');
 });
 
 test('a worker that is lost is replaced: clients, live queries and sync go on', async ({
