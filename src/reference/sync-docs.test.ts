@@ -73,7 +73,8 @@ test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits ta
   const db = await openDatabase('notes');
   opened.push(db);
   const { declared } = await runPiece(here(pieces[2] ?? ''), { ...ben, db });
-  const { client } = declared['sync'] as Awaited<ReturnType<Database['sync']>>;
+  const sync = declared['sync'] as Awaited<ReturnType<Database['sync']>>;
+  const { client } = sync;
   const { value } = await client.submit(
     q.Create('notes', { data: { title: 'a heron', count: 1 } }),
   );
@@ -83,6 +84,8 @@ test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits ta
   const actions = { read: true, create: true, create_with_id: true, write: true, delete: true };
   const privileges = [{ resource: q.Collection('notes'), actions }];
   await given.admin.query(q.Update(q.Role('people'), { privileges }));
+  // The copy judges by the role that it has.
+  await sync.whenSynced();
   const alone = await openDatabase('alone');
   await alone.client().query(q.CreateCollection({ name: 'notes' }));
   await alone.client().query(q.Create('notes', { data: { title: 'an owl' } }));
