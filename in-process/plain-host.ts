@@ -45,8 +45,9 @@ export function plainHost(
 ): HostApi<MessagePort> {
   const calls = new AbortableCalls();
   let streams: OutgoingStreams | undefined;
-  const refuse = (): Promise<Reply<never>> =>
-    replyOf(() => Promise.reject(new Refusal('bad request', NOT_HERE)));
+  const refusing = (why: string) => (): Promise<Reply<never>> =>
+    replyOf(() => Promise.reject(new Refusal('bad request', why)));
+  const refuse = refusing(NOT_HERE);
   const close = (): Promise<Reply<void>> =>
     replyOf(async () => {
       database.leave();
@@ -98,7 +99,7 @@ export function plainHost(
     forget: close,
     salvage: refuse,
     unsent: () => replyOf(async () => 0),
-    lock: () => replyOf(() => Promise.reject(new Refusal('bad request', NO_LOCK))),
+    lock: refusing(NO_LOCK),
     unlock: refuse,
     sync: refuse,
     submit: refuse,

@@ -20,7 +20,7 @@ export class Cell<T> {
     };
   };
 
-  get isHeard(): boolean {
+  protected get isHeard(): boolean {
     return this.listeners.size > 0;
   }
 
