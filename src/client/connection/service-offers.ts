@@ -38,6 +38,8 @@ export function answerOffers(host: OffersHost): () => void {
 function accept(host: OffersHost, port: MessagePort): void {
   const send = (answer: ServiceAnswer): void => port.postMessage(answer);
   let parts: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let isCancelled = false;
+  const stop = (): void => void parts?.cancel().catch(() => undefined);
   const settle = async (work: Promise<ServiceAnswer>): Promise<void> => {
     send(await work.catch((error: unknown) => ({ type: 'broken', description: messageOf(error) })));
   };
@@ -45,6 +47,8 @@ function accept(host: OffersHost, port: MessagePort): void {
     const { status, headers, body } = await host.http(request);
     const isWhole = typeof body === 'string';
     if (!isWhole) parts = host.openStream(body.stream).getReader();
+    // The stream of an answer that nobody waits for any more would stay open.
+    if (isCancelled) stop();
     return { type: 'answer', status, headers, body: isWhole ? body : undefined };
   };
   const nextPart = async (): Promise<ServiceAnswer> => {
@@ -60,7 +64,8 @@ function accept(host: OffersHost, port: MessagePort): void {
         void settle(nextPart());
         return;
       case 'cancel':
-        void parts?.cancel().catch(() => undefined);
+        isCancelled = true;
+        stop();
         port.close();
         return;
       case 'dismiss':
