@@ -7,12 +7,19 @@ import type { Engine } from '../src/engine/engine.ts';
 import { detachedExecutions } from '../src/engine/transactions.ts';
 import type { Store } from '../src/store/port.ts';
 import { boundedReads } from './evaluators/bounded-reads.ts';
-import type { FromEvaluator, LongPush, LongQuery, ToEvaluator } from './evaluators/messages.ts';
+import type {
+  FromEvaluator,
+  LongPush,
+  LongQuery,
+  LongRead,
+  ToEvaluator,
+} from './evaluators/messages.ts';
 import { textOf } from './evaluators/text-parts.ts';
 import { QueryMarks } from './evaluators/query-marks.ts';
 import { lowerThreadPriority } from './evaluators/thread-priority.ts';
 import { withBody } from '../src/http/rest-query.ts';
 import { createSyncHub, type SyncHub } from '../src/sync/hub/sync-hub.ts';
+import { isSyncRefusal } from '../src/sync/protocol/refusals.ts';
 import { createHubEngine } from './instance/hub-engine.ts';
 import type { EvaluatorData } from './instance/start-evaluator.ts';
 import { PasswordPool } from './passwords/password-pool.ts';
@@ -37,9 +44,15 @@ let fatal: ReadonlySet<string> = new Set();
 let opened: Promise<Opened> | undefined;
 
 function send(message: FromEvaluator): void {
-  const buffer = message.type === 'answer' ? message.answer.bytes?.buffer : undefined;
+  const buffer = bytesOf(message)?.buffer;
   // Not copied.
   port?.postMessage(message, buffer instanceof ArrayBuffer ? [buffer] : []);
+}
+
+function bytesOf(message: FromEvaluator): Uint8Array | undefined {
+  if (message.type === 'read')
+    return message.answer instanceof Uint8Array ? message.answer : undefined;
+  return message.type === 'answer' ? message.answer.bytes : undefined;
 }
 
 async function open(): Promise<Opened> {
@@ -114,6 +127,17 @@ async function process({ devices }: Opened, push: LongPush): Promise<FromEvaluat
   return { type: 'pushed', pushed };
 }
 
+async function answerRead(
+  { devices }: Opened,
+  { name, secret, message }: LongRead,
+): Promise<FromEvaluator> {
+  const answer = await devices[name](secret, message);
+  return {
+    type: 'read',
+    answer: isSyncRefusal(answer) ? answer : utf8Bytes(JSON.stringify(answer)),
+  };
+}
+
 async function answerOrFailure(
   work: (on: Opened) => Promise<FromEvaluator>,
 ): Promise<FromEvaluator> {
@@ -144,6 +168,9 @@ port.on('message', (message: ToEvaluator) => {
     case 'push':
       fatal = new Set(message.fatal);
       void answerOrFailure((on) => process(on, message.push)).then(send);
+      break;
+    case 'read':
+      void answerOrFailure((on) => answerRead(on, message.read)).then(send);
       break;
     case 'commit':
       void opened?.then(({ engine }) => engine.applyCommit(message.notice)).catch(() => undefined);

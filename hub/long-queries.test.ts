@@ -314,6 +314,37 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     ]);
   });
 
+  // Of its own: it has started no thread yet.
+  test('a set is loaded, and compared, by another thread while others are there', () =>
+    withOwnHub(async (own) => {
+      const ask = asWith(own, await keyOf(own));
+      const name = `loaded_${Date.now()}`;
+      await own.query({ create_collection: object({ name }) });
+      for (const id of ['1', '2', '3'])
+        await own.query({ create: { ref: { collection: name }, id }, params: object({}) });
+      const { device, epoch, post } = await openDevice(own);
+      const set = { id: name, query: JSON.stringify({ documents: { collection: name } }) };
+      const pull = { refetch: [], settled: 0, maxBytes: 1e6 };
+      const exchange = async (path: string, message: object): Promise<Readonly<PulledOrChecked>> =>
+        (await post(path, JSON.stringify({ device, epoch, ...message }))).json() as never;
+      const load = () => exchange('pull', { ...pull, sets: [{ ...set, loaded: 'nothing' }] });
+      const idsIn = ({ puts = [] }: PulledOrChecked) => puts.map(([, id]) => id);
+      await expect
+        .poll(async () => {
+          // Who was there within the last second.
+          await ask('1');
+          expect(idsIn(await load())).toEqual(['1', '2', '3']);
+          return metric(own, 'burrow_query_threads_started');
+        })
+        .toBe(1);
+      const buckets = numbers(256).map(() => '0'.repeat(16));
+      await ask('1');
+      const { differing = [] } = await exchange('check', { set, buckets });
+      expect(differing.flatMap(({ documents }) => documents)).toHaveLength(3);
+      await ask('1');
+      expect(await exchange('check', { set, buckets: [] })).toMatchObject({ code: 'bad_message' });
+    }));
+
   test('a long answer is what it would be in one thread', async () => {
     const ask = asWith(hub, await keyOf(hub));
     const text = 'ä€😀"\\'.repeat(30_000);
@@ -368,6 +399,11 @@ function prioritiesOf({ child }: HubProcess): readonly number[] {
   });
 }
 
+interface PulledOrChecked {
+  readonly puts?: readonly (readonly [number, string, string])[];
+  readonly differing?: readonly { readonly documents: readonly unknown[] }[];
+}
+
 /** A device of root. */
 async function openDevice(hub: HubProcess) {
   const device = randomBytes(16).toString('hex');
@@ -392,7 +428,7 @@ async function openDevice(hub: HubProcess) {
     };
     return [answer.status, verdicts.map(({ seq }) => seq)];
   };
-  return { push, post };
+  return { device, epoch, push, post };
 }
 
 async function openStream(hub: HubProcess, query: unknown) {

@@ -139,17 +139,32 @@ const LONG_BODIES = {
   },
 } as const;
 
-/** A device that compares a set with the hub again and again: a predicate decides about each document. */
-const checks: Attack = async (target) => {
-  const { port, credentials } = target;
+const NOTES = { id: 'notes', query: JSON.stringify({ documents: { collection: 'notes' } }) };
+
+/** Of a device of the attacker, whose contents do not matter. */
+async function deviceAt({ port, credentials }: Target) {
   const [secret, device] = [credentials.attacker, 'a'.repeat(32)];
   const hello = JSON.stringify({ protocol: SYNC_PROTOCOL, device, lastSeq: 0 });
   const { text } = await send(port, { secret, body: hello, path: '/sync/hello' });
   const { epoch } = JSON.parse(text) as { readonly epoch: string };
-  const query = JSON.stringify({ documents: { collection: 'notes' } });
+  return { secret, device, epoch };
+}
+
+/** A device that compares a set with the hub again and again: a predicate decides about each document. */
+const checks: Attack = async (target) => {
+  const { secret, ...from } = await deviceAt(target);
   const buckets = range(FINGERPRINT_BUCKETS).map(() => '0'.repeat(16));
-  const check = JSON.stringify({ device, epoch, set: { id: 'notes', query }, buckets });
+  const check = JSON.stringify({ ...from, set: NOTES, buckets });
   return keepSending(target, [{ secret }, { secret }], check, '/sync/check');
+};
+
+/** A device that begins to load a set again and again: likewise. */
+const loads: Attack = async (target) => {
+  const { secret, ...from } = await deviceAt(target);
+  const sets = [{ ...NOTES, loaded: 'nothing' }];
+  const pull = { ...from, sets, refetch: [], settled: 0, maxBytes: 4 * 1024 * 1024 };
+  const senders = range(8).map(() => ({ secret }));
+  return keepSending(target, senders, JSON.stringify(pull), '/sync/pull');
 };
 
 export const CONNECTIONS: Readonly<Record<string, Attack>> = {
@@ -202,6 +217,7 @@ export const CONNECTIONS: Readonly<Record<string, Attack>> = {
     return { sessions, frames };
   },
   'sets of a device that are compared again and again': checks,
+  'sets of a device that are loaded again and again': loads,
   'requests beyond the rate of their address, by 40 at a time': (target) => {
     const senders = range(40).map(() => ({ secret: target.credentials.clientKey }));
     return keepSending(target, senders, '1');

@@ -8,7 +8,8 @@ const PROGRAM = `
 const { parentPort: port, workerData: written } = require('node:worker_threads');
 const flag = new Int32Array(written, 0, 2);
 let end = () => undefined;
-port.on('message', ({ type, request, push, fatal }) => {
+port.on('message', ({ type, request, push, read, fatal }) => {
+  if (type === 'read') return port.postMessage({ type, answer: Buffer.from(read.name) });
   if (type === 'push') {
     const hash = push.message;
     if (fatal.includes(hash)) return port.postMessage({ type: 'pushed', pushed: 'refused' });
@@ -183,6 +184,29 @@ test('a write of a device that ends its thread has one more try, then it is refu
   const lost = 'Error: a bug';
   expect(await Promise.all(asked)).toEqual([lost, lost, 'refused', 'judged', 'refused']);
   expect(started).toBe(3);
+});
+
+test('a read of a device is made by a thread, in the line of its credential', async () => {
+  const opened = open();
+  const running = execute('wait', { secret: 'somebody' });
+  const text = async (name: 'pull' | 'check') => {
+    const read = await opened.read({ name, secret: 'somebody', message: undefined });
+    return read instanceof Uint8Array ? new TextDecoder().decode(read) : read;
+  };
+  const reads = [text('pull'), text('check')];
+  opened.onCommit(commit);
+  expect(await Promise.all([running, ...reads])).toEqual(['wait', 'pull', 'check']);
+});
+
+test('a read of a device holds up others where there are any, and it is long or was busy', () => {
+  const opened = open();
+  const [secret, other] = ['somebody', 'another'];
+  const holds = () => [true, false].map((isLong) => opened.holdsUpOthers({ secret }, isLong));
+  opened.recordTime({ secret }, 1000);
+  expect(holds()).toEqual([false, false]);
+  opened.recordTime({ secret: other }, 1);
+  expect(holds()).toEqual([true, true]);
+  expect(opened.holdsUpOthers({ secret: other }, false)).toBe(false);
 });
 
 test('a query whose time is over while it waits is answered then', async () => {

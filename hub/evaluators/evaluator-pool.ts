@@ -19,7 +19,14 @@ import { LIMITS } from '../../src/limits.ts';
 import { FairQueue } from '../event-loop/fair-queue.ts';
 import { LoopTurns } from '../event-loop/loop-turns.ts';
 import { LostWrites } from './lost-writes.ts';
-import type { FromEvaluator, LongPush, Pushed, ToEvaluator } from './messages.ts';
+import type {
+  FromEvaluator,
+  LongPush,
+  LongRead,
+  Pushed,
+  ReadAnswer,
+  ToEvaluator,
+} from './messages.ts';
 import type { TextParts } from './text-parts.ts';
 import type { QueryMarks } from './query-marks.ts';
 import { HeldBack, type HeldBackCount } from '../monitoring/held-back.ts';
@@ -50,7 +57,7 @@ export interface EvaluatorPoolOptions {
 }
 
 type Arrived = Parameters<LongQueries['execute']>[0];
-type Asked = Extract<ToEvaluator, { readonly type: 'query' | 'push' }>;
+type Asked = Extract<ToEvaluator, { readonly type: 'query' | 'push' | 'read' }>;
 type Answered = Exclude<FromEvaluator, { readonly type: 'failed' | 'alive' }>;
 /** What is known of who asks. */
 type Credential = Pick<QueryRequest, 'secret' | 'address'>;
@@ -78,8 +85,8 @@ const BUSY_TURN_MS = 3;
 const SHARE_MS = 100;
 const GRACE_MS = 1000;
 const LOOK_MS = 2000;
-/** Of all its writes, and of waiting: each write has a time of its own. */
-const PUSH_MS = 120_000;
+/** Of a push, waiting included: each of its writes has a time of its own. Likewise of a pull or check. */
+const DEVICE_MS = 120_000;
 
 export class EvaluatorPool implements LongQueries {
   private readonly options: EvaluatorPoolOptions;
@@ -135,11 +142,19 @@ export class EvaluatorPool implements LongQueries {
 
   private turnOf(request: Credential): number {
     const name = nameOf(request);
-    const { recent } = this;
-    const isBusy = recent.of(name) > SHARE_MS && !recent.isAlone(name);
-    const turnMs = isBusy ? BUSY_TURN_MS : TURN_MS;
+    const turnMs = this.isBusy(name) ? BUSY_TURN_MS : TURN_MS;
     if (this.queue.isEmpty) return turnMs;
     return Math.max(TURN_MIN_MS, turnMs / (1 + this.queue.countOf(name)));
+  }
+
+  private isBusy(name: string): boolean {
+    return this.recent.of(name) > SHARE_MS && !this.recent.isAlone(name);
+  }
+
+  /** Whether others would wait for a read of a device, if it were made by the thread that answers. @param isLong as far as is known */
+  holdsUpOthers(credential: Credential, isLong: boolean): boolean {
+    const name = nameOf(credential);
+    return isLong ? !this.recent.isAlone(name) : this.isBusy(name);
   }
 
   recordTime(request: Credential, ms: number): void {
@@ -156,9 +171,16 @@ export class EvaluatorPool implements LongQueries {
   /** A push of a device with a write that takes long, or whose text is long. */
   async push(push: LongPush): Promise<Pushed> {
     const arrived = this.options.clock();
-    const reply = await this.run(push, { arrived, timeoutMs: PUSH_MS }, { type: 'push', push });
+    const reply = await this.run(push, { arrived, timeoutMs: DEVICE_MS }, { type: 'push', push });
     assert(reply.type === 'pushed', () => 'a push has an answer of its own');
     return reply.pushed;
+  }
+
+  async read(read: LongRead): Promise<ReadAnswer> {
+    const arrived = this.options.clock();
+    const reply = await this.run(read, { arrived, timeoutMs: DEVICE_MS }, { type: 'read', read });
+    assert(reply.type === 'read', () => 'a read has an answer of its own');
+    return reply.answer;
   }
 
   private async run(
@@ -346,8 +368,10 @@ const send = ({ worker }: Evaluator, message: ToEvaluator, given: TextParts = []
   );
 
 /** Not copied. */
-const partsOf = (asked: Asked): TextParts =>
-  (asked.type === 'query' ? asked.request.queryParts : asked.push.parts) ?? [];
+function partsOf(asked: Asked): TextParts {
+  if (asked.type === 'read') return [];
+  return (asked.type === 'query' ? asked.request.queryParts : asked.push.parts) ?? [];
+}
 
 /** A token is one person's, wherever its queries and pushes come from; a key may be everybody's: its holder counts by address too. */
 function nameOf({ secret = '', address = '' }: Credential): string {

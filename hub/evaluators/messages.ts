@@ -15,10 +15,20 @@ export interface LongPush {
   readonly parts?: TextParts;
 }
 
+/** A pull or a check of a device. */
+export interface LongRead {
+  readonly name: 'pull' | 'check';
+  readonly secret: string;
+  readonly message: unknown;
+}
+/** JSON of the answer, or why there is none. */
+export type ReadAnswer = Uint8Array | SyncRefusal;
+
 export type ToEvaluator =
   /** `fatal`: hashes of writes that are refused, because they ended their thread again. */
   | { readonly type: 'push'; readonly push: LongPush; readonly fatal?: readonly string[] }
   | { readonly type: 'query'; readonly request: LongQuery }
+  | { readonly type: 'read'; readonly read: LongRead }
   | { readonly type: 'commit'; readonly notice: CommitNotice }
   /** Is it stuck? */
   | { readonly type: 'look' }
@@ -27,5 +37,6 @@ export type ToEvaluator =
 export type FromEvaluator =
   | { readonly type: 'pushed'; readonly pushed: Pushed }
   | { readonly type: 'answer'; readonly answer: QueryAnswer }
+  | { readonly type: 'read'; readonly answer: ReadAnswer }
   | { readonly type: 'failed'; readonly code?: RefusalCode; readonly message: string }
   | { readonly type: 'alive' };

@@ -26,6 +26,7 @@ import type { HubStore } from '../store/open-store.ts';
 import type { HeldBackCount } from '../monitoring/held-back.ts';
 import type { LongQueryCounts } from '../monitoring/metrics.ts';
 import { EvaluatorPool, type Evaluator } from '../evaluators/evaluator-pool.ts';
+import type { LongRead, ReadAnswer } from '../evaluators/messages.ts';
 import { startEvaluator } from './start-evaluator.ts';
 import {
   createHubEngine,
@@ -65,6 +66,8 @@ export interface OpenedHub {
   readonly roundTrips: () => number;
   /** Executes pushes that take long; undefined without threads for them. */
   readonly longPushes: HubPushes | undefined;
+  /** Executes pulls and checks that would hold up others; undefined likewise. */
+  readonly longReads: LongReads | undefined;
   /** Refuses long queries that wait. @param ms those that run may go on for so long */
   endLongQueries(ms: number): Promise<void>;
   /** Releases everything. Nothing may be in flight. */
@@ -174,7 +177,7 @@ function startEngine(
 
 type LongQueriesOfHub = Pick<
   OpenedHub,
-  'longQueries' | 'lineOf' | 'waitedMost' | 'longPushes' | 'endLongQueries'
+  'longQueries' | 'lineOf' | 'waitedMost' | 'longPushes' | 'longReads' | 'endLongQueries'
 >;
 
 /** @param evaluators undefined: all queries are executed in the main thread, however long they take */
@@ -184,6 +187,7 @@ const longQueriesOf = (evaluators: EvaluatorPool | undefined): LongQueriesOfHub 
     evaluators?.lineOf({ secret, address }) ?? { name: address, group: address },
   waitedMost: (count) => evaluators?.waitedMost(count) ?? [],
   longPushes: evaluators && pushesBy(evaluators),
+  longReads: evaluators && readsBy(evaluators),
   endLongQueries: async (ms) => evaluators?.close(ms),
 });
 
@@ -197,6 +201,21 @@ const pushesBy = (evaluators: EvaluatorPool): HubPushes => ({
   lineOf: (secret) => evaluators.lineOf({ secret }),
   execute: (secret, message) => evaluators.push({ secret, message }),
   executeParts: (secret, parts) => evaluators.push({ secret, parts }),
+});
+
+export interface LongReads {
+  /** @param isLong as far as its message tells */
+  takes(secret: string, isLong: boolean): boolean;
+  /** One that was made by the thread that answers. */
+  recordTime(secret: string, ms: number): void;
+  /** @throws Refusal */
+  execute(read: LongRead): Promise<ReadAnswer>;
+}
+
+const readsBy = (evaluators: EvaluatorPool): LongReads => ({
+  takes: (secret, isLong) => evaluators.holdsUpOthers({ secret }, isLong),
+  recordTime: (secret, ms) => evaluators.recordTime({ secret }, ms),
+  execute: (read) => evaluators.read(read),
 });
 
 const NO_QUERIES: LongQueryCounts = { running: 0, waiting: 0, threadsStarted: 0, threadsLost: 0 };

@@ -9,6 +9,7 @@ import {
   type SyncRefusal,
   type SyncRefusalCode,
 } from '../../src/sync/protocol/refusals.ts';
+import type { ReadAnswer } from '../evaluators/messages.ts';
 import type { TextParts } from '../evaluators/text-parts.ts';
 import type { HubRequest } from '../http/route.ts';
 import { eventStream } from './event-stream.ts';
@@ -25,8 +26,12 @@ export interface SyncAnswerOptions {
   readonly heartbeatMs: number;
   /** Executes a push that came in parts; left out: there are none. */
   readonly longPush?: ((secret: string, parts: TextParts) => Promise<object>) | undefined;
+  /** Executes a pull or a check that would hold up others here. Undefined, or left out: it would not. */
+  readonly longRead?:
+    | ((name: RequestName, secret: string, message: unknown) => Promise<ReadAnswer> | undefined)
+    | undefined;
   /** Makes the response of an answer; left out: as it is. */
-  readonly dress?: (body: string, request: SyncRequest) => Promise<HttpResponse>;
+  readonly dress?: (body: string | Uint8Array, request: SyncRequest) => Promise<HttpResponse>;
 }
 
 export const PREFIX = '/sync/';
@@ -34,7 +39,7 @@ export const PUSH_PATH = `${PREFIX}push`;
 
 export async function answerSync(
   request: SyncRequest,
-  { sync, heartbeatMs, longPush, dress = dressPlainly }: SyncAnswerOptions,
+  { sync, heartbeatMs, longPush, longRead, dress = dressPlainly }: SyncAnswerOptions,
 ): Promise<HttpResponse> {
   const [path = '', search = ''] = request.path.split('?', 2);
   const name = path.slice(PREFIX.length);
@@ -57,16 +62,20 @@ export async function answerSync(
   const answer =
     longPush && bodyParts
       ? await longPush(secret, bodyParts)
-      : await answerTo(name, secret, parseMessage(body), sync);
+      : await answerTo(parseMessage(body), name, secret, { sync, longRead });
+  if (answer instanceof Uint8Array) return dress(answer, request);
   return isSyncRefusal(answer) ? refuseSync(answer) : dress(JSON.stringify(answer), request);
 }
 
-const answerTo = async (
+async function answerTo(
+  message: unknown,
   name: RequestName,
   secret: string,
-  message: unknown,
-  sync: SyncHub,
-): Promise<object> => (message === NOT_JSON ? INVALID_JSON : sync[name](secret, message));
+  { sync, longRead }: Pick<SyncAnswerOptions, 'sync' | 'longRead'>,
+): Promise<object> {
+  if (message === NOT_JSON) return INVALID_JSON;
+  return (await longRead?.(name, secret, message)) ?? sync[name](secret, message);
+}
 
 export const NO_CREDENTIAL: SyncRefusal = {
   code: 'needs_login',
@@ -97,8 +106,11 @@ export const SYNC_HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
-const dressPlainly = (body: string): Promise<HttpResponse> =>
-  Promise.resolve({ status: 200, headers: SYNC_HEADERS, body });
+const dressPlainly = (body: string | Uint8Array): Promise<HttpResponse> =>
+  Promise.resolve({ status: 200, headers: SYNC_HEADERS, ...asBody(body) });
+
+export const asBody = (body: string | Uint8Array): Pick<HttpResponse, 'body' | 'bytes'> =>
+  typeof body === 'string' ? { body } : { body: '', bytes: body };
 
 export const refuseSync = (refusal: SyncRefusal): HttpResponse => ({
   status: STATUS[refusal.code] ?? 400,

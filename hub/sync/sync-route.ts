@@ -8,7 +8,15 @@ import type { TextParts } from '../evaluators/text-parts.ts';
 import type { HubRoute } from '../http/route.ts';
 import { pause } from '../instance/hub-engine.ts';
 import type { OpenedHub } from '../instance/open-hub.ts';
-import { answerSync, PREFIX, PUSH_PATH, SYNC_HEADERS, type SyncRequest } from './answer-sync.ts';
+import {
+  answerSync,
+  asBody,
+  PREFIX,
+  PUSH_PATH,
+  SYNC_HEADERS,
+  type SyncRequest,
+} from './answer-sync.ts';
+import { executeElsewhere } from './long-reads.ts';
 import { serveSyncSession } from './sync-websocket.ts';
 
 export interface SyncRouteSettings {
@@ -17,7 +25,10 @@ export interface SyncRouteSettings {
 }
 
 export function createSyncRoute(
-  hub: Pick<OpenedHub, 'engine' | 'http' | 'authentication' | 'onCommit' | 'longPushes'>,
+  hub: Pick<
+    OpenedHub,
+    'engine' | 'http' | 'authentication' | 'onCommit' | 'longPushes' | 'longReads'
+  >,
   { queryTimeoutMs, heartbeatMs = SYNC_LIMITS.heartbeatMs }: SyncRouteSettings = {},
 ): HubRoute {
   const sync = createSyncHub({
@@ -26,17 +37,23 @@ export function createSyncRoute(
     clock: hub.http.clock,
     onCommit: hub.onCommit,
     longPushes: hub.longPushes,
+    recordTime: (secret, ms) => hub.longReads?.recordTime(secret, ms),
     pause,
     ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
   });
-  const { longPushes } = hub;
+  const { longPushes, longReads } = hub;
   const longPush =
     longPushes && ((secret: string, parts: TextParts) => longPushes.executeParts(secret, parts));
+  const longRead =
+    longReads &&
+    ((name: string, secret: string, message: unknown) =>
+      executeElsewhere({ name, secret, message }, longReads, sync));
   return {
     prefix: PREFIX,
     takesParts: longPushes && ((path) => path === PUSH_PATH),
     bodyValues: (path) => (path === PUSH_PATH ? Infinity : HUB_LIMITS.messageValues),
-    handle: (request) => answerSync(request, { sync, heartbeatMs, longPush, dress: compressed }),
+    handle: (request) =>
+      answerSync(request, { sync, heartbeatMs, longPush, longRead, dress: compressed }),
     webSocket: {
       path: `${PREFIX}line`,
       serve: (session) => serveSyncSession(sync, session, heartbeatMs),
@@ -47,10 +64,13 @@ export function createSyncRoute(
 /** Compressing shorter ones costs more than it saves. */
 const GZIP_MIN_CHARS = 1024;
 
-async function compressed(body: string, { headers }: SyncRequest): Promise<HttpResponse> {
+async function compressed(
+  body: string | Uint8Array,
+  { headers }: SyncRequest,
+): Promise<HttpResponse> {
   const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?![.\d]))/.test(headers['accept-encoding'] ?? '');
   if (!acceptsGzip || body.length < GZIP_MIN_CHARS)
-    return { status: 200, headers: SYNC_HEADERS, body };
+    return { status: 200, headers: SYNC_HEADERS, ...asBody(body) };
   const bytes = await compress(body);
   return {
     status: 200,

@@ -9,8 +9,8 @@ test('a stream whose request is cancelled before it is answered does not stay op
   const container = Object.assign(new EventTarget(), { startMessages: () => undefined });
   vi.stubGlobal('navigator', { serviceWorker: container });
   let answer: (reply: HttpReply) => void = () => undefined;
-  const asked = vi.fn(() => new Promise<HttpReply>((resolve) => (answer = resolve)));
-  const cancel = vi.fn();
+  const asked = vi.fn<() => Promise<HttpReply>>(() => new Promise((resolve) => (answer = resolve)));
+  const cancel = vi.fn<() => void>();
   const stop = answerOffers({
     name: 'notes',
     http: asked,

@@ -45,6 +45,8 @@ export interface SyncHubOptions extends CallerHost {
   /** For pushes with a write that takes long; without it, they are processed here. */
   readonly longPushes?: LongPushes | undefined;
   readonly watchedWrites?: WatchedWrites;
+  /** Told how long the reads of a device were evaluated here. */
+  readonly recordTime?: ((secret: string, ms: number) => void) | undefined;
   /** Yields to other work: devices that wait for a hint get it before the device that pushed gets its answer. */
   readonly pause?: () => Promise<void>;
 }
@@ -60,6 +62,8 @@ export interface SyncHub extends RequestHandlers {
     device: unknown,
     onHint: (hint: ChangeHint) => void,
   ): Promise<Subscription | SyncRefusal>;
+  /** A pull of this device was answered by another hub on the same store. */
+  onPulledElsewhere(secret: string, device: unknown): Promise<void>;
   close(): void;
 }
 
@@ -164,7 +168,7 @@ class Hub implements SyncHub {
         const request = this.begin(secret);
         const at = position;
         const { value } = await this.transactions.read((input) =>
-          checkSlice(check, at, request, input, this.options),
+          this.timed(secret, () => checkSlice(check, at, request, input, this.options)),
         );
         for (const each of value.documents) documents.push(each);
         await keepScope(this.pushHost, check.device, value);
@@ -174,6 +178,12 @@ class Hub implements SyncHub {
         await pause?.();
       }
     });
+  }
+
+  async onPulledElsewhere(secret: string, device: unknown): Promise<void> {
+    const id = readRequest(deviceId, device, 'device');
+    const { database } = await this.listenerOf(id, this.begin(secret));
+    this.hints.onPulledElsewhere({ database, device: id });
   }
 
   // --- hints --------------------------------------------------------------------------------------
@@ -217,7 +227,7 @@ class Hub implements SyncHub {
   private async evaluatePull(secret: string, message: Pull): Promise<EvaluatedPull> {
     const request = this.begin(secret);
     const { value: outcome } = await this.transactions.read((input) =>
-      pull(message, request, input, this.pullHost),
+      this.timed(secret, () => pull(message, request, input, this.pullHost)),
     );
     const isTold = message.sets.some(({ loaded }) => loaded === 'nothing');
     await keepScope(this.pushHost, message.device, { ...outcome, isTold });
@@ -258,6 +268,17 @@ class Hub implements SyncHub {
       const own = [document, identity].flatMap((ref) => (ref ? keyOf(ref) : []));
       return { database, own };
     });
+  }
+
+  private timed<T>(secret: string, evaluate: () => T): T {
+    const { clock, recordTime } = this.options;
+    if (!recordTime) return evaluate();
+    const begun = clock();
+    try {
+      return evaluate();
+    } finally {
+      recordTime(secret, (clock() - begun) / 1000);
+    }
   }
 
   private async read<T>(body: (input: BodyInput) => T): Promise<T> {

@@ -247,6 +247,22 @@ test('a device whose pull was awaited here, and came to another process, is told
   await expect.poll(() => pokes).toHaveLength(1);
 });
 
+test('a device whose awaited pull is known to have been answered elsewhere is told at once', async () => {
+  const world = await open();
+  const pullElsewhere = besides(world);
+  const device = (await world.device()).watch(THINGS);
+  const { pokes } = await listen(world, device);
+  await device.pull();
+  const text = 'x'.repeat(70_000);
+  await device.push(device.item({ query: create(doc('things', 1), { text }) }));
+  await pullElsewhere(device);
+  await world.sync.onPulledElsewhere(device.secret, device.id);
+  await world.ask(create(doc('things', 2)));
+  await expect.poll(() => pokes).toHaveLength(1);
+  // What it would ask for now is not known here.
+  expect(pokes[0]?.brought).toBeUndefined();
+});
+
 test('a device that has pulled other sets at another process before it listens is told of those', async () => {
   const world = await open();
   const pullElsewhere = besides(world);

@@ -130,6 +130,12 @@ export class ChangeHints {
     release(listening);
   }
 
+  /** What it has read there is not known here. */
+  onPulledElsewhere(device: DeviceName): void {
+    this.forgetReads(nameOf(device));
+    this.onBeat(device);
+  }
+
   /** A pull that is still awaited here has gone to another process. */
   onBeat(device: DeviceName): void {
     const listening = this.devices.get(nameOf(device));
