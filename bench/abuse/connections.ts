@@ -1,5 +1,7 @@
 /** What no client would send: connections and requests that hold on to what others need. */
-import { HUB_LIMITS } from '../../src/limits.ts';
+import { createHash } from 'node:crypto';
+import { HUB_LIMITS, SYNC_LIMITS } from '../../src/limits.ts';
+import { hashOf } from '../../src/sync/protocol/digest.ts';
 import { FINGERPRINT_BUCKETS, SYNC_PROTOCOL } from '../../src/sync/protocol/messages.ts';
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -142,8 +144,8 @@ const LONG_BODIES = {
 const NOTES = { id: 'notes', query: JSON.stringify({ documents: { collection: 'notes' } }) };
 
 /** Of a device of the attacker, whose contents do not matter. */
-async function deviceAt({ port, credentials }: Target) {
-  const [secret, device] = [credentials.attacker, 'a'.repeat(32)];
+async function deviceAt({ port, credentials }: Target, device = 'a'.repeat(32)) {
+  const secret = credentials.attacker;
   const hello = JSON.stringify({ protocol: SYNC_PROTOCOL, device, lastSeq: 0 });
   const { text } = await send(port, { secret, body: hello, path: '/sync/hello' });
   const { epoch } = JSON.parse(text) as { readonly epoch: string };
@@ -165,6 +167,54 @@ const loads: Attack = async (target) => {
   const pull = { ...from, sets, refetch: [], settled: 0, maxBytes: 4 * 1024 * 1024 };
   const senders = range(8).map(() => ({ secret }));
   return keepSending(target, senders, JSON.stringify(pull), '/sync/pull');
+};
+
+/** A device that asks again and again for what has changed since the beginning: likewise. */
+const catchesUp: Attack = async (target) => {
+  const { secret, ...from } = await deviceAt(target);
+  const sets = [{ ...NOTES, loaded: [null] }];
+  const pull = { ...from, cursor: 1, sets, refetch: [], settled: 0, maxBytes: 4 * 1024 * 1024 };
+  const senders = range(8).map(() => ({ secret }));
+  return keepSending(target, senders, JSON.stringify(pull), '/sync/pull');
+};
+
+/** Eight devices whose writes take some milliseconds each. */
+const pushes: Attack = async (target) => {
+  const elements = {
+    reduce: { lambda: ['a', 'x'], expr: { append: { var: 'a' }, collection: { var: 'a' } } },
+    initial: [1],
+    collection: range(12),
+  };
+  const query = JSON.stringify({
+    count: { map: { lambda: 'i', expr: { add: [{ var: 'i' }, 1] } }, collection: elements },
+  });
+  const statuses: Record<string, number> = {};
+  const pushing = range(8).map(async (n) => {
+    const id = (Date.now() * 16 + n).toString(16).padStart(32, '0');
+    const { secret, device, epoch } = await deviceAt(target, id);
+    for (let first = 1; !target.signal.aborted; first += SYNC_LIMITS.pushItems) {
+      const items = range(SYNC_LIMITS.pushItems).map((i) => {
+        const item = {
+          seq: first + i,
+          query,
+          apiVersion: '4' as const,
+          now: Date.now() * 1000,
+          ids: [],
+        };
+        return {
+          ...item,
+          hash: hashOf(item, (bytes) => createHash('sha256').update(bytes).digest()),
+        };
+      });
+      const body = JSON.stringify({ device, epoch, items, settled: first - 1 });
+      const { status } = await send(target.port, { secret, body, path: '/sync/push' }).catch(
+        () => ({ status: 0 }),
+      );
+      count(statuses, status);
+    }
+  });
+  await Promise.all(pushing);
+  return statuses;
 };
 
 export const CONNECTIONS: Readonly<Record<string, Attack>> = {
@@ -218,6 +268,8 @@ export const CONNECTIONS: Readonly<Record<string, Attack>> = {
   },
   'sets of a device that are compared again and again': checks,
   'sets of a device that are loaded again and again': loads,
+  'sets of a device that are brought up to date again and again': catchesUp,
+  'pushes of writes that take some ms each, by eight devices': pushes,
   'requests beyond the rate of their address, by 40 at a time': (target) => {
     const senders = range(40).map(() => ({ secret: target.credentials.clientKey }));
     return keepSending(target, senders, '1');

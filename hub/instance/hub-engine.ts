@@ -44,7 +44,7 @@ type Parts = {
   readonly url: () => string | undefined;
   readonly rootHash: string | undefined;
 } & Pick<EngineOptions, 'store' | 'passwords'> &
-  Partial<Pick<EngineOptions, 'lease' | 'fetchBytes' | 'readLong'>> &
+  Partial<Pick<EngineOptions, 'lease' | 'groupMicros' | 'fetchBytes' | 'readLong'>> &
   DetachedOption & { readonly longQueries?: (LongQueries & Lines) | undefined };
 
 interface Lines {

@@ -77,6 +77,8 @@ export interface OpenedHub {
 const FLUSH_MS = 2000;
 /** What comes from the database in one piece is read in one piece: some 5 ms. */
 const FETCH_BYTES = 512 * 1024;
+/** Of a folder, to which a commit takes little: a server is better used by larger groups. */
+const GROUP_MICROS = 3_000;
 
 export async function openHub(
   storage: HubStorage,
@@ -169,7 +171,7 @@ function startEngine(
     readLong: longTextReader(pause),
     longQueries: evaluators,
     ...(evaluators && { fetchBytes: FETCH_BYTES }),
-    ...(lease && { lease }),
+    ...(lease && { lease, groupMicros: GROUP_MICROS }),
   });
   const setUrl = (own: string): void => void (url ??= own);
   return { ...created, evaluators, setUrl };

@@ -45,6 +45,8 @@ export interface EngineOptions {
   readonly regionGroup: string;
   /** Gives the event loop a turn between slices of background work. */
   readonly pause: () => Promise<void>;
+  /** So long writes that share a commit are evaluated at one go, if not for `GROUP_MICROS`: shorter groups are more commits. */
+  readonly groupMicros?: Micros;
   /** Most that one fetch brings, if less than `LIMITS.fetchBytes`: between fetches, others have their turn. */
   readonly fetchBytes?: number;
   /** Reads the text of a query that is longer than `LIMITS.sliceChars` (`longTextReader`); without it, every text is read at once. */

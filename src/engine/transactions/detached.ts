@@ -4,7 +4,6 @@
  */
 import { HOT_SPACES, type Store } from '../../store/port.ts';
 import type { StoreNeed } from '../../store/snapshot-reader.ts';
-import type { Micros } from '../../values/value.ts';
 import type { ReadSet } from '../context/host.ts';
 import {
   executeAt,
@@ -53,12 +52,12 @@ export const detachedExecutions = {
     store: Store,
     heads: HeadTracker,
     jobs: readonly Job[],
-    clock: () => Micros,
+    begin: () => () => boolean,
   ): Promise<CommitGroup | undefined> =>
     executeDetached(
       store,
       heads,
-      ({ reader, head }) => executeGroup(jobs, reader, head, clock),
+      ({ reader, head }) => executeGroup(jobs, reader, head, begin()),
       ({ needs, assumedAbsent, members }) => ({
         needs: [...needs, ...assumedAbsent],
         readSets: members.map(({ outcome }) => outcome.readSet),

@@ -129,16 +129,13 @@ export interface CommitGroup {
 }
 
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Nothing else is done while a group is evaluated. */
-const GROUP_MICROS = 10_000;
-
+/** @param isOver asked after each job: the others wait for the next commit */
 export function executeGroup(
   jobs: readonly Job[],
   snapshot: SnapshotReader,
   head: Micros,
-  clock: () => Micros,
+  isOver: () => boolean,
 ): CommitGroup {
-  const until = clock() + GROUP_MICROS;
   const shared = new Overlay(snapshot);
   const isSingle = jobs.length === 1;
   const needs: StoreNeed[] = [];
@@ -164,7 +161,7 @@ export function executeGroup(
       ts = committed;
       if (!isSingle) shared.absorb(own.writes());
     } else if (isSingle) shared.clear();
-    if (shared.bytes > GROUP_BYTES_MAX || snapshot.isFull || clock() > until) break;
+    if (shared.bytes > GROUP_BYTES_MAX || snapshot.isFull || isOver()) break;
   }
   const rest = jobs.slice(members.length);
   const writes = shared.isEmpty ? undefined : shared.writes();

@@ -24,7 +24,7 @@ import {
 
 export type CommitOptions = Pick<
   EngineOptions,
-  'store' | 'clock' | 'durability' | 'random' | 'logsChanges'
+  'store' | 'clock' | 'durability' | 'random' | 'logsChanges' | 'groupMicros'
 > &
   DetachedOption;
 
@@ -39,6 +39,9 @@ interface Applied {
   readonly commit: Commit | undefined;
 }
 
+/** Nothing else is done while a group is evaluated. */
+const GROUP_MICROS = 10_000;
+
 const NONE: Pick<RowMap<true>, 'has'> = new RowMap();
 
 export class GroupCommitter {
@@ -47,6 +50,7 @@ export class GroupCommitter {
   private readonly notices: CommitNotices;
   private readonly writeOptions: WriteOptions;
   private readonly clock: () => Micros;
+  private readonly groupMicros: Micros;
   private readonly logsChanges: boolean;
   private readonly detached: DetachedOption['detached'];
   /** Tells commits of this engine from those of others at the same time. */
@@ -54,7 +58,7 @@ export class GroupCommitter {
   private commits = 0;
 
   constructor(
-    { store, clock, durability, random, logsChanges = false, detached }: CommitOptions,
+    { store, clock, durability, random, logsChanges = false, detached, groupMicros }: CommitOptions,
     heads: HeadTracker,
     notices: CommitNotices,
   ) {
@@ -63,6 +67,7 @@ export class GroupCommitter {
     this.notices = notices;
     this.writeOptions = { spaces: HOT_SPACES, durability };
     this.clock = clock;
+    this.groupMicros = groupMicros ?? GROUP_MICROS;
     this.logsChanges = logsChanges;
     this.detached = detached;
     this.signature = random(6).join('.');
@@ -76,8 +81,8 @@ export class GroupCommitter {
     const { heads } = this;
     const known = heads.cached();
     const optimistic = this.detached
-      ? await this.detached.group(this.store, heads, jobs, this.clock)
-      : known && executeGroup(jobs, known.reader, known.head, this.clock);
+      ? await this.detached.group(this.store, heads, jobs, () => this.beginGroup())
+      : known && executeGroup(jobs, known.reader, known.head, this.beginGroup());
     if (optimistic && isSettled(optimistic) && !optimistic.writes && heads.isCurrent())
       return this.finish({ group: optimistic, commit: undefined }, 0);
     // Beside other tabs, the head has often moved: then it is better to look before writing.
@@ -97,6 +102,12 @@ export class GroupCommitter {
     const pessimistic = await this.transact((tx) => this.executeIn(tx, patient));
     assert(pessimistic, () => 'validation failed for a write that assumed nothing');
     return this.finish(pessimistic, 1);
+  }
+
+  /** @returns whether it is over */
+  private beginGroup(): () => boolean {
+    const until = this.clock() + this.groupMicros;
+    return () => this.clock() > until;
   }
 
   /** Undefined when validation failed. */
@@ -157,7 +168,7 @@ export class GroupCommitter {
     // It waited for another process, and has to be executed anyway: what came meanwhile need not wait for the next turn.
     join?.();
     for (;;) {
-      const group = executeGroup(jobs, reader, head, this.clock);
+      const group = executeGroup(jobs, reader, head, this.beginGroup());
       const { needs, assumedAbsent, members } = group;
       const lacking = [...needs, ...assumedAbsent];
       const readSets = members.map(({ outcome }) => outcome.readSet);
