@@ -51,7 +51,7 @@ function send(message: FromEvaluator): void {
 
 function bytesOf(message: FromEvaluator): Uint8Array | undefined {
   if (message.type === 'read')
-    return message.answer instanceof Uint8Array ? message.answer : undefined;
+    return isSyncRefusal(message.answer) ? undefined : message.answer.json;
   return message.type === 'answer' ? message.answer.bytes : undefined;
 }
 
@@ -131,11 +131,13 @@ async function answerRead(
   { devices }: Opened,
   { name, secret, message }: LongRead,
 ): Promise<FromEvaluator> {
-  const answer = await devices[name](secret, message);
-  return {
-    type: 'read',
-    answer: isSyncRefusal(answer) ? answer : utf8Bytes(JSON.stringify(answer)),
-  };
+  const answer =
+    name === 'check'
+      ? await devices.check(secret, message)
+      : await devices.pullForOther(secret, message);
+  if (isSyncRefusal(answer)) return { type: 'read', answer };
+  const [told, read] = 'read' in answer ? [answer.pulled, answer.read] : [answer, undefined];
+  return { type: 'read', answer: { json: utf8Bytes(JSON.stringify(told)), read } };
 }
 
 async function answerOrFailure(

@@ -9,7 +9,7 @@ const { parentPort: port, workerData: written } = require('node:worker_threads')
 const flag = new Int32Array(written, 0, 2);
 let end = () => undefined;
 port.on('message', ({ type, request, push, read, fatal }) => {
-  if (type === 'read') return port.postMessage({ type, answer: Buffer.from(read.name) });
+  if (type === 'read') return port.postMessage({ type, answer: { json: Buffer.from(read.name) } });
   if (type === 'push') {
     const hash = push.message;
     if (fatal.includes(hash)) return port.postMessage({ type: 'pushed', pushed: 'refused' });
@@ -191,7 +191,7 @@ test('a read of a device is made by a thread, in the line of its credential', as
   const running = execute('wait', { secret: 'somebody' });
   const text = async (name: 'pull' | 'check') => {
     const read = await opened.read({ name, secret: 'somebody', message: undefined });
-    return read instanceof Uint8Array ? new TextDecoder().decode(read) : read;
+    return 'json' in read ? new TextDecoder().decode(read.json) : read;
   };
   const reads = [text('pull'), text('check')];
   opened.onCommit(commit);

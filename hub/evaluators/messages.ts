@@ -2,6 +2,7 @@
 import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import type { RefusalCode } from '../../src/errors.ts';
 import type { AnswerOf } from '../../src/sync/protocol/messages.ts';
+import type { PullRead } from '../../src/sync/hub/hints/change-hints.ts';
 import type { TextParts } from './text-parts.ts';
 import type { SyncRefusal } from '../../src/sync/protocol/refusals.ts';
 
@@ -21,8 +22,10 @@ export interface LongRead {
   readonly secret: string;
   readonly message: unknown;
 }
-/** JSON of the answer, or why there is none. */
-export type ReadAnswer = Uint8Array | SyncRefusal;
+/** JSON of the answer, or why there is none. `read`: of a pull, what the hub that answers is to know of it. */
+export type ReadAnswer =
+  | { readonly json: Uint8Array; readonly read: PullRead | undefined }
+  | SyncRefusal;
 
 export type ToEvaluator =
   /** `fatal`: hashes of writes that are refused, because they ended their thread again. */

@@ -9,7 +9,6 @@ import {
   type SyncRefusal,
   type SyncRefusalCode,
 } from '../../src/sync/protocol/refusals.ts';
-import type { ReadAnswer } from '../evaluators/messages.ts';
 import type { TextParts } from '../evaluators/text-parts.ts';
 import type { HubRequest } from '../http/route.ts';
 import { eventStream } from './event-stream.ts';
@@ -28,7 +27,11 @@ export interface SyncAnswerOptions {
   readonly longPush?: ((secret: string, parts: TextParts) => Promise<object>) | undefined;
   /** Executes a pull or a check that would hold up others here. Undefined, or left out: it would not. */
   readonly longRead?:
-    | ((name: RequestName, secret: string, message: unknown) => Promise<ReadAnswer> | undefined)
+    | ((
+        name: RequestName,
+        secret: string,
+        message: unknown,
+      ) => Promise<Uint8Array | SyncRefusal> | undefined)
     | undefined;
   /** Makes the response of an answer; left out: as it is. */
   readonly dress?: (body: string | Uint8Array, request: SyncRequest) => Promise<HttpResponse>;

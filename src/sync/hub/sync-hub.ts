@@ -18,9 +18,9 @@ import {
 } from '../protocol/messages.ts';
 import { isSyncRefusal, readRequest, SyncRefused, type SyncRefusal } from '../protocol/refusals.ts';
 import { hello, requireProtocol } from './hello.ts';
-import { ChangeHints } from './hints/change-hints.ts';
+import { ChangeHints, type PullRead } from './hints/change-hints.ts';
 import { HintSender, piggybackedPull } from './hints/hint-sender.ts';
-import { SharedPulls, type EvaluatedPull } from './hints/shared-pulls.ts';
+import { SharedPulls } from './hints/shared-pulls.ts';
 import { Turns } from './hints/turns.ts';
 import { CHECK_START, checkSlice, differencesFrom } from './pull/check.ts';
 import type { PullHost } from './pull/pull-context.ts';
@@ -62,9 +62,16 @@ export interface SyncHub extends RequestHandlers {
     device: unknown,
     onHint: (hint: ChangeHint) => void,
   ): Promise<Subscription | SyncRefusal>;
-  /** A pull of this device was answered by another hub on the same store. */
-  onPulledElsewhere(secret: string, device: unknown): Promise<void>;
+  /** A pull for a hub on the same store that answers the device, and sends it hints. */
+  pullForOther(secret: string, message: unknown): Promise<PullForOther | SyncRefusal>;
+  /** This pull was made by another hub for this one. */
+  onPulledElsewhere(secret: string, message: unknown, read: PullRead): void;
   close(): void;
+}
+
+export interface PullForOther {
+  readonly pulled: AnswerOf<'pull'>;
+  readonly read: PullRead;
 }
 
 export interface Subscription {
@@ -160,6 +167,21 @@ class Hub implements SyncHub {
     });
   }
 
+  pullForOther(secret: string, message: unknown) {
+    return answerOrRefusal(async () => {
+      const asked = readRequest(REQUESTS.pull, message, 'pull');
+      const { outcome } = await this.evaluatePull(secret, asked);
+      const { database, sets, scope, sharedRights } = outcome;
+      const { puts: _puts, leaves: _leaves, verdicts: _verdicts, ...pulled } = outcome.pulled;
+      const read = { database, sets, scope, sharedRights, pulled };
+      return { pulled: withoutKnownSets(asked, outcome.pulled), read };
+    });
+  }
+
+  onPulledElsewhere(secret: string, message: unknown, read: PullRead): void {
+    this.hints.onPull(readRequest(REQUESTS.pull, message, 'pull'), read, secret);
+  }
+
   check(secret: string, message: unknown) {
     return answerOrRefusal(async () => {
       const check = readRequest(REQUESTS.check, message, 'check');
@@ -178,12 +200,6 @@ class Hub implements SyncHub {
         await pause?.();
       }
     });
-  }
-
-  async onPulledElsewhere(secret: string, device: unknown): Promise<void> {
-    const id = readRequest(deviceId, device, 'device');
-    const { database } = await this.listenerOf(id, this.begin(secret));
-    this.hints.onPulledElsewhere({ database, device: id });
   }
 
   // --- hints --------------------------------------------------------------------------------------
@@ -224,7 +240,7 @@ class Hub implements SyncHub {
     return piggybackedPull({ ...standing.next, settled }, pull);
   }
 
-  private async evaluatePull(secret: string, message: Pull): Promise<EvaluatedPull> {
+  private async evaluatePull(secret: string, message: Pull) {
     const request = this.begin(secret);
     const { value: outcome } = await this.transactions.read((input) =>
       this.timed(secret, () => pull(message, request, input, this.pullHost)),

@@ -3,9 +3,13 @@ import { isLoaded } from './loaded-sets.ts';
 import type { Pull, Pulled } from './messages.ts';
 
 /** Whether the device has all there is after an answer. */
-export const isLast = ({ more, sets }: Pulled): boolean => !more && sets.every(isLoaded);
+export const isLast = ({ more, sets }: Pick<Pulled, 'more' | 'sets'>): boolean =>
+  !more && sets.every(isLoaded);
 
-export function nextPull(message: Pull, pulled: Pulled): Pull {
+export function nextPull(
+  message: Pull,
+  pulled: Pick<Pulled, 'sets' | 'schema' | 'cursor' | 'token'>,
+): Pull {
   const answers = new Map(pulled.sets.map((answer) => [answer.id, answer]));
   const sets = message.sets.map((set) => {
     const answer = answers.get(set.id);

@@ -247,20 +247,23 @@ test('a device whose pull was awaited here, and came to another process, is told
   await expect.poll(() => pokes).toHaveLength(1);
 });
 
-test('a device whose awaited pull is known to have been answered elsewhere is told at once', async () => {
+test('a device whose pull another hub made for this one is brought what others do', async () => {
   const world = await open();
-  const pullElsewhere = besides(world);
+  const { engine, now } = world;
+  const random = (count: number) => new Uint8Array(count);
+  const other = createSyncHub({ engine, clock: () => now, random, sha256, rootSecret: ROOT });
   const device = (await world.device()).watch(THINGS);
   const { pokes } = await listen(world, device);
-  await device.pull();
-  const text = 'x'.repeat(70_000);
-  await device.push(device.item({ query: create(doc('things', 1), { text }) }));
-  await pullElsewhere(device);
-  await world.sync.onPulledElsewhere(device.secret, device.id);
+  await device.push(device.item({ query: create(doc('things', 1)) }));
+  const message = wire(device.pullMessage());
+  const { pulled, read } = accepted(await other.pullForOther(device.secret, message));
+  // As it comes from a thread.
+  world.sync.onPulledElsewhere(device.secret, message, structuredClone(read));
+  device.take(pulled);
   await world.ask(create(doc('things', 2)));
   await expect.poll(() => pokes).toHaveLength(1);
-  // What it would ask for now is not known here.
-  expect(pokes[0]?.brought).toBeUndefined();
+  expect(pokes[0]?.brought?.pulled.puts.map(([, id]) => id)).toEqual(['2']);
+  other.close();
 });
 
 test('a device that has pulled other sets at another process before it listens is told of those', async () => {

@@ -33,6 +33,11 @@ interface Listener extends DeviceName {
   readonly onHint: (hint: ChangeHint) => void;
 }
 
+/** What hints need to know of a pull: what was read, and how the device will ask next. */
+export type PullRead = Pick<PullOutcome, 'database' | 'sets' | 'scope' | 'sharedRights'> & {
+  readonly pulled: Omit<Pulled, 'puts' | 'leaves' | 'verdicts'>;
+};
+
 /** What a device was answered last, and how it will ask next. */
 export interface Standing {
   readonly next: Pull;
@@ -130,12 +135,6 @@ export class ChangeHints {
     release(listening);
   }
 
-  /** What it has read there is not known here. */
-  onPulledElsewhere(device: DeviceName): void {
-    this.forgetReads(nameOf(device));
-    this.onBeat(device);
-  }
-
   /** A pull that is still awaited here has gone to another process. */
   onBeat(device: DeviceName): void {
     const listening = this.devices.get(nameOf(device));
@@ -146,7 +145,7 @@ export class ChangeHints {
    * @param secret that the device pulled with
    * @returns undefined when it does not listen, or pulls again before it needs a hint
    */
-  onPull(message: Pull, outcome: PullOutcome, secret: string): Standing | undefined {
+  onPull(message: Pull, outcome: PullRead, secret: string): Standing | undefined {
     const { database, sets, scope, pulled } = outcome;
     const name = nameOf({ database, device: message.device });
     const ranges = sets.flatMap(({ parts }) => parts.map(({ range }) => range));
@@ -205,7 +204,7 @@ export class ChangeHints {
   private standAfter(
     name: string,
     message: Pull,
-    { pulled, sharedRights }: PullOutcome,
+    { pulled, sharedRights }: PullRead,
     secret: string,
   ): void {
     this.standings.delete(name);
@@ -242,7 +241,7 @@ export class ChangeHints {
 }
 
 /** Undefined: the device asks again by itself, before a hint would. */
-const pullOnHint = (message: Pull, pulled: Pulled): Pull | undefined =>
+const pullOnHint = (message: Pull, pulled: PullRead['pulled']): Pull | undefined =>
   !isLast(pulled) || pulled.check || message.refetch.length > 0
     ? undefined
     : nextPull(message, pulled);
