@@ -1,7 +1,13 @@
 /** A page that the browser keeps in its back/forward cache. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openDatabase, q, type Database } from '../index.ts';
-import { FakeWorker, missing, type FakeAnswers } from './testing/fake-worker.ts';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { openDatabase, q, type BurrowError, type Database } from '../index.ts';
+import {
+  copyAnswers,
+  FakeWorker,
+  missing,
+  syncOptions,
+  type FakeAnswers,
+} from './testing/fake-worker.ts';
 
 let page: EventTarget;
 let workers: FakeWorker[];
@@ -94,6 +100,62 @@ test('a live query goes on when the page is shown again, however soon it was lef
   }
   await expect.poll(() => told).toEqual([1, 2]);
   await db.close();
+});
+
+test('a live query, sync and calls go on when a worker can be started again, without being asked', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let hasNetwork = true;
+  let starts = 0;
+  const live: FakeAnswers = {
+    ...copyAnswers,
+    onMessage: (message, emit) => {
+      if (message.type === 'subscribe')
+        emit({ type: 'answer', id: message.id, status: 200, body: '{"resource":1}' });
+    },
+  };
+  const next = starting(live);
+  const db = await openDatabase('notes', {
+    worker: () => {
+      starts++;
+      if (hasNetwork) return next();
+      throw new Error('no network');
+    },
+  });
+  const sync = await db.sync(syncOptions);
+  const told: unknown[] = [];
+  const observer = {
+    next: (value: unknown) => told.push(value),
+    error: ({ code }: BurrowError) => told.push(code),
+    closed: () => told.push('closed'),
+  };
+  db.client().subscribe(1, observer);
+  await expect.poll(() => told).toEqual([1]);
+
+  leave();
+  hasNetwork = false;
+  show();
+  await expect.poll(() => [...told, sync.state]).toEqual([1, 'worker_not_started', 'offline']);
+  // Asked for meanwhile.
+  db.client().subscribe(1, observer);
+  await expect.poll(() => told).toHaveLength(3);
+  // Each try is later than the one before.
+  const before = starts;
+  for (let minute = 0; minute < 10; minute++) await vi.advanceTimersByTimeAsync(60_000);
+  expect(starts - before).toBeGreaterThan(10);
+  expect(starts - before).toBeLessThan(30);
+
+  hasNetwork = true;
+  await vi.advanceTimersByTimeAsync(60_000);
+  const failed = 'worker_not_started';
+  await expect.poll(() => told).toEqual([1, failed, failed, 1, 1]);
+  await expect.poll(() => sync.state).toBe('live');
+  await db.close();
+  expect(told.slice(5)).toEqual(['database_closed', 'closed', 'database_closed', 'closed']);
+  hasNetwork = false;
+  const last = starts;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(starts).toBe(last);
 });
 
 test('a database that was being opened when the page was left is opened when it is shown', async () => {

@@ -14,6 +14,10 @@ import type { Remote } from 'comlink';
 /** A worker that is lost so soon after the one before it is not replaced until somebody calls it. */
 const CRASH_LOOP_MS = 10_000;
 
+/** How long to wait before a worker that could not be started is tried again, the first time; twice as long each time after. */
+const RETRY_MS = 1000;
+const RETRY_MS_MAX = 32_000;
+
 /** How often the database may be locked or unlocked during one call before the call fails. */
 const LOCK_CHANGES_MAX = 3;
 
@@ -61,6 +65,8 @@ export class Link {
   #lastLoss: LossReport | undefined = undefined;
   #lastPersistence: Persistence = 'none';
   #opened = 0;
+  #retryMs = RETRY_MS;
+  #retry: ReturnType<typeof setTimeout> | undefined = undefined;
   #replacedAt = -Infinity;
   #locked = false;
   /** Counts locking and unlocking: calls begun before are not answered after. */
@@ -138,10 +144,20 @@ export class Link {
     if (this.#current) return this.#current;
     const opening = this.#openInView().catch((error: unknown) => {
       if (this.#current === opening) this.#current = undefined;
+      this.#retryLater();
       throw error;
     });
     this.#current = opening;
     return opening;
+  }
+
+  /** Whoever waits for a worker, such as a live query or sync, need not ask again: the network may have been away. */
+  #retryLater(): void {
+    // Not opened yet, `openDatabase()` rejects.
+    if (this.#opened === 0 || this.#closed) return;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => this.connect().catch(() => undefined), this.#retryMs);
+    this.#retryMs = Math.min(2 * this.#retryMs, RETRY_MS_MAX);
   }
 
   /** Has another worker take over from one that is lost. @throws the reason of its loss, when workers die one after the other */
@@ -391,6 +407,7 @@ export class Link {
       throw reason;
     }
     this.#isServing = true;
+    this.#retryMs = RETRY_MS;
     this.#birth = reply.birth;
     this.#secret = reply.rootSecret ?? '';
     this.#lastLoss = reply.loss && lossReport(reply.loss);

@@ -85,23 +85,34 @@ export class Subscriptions {
   /** The worker is gone: another takes over, unless the database was closed or workers die one after the other. */
   #outlive(reason: Error): void {
     if (this.#byId.size === 0) return;
+    const fail = (error: unknown): void => {
+      for (const id of this.#byId.keys()) this.#fail(id, error, error === reason || undefined);
+    };
     // Closed, or locked: that ends them.
-    if (!(reason instanceof QueryError) || reason.code === 'locked') this.#failAll(reason);
-    else this.#link.replace(reason).catch((error: unknown) => this.#failAll(error));
+    if (!(reason instanceof QueryError) || reason.code === 'locked') fail(reason);
+    else this.#link.replace(reason).catch(fail);
   }
 
-  #failAll(error: unknown): void {
-    for (const id of this.#byId.keys()) this.#fail(id, error);
-  }
-
-  #fail(id: number, error: unknown): void {
+  /** @param isOver otherwise it is sent again as soon as a worker can be started */
+  #fail(
+    id: number,
+    error: unknown,
+    isOver = this.#link.closed !== undefined || (error as Partial<QueryError>).code === 'locked',
+  ): void {
     const subscription = this.#byId.get(id);
     if (!subscription) return;
-    this.#byId.delete(id);
-    subscription.onEnd();
+    const { observer, onEnd } = subscription;
     const reason = asCallerError(error);
-    notify(() => subscription.observer.error?.(reason));
-    notify(() => subscription.observer.closed?.(reason));
+    if (isOver) {
+      this.#byId.delete(id);
+      onEnd();
+      notify(() => observer.error?.(reason));
+      notify(() => observer.closed?.(reason));
+    } else {
+      // The answer that follows is shown, also where it is the one before.
+      subscription.last = undefined;
+      notify(() => onError(observer, reason));
+    }
   }
 }
 
