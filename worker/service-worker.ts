@@ -7,6 +7,8 @@
  * - `database`: asks only pages that have this one open; any when left out.
  * - `precache`: keeps the app's files for use without network, see file-cache.ts.
  * - `engine=worker.js`: goes on with sync while no page is open (`burrowdb/background`); the file is the package's own, beside this.
+ *
+ * A service worker of the app may import it: then the URL of that one has the options, and it decides when an update takes over.
  */
 import { isBackgroundTag, type BackgroundEngine } from '../src/host/background.ts';
 import type { ServiceRequest } from '../src/host/service-worker.ts';
@@ -20,7 +22,10 @@ interface SyncEvent extends ExtendableEvent {
   readonly tag: string;
 }
 
-const settings = new URL(self.location.href).searchParams;
+const { href, searchParams: settings } = new URL(self.location.href);
+/** `location` is that of the service worker that imports this script. Stacks begin with this one, in WebKit without what is behind `?`. */
+const [own = href] = /https?:[^\s?]+?(?=\?|:\d+:\d+)/.exec(String(new Error().stack)) ?? [];
+const isImported = !href.startsWith(own);
 const prefix = `/${(settings.get('prefix') ?? 'burrow').replaceAll(/^\/+|\/+$/g, '')}`;
 const options = {
   database: settings.get('database') ?? undefined,
@@ -38,12 +43,12 @@ const engine = settings.get('engine');
 self.addEventListener('install', (event) => {
   // Now, so that the browser keeps the file with this one: later it is there without network, and read only when it is needed.
   if (engine !== null) importScripts(engine);
-  event.waitUntil(Promise.all([self.skipWaiting(), app?.refresh()]));
+  event.waitUntil(Promise.all([isImported || self.skipWaiting(), app?.refresh()]));
 });
 
 self.addEventListener('activate', (event) => {
   // The page that registered it is served from now on, without a reload.
-  event.waitUntil(self.clients.claim());
+  if (!isImported) event.waitUntil(self.clients.claim());
 });
 
 self.addEventListener('fetch', (event) => {

@@ -25,15 +25,18 @@ const open = (tab: Tab): Promise<void> =>
   });
 
 /** By plain fetch of a path of the origin. */
-const ask = (tab: Tab, query: string) =>
-  tab.run(async (body) => {
-    const answer = await fetch('/burrow/', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${db.rootSecret}`, 'x-faunadb-api-version': '4' },
-      body,
-    });
-    return { status: answer.status, body: (await answer.json()) as unknown };
-  }, query);
+const ask = (tab: Tab, query: string, prefix = '/burrow/') =>
+  tab.run(
+    async ({ prefix, body }) => {
+      const answer = await fetch(prefix, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${db.rootSecret}`, 'x-faunadb-api-version': '4' },
+        body,
+      });
+      return { status: answer.status, body: (await answer.json()) as unknown };
+    },
+    { prefix, body: query },
+  );
 
 describe.for(engines)('%s', ([, test]) => {
   test('a path of the origin is answered by the open database, in this tab and the next, after a reload, and with no server', async ({
@@ -57,5 +60,35 @@ describe.for(engines)('%s', ([, test]) => {
     expect(await tab.run(() => fetch('/not-kept').then(String, () => 'no network'))).toBe(
       'no network',
     );
+  });
+
+  test('imported by a service worker of the app, it has the options of that one, which decides when an update takes over', async ({
+    browser,
+  }) => {
+    const tab = await browser.start();
+    await tab.run(async () => {
+      await navigator.serviceWorker.register('/importing.js?prefix=/api/&database=served');
+      await navigator.serviceWorker.ready;
+    });
+    await tab.reload();
+    await open(tab);
+    expect(await ask(tab, '{"add":[1,2]}', '/api/')).toEqual({
+      status: 200,
+      body: { resource: 3 },
+    });
+    const scripts = await tab.run(async () => {
+      const registration = await navigator.serviceWorker.register('/importing.js?prefix=/api/');
+      const newer = registration.installing ?? registration.waiting;
+      await new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (newer?.state !== 'installing') resolve();
+        };
+        newer?.addEventListener('statechange', look);
+        look();
+      });
+      const { active, waiting } = registration;
+      return [active, waiting].map((each) => each && new URL(each.scriptURL).search);
+    });
+    expect(scripts).toEqual(['?prefix=/api/&database=served', '?prefix=/api/']);
   });
 });

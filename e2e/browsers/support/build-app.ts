@@ -23,6 +23,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   await writeFile(join(folder, 'burrow.js'), index.code);
   await writeFile(join(folder, 'worker.js'), worker.code);
   await writeFile(join(folder, 'service-worker.js'), serviceWorker.code);
+  await writeFile(join(folder, 'importing.js'), "importScripts('/service-worker.js')");
   const files = ['./', 'main.js', 'burrow.js', 'worker.js'];
   await writeFile(join(folder, 'precache.json'), JSON.stringify({ version: '1', files }));
   provide('appFolder', folder);
