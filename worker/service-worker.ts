@@ -23,9 +23,7 @@ interface SyncEvent extends ExtendableEvent {
 }
 
 const { href, searchParams: settings } = new URL(self.location.href);
-/** `location` is that of the service worker that imports this script. Stacks begin with this one, in WebKit without what is behind `?`. */
-const [own = href] = /https?:[^\s?]+?(?=\?|:\d+:\d+)/.exec(String(new Error().stack)) ?? [];
-const isImported = !href.startsWith(own);
+const isImported = !href.startsWith(ownUrl() ?? href);
 const prefix = `/${(settings.get('prefix') ?? 'burrow').replaceAll(/^\/+|\/+$/g, '')}`;
 const options = {
   database: settings.get('database') ?? undefined,
@@ -72,6 +70,11 @@ for (const kind of ['sync', 'periodicsync'])
     if (!self.burrowSync) importScripts(engine);
     (event as SyncEvent).waitUntil(self.burrowSync?.(tag) ?? Promise.resolve());
   });
+
+/** `location` is that of the service worker that imports this script. Stacks begin with this one, in WebKit without what is behind `?`. */
+function ownUrl(): string | undefined {
+  return /https?:[^\s?]+?(?=\?|:\d+:\d+)/.exec(String(new Error('not thrown').stack))?.[0];
+}
 
 async function answer(event: FetchEvent, url: URL): Promise<Response> {
   const own = event.clientId === '' ? undefined : await self.clients.get(event.clientId);
