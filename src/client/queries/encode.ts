@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.ts';
-import { Double, doublesSeen } from './values.ts';
+import { isExpr } from './is-expr.ts';
+import { doublesSeen, type Double } from './values.ts';
 
 /** Wire JSON text of an expression: 64-bit integers whole, `Double(1)` as `1.0`. */
 export function encodeQuery(expression: unknown): string {
@@ -36,7 +37,7 @@ export function withinDepth<T>(make: () => T): T {
 /** As `JSON.stringify` writes, and exact where it is not. Undefined: no text, as for `undefined`. */
 function write(value: unknown): string | undefined {
   if (typeof value === 'bigint') return value.toString();
-  if (value instanceof Double) return doubleText(value.value);
+  if (isDouble(value)) return doubleText(value.value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if ('toJSON' in value && typeof value.toJSON === 'function') return write(value.toJSON());
   if (Array.isArray(value))
@@ -48,6 +49,9 @@ function write(value: unknown): string | undefined {
   }
   return `{${members.join(',')}}`;
 }
+
+/** Of another copy of this package, too. */
+const isDouble = (value: unknown): value is Double => isExpr(value) && '_isFaunaDouble' in value;
 
 function doubleText(value: number): string {
   const text = Object.is(value, -0) ? '-0' : String(value);

@@ -230,14 +230,23 @@ export class Double extends Value<number, number> {
     super(value);
   }
 
+  get _isFaunaDouble(): true {
+    return true;
+  }
+
   override toJSON(): unknown {
     doublesSeen.count++;
     return this.value;
   }
 }
 
-/** Rises when a `Double` passes through `JSON.stringify`, which cannot write it exactly: see `encode.ts`. */
-export const doublesSeen = { count: 0 };
+const SEEN = Symbol.for('burrow.doubles');
+
+/**
+ * Rises when a `Double` passes through `JSON.stringify`, which cannot write it exactly: see `encode.ts`. One for all copies of this
+ * package in a page, whose values may be mixed.
+ */
+export const doublesSeen = ((globalThis as { [SEEN]?: { count: number } })[SEEN] ??= { count: 0 });
 
 const CHUNK = 0x8000;
 

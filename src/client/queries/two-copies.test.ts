@@ -1,0 +1,26 @@
+/** Two copies of the package in one page, as parts of an app that are built apart have them. */
+import { expect, test, vi } from 'vitest';
+import * as one from '../../index.ts';
+
+vi.resetModules();
+const other = await import('../../index.ts');
+
+test('a value of another copy is written as one of ours, on its own and in a query', () => {
+  expect(other.Double).not.toBe(one.Double);
+  const { q } = other;
+  const values = [new other.Double(1), new other.Uuid('u'), new other.FaunaDate('2031-05-04')];
+  expect(one.queryText(values)).toBe('[1.0,{"@uuid":"u"},{"@date":"2031-05-04"}]');
+  expect(one.queryText(q.Add(new other.Double(1), new one.Double(2), 3))).toBe(
+    '{"add":[1.0,2.0,3]}',
+  );
+  expect(other.queryText(one.q.Add(new other.Double(1), new one.Double(2), 3))).toBe(
+    '{"add":[1.0,2.0,3]}',
+  );
+});
+
+test('a document that says of itself that it is a Double is none', () => {
+  const text = '{"object":{"_isFaunaDouble":true,"value":1}}';
+  expect(one.queryText(one.q.Select([], { _isFaunaDouble: true, value: 1 }) as never)).toContain(
+    text,
+  );
+});
