@@ -46,6 +46,10 @@ export class IntervalCache {
     return before;
   }
 
+  rest(keyspace: Keyspace, range: Range): Range | undefined {
+    return this.cached.recent(keyspace)?.rest(range);
+  }
+
   keep(keyspace: Keyspace, range: Range, found: readonly Entry[]): void {
     this.changeRecent(keyspace, this.cached.recent(keyspace) ?? new Intervals(), (intervals) =>
       intervals.keep(range, found),

@@ -114,8 +114,16 @@ test('SnapshotCache.range() answers what the store would, whatever was read and 
           const expected = read(rows, step.read);
           const name = rangeName(step.read);
           const found = cache.range(step.read, name);
-          if (found) differences.push(...differencesOf(found, expected, rows));
-          else cache.keepRange(step.read, name, expected);
+          if (found) {
+            differences.push(...differencesOf(found, expected, rows));
+            continue;
+          }
+          const rest = cache.rest(step.read) ?? step.read;
+          cache.keepRange(rest, rangeName(rest), read(rows, rest));
+          const whole = cache.range(step.read, name);
+          if (whole) differences.push(...differencesOf(whole, expected, rows));
+          // Nothing was evicted.
+          else if (bytesMax === 1_000_000) differences.push(`${rest.lower} is not the whole rest`);
           continue;
         }
         const before = rows;
@@ -172,6 +180,20 @@ test('SnapshotCache.range() joins what was read in steps', () => {
   const next = rangeFrom('d', 5);
   cache.keepRange(next, rangeName(next), read(ten, next));
   expect(find(cache, rangeFrom('b', 6))).toBe('bcdefg');
+});
+
+test('SnapshotCache.rest() begins behind what was deleted from what was read', () => {
+  const cache = knowing(ten, rangeFrom('a', 3));
+  const deletes = ['a', 'b'].map((name) => ({ space: 'documents' as const, key: keyAt(name) }));
+  const changes = changesOf({ puts: [], deletes }, ({ key }) => ten.get(key), 1, 2);
+  cache.advance(changes);
+  expect(cache.rest(rangeFrom('a', 1))).toBe(undefined);
+  expect(cache.rest(rangeFrom('a', 3))).toMatchObject({ lower: entryAt('c'), limit: 3 });
+  const last = knowing(ten, { ...rangeFrom('a', 3), reverse: true });
+  expect(last.rest({ ...rangeFrom('a', 5), reverse: true })).toMatchObject({
+    upper: `${entryAt('h')}\0`,
+    limit: 3,
+  });
 });
 
 test('SnapshotCache.advance() keeps what a commit of this process left, with what it wrote', () => {

@@ -29,6 +29,13 @@ interface Interval {
 /** Adjacent intervals are joined up to this many entries: a change moves all entries after it in memory. */
 const JOINED_MAX = 256;
 
+/** The first entries of a range, as far as they are cached. */
+interface Walked {
+  readonly found: readonly Entry[];
+  /** Where a gap begins, in the direction of the range; undefined: the range has none. */
+  readonly gap: Position | undefined;
+}
+
 export class Intervals {
   /** Ordered. They may be adjacent, but never overlap. */
   private readonly list: Interval[] = [];
@@ -37,9 +44,22 @@ export class Intervals {
 
   /** The entries of a range, if all of them are cached. Rows may be missing even if the range asks for them. */
   find(range: Range): readonly Entry[] | undefined {
-    const { lower, upper, limit, reverse } = range;
-    if (lower >= upper || limit <= 0) return [];
-    return reverse ? this.findDown(range) : this.findUp(range);
+    const { found, gap } = this.walk(range);
+    return gap ? undefined : found;
+  }
+
+  /** What is not cached of a range of which the beginning is, in its direction; undefined: nothing is, or all. */
+  rest(range: Range): Range | undefined {
+    const { found, gap } = this.walk(range);
+    if (!gap) return undefined;
+    // A gap may be among rows that have one entry: none of them counts as cached.
+    const known = found.filter(({ entry }) => entry !== gap.entry);
+    const at = gap.entry as Key;
+    const behind = gap.key === '' ? at : keyAfter(at);
+    const isSame = range.reverse ? behind >= range.upper : at <= range.lower;
+    if (isSame) return undefined;
+    const bound = range.reverse ? { upper: behind } : { lower: at };
+    return { ...range, ...bound, limit: range.limit - known.length };
   }
 
   /** @param found all entries of the range, or its first `limit` ones */
@@ -85,11 +105,17 @@ export class Intervals {
     this.bytes += rangeBytes(added) - rangeBytes(entries.splice(at, isThere ? 1 : 0, ...added));
   }
 
-  private findUp({ lower, upper, limit }: Range): readonly Entry[] | undefined {
+  private walk(range: Range): Walked {
+    const { lower, upper, limit, reverse } = range;
+    if (lower >= upper || limit <= 0) return { found: [], gap: undefined };
+    return reverse ? this.walkDown(range) : this.walkUp(range);
+  }
+
+  private walkUp({ lower, upper, limit }: Range): Walked {
     const [begin, end] = [start(lower), start(upper)];
     let at = this.countBegun(begin) - 1;
     let interval = this.list[at];
-    if (!interval || !isBefore(begin, interval.to)) return undefined;
+    if (!interval || !isBefore(begin, interval.to)) return { found: [], gap: begin };
     let from = countBefore(interval.entries, begin);
     const found: Entry[] = [];
     for (;;) {
@@ -97,18 +123,18 @@ export class Intervals {
       const inside = isBefore(to, end) ? entries.length : countBefore(entries, end);
       const until = Math.min(inside, from + limit - found.length);
       for (const each of entries.slice(from, until)) found.push(each);
-      if (found.length >= limit || !isBefore(to, end)) return found;
+      if (found.length >= limit || !isBefore(to, end)) return { found, gap: undefined };
       interval = this.list[(at += 1)];
-      if (!interval || isBefore(to, interval.from)) return undefined;
+      if (!interval || isBefore(to, interval.from)) return { found, gap: to };
       from = 0;
     }
   }
 
-  private findDown({ lower, upper, limit }: Range): readonly Entry[] | undefined {
+  private walkDown({ lower, upper, limit }: Range): Walked {
     const [begin, end] = [start(lower), start(upper)];
     let at = this.countBegunBefore(end) - 1;
     let interval = this.list[at];
-    if (!interval || isBefore(interval.to, end)) return undefined;
+    if (!interval || isBefore(interval.to, end)) return { found: [], gap: end };
     let until = countBefore(interval.entries, end);
     const found: Entry[] = [];
     for (;;) {
@@ -116,9 +142,9 @@ export class Intervals {
       const inside = isBefore(from, begin) ? countBefore(entries, begin) : 0;
       const first = Math.max(inside, until - (limit - found.length));
       for (const each of entries.slice(first, until).reverse()) found.push(each);
-      if (found.length >= limit || !isBefore(begin, from)) return found;
+      if (found.length >= limit || !isBefore(begin, from)) return { found, gap: undefined };
       interval = this.list[(at -= 1)];
-      if (!interval || isBefore(interval.to, from)) return undefined;
+      if (!interval || isBefore(interval.to, from)) return { found, gap: from };
       until = interval.entries.length;
     }
   }

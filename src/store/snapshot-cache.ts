@@ -71,6 +71,14 @@ export class SnapshotCache {
     return this.rangesByKeyspace.get(keyspace ?? wideKeyspace(range))?.get(name)?.entries;
   }
 
+  /** The range of what is not known, when the beginning of this one is: deleted entries that lie there need not be passed again. */
+  rest(range: Range): Range | undefined {
+    const keyspace = keyspaceOf(range);
+    return keyspace !== undefined && isKeptAsInterval(range)
+      ? this.intervals.rest(keyspace, range)
+      : undefined;
+  }
+
   keepRow(address: RowAddress, row: Row | undefined): void {
     this.rows.put(address, row ?? null, row ? rowBytes(row) : address.key.length);
   }

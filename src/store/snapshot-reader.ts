@@ -68,6 +68,8 @@ export class SnapshotReader implements Reader {
   /** `null`: absent. */
   private rows = new RowMap<Row | null>();
   private ranges = new Map<string, HeldRange>();
+  /** Of ranges whose beginning is cached, what was asked for instead of them. */
+  private readonly rests = new Map<string, Range>();
   /** First entries of ranges that are too large for one fetch. */
   private partial: PartialRanges = new Map();
   private heldBytes = 0;
@@ -156,10 +158,21 @@ export class SnapshotReader implements Reader {
     const found = this.known(range);
     this.reads.addRange(range, found);
     if (found) return found.entries;
+    const asked = this.restOf(range);
     // It exceeds the limit of reads: the rest is not needed.
-    const partial = this.partial.get(rangeName(range));
-    if (partial) this.reads.query?.requireRoomFor(countedBytes(range, partial.entries));
-    throw new Suspended([{ kind: 'range', range }]);
+    const partial = this.partial.get(rangeName(asked));
+    if (partial) this.reads.query?.requireRoomFor(countedBytes(asked, partial.entries));
+    throw new Suspended([{ kind: 'range', range: asked }]);
+  }
+
+  /** What is not cached of it; all of it, if its beginning was evicted since the rest was asked for. */
+  private restOf(range: Range): Range {
+    const name = rangeName(range);
+    const before = this.rests.get(name);
+    if (before) return this.known(before) ? range : before;
+    const rest = (this.isCacheAtHead() ? this.cache.rest(range) : undefined) ?? range;
+    this.rests.set(name, rest);
+    return rest;
   }
 
   rangeAssumedEmpty(range: Range): readonly Entry[] {

@@ -1,7 +1,10 @@
 /** How many requests a store sees for one query: counted, not timed. */
 import { expect, test } from 'vitest';
+import { documentKey } from '../../codec/key.ts';
+import { isInRange } from '../../codec/ranges.ts';
+import { FIRST_USER_COLLECTION } from '../../values/native-kinds.ts';
 import { createMemoryStore } from '../../store/memory.ts';
-import type { ReadTx, Store } from '../../store/port.ts';
+import type { Range, ReadTx, Store } from '../../store/port.ts';
 import { coll, create, doc, obj, type Query } from '../testing/engine-world.ts';
 import { createTestEngine } from '../testing/fuzz-world.ts';
 import { range } from '../testing/large-values.ts';
@@ -13,13 +16,18 @@ interface Requests {
   ranges: number;
 }
 
-function countingStore(): { readonly store: Store; readonly requests: Requests } {
+/** @param onRange called with each range that is asked for */
+function countingStore(onRange: (range: Range) => void = () => undefined): {
+  readonly store: Store;
+  readonly requests: Requests;
+} {
   const inner = createMemoryStore();
   const requests = { transactions: 0, fetches: 0, ranges: 0 };
   const counted = (tx: ReadTx): ReadTx => ({
     fetch: (...asked) => {
       requests.fetches += 1;
       requests.ranges += asked[1].length;
+      asked[1].forEach(onRange);
       return tx.fetch(...asked);
     },
   });
@@ -142,4 +150,31 @@ test('what another engine commits in large groups does not make this one forget 
   await outcome(other, { do: [changed, ...group(2000), ...group(3000), ...group(4000), 0] });
   const first = { select: ['data', 'n'], from: { get: doc('people', 1) } };
   expect(await outcome(engine, first)).toEqual({ resource: -1 });
+});
+
+test('the first of a queue is looked for behind those that were taken from it', async () => {
+  const passed: string[] = [];
+  let isGone = (_: number): boolean => false;
+  const { store } = countingStore(({ by, ...between }) => {
+    const isPassed = (n: number) =>
+      by === 'key' && isInRange(documentKey(0, FIRST_USER_COLLECTION, BigInt(n)), between);
+    passed.push(
+      ...range(DOCUMENTS)
+        .filter((n) => isGone(n) && isPassed(n))
+        .map(String),
+    );
+  });
+  const engine = createTestEngine({ store });
+  await outcome(engine, { create_collection: obj({ name: 'people' }) });
+  const all = range(DOCUMENTS).map((n) => create(doc('people', n), { n }));
+  await outcome(engine, { do: [...all, 0] });
+  for (const n of range(DOCUMENTS)) {
+    // The last one that was taken is where the rest begins.
+    isGone = (other) => other < n - 1;
+    const first = { select: ['data', 0], from: { paginate: people, size: 1 } };
+    const id = { select: 'id', from: first };
+    expect(await outcome(engine, id)).toEqual({ resource: String(n) });
+    await outcome(engine, { delete: doc('people', n) });
+  }
+  expect(passed).toEqual([]);
 });
