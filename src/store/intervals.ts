@@ -2,7 +2,7 @@
  * Cached entries of one index or collection, as intervals of keys: any range inside a cached interval is answered, whatever ranges
  * were read before. A commit changes the entries it wrote; the rest of the interval stays cached.
  */
-import { type Key, keyAfter } from '../codec/key.ts';
+import { type Key, keyAfter, keyOfBytes } from '../codec/key.ts';
 import { firstAtOrAfter, firstIndex } from './binary-search.ts';
 import {
   ENTRY_OVERHEAD_BYTES,
@@ -54,7 +54,7 @@ export class Intervals {
     if (!gap) return undefined;
     // A gap may be among rows that have one entry: none of them counts as cached.
     const known = found.filter(({ entry }) => entry !== gap.entry);
-    const at = gap.entry as Key;
+    const at = keyOfBytes(gap.entry);
     const behind = gap.key === '' ? at : keyAfter(at);
     const isSame = range.reverse ? behind >= range.upper : at <= range.lower;
     if (isSame) return undefined;
