@@ -1,13 +1,14 @@
 /** What happened to a document: one event a version. Spec: sets 1.3, 1.5. */
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { changesOf } from '../../values/object-changes.ts';
+import type { Reader } from '../../store/reader.ts';
 import { isObject } from '../../values/value.ts';
 import type { ActionName, Micros, ObjectValue, Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { StoreContext } from '../context/context.ts';
 import { fieldsOf, minimumValidTime } from './documents.ts';
-import { versionRows } from './history-rewrite.ts';
-import { retained } from './retained.ts';
+import { versionRows, versionsWithin } from './history-rewrite.ts';
+import { isGoneBefore, retained } from './retained.ts';
 
 export interface DocumentEvent {
   readonly ts: Micros;
@@ -16,16 +17,74 @@ export interface DocumentEvent {
   readonly data: ObjectValue | null;
 }
 
-/** Ascending; only what is retained. What stood at the edge of retention is shown as created then. */
-export function documentEvents(context: EngineContext, ref: Ref): readonly DocumentEvent[] {
+/** Where a page of events lies: so many from a time on, or up to one; both include it. */
+export interface EventWindow {
+  readonly side: 'from' | 'to';
+  readonly ts: Micros;
+  readonly count: number;
+}
+
+const ALL: EventWindow = { side: 'from', ts: -Infinity, count: Infinity };
+
+/**
+ * Ascending; only what is retained. What stood at the edge of retention is shown as created then.
+ * @param window those within it are all listed, others may be
+ */
+export function documentEvents(
+  context: EngineContext,
+  ref: Ref,
+  window = ALL,
+): readonly DocumentEvent[] {
   const collection = context.schema(ref.database).collection(ref.collection);
   if (!collection) return [];
   const minimum = minimumValidTime(collection, context.snapshot);
-  const versions = versionsOf(context, ref);
-  const edge = versions.findLastIndex((version) => version.ts <= minimum);
+  for (let most = window.count; ; most *= 8) {
+    const found = versionsIn(context.reader, ref, minimum, { ...window, count: most });
+    const events = eventsOf(context, ref, found);
+    if (events.length >= window.count || found.isWhole) return events;
+  }
+}
+
+interface FoundVersions {
+  /** The version before them, if it counts; of the first event it tells what was changed. */
+  readonly base: StoredVersion | undefined;
+  /** Whether an event is listed for that one. */
+  readonly isEdge: boolean;
+  readonly versions: readonly StoredVersion[];
+  /** There are no others in the direction of the window. */
+  readonly isWhole: boolean;
+}
+
+/** Reads so many versions from its time on, or up to it, and one before them. */
+function versionsIn(
+  reader: Reader,
+  ref: Ref,
+  minimum: Micros,
+  { side, ts, count }: EventWindow,
+): FoundVersions {
+  const isFromEnd = side === 'to';
+  const edge = isFromEnd ? minimum : Math.max(minimum, ts - 1);
+  const through = isFromEnd ? ts : Infinity;
+  const versions = versionsWithin(reader, ref, { after: edge, through, count, isFromEnd });
+  const isWhole = versions.length < count;
+  const [first] = versions;
+  // Of the newest, others stand before them.
+  const before = isFromEnd && !isWhole && first ? first.ts - 1 : edge;
+  const one = { after: -Infinity, through: before, count: 1, isFromEnd: true };
+  const [base] = versionsWithin(reader, ref, one);
+  const counts = base && !isGoneBefore(base, minimum);
+  return { base: counts ? base : undefined, isEdge: before <= minimum, versions, isWhole };
+}
+
+function eventsOf(
+  context: EngineContext,
+  ref: Ref,
+  { base, isEdge, versions }: FoundVersions,
+): readonly DocumentEvent[] {
   const events: DocumentEvent[] = [];
   let before: ObjectValue | undefined;
-  for (const version of versions.slice(Math.max(edge, 0))) {
+  for (const version of base ? [base, ...versions] : versions) {
+    const isListed = version !== base || isEdge;
     if (version.action === 'delete') {
       // At the edge there is nothing left of what it deleted.
       if (before) events.push({ ts: version.ts, action: 'delete', data: null });
@@ -33,11 +92,9 @@ export function documentEvents(context: EngineContext, ref: Ref): readonly Docum
       continue;
     }
     const data = dataOf(fieldsOf(context, ref, version));
-    events.push({
-      ts: version.ts,
-      action: before ? 'update' : 'create',
-      data: before ? changesOf(before, data ?? NO_DATA) : (data ?? null),
-    });
+    const action = before ? 'update' : 'create';
+    const shown = before ? changesOf(before, data ?? NO_DATA) : (data ?? null);
+    if (isListed) events.push({ ts: version.ts, action, data: shown });
     before = data ?? NO_DATA;
   }
   return events;

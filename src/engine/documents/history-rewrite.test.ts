@@ -1,5 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { LIMITS } from '../../limits.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import type { Store } from '../../store/port.ts';
 import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
 
 const T = 1_600_000_000_000_000;
@@ -62,12 +65,21 @@ class Model {
     this.chain = this.chain.filter((each, i) => each.data ?? this.chain[i - 1]?.data);
   }
 
+  get last(): number | undefined {
+    return this.chain.at(-1)?.ts;
+  }
+
   get current(): Data | undefined {
     return this.chain.at(-1)?.data;
   }
 
   at(ts: number): Data | undefined {
     return this.chain.findLast((each) => each.ts <= ts)?.data;
+  }
+
+  timedEvents(): unknown[][] {
+    const events = this.events();
+    return this.chain.map(({ ts }, i) => [ts, ...(events[i] as unknown[])]);
   }
 
   events(): unknown[] {
@@ -127,8 +139,61 @@ async function apply(w: EngineWorld, model: Model, op: Op): Promise<void> {
   }
 }
 
+interface EventPage {
+  readonly data: readonly {
+    readonly ts: number;
+    readonly action: string;
+    readonly data: unknown;
+  }[];
+  readonly before?: EventCursor;
+  readonly after?: EventCursor;
+}
+
+interface EventCursor {
+  readonly ts: number;
+  readonly action: string;
+}
+
+/** Pages of any size, both ways and from any time, are slices of what is listed. */
+async function expectPages(
+  w: EngineWorld,
+  all: readonly unknown[][],
+  { isPastKept }: { readonly isPastKept: boolean },
+): Promise<void> {
+  const times = new Set(all.flatMap(([ts]) => [-1, 0, 1].map((by) => Number(ts) + by)));
+  const pageOf = (options: object) =>
+    w.ask({ paginate: { events: ref }, ...options }) as Promise<EventPage>;
+  const shown = ({ data }: EventPage) => data.map(({ ts, action, data: now }) => [ts, action, now]);
+  for (const size of [1, 2, 3]) {
+    for (const side of ['after', 'before'] as const) {
+      const found: unknown[][] = [];
+      let page = await pageOf({ size, [side]: side === 'after' ? T - 10 : null });
+      for (;;) {
+        if (side === 'after') found.push(...shown(page));
+        else found.unshift(...shown(page));
+        const cursor = page[side];
+        if (!cursor) break;
+        const { ts, action } = cursor;
+        page = await pageOf({ size, [side]: obj({ ts, action, document: ref }) });
+      }
+      expect(found).toEqual(all);
+    }
+    for (const ts of times) {
+      const from = all.filter(([at]) => Number(at) >= ts);
+      expect(shown(await pageOf({ size, after: ts }))).toEqual(from.slice(0, size));
+      const until = all.filter(([at]) => Number(at) < ts);
+      expect(shown(await pageOf({ size, before: ts }))).toEqual(until.slice(-size));
+      if (!isPastKept) continue;
+      const past = all.filter(([at]) => Number(at) <= ts);
+      const back = { size, before: null, ts };
+      expect(shown(await pageOf(back))).toEqual(past.slice(-size));
+    }
+  }
+}
+
 async function expectSame(w: EngineWorld, model: Model): Promise<void> {
   expect(await w.events(ref)).toEqual(model.events());
+  await expectPages(w, model.timedEvents(), { isPastKept: true });
   for (const s of ['on', 'off']) {
     expect(await w.events({ match: { index: 'by_s' }, terms: s })).toEqual(model.setEvents(s));
   }
@@ -154,6 +219,69 @@ test('insert(), remove() and plain writes agree with a model, for documents and 
     }),
     { numRuns: 60 },
   );
+});
+
+test('pages of events begin with what stood at the edge of what is retained', async () => {
+  const step = fc.oneof(
+    fc.record({ op: fc.constant('put' as const), data }),
+    fc.record({ op: fc.constant('delete' as const) }),
+    fc.constant('wait' as const),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 10 }), async (steps) => {
+      const w = new EngineWorld();
+      await w.ask({ create_collection: obj({ name: 'dial', history_days: 0 }) });
+      let model = new Model();
+      for (const each of steps) {
+        if (each !== 'wait') await apply(w, model, each);
+        else {
+          // All that was written before is at the edge now.
+          w.now += 2 * LIMITS.historyGraceMicros;
+          const { last, current } = model;
+          model = new Model();
+          if (last !== undefined && current) model.set(last, current);
+        }
+      }
+      await expectPages(w, model.timedEvents(), { isPastKept: false });
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a page of events reads so many versions, however many there are', async () => {
+  const read: number[] = [];
+  const store = createMemoryStore();
+  const counted: Store = {
+    close: () => store.close(),
+    write: (body, options) => store.write(body, options),
+    read: (body, options) =>
+      store.read(
+        (tx) =>
+          body({
+            fetch: async (...asked) => {
+              const found = await tx.fetch(...asked);
+              const past = found.ranges.filter((_, i) => asked[1][i]?.space === 'history');
+              read.push(...past.map((entries) => entries.length));
+              return found;
+            },
+          }),
+        options,
+      ),
+  };
+  const w = new EngineWorld(store);
+  await w.ask({ create_collection: obj({ name: 'dial' }) });
+  await w.ask(create(ref, { n: 0 }));
+  for (let n = 1; n <= 100; n += 1) await w.ask({ update: ref, params: obj({ data: obj({ n }) }) });
+  const reader = new EngineWorld(counted);
+  reader.now = w.now;
+  const ns = async (options: object) =>
+    (
+      (await reader.page({ paginate: { events: ref }, size: 2, ...options })) as EventPage['data']
+    ).map(({ data: now }) => (now as { readonly n: number }).n);
+  read.length = 0;
+  expect(await ns({})).toEqual([0, 1]);
+  expect(await ns({ before: null })).toEqual([99, 100]);
+  expect(Math.max(...read)).toBeLessThan(10);
 });
 
 test('history rewrites and writes in one query leave what they would leave one by one', async () => {

@@ -33,6 +33,44 @@ export function versionRows(reader: Reader, ref: Ref): readonly Row[] {
   return rows;
 }
 
+interface VersionRange {
+  /** Versions of later times… */
+  readonly after: Micros;
+  /** …up to this one. */
+  readonly through: Micros;
+  readonly count: number;
+  /** The newest of them. */
+  readonly isFromEnd: boolean;
+}
+
+const FIRST = 1024;
+
+/** So many versions of a document within a time, oldest first. */
+export function versionsWithin(
+  reader: Reader,
+  ref: Ref,
+  { after, through, count, isFromEnd }: VersionRange,
+): readonly StoredVersion[] {
+  if (through <= after) return [];
+  const all = prefixRange(keyOf(ref));
+  const behind = (ts: Micros): Key => historyKey(ref.database, ref.collection, ref.id, ts + 1);
+  const lower = after === -Infinity ? all.lower : behind(after);
+  const upper = through === Infinity ? all.upper : behind(through);
+  const row = reader.row({ space: 'documents', key: keyOf(ref) });
+  const current = row && unpackVersion(String(row.value));
+  const isWithin = current && current.ts > after && current.ts <= through;
+  const versions = isWithin && isFromEnd ? [current] : [];
+  const limit = Math.min(count - versions.length, FIRST);
+  const range = scan('history', { lower, upper }, { reverse: isFromEnd, limit });
+  const pasts = limit > 0 ? entriesIn(reader, range, 8) : [];
+  for (const past of pasts) {
+    if (past.row) versions.push(unpackVersion(String(past.row.value)));
+    if (versions.length === count) break;
+  }
+  if (isWithin && !isFromEnd && versions.length < count) versions.push(current);
+  return isFromEnd ? versions.reverse() : versions;
+}
+
 /** One version of a chain. Without `fields`: the document ends here. */
 interface Link {
   readonly ts: Micros;

@@ -5,6 +5,7 @@
 import type { QueryPath } from '../../query/query-path.ts';
 import type { Ref, SetOf, SetValue } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
+import type { EventWindow } from '../documents/document-events.ts';
 import type { Change } from './changes.ts';
 import type { SetCursor, SetRequest, SetTarget } from './set-cursor.ts';
 
@@ -53,6 +54,8 @@ export interface ChangesRequest {
   readonly filtered: boolean;
   /** For a set made of this one: when it holds its tuples counts, which may differ from the events that it lists. */
   readonly asMember: boolean;
+  /** Of a document's own history: no others are wanted. */
+  readonly window?: EventWindow | undefined;
 }
 
 /** What is known of sets by their definitions alone. */

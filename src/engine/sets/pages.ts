@@ -3,13 +3,22 @@ import { LIMITS } from '../../limits.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { PageOptions, ReadTime } from '../../query/session.ts';
 import { equalValues } from '../../values/equal.ts';
-import { asArray, type Micros, type Page, type Ref, type Value } from '../../values/value.ts';
+import { isNativeCollectionRef } from '../../values/native-refs.ts';
+import {
+  asArray,
+  isKind,
+  type Micros,
+  type Page,
+  type Ref,
+  type Value,
+} from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { boundOf, refuseUnresolved } from './cursors.ts';
 import { failDenied } from '../documents/documents.ts';
 import { IsolatedMeters } from '../context/meters.ts';
 import { asStored } from './match-entries.ts';
-import { eventBoundOf, isBeforeEventBound } from './event-cursors.ts';
+import type { EventWindow } from '../documents/document-events.ts';
+import { eventBoundOf, isBeforeEventBound, type EventBound } from './event-cursors.ts';
 import { eventCursorOf, eventOf, historyOf, sourcesOfChange } from './set-history.ts';
 import type { HistoryRequest } from './set-history.ts';
 import type { Change } from './changes.ts';
@@ -92,11 +101,13 @@ function eventsPage(
   const bound =
     cursor && eventBoundOf(cursor.value, positionOf(sets.reading.path, ...cursor.steps));
   const access = requireAccess(sets, target);
-  const changes = openHistory(sets, access, { past: pastOf(sets.context, time), sources });
+  const past = pastOf(sets.context, time);
+  const isBackward = cursor?.side === 'before';
+  const window = isOwnHistory(target) ? windowOf(bound, isBackward, size, past) : undefined;
+  const changes = openHistory(sets, access, { past, sources, window });
   if (size <= 0) return emptyPage(cursor?.side, bound?.echo, size);
   const at = bound ? changes.findIndex((change) => !isBeforeEventBound(change, bound)) : 0;
   const path = at < 0 ? changes.length : at;
-  const isBackward = cursor?.side === 'before';
   const start = isBackward ? Math.max(0, path - size) : path;
   const page = changes.slice(start, isBackward ? path : path + size);
   countShown(
@@ -114,6 +125,24 @@ function eventsPage(
     data: page.map(sources ? sourcedEventOf : eventOf),
     cursors: () => page.map((change, i) => eventCursorOf(change, page[i - 1])),
   };
+}
+
+/** Of one document, whose versions are ordered by time: a page need not read all of them. */
+function isOwnHistory(target: SetTarget): boolean {
+  const of = isKind(target, 'set') && target.op === 'events' ? target.of : target;
+  return isKind(of, 'ref') && !isNativeCollectionRef(of);
+}
+
+/** Holds a page, one event before it, one behind it, and one at the time of its cursor. */
+function windowOf(
+  bound: EventBound | undefined,
+  isBackward: boolean,
+  size: number,
+  past = Infinity,
+): EventWindow {
+  const at = bound ? Number(bound.place[0]) : -Infinity;
+  const ts = Math.min(at, isBackward ? past : Infinity, Number.MAX_SAFE_INTEGER - 1);
+  return { side: isBackward ? 'to' : 'from', ts, count: Math.max(0, size) + 2 };
 }
 
 const sourcedEventOf = (change: Change): Value => ({

@@ -37,6 +37,6 @@ export const refAsSet: SetOperation<Ref> = {
     const { context } = sets;
     if (!context.permissions.may({ action: 'history_read', ref })) return [];
     const tuple = new RefTuple(ref, sourcesOf(ref, request));
-    return documentEvents(context, ref).map((event) => ({ ...event, tuple }));
+    return documentEvents(context, ref, request.window).map((event) => ({ ...event, tuple }));
   },
 };
