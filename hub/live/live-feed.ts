@@ -1,7 +1,7 @@
 /** Tells all live queries of commits that touch what they have read: a few at a time, so that many of them hold up nobody. */
 import type { CommitNotice } from '../../src/engine/host.ts';
 import { followsOn } from '../../src/http/stream-commits.ts';
-import { Changes } from './changes.ts';
+import { Changes } from '../../src/http/changes.ts';
 
 export interface Follower {
   readonly size: number;

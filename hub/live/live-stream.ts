@@ -12,7 +12,7 @@ import { runQuery, type ReceivedRequest } from '../../src/http/answer-query.ts';
 import { boundedReads } from '../evaluators/bounded-reads.ts';
 import { partsOf } from '../http/parts.ts';
 import type { RouteCaller } from '../http/route.ts';
-import type { Changes } from './changes.ts';
+import type { Changes } from '../../src/http/changes.ts';
 import type { Follower } from './live-feed.ts';
 
 export interface LiveRequest {

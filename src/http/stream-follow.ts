@@ -32,7 +32,7 @@ import {
   type KnownPast,
 } from './stream-past.ts';
 import type { StreamTarget } from './stream-target.ts';
-import { touches } from './touches.ts';
+import { Changes } from './changes.ts';
 
 /** Ends the stream. */
 class StreamFault extends Error {
@@ -119,7 +119,8 @@ export class Follower {
 
   private async *framesOf(notice: CommitNotice): AsyncGenerator<string> {
     const { target } = this.followed;
-    const isTouched = this.watched.some((watched) => touches(notice, watched));
+    const changes = new Changes([notice]);
+    const isTouched = this.watched.some((watched) => changes.touches(watched));
     if (isTouched || !followsOn(notice, this.seen)) {
       await this.watch();
       if (target.of === 'document') yield* this.framesOfDocument(target.ref, notice);

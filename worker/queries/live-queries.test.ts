@@ -3,6 +3,7 @@ import type { Key } from '../../src/codec/key.ts';
 import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import { refusedAnswer } from '../../src/engine/session.ts';
 import { Refusal } from '../../src/errors.ts';
+import { readCounted } from '../../src/store/testing/read-counted.ts';
 import { LIVE_QUERIES_MAX, LiveQueries } from './live-queries.ts';
 
 /** An engine of one document per query text, and a page that records what it receives. */
@@ -271,4 +272,18 @@ test('a live query that was quick runs again at once, before others get their tu
   setup.turns = 0;
   setup.commit('a');
   expect(setup.turns).toBe(1);
+});
+
+test('a commit is looked through once for all live queries', async () => {
+  const setup = new Setup();
+  for (let id = 0; id < 100; id += 1) setup.live.add(id, 'secret', `query ${id}`);
+  for (let turn = 0; turn < 100; turn += 1) await setup.settled();
+  expect(setup.received).toHaveLength(100);
+  const keys = Array.from({ length: 1000 }, (_, i) => `other ${i}` as Key);
+  const rows = readCounted(keys.map((key) => ({ space: 'documents' as const, key })));
+  const entries = readCounted(keys.map((key) => ({ space: 'documents' as const, key })));
+  setup.live.onCommit({ previous: 1, ts: 2, rows: rows.array, entries: entries.array }, true);
+  await setup.settled();
+  expect(setup.asked).toHaveLength(100);
+  expect(rows.reads() + entries.reads()).toBeLessThan(10_000);
 });

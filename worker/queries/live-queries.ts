@@ -5,7 +5,7 @@
 import { refusalBody } from '../../src/engine/session.ts';
 import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { touches } from '../../src/http/touches.ts';
+import { Changes } from '../../src/http/changes.ts';
 import type { MissingSet } from '../../src/answers.ts';
 import { Refusal, type RefusalCode } from '../../src/errors.ts';
 import { LIVE_PLACE } from '../../src/fault-texts.ts';
@@ -43,7 +43,7 @@ interface LiveQuery {
   /** The commit whose state the last answer shows. */
   shown: Micros | undefined;
   /** Commits while it runs: its answer may be from before them. */
-  meanwhile: CommitNotice[] | undefined;
+  meanwhile: Changes[] | undefined;
   /** How long it ran last, ms. */
   took: number;
   /** How often it was run, and how often its answer was another one. */
@@ -114,9 +114,10 @@ export class LiveQueries {
   /** @param isComplete false: commits before this one were missed, so anything may have changed */
   onCommit(notice: CommitNotice, isComplete: boolean): void {
     this.latestCommit = Math.max(this.latestCommit, notice.ts);
+    const changes = new Changes(isComplete ? [notice] : undefined);
     for (const live of this.byId.values()) {
-      live.meanwhile?.push(notice);
-      const isTouched = !isComplete || !live.readSet || touches(notice, live.readSet);
+      live.meanwhile?.push(changes);
+      const isTouched = !live.readSet || changes.touches(live.readSet);
       if (isTouched && !live.meanwhile) this.refresh(live);
       else if (!isComplete) this.stale.add(live);
     }
@@ -161,7 +162,7 @@ export class LiveQueries {
     const { readSet } = answer;
     live.readSet = readSet;
     live.shown = answer.head;
-    const isTouched = meanwhile.some((notice) => !readSet || touches(notice, readSet));
+    const isTouched = meanwhile.some((changes) => !readSet || changes.touches(readSet));
     // A run that another tab held up may have missed the commit that it ran for: once more. The store itself waits before it gives up.
     if (isTouched || answer.isHeldUp) this.stale.add(live);
     const { status, body, missing = [], isHubs } = answer;

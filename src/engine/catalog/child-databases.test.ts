@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { touches } from '../../http/touches.ts';
+import { Changes } from '../../http/changes.ts';
 import type { CommitNotice, QueryAnswer } from '../context/host.ts';
 import { coll, create, doc, EngineWorld, obj, ROOT, type Query } from '../testing/engine-world.ts';
 
@@ -391,10 +391,10 @@ test('a commit in one database touches no live query of another', async () => {
   for (const query of writes) await w.ask(query, childOf('b'));
   expect(notices).toHaveLength(writes.length);
   for (const notice of notices) {
-    for (const { readSet } of answers) expect(touches(notice, readSet)).toBe(false);
+    for (const { readSet } of answers) expect(new Changes([notice]).touches(readSet)).toBe(false);
   }
   await w.ask(create(doc('users', 2), {}), childOf('a'));
   await Promise.resolve();
   const [last] = notices.slice(-1);
-  expect(last && answers.some(({ readSet }) => touches(last, readSet))).toBe(true);
+  expect(last && answers.some(({ readSet }) => new Changes([last]).touches(readSet))).toBe(true);
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { hexOfKey, indexPrefix, keySuffix, termsPrefix } from '../../../codec/key.ts';
 import { everything, type DeviceWorld } from '../../testing/device-world.ts';
 import { createNote, firstNote, notes, notesPage, noteWorlds } from '../../testing/note-worlds.ts';
-import { touches } from '../../../http/touches.ts';
+import { Changes } from '../../../http/changes.ts';
 import type { CommitNotice } from '../../../engine/host.ts';
 import type { SetAnswer, SetPart } from '../../protocol/sets.ts';
 
@@ -210,7 +210,7 @@ describe('a comparison by fingerprints is due', () => {
     const notices: CommitNotice[] = [];
     device.engine.onCommit((notice) => notices.push(notice));
     await compared();
-    expect(notices.some((notice) => touches(notice, readSet))).toBe(true);
+    expect(notices.some((notice) => new Changes([notice]).touches(readSet))).toBe(true);
   });
 });
 

@@ -1,8 +1,7 @@
-/** What some commits have changed, to be compared with what many live queries have read. */
-import type { Key } from '../../src/codec/key.ts';
-import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
-import { changedRows } from '../../src/http/touches.ts';
-import { firstIndex } from '../../src/store/binary-search.ts';
+/** What some commits have changed, to be compared with what many queries have read. */
+import { documentKeyOf, type Key } from '../codec/key.ts';
+import type { CommitNotice, ReadSet } from '../engine/host.ts';
+import { firstIndex } from '../store/binary-search.ts';
 
 type Changed = CommitNotice['rows'][number] | CommitNotice['entries'][number];
 
@@ -17,12 +16,17 @@ export class Changes {
   constructor(notices: readonly CommitNotice[] | undefined) {
     this.isUnknown = notices === undefined;
     for (const notice of notices ?? []) {
-      for (const row of changedRows(notice)) this.changed.add(row);
+      for (const { space, key } of notice.rows) {
+        this.changed.add(`${space} ${key}`);
+        // With a row of its history a document has changed, too: a deleted one has no other.
+        this.changed.add(`documents ${documentKeyOf(key)}`);
+      }
       collect(this.rows, notice.rows);
       collect(this.entries, notice.entries);
     }
   }
 
+  /** Whether an answer for which this was read may have changed. */
   touches({ rows, ranges }: ReadSet): boolean {
     return (
       this.isUnknown ||

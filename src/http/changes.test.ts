@@ -1,0 +1,33 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { documentKeyOf } from '../codec/key.ts';
+import { isInRange } from '../codec/ranges.ts';
+import type { CommitNotice, ReadSet } from '../engine/host.ts';
+import { Changes } from './changes.ts';
+import { anyNotice, anyReads } from './testing/changes-arbitrary.ts';
+
+/** The plain way: each key with each read. */
+function isTouched({ rows: changed, entries }: CommitNotice, { rows, ranges }: ReadSet): boolean {
+  const isChanged = (row: ReadSet['rows'][number]) =>
+    changed.some(
+      ({ space, key }) =>
+        (space === row.space && key === row.key) ||
+        (row.space === 'documents' && documentKeyOf(key) === row.key),
+    );
+  const isEntered = (range: ReadSet['ranges'][number]) =>
+    (range.by === 'key' ? changed : entries).some(
+      ({ space, key }) => space === range.space && isInRange(key, range),
+    );
+  return rows.some(isChanged) || ranges.some(isEntered);
+}
+
+test('changes touch what one of their commits touches', () => {
+  fc.assert(
+    fc.property(anyReads, fc.array(anyNotice, { maxLength: 3 }), (readSet, notices) => {
+      const expected = notices.some((each) => isTouched(each, readSet));
+      expect(new Changes(notices).touches(readSet)).toBe(expected);
+      expect(new Changes(undefined).touches(readSet)).toBe(true);
+    }),
+    { numRuns: 3000 },
+  );
+});
