@@ -7,7 +7,7 @@ import { Refusal } from '../../src/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 
 /** Of the largest transaction (16 MiB) its rows, entries and log, and files of the log that are begun meanwhile. */
-const KEPT_FREE_BYTES = 64 * 1024 * 1024;
+export const KEPT_FREE_BYTES = 64 * 1024 * 1024;
 
 export const hasDiskRoom = (
   folder: string,

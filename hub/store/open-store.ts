@@ -7,7 +7,7 @@ import { Refusal } from '../../src/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 import { TENANT_DEFAULT } from '../settings/option-values.ts';
 import type { HubSettings } from '../settings/settings.ts';
-import { withDiskRoom } from './disk-room.ts';
+import { freeBytesAt, hasDiskRoom, KEPT_FREE_BYTES, withDiskRoom } from './disk-room.ts';
 import { LentDatabase } from '../sql/lent-database.ts';
 import type { SqlConnection } from '../sql/sql-client.ts';
 import { rollback } from '../sql/statements.ts';
@@ -16,6 +16,7 @@ import { beginFolder, isMade, requireOwn } from './new-folder.ts';
 import { OtherCommits } from './other-commits.ts';
 import { isMemory, openPglite } from '../sql/pglite-database.ts';
 import { PgDatabase } from '../sql/pg-database.ts';
+import { startUpkeep } from './pglite-upkeep.ts';
 import { rowOver } from './sql-transactions.ts';
 import { newWriter, openTables } from './sql-tables.ts';
 
@@ -97,7 +98,7 @@ export async function openHubStore(options: HubStoreOptions): Promise<HubStore> 
 
 async function openFolder(
   data: string,
-  { say = () => undefined, mustExist = false, report, onLost }: HubStoreOptions,
+  { say = () => undefined, mustExist = false, report = () => undefined, onLost }: HubStoreOptions,
 ): Promise<HubStore> {
   if (mustExist) requireData(data);
   const tenant = TENANT_DEFAULT;
@@ -123,6 +124,12 @@ async function openFolder(
     const made = folder && (await beginFolder(folder.data));
     const store = await openTables(database, tenant, { report });
     await made?.();
+    const stopUpkeep = startUpkeep({
+      database,
+      folder: folder?.data,
+      hasRoom: (bytes) => !folder || hasDiskRoom(folder.data, freeBytesAt, bytes + KEPT_FREE_BYTES),
+      report,
+    });
     return {
       store: folder ? withDiskRoom(store, folder.data) : store,
       describe: folder
@@ -143,6 +150,7 @@ async function openFolder(
       roundTrips: () => database.roundTrips,
       async close() {
         isOpen = false;
+        await stopUpkeep();
         await store.close();
         await database.close();
         await folder?.release();

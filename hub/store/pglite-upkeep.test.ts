@@ -1,0 +1,120 @@
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openPglite } from '../sql/pglite-database.ts';
+import type { PgDatabase } from '../sql/pg-database.ts';
+import { prepareFolder } from '../testing/prepared-pglite.ts';
+import { dataIn } from './folder-lock.ts';
+import { openHubStore } from './open-store.ts';
+import { PgliteUpkeep } from './pglite-upkeep.ts';
+
+let folder: string;
+let database: PgDatabase;
+
+beforeEach(async () => {
+  folder = await prepareFolder(await mkdtemp(join(tmpdir(), 'burrow-upkeep-')));
+  database = openPglite(dataIn(folder));
+  await run('CREATE TABLE burrow_rows (key bigint PRIMARY KEY, body text)');
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+
+const upkeepOf = (hasRoom: (bytes: number) => boolean = () => true) =>
+  new PgliteUpkeep({ database, folder: dataIn(folder), hasRoom });
+
+let statements = 0;
+
+async function run(text: string): Promise<readonly (readonly (string | null)[])[]> {
+  const connection = await database.connect();
+  try {
+    statements += 1;
+    const [result] = await connection.run([{ name: `test_${statements}`, text, values: [] }]);
+    return result?.rows ?? [];
+  } finally {
+    connection.release();
+  }
+}
+
+const ROWS = 10_000;
+
+/** 20 MB. */
+const insert = (from: number) =>
+  run(
+    `INSERT INTO burrow_rows SELECT n, repeat(md5(n::text), 60) FROM generate_series(${from}, ${from + ROWS - 1}) n`,
+  );
+
+const tableBytes = async (): Promise<number> => {
+  const [row] = await run("SELECT pg_relation_size('burrow_rows')");
+  return Number(row?.[0]);
+};
+
+test('files of the log go, and what was written is there after a kill', async () => {
+  const upkeep = upkeepOf();
+  for (let i = 0; i < 13; i += 1) {
+    await insert(i * ROWS);
+    await upkeep.work();
+  }
+  const files = (await readdir(join(dataIn(folder), 'pg_wal'))).filter(
+    (name) => name.length === 24,
+  );
+  expect(files.length).toBeLessThan(13);
+  const copy = await mkdtemp(join(tmpdir(), 'burrow-upkeep-copy-'));
+  // As a kill leaves it: nothing was closed.
+  await cp(dataIn(folder), dataIn(copy), { recursive: true });
+  const own = database;
+  database = openPglite(dataIn(copy));
+  try {
+    expect(await run('SELECT count(*) FROM burrow_rows')).toEqual([[String(13 * ROWS)]]);
+  } finally {
+    await database.close();
+    database = own;
+    await rm(copy, { recursive: true });
+  }
+});
+
+test('the room of rows that were removed is used again', async () => {
+  const upkeep = upkeepOf();
+  let atFirst = 0;
+  for (let i = 0; i < 8; i += 1) {
+    await insert(i * ROWS);
+    await run(`DELETE FROM burrow_rows WHERE key < ${i * ROWS}`);
+    await upkeep.work();
+    atFirst ||= await tableBytes();
+  }
+  expect(await tableBytes()).toBeLessThan(4 * atFirst);
+});
+
+test('a table is not vacuumed where the disk has no room for what that logs', async () => {
+  const asked: number[] = [];
+  const upkeep = upkeepOf((bytes) => {
+    asked.push(bytes);
+    return false;
+  });
+  await insert(0);
+  await upkeep.work();
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).toBeGreaterThanOrEqual(await tableBytes());
+  expect(
+    await run("SELECT last_vacuum FROM pg_stat_user_tables WHERE relname = 'burrow_rows'"),
+  ).toEqual([[null]]);
+});
+
+test('an opened store keeps itself up', async () => {
+  const other = await prepareFolder(await mkdtemp(join(tmpdir(), 'burrow-upkeep-store-')));
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  const opened = await openHubStore({ at: { data: other } });
+  try {
+    const before = opened.roundTrips();
+    await vi.advanceTimersByTimeAsync(15_000);
+    vi.useRealTimers();
+    await expect.poll(() => opened.roundTrips()).toBeGreaterThan(before + 2);
+  } finally {
+    await opened.close();
+    await rm(other, { recursive: true });
+  }
+});
