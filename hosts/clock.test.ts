@@ -33,3 +33,13 @@ test('createClock() goes back when the wall clock is set back, monotonicClock() 
   wall += 3000;
   expect(monotonic()).toBe(1_002_000_000);
 });
+
+test('monotonicClock() does not stay where a wall clock was that was wrong by more than a day', () => {
+  const day = 86_400_000;
+  let wall = 10 * day;
+  const monotonic = monotonicClock(() => wall * 1000);
+  wall += 1800 * day;
+  expect(monotonic()).toBe(1810 * day * 1000);
+  wall -= 1800 * day;
+  expect(monotonic()).toBe(10 * day * 1000);
+});

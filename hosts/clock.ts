@@ -18,8 +18,15 @@ export function createClock(
 /** µs that this process has run, also where somebody sets the wall clock. */
 export const elapsed = (): number => Math.round(performance.now() * 1000);
 
-/** The same clock, which stands still where it would go back. */
+/** A clock that was so far ahead was wrong, and is right now. */
+const WRONG_MICROS = 86_400_000_000;
+
+/** The same clock, which stands still where it would go back: by less than a day, or that day would last until the process ends. */
 export function monotonicClock(clock: () => number): () => number {
   let last = -Infinity;
-  return () => (last = Math.max(last, clock()));
+  return () => {
+    const now = clock();
+    if (now > last || last - now > WRONG_MICROS) last = now;
+    return last;
+  };
 }

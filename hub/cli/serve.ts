@@ -13,6 +13,7 @@ import { createLiveRoute } from '../live/live-route.ts';
 import { openHub, type OpenedHub } from '../instance/open-hub.ts';
 import { createLogger, type Logger } from '../monitoring/logger.ts';
 import { SettingsFault } from '../settings/option-values.ts';
+import { DAY_MICROS } from '../../src/values/time.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { withFailpoints } from '../store/failpoints.ts';
 import {
@@ -78,6 +79,9 @@ export async function serve(
     if (settings.queryLog)
       say(`Queries are recorded there for ${settings.queryLogDays} days (--query-log off).`);
     if (kept) say(`Files: ${kept.describe}.`);
+    const { value: last } = await hub.engine.transactions.read(({ head }) => ({ value: head }));
+    if (last > Date.now() * 1000 + DAY_MICROS)
+      logger.warn({ lastCommit: new Date(last / 1000).toISOString() }, AHEAD);
     if (hub.newRootSecret !== undefined) say(`Root secret, shown this once: ${hub.newRootSecret}`);
     return { url: await listen(server, settings), stop: close, lost };
   } catch (reason) {
@@ -88,6 +92,9 @@ export async function serve(
 
 const MEMORY_LOST =
   'The database in memory was lost with its thread: nothing of it can be saved. Start the hub again; --data <folder> keeps what it holds.';
+
+const AHEAD =
+  'The last commit is later than the clock of this machine, and times go on from there: nothing that has a ttl ends before the clock has come there, and what ended by then, history too, is gone. If the clock is wrong, set it; if it was wrong then, load a dump from before.';
 
 const UNANSWERED =
   'The database does not answer: stopped without it. What it had acknowledged is there; records of the query log that were in memory are lost.';

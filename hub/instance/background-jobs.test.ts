@@ -55,3 +55,29 @@ test('records of queries are removed when they are old, also by a hub that recor
   await vi.advanceTimersByTimeAsync(10_000);
   await vi.waitFor(async () => expect(await rows()).toEqual([]));
 });
+
+test('a clock that is years ahead removes nothing, and is forgotten when it is right again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const storage = memoryStorage();
+  hub = await openTestHub({ storage, settings: { queryLog: false } });
+  const { query } = hub;
+  await query({ create_collection: { object: { name: 'notes' } } });
+  const ref = { ref: { collection: 'notes' }, id: '1' };
+  const ttl = { time_add: { now: null }, offset: 90, unit: 'days' };
+  expect((await query({ create: ref, params: { object: { ttl } } })).status).toBe(201);
+  const isLogged = scan('sync', { lower: LOWEST_KEY, upper: HIGHEST_KEY }, { limit: 10 });
+  const kept = async () => (await storage.store.read((tx) => tx.fetch([], [isLogged]))).ranges[0];
+  const before = await kept();
+  expect(before).not.toEqual([]);
+
+  const right = Date.now();
+  vi.setSystemTime(right + 5 * 365 * 86_400_000);
+  // The first, and those that would go on from what it moved.
+  await vi.advanceTimersByTimeAsync(10_000);
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0));
+  for (let hours = 0; hours < 2; hours += 1) await vi.advanceTimersByTimeAsync(3_600_000);
+  expect(await kept()).toEqual(before);
+  vi.setSystemTime(right);
+  expect((await query({ get: ref })).status).toBe(200);
+});

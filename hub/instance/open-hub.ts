@@ -15,6 +15,7 @@ import { QueryLog } from '../../src/logs/query-log.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { TextParts } from '../evaluators/text-parts.ts';
 import type { LongPushes } from '../../src/sync/hub/push/offered-write.ts';
+import type { PruneHost } from '../../src/sync/hub/pruning/prune-batch.ts';
 import { pruneChanges } from '../../src/sync/hub/pruning/prune-changes.ts';
 import { pruneDevices } from '../../src/sync/hub/pruning/prune-devices.ts';
 import { pruneDeletedDatabases } from '../../src/sync/hub/pruning/prune-deleted-databases.ts';
@@ -339,18 +340,21 @@ function startBackgroundJobs(
   const builds = new IndexBuilds({ build: () => engine.buildIndexes(), report, after });
   let devicesPrunedAt = 0;
   /** It looks at each device. */
-  const pruneDevicesDaily = async (): Promise<void> => {
-    const now = clock();
+  const pruneDevicesDaily = async (host: PruneHost): Promise<void> => {
+    const now = host.clock();
     if (now - devicesPrunedAt < DAY_MICROS) return;
-    await pruneDevices({ transactions, clock }, now - SYNC_LIMITS.devicesKeptMicros);
+    await pruneDevices(host, now - SYNC_LIMITS.devicesKeptMicros);
     devicesPrunedAt = now;
   };
   const sweeps = new SweepSchedule({
     async sweep() {
       await engine.collectExpiredData();
-      await pruneChanges({ transactions, clock }, clock() - SYNC_LIMITS.changesKeptMicros);
-      await pruneDeletedDatabases({ transactions, clock });
-      await pruneDevicesDaily();
+      // As with expired data: a clock that is years ahead removes nothing by itself, and does not move the head there.
+      const { value: last } = await transactions.read(({ head }) => ({ value: head }));
+      const host = { transactions, clock: () => Math.min(clock(), last) };
+      await pruneChanges(host, host.clock() - SYNC_LIMITS.changesKeptMicros);
+      await pruneDeletedDatabases(host);
+      await pruneDevicesDaily(host);
       await logs.sweep();
     },
     after,
