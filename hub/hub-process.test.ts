@@ -343,6 +343,24 @@ test('invalid options are reported in one line', async () => {
   expect(said()).toMatch(/Invalid BURROW_PORT/);
 });
 
+test('a hub with a folder that may have few files open says so, and leaves no half folder', async () => {
+  const data = join(await makeFolder(), 'data');
+  const few =
+    'process.report.getReport = () => ({ userLimits: { open_files: { soft: 100, hard: 100 } } })';
+  const { exited, said } = await runBurrow({
+    args: ['hub', '--data', data],
+    nodeArgs: ['--import', `data:text/javascript,${few}`],
+  });
+  expect((await exited).code).toBe(1);
+  expect(said()).toMatch(/may have 100 files open.*ulimit -n/);
+  expect(existsSync(data)).toBe(false);
+});
+
+test('the URL of a hub on all addresses of IPv6 can be used', async () => {
+  const { url } = await open({ args: ['--data', 'memory:', '--host', '[::]'] });
+  expect(url).toMatch(/^http:\/\/\[::\]:\d+$/);
+});
+
 const postOver = (agent: Agent, url: string, query: unknown): Promise<number> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${ROOT_SECRET}`, 'x-faunadb-api-version': '4' };

@@ -103,7 +103,10 @@ async function openStorage(
   settings: HubSettings,
   host: Pick<HubStoreOptions, 'say' | 'report' | 'onLost'>,
 ): Promise<HubStore> {
-  if (settings.postgres === undefined) requirePglite();
+  if (settings.postgres === undefined) {
+    requirePglite();
+    requireOpenFiles();
+  }
   const opened = await openHubStore({ at: storePlaceOf(settings), ...host });
   return { ...opened, store: withFailpoints(opened.store, process.env['HUB_FAILPOINT']) };
 }
@@ -117,6 +120,21 @@ function requirePglite(): void {
       'A hub with a folder needs PGlite: run `npm install @electric-sql/pglite`, or use a PostgreSQL server with --postgres.',
     );
   }
+}
+
+/** PGlite has 100 files open, and of one that it cannot open says that it exists. */
+const OPEN_FILES_MIN = 256;
+
+/** @throws SettingsFault */
+function requireOpenFiles(): void {
+  const { userLimits } = process.report.getReport() as unknown as {
+    readonly userLimits?: { readonly open_files: { readonly soft: unknown } };
+  };
+  const most = Number(userLimits?.open_files.soft);
+  if (most < OPEN_FILES_MIN)
+    throw new SettingsFault(
+      `This process may have ${most} files open, and a hub with a folder needs ${OPEN_FILES_MIN}, and one for each connection: raise ulimit -n (systemd: LimitNOFILE, Docker: --ulimit nofile).`,
+    );
 }
 
 async function listen(server: HubServer, { host, port }: HubSettings): Promise<string> {

@@ -1,4 +1,5 @@
 /** The hub on the network: one port for HTTP/1.1, HTTP/2 and WebSockets. */
+import { isIPv6 } from 'node:net';
 import { isLoopback } from '../settings/settings.ts';
 import { Acceptor } from '../connections/acceptor.ts';
 import { RequestHandler } from './request-handler.ts';
@@ -36,8 +37,8 @@ export function createHubServer(options: HubServerOptions): HubServer {
     async listen(port) {
       const address = await acceptor.listen(port, settings.host);
       const scheme = tls ? 'https' : 'http';
-      const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-      const url = `${scheme}://${isLoopback(settings.host) ? name : settings.host}:${address.port}`;
+      const name = isLoopback(settings.host) ? address.address : settings.host;
+      const url = `${scheme}://${isIPv6(name) ? `[${name}]` : name}:${address.port}`;
       options.hub.setUrl(url);
       return url;
     },

@@ -13,6 +13,9 @@ const refuse = (expected: string, text: string): never => {
 
 export const anyText: Parse<string> = (text) => (text.trim() === '' ? refuse('text', text) : text);
 
+/** URLs write IPv6 addresses in brackets, and sockets without. */
+export const hostToListenOn: Parse<string> = (text) => anyText(text).replace(/^\[(.+)\]$/, '$1');
+
 export const integer =
   (min: number, max: number): Parse<number> =>
   (text) => {

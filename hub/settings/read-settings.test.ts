@@ -32,6 +32,7 @@ test('readSettings() takes a flag before a variable, a variable before the file,
     headerMs: 10_000,
   });
   expect(readSettings({ config }, {})).toMatchObject({ port: 1 });
+  expect(readSettings({ host: '[::1]' }, {})).toMatchObject({ host: '::1' });
   expect(readSettings({}, {})).toMatchObject({
     port: 8443,
     tlsCert: undefined,

@@ -9,6 +9,7 @@ import {
   folder,
   folderOrBucket,
   hostNames,
+  hostToListenOn,
   integer,
   oneOf,
   onOff,
@@ -63,7 +64,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const NO_TEXTS: readonly string[] = [];
 
 export const SETTINGS = {
-  host: required('--host <address>', 'address to listen on', anyText, '127.0.0.1'),
+  host: required('--host <address>', 'address to listen on', hostToListenOn, '127.0.0.1'),
   port: required(
     '--port <number>',
     'port to listen on; 0 picks a free one',
