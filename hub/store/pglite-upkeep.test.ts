@@ -104,6 +104,19 @@ test('a table is not vacuumed where the disk has no room for what that logs', as
   ).toEqual([[null]]);
 });
 
+test('a disk without room has no checkpoint', async () => {
+  const redo = () => run('SELECT redo_lsn FROM pg_control_checkpoint()');
+  let hasRoom = false;
+  const upkeep = upkeepOf(() => hasRoom);
+  for (let i = 0; i < 4; i += 1) await insert(i * ROWS);
+  const before = await redo();
+  await upkeep.work();
+  expect(await redo()).toEqual(before);
+  hasRoom = true;
+  await upkeep.work();
+  expect(await redo()).not.toEqual(before);
+});
+
 test('an opened store keeps itself up', async () => {
   const other = await prepareFolder(await mkdtemp(join(tmpdir(), 'burrow-upkeep-store-')));
   vi.useFakeTimers({ toFake: ['setTimeout'] });

@@ -31,7 +31,7 @@ export interface UpkeepOptions {
   readonly database: SqlDatabase;
   /** Undefined: in memory. */
   readonly folder: string | undefined;
-  /** Vacuuming logs what it changes: at most the size of the table. */
+  /** For so many bytes of the log, beside what is kept free. Vacuuming logs what it changes: at most the size of the table. */
   readonly hasRoom: (bytes: number) => boolean;
 }
 
@@ -59,7 +59,8 @@ export class PgliteUpkeep {
 
   private async checkpoint(): Promise<void> {
     const [row] = await this.run(LOG);
-    if (Number(row?.[0]) < LOG_BYTES) return;
+    // What cannot be logged ends the database, and reads with it: a checkpoint is logged, too.
+    if (Number(row?.[0]) < LOG_BYTES || !this.options.hasRoom(0)) return;
     await this.run(CHECKPOINT);
     // PGlite waits for no disk. The log of what it has just written is gone, so that a loss of power would cost more than the last writes.
     if (this.options.folder !== undefined) await syncFiles(this.options.folder);
