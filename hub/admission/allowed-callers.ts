@@ -12,7 +12,7 @@ function hostName(authority: string): string {
 
 /**
  * DNS rebinding: a page can make a name of its own resolve to loopback and call the hub by it. So a hub that only its own
- * machine reaches accepts the names of loopback alone.
+ * machine reaches accepts the names of loopback alone. Browsers always send one; health checks of a proxy may send none.
  */
 export function hostCheck(
   boundTo: string,
@@ -20,7 +20,7 @@ export function hostCheck(
 ): (authority: string | undefined) => boolean {
   if (!isLoopback(boundTo)) return () => true;
   const allowed = new Set([...LOOPBACK, ...allowedHosts.map((name) => name.toLowerCase())]);
-  return (authority) => authority !== undefined && allowed.has(hostName(authority));
+  return (authority) => authority === undefined || allowed.has(hostName(authority));
 }
 
 /** `null` is the origin of files and sandboxed frames: `*` does not include it, only a list that names it. */

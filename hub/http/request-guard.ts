@@ -48,11 +48,15 @@ export class RequestGuard {
       });
     if (hostsOf(raw.rawHeaders) > 1)
       return refuse('bad request', 'The request has more than one Host header.');
-    if (!this.isKnownHost(request.headers[':authority'] ?? request.headers['host']))
-      return refuse('forbidden', 'Host header not allowed: add it with --allow-host.');
+    const host = request.headers[':authority'] ?? request.headers['host'];
+    if (!this.isKnownHost(host))
+      return {
+        ...refuse('forbidden', 'Host header not allowed: add it with --allow-host.'),
+        note: `The Host header ${host?.slice(0, NAME_CHARS)} is not allowed: --allow-host`,
+      };
     if (isForeign(request, http.cors)) {
       metrics.countRejection('origin');
-      const origin = (request.headers['origin'] ?? '').slice(0, ORIGIN_CHARS);
+      const origin = (request.headers['origin'] ?? '').slice(0, NAME_CHARS);
       return {
         ...refuse('forbidden', 'Pages of this origin may not use this hub.'),
         note: `The origin ${origin} is not allowed: --cors ${origin}`,
@@ -89,8 +93,8 @@ export class RequestGuard {
   }
 }
 
-/** More of an origin is not logged. */
-const ORIGIN_CHARS = 256;
+/** More of an origin, or of a host, is not logged. */
+const NAME_CHARS = 256;
 
 const hostsOf = (rawHeaders: readonly string[]): number =>
   rawHeaders.filter(

@@ -1,4 +1,5 @@
 /** What the log of a hub says for whoever runs it: what was denied, which origin was refused, what a role has ended. */
+import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
 import { openTestHub, type TestHub, type TestHubOptions } from '../testing/test-hub.ts';
@@ -67,6 +68,23 @@ test('a refused origin is named with the flag that lets it in', async () => {
     expect((await fetch(`${url}/ping`, { method, headers: { origin } })).status).toBe(403);
   const note = 'The origin https://other.example is not allowed: --cors https://other.example';
   expect(notesIn(hub as TestHub)).toEqual([note, note]);
+});
+
+test('a hub on loopback names a refused Host in the log, and takes what has none, as the health checks of a proxy', async () => {
+  const { url } = await open();
+  const { hostname, port } = new URL(url);
+  const ask = async (...lines: readonly string[]): Promise<string> => {
+    const socket = connect(Number(port), hostname).setEncoding('utf8');
+    socket.write(['GET /ping HTTP/1.0', ...lines, '', ''].join('\r\n'));
+    let answer = '';
+    for await (const part of socket) answer += String(part);
+    return answer.slice(0, 'HTTP/1.1 200'.length);
+  };
+  expect(await ask()).toBe('HTTP/1.1 200');
+  expect(await ask('Host: hub.example')).toBe('HTTP/1.1 403');
+  expect(notesIn(hub as TestHub)).toEqual([
+    'The Host header hub.example is not allowed: --allow-host',
+  ]);
 });
 
 test('a role that ends permissions is in the log', async () => {
