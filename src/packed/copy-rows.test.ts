@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { createMemoryStore } from '../store/memory.ts';
 import { HOT_SPACES, type Row, type Space, type Store } from '../store/port.ts';
 import { fixed, inRange, key, put, row, sequence } from '../store/testing/store-rows.ts';
+import { watchedReads } from '../store/testing/watched-reads.ts';
 import { COPIED, copyRows } from './copy-rows.ts';
 import { emptyLogFrom } from './empty-log.ts';
 import type { Medium } from './medium.ts';
@@ -89,7 +90,7 @@ test('copyRows() that is killed at any call goes on where it was, and loses and 
       let rowsAgain = 0;
       const store = await openPacked(data, SMALL);
       await copyRows(
-        counted(from, (rows) => (rowsAgain += rows)),
+        watchedReads(from, ({ ranges }) => (rowsAgain += ranges.flat().length)),
         store,
         SLICE,
       );
@@ -167,22 +168,4 @@ async function attempt(from: Store, data: MediumData, medium: Medium): Promise<b
     isKilled = true;
   }
   return isKilled;
-}
-
-function counted(store: Store, onRows: (rows: number) => void): Store {
-  return {
-    ...store,
-    read: (body, options) =>
-      store.read(
-        (tx) =>
-          body({
-            fetch: async (...asked) => {
-              const found = await tx.fetch(...asked);
-              onRows(found.ranges.flat().length);
-              return found;
-            },
-          }),
-        options,
-      ),
-  };
 }

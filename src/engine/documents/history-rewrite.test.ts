@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LIMITS } from '../../limits.ts';
 import { createMemoryStore } from '../../store/memory.ts';
-import type { Store } from '../../store/port.ts';
+import { watchedReads } from '../../store/testing/watched-reads.ts';
 import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
 
 const T = 1_600_000_000_000_000;
@@ -251,23 +251,10 @@ test('pages of events begin with what stood at the edge of what is retained', as
 test('a page of events reads so many versions, however many there are', async () => {
   const read: number[] = [];
   const store = createMemoryStore();
-  const counted: Store = {
-    close: () => store.close(),
-    write: (body, options) => store.write(body, options),
-    read: (body, options) =>
-      store.read(
-        (tx) =>
-          body({
-            fetch: async (...asked) => {
-              const found = await tx.fetch(...asked);
-              const past = found.ranges.filter((_, i) => asked[1][i]?.space === 'history');
-              read.push(...past.map((entries) => entries.length));
-              return found;
-            },
-          }),
-        options,
-      ),
-  };
+  const counted = watchedReads(store, ({ ranges }, [, asked]) => {
+    const past = ranges.filter((_, i) => asked[i]?.space === 'history');
+    read.push(...past.map((entries) => entries.length));
+  });
   const w = new EngineWorld(store);
   await w.ask({ create_collection: obj({ name: 'dial' }) });
   await w.ask(create(ref, { n: 0 }));
