@@ -211,12 +211,15 @@ test('a database that another tab destroys settles all calls here, and opens ane
   ).toBe(0);
 });
 
-/** As when the browser needs the space. */
-const evict = async (profile: BrowserProfile, page: Page): Promise<void> => {
+const clear = async (profile: BrowserProfile, page: Page, storageTypes: string): Promise<void> => {
   const session = await profile.debug(page);
   const { origin } = new URL(appUrl());
-  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes });
 };
+
+/** As when the browser needs the space. */
+const evict = (profile: BrowserProfile, page: Page): Promise<void> =>
+  clear(profile, page, 'indexeddb');
 
 test('a database that the browser evicted is reported at the next open, until that is acknowledged', async ({
   profile,
@@ -262,6 +265,30 @@ test('a database that the browser evicts while it is open is never silently begu
   await expect.poll(() => closedEvents(page)).toEqual([expect.stringMatching(/deleted/)]);
   expect(await openingFailure(page, 'evicted')).toBeUndefined();
   expect(await page.evaluate(() => db.loss)).toMatchObject({ kind: 'recreated' });
+});
+
+test('a page goes on when somebody clears the data of its site: what it opens then has another worker', async ({
+  profile,
+}) => {
+  const page = await profile.openTab();
+  await openNotes(page, 'cleared');
+  await rememberClosed(page);
+  await clear(profile, page, 'all');
+  expect(await queryFailure(page)).toMatch(/storage_unavailable: .*deleted.*Open it again/);
+  await expect.poll(() => closedEvents(page)).toEqual([expect.stringMatching(/deleted/)]);
+  expect(await openingFailure(page, 'cleared')).toBeUndefined();
+  const answers = await page.evaluate(async () => {
+    const answers = new Set<unknown>();
+    for (let asked = 0; asked < 100; asked++)
+      answers.add(
+        await db
+          .client()
+          .query(1)
+          .catch((error: Error) => error.message),
+      );
+    return [...answers];
+  });
+  expect(answers).toEqual([1]);
 });
 
 test('in Node the package can be imported, and opening rejects with a sentence', async () => {

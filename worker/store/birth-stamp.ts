@@ -175,7 +175,7 @@ export const isStamp = (value: unknown): value is Stamp => isBirth(value) && 'k'
 export const replaced = (): Refusal =>
   new Refusal(
     'local_data_loss',
-    'The local database was cleared or replaced while it was open. Nothing was written. Reload the page to see what remains.',
+    'The local database was cleared or replaced while it was open. Nothing was written. Open it again, or reload the page, to see what remains.',
   );
 
 const partlyGone = (): Refusal =>

@@ -54,5 +54,5 @@ const ENDS = {
   'upgraded by another tab':
     'Another tab has a newer version of the app and is upgrading the database. Reload the page.',
   'deleted by another tab': deletedElsewhere(),
-  lost: 'The browser deleted the stored data while the database was open. Nothing more is written. Reload the page.',
+  lost: 'The browser deleted the stored data while the database was open. Nothing more is written. Open it again, or reload the page.',
 } satisfies Record<StoreEnd, string>;

@@ -19,6 +19,8 @@ const CLOSE_MS = 10_000;
 /** How long when nobody waits for it, ms. It ends its transactions within one second; see `idb-connection.ts`. */
 const RETIRE_MS = 2_000;
 const PING_MS = 10_000;
+/** How long a worker that may have ended has to answer a ping, ms. */
+const PONG_MS = 5_000;
 /** Unanswered pings after which a worker counts as hung. Counted, because clocks jump while a device sleeps. */
 const PINGS_MISSED_MAX = 6;
 
@@ -101,7 +103,9 @@ export class Connection {
       // The browser takes some ms to fetch them, and meanwhile the worker opens.
       const workers = markOnPageHide(options.aliveLock);
       const reply = await opening;
-      connection.#watch(options.aliveLock);
+      connection.#watch(options.aliveLock).catch(() => {
+        // Aborted: the end of this worker is expected.
+      });
       connection.post({ type: 'ended', workers });
       connection.#tellWhenHidden();
       return { connection, reply };
@@ -217,15 +221,18 @@ export class Connection {
   }
 
   /** The worker holds this lock as long as it lives: `terminate()` fires no event, but frees locks. */
-  #watch(aliveLock: string): void {
+  async #watch(aliveLock: string): Promise<void> {
     this.#aliveLock = aliveLock;
-    globalThis.navigator?.locks
-      ?.request(aliveLock, { signal: this.#released.signal }, () =>
-        this.#lose('The database worker was terminated'),
-      )
-      .catch(() => {
-        // Aborted: the end of this worker is expected.
-      });
+    const { signal } = this.#released;
+    const locks = globalThis.navigator?.locks;
+    const lost = (): void => this.#lose('The database worker was terminated');
+    if (!locks) return;
+    if (await locks.request(aliveLock, { ifAvailable: true }, (free) => free !== null)) {
+      // It has ended already. Or the data of its site were cleared: then Chromium shows a page no locks of newer workers, and pings are left.
+      const late = setTimeout(lost, PONG_MS);
+      this.#port.addEventListener('message', () => clearTimeout(late), { once: true });
+      this.post({ type: 'ping' });
+    } else await locks.request(aliveLock, { signal }, lost);
   }
 
   /** A worker without an open database does not answer them: how long it may take to open is limited elsewhere, a salvage takes its time. */
