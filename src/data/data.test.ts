@@ -269,6 +269,32 @@ test('a version whose ttl has passed stays out of an export, the others of its d
   await to.close();
 });
 
+test('what was written by a clock that is ahead of this one gets the time of the import', async () => {
+  const clocks = { from: createClock(), to: createClock() };
+  clocks.from.set('2031-01-01T00:00:00Z');
+  clocks.to.set('2026-01-01T00:00:00Z');
+  const from = await openDatabase('from', { clock: clocks.from });
+  const to = await openDatabase('to', { clock: clocks.to });
+  const client = from.client();
+  await client.query(q.CreateCollection({ name: 'notes' }));
+  await client.query(q.Create(q.Ref(q.Collection('notes'), '1'), { data: { n: 1 } }));
+  const withHistory = importDatabase(to, await packed(from, { history: true }));
+  expect(await withHistory).toMatchObject({ imported: 1, versions: 0 });
+  const note = await to
+    .client()
+    .query<{ readonly ts: number }>(q.Get(q.Ref(q.Collection('notes'), '1')));
+  expect(new Date(note.ts / 1000).toISOString()).toMatch(/^2026-01-01T00:00/);
+  expect(await importDatabase(to, await packed(from))).toMatchObject({ imported: 0, same: 1 });
+
+  const other = await openDatabase('other', { clock: clocks.to });
+  await client.query(q.Update(q.Ref(q.Collection('notes'), '1'), { data: { n: 2 } }));
+  await expect(importDatabase(other, await packed(from, { history: true }))).rejects.toMatchObject({
+    code: 'refused',
+    message: expect.stringContaining('set the clock, or import without history') as unknown,
+  });
+  for (const each of [from, to, other]) await each.close();
+});
+
 test.each([{ onClash: 'Replace' }, { onClash: 'merge' }, { format: 'xml' }])(
   'a choice that does not exist is refused before anything is read: %j',
   (options) =>

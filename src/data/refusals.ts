@@ -102,7 +102,11 @@ export const refusalsOfLine = (
   paramsAt: readonly string[],
 ): DataRefusal[] => errors.map((each) => refusalOf(inItem(item, each, paramsAt)));
 
+const STILL_TO_COME =
+  'Its time is later than the clock of this database: set the clock, or import without history and --keep-ts.';
+
 function inItem(item: WrittenLine, error: QueryError, paramsAt: readonly string[]): QueryError {
+  if (error.code === 'invalid write time') return { ...error, description: STILL_TO_COME };
   const path = pathInParams(error.position, paramsAt);
   if (path.length > 0 && error.failures.length === 0) {
     const { code, description } = error;
