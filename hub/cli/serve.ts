@@ -94,7 +94,7 @@ const MEMORY_LOST =
   'The database in memory was lost with its thread: nothing of it can be saved. Start the hub again; --data <folder> keeps what it holds.';
 
 const AHEAD =
-  'The last commit is later than the clock of this machine, and times go on from there: nothing that has a ttl ends before the clock has come there, and what ended by then, history too, is gone. If the clock is wrong, set it; if it was wrong then, load a dump from before.';
+  'The last commit is later than the clock of this machine, and times go on from there: nothing that has a ttl ends before the clock has come there, and what ended by then, history too, is gone. If the clock is wrong, set it; if it was wrong then, docs/hub.md says what can be done (The clock).';
 
 const UNANSWERED =
   'The database does not answer: stopped without it. What it had acknowledged is there; records of the query log that were in memory are lost.';

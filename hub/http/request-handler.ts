@@ -396,6 +396,7 @@ const gaugesOf = (
   passwordsWaiting: hub.passwordsWaiting,
   longQueries: hub.longQueries,
   roundTrips: hub.roundTrips,
+  lastCommit: hub.lastCommit,
   answerBytes: () => admission.answers.used,
   heldBack: () => [...admission.heldBack.most(HELD_BACK_SHOWN), ...hub.waitedMost(HELD_BACK_SHOWN)],
   liveQueries: () => routes.reduce((sum, route) => sum + (route.liveQueries?.() ?? 0), 0),

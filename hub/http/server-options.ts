@@ -13,6 +13,7 @@ export interface HubServerOptions {
     | 'longQueries'
     | 'waitedMost'
     | 'roundTrips'
+    | 'lastCommit'
     | 'longPushes'
     | 'lineOf'
   >;

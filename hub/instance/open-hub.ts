@@ -65,6 +65,8 @@ export interface OpenedHub {
   readonly waitedMost: (count: number) => readonly HeldBackCount[];
   /** To the database, since start. */
   readonly roundTrips: () => number;
+  /** Time of the last commit, by whichever process, in µs. */
+  readonly lastCommit: () => number;
   /** Executes pushes that take long; undefined without threads for them. */
   readonly longPushes: HubPushes | undefined;
   /** Executes pulls and checks that would hold up others; undefined likewise. */
@@ -115,6 +117,7 @@ export async function openHub(
     passwordsWaiting: () => pool.waitingCount,
     ...longQueriesOf(evaluators),
     roundTrips: () => storage.roundTrips?.() ?? 0,
+    lastCommit: watchLastCommit(engine, commits, reportWork),
     http: {
       engine,
       clock,
@@ -321,6 +324,18 @@ function openCommitFeed(engine: Engine, storage: HubStorage): CommitFeed {
       listeners.clear();
     },
   };
+}
+
+function watchLastCommit(
+  { transactions }: Engine,
+  commits: CommitFeed,
+  report: (reason: unknown) => void,
+): () => number {
+  let last = 0;
+  const advance = (ts: number): void => void (last = Math.max(last, ts));
+  commits.listen(({ ts }) => advance(ts));
+  transactions.read(({ head }) => ({ value: head })).then(({ value }) => advance(value), report);
+  return () => last;
 }
 
 /** Several processes on one store may do the same work: that costs time and does no harm. */

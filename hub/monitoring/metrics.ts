@@ -16,6 +16,8 @@ export interface Gauges {
   readonly passwordsWaiting: () => number;
   readonly longQueries: () => LongQueryCounts;
   readonly roundTrips: () => number;
+  /** In µs. */
+  readonly lastCommit: () => number;
   readonly bodyBytes: () => number;
   readonly answerBytes: () => number;
   readonly liveQueries: () => number;
@@ -59,6 +61,7 @@ const GAUGES: readonly (readonly [string, string, (gauges: Gauges) => number])[]
     'Batches of statements sent to the database since start.',
     (g) => g.roundTrips(),
   ],
+  ['burrow_last_commit_timestamp_seconds', 'Time of the last commit.', (g) => g.lastCommit() / 1e6],
   ['burrow_body_bytes', 'Bytes of request bodies in memory.', (g) => g.bodyBytes()],
   ['burrow_answer_bytes', 'Bytes of long answers not yet read.', (g) => g.answerBytes()],
   ['burrow_live_queries', 'Live queries of scripts and pages.', (g) => g.liveQueries()],
