@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createClock, openDatabase, openHub } from '../../in-process/testing.ts';
+import { createClock, openDatabase, openHub, type TestClock } from '../../in-process/testing.ts';
 import { create, doc, EngineWorld, obj, ROOT } from '../engine/testing/engine-world.ts';
 import type { Database, Expr } from '../index.ts';
 import { q } from '../index.ts';
@@ -294,6 +294,70 @@ test('what was written by a clock that is ahead of this one gets the time of the
   });
   for (const each of [from, to, other]) await each.close();
 });
+
+/** Does something once, before the documents are read a second time. */
+const amidDocuments = (database: Database, act: () => Promise<unknown> | void): DataDatabase => {
+  let reads = 0;
+  return {
+    rootSecret: database.rootSecret ?? '',
+    fetch: async (input, init) => {
+      if (init.body.includes('"documents"') && ++reads === 2) await act();
+      return database.fetch(input, init);
+    },
+  };
+};
+
+async function databaseWithSessions(clock: TestClock): Promise<Database> {
+  const database = await openDatabase('from', { clock });
+  await database.client().query(q.CreateCollection({ name: 'sessions', history_days: 1 }));
+  const ids = Array.from({ length: 600 }, (_, i) => String(i));
+  await database.client().query(
+    q.Foreach(ids, (id) =>
+      q.Create(q.Ref(q.Collection('sessions'), id), {
+        ttl: q.If(q.Equals(id, '500'), q.Time('2026-01-01T01:00:00Z'), null),
+      }),
+    ),
+  );
+  return database;
+}
+
+test('a document whose ttl passes during an export stays out of it, and the export does not fail', async () => {
+  const clock = createClock();
+  clock.set('2026-01-01T00:00:00Z');
+  const from = await databaseWithSessions(clock);
+  const lines = await linesOfExport(amidDocuments(from, () => clock.advance({ hours: 2 })));
+  expect(lines.filter((line) => line.startsWith('{"ref"'))).toHaveLength(599);
+  await from.close();
+});
+
+test('an export that takes longer than a collection keeps its history says so', async () => {
+  const clock = createClock();
+  clock.set('2026-01-01T00:00:00Z');
+  const from = await databaseWithSessions(clock);
+  const slow = amidDocuments(from, () => clock.advance({ days: 2 }));
+  const failure: unknown = await linesOfExport(slow).catch((reason: unknown) => reason);
+  expect(failure).toMatchObject({ code: 'history_gone' });
+  expect(String(failure)).toMatch(/history of 'sessions' no longer reaches .* `history_days`/);
+  await from.close();
+});
+
+test('an export begins with what it has, and reads nothing twice: its total is known at the end', () =>
+  using(async (open) => {
+    const from = await open();
+    await fill(from, { documents: 1200 });
+    const asked: string[] = [];
+    const fetch: DataDatabase['fetch'] = (input, init) => {
+      asked.push(init.body);
+      return from.fetch(input, init);
+    };
+    const seen: DataProgress[] = [];
+    const source = { rootSecret: from.rootSecret ?? '', fetch };
+    await linesOfExport(source, { onProgress: (progress) => seen.push(progress) });
+    expect(asked.filter((query) => query.includes('"count"'))).toEqual([]);
+    expect(new Set(asked).size).toBe(asked.length);
+    expect(seen[0]).toEqual({ phase: 'exporting', done: 0, total: undefined });
+    expect(seen.at(-1)).toEqual({ phase: 'exporting', done: 1202, total: 1202 });
+  }));
 
 test.each([{ onClash: 'Replace' }, { onClash: 'merge' }, { format: 'xml' }])(
   'a choice that does not exist is refused before anything is read: %j',

@@ -4,7 +4,7 @@ import { DATA_LIMITS } from '../limits.ts';
 import { askOf, type Ask, type AskOptions, type DataDatabase } from './ask.ts';
 import { DataError, isRefusal, requireKnown } from './data-error.ts';
 import { LinesDigest } from './digest.ts';
-import { headerLine, trailerLine, type ExportedCollection } from './format.ts';
+import { headerLine, trailerLine } from './format.ts';
 import { versionLines, type CollectionRead } from './export-history.ts';
 import { readSchema, schemaLine } from './schema.ts';
 import { collectionRefText, expressionOf, isObject, itemsOf, textIn } from './wire.ts';
@@ -14,7 +14,7 @@ export interface DataProgress {
   readonly phase: 'exporting' | 'checking' | 'importing';
   /** Documents so far. */
   readonly done: number;
-  /** Undefined: not known yet. */
+  /** Undefined: not known yet. An export knows it when all are read, an import when the source is checked. */
   readonly total: number | undefined;
 }
 
@@ -98,59 +98,54 @@ async function* contentLines(ask: Ask, options: ExportOptions): AsyncGenerator<s
   const now = await ask('{"now":null}');
   const at = stringifyJson(now);
   const schema = await readSchema(ask, at, 'all');
-  const collections: ExportedCollection[] = [];
-  for (const { kind, name } of schema) {
-    if (kind !== 'collections') continue;
-    if (options.collections && !options.collections.includes(name)) continue;
-    collections.push({ name, documents: await countOf(ask, name, at) });
-  }
-  requireAll(collections, options.collections);
+  const collections = schema.flatMap(({ kind, name }) => (kind === 'collections' ? [name] : []));
+  const wanted = options.collections ?? collections;
+  requireAll(collections, wanted);
+  const exported = collections.filter((name) => wanted.includes(name));
   const hasHistory = options.history === true;
-  yield headerLine({ at: timeIn(now), hasHistory, collections, omitted: await omittedOf(ask) });
+  yield headerLine({
+    at: timeIn(now),
+    hasHistory,
+    collections: exported,
+    omitted: await omittedOf(ask),
+  });
   for (const object of schema) yield schemaLine(object);
-  const total = totalOf(collections);
   let done = 0;
+  const report = (total?: number): void =>
+    options.onProgress?.({ phase: 'exporting', done, total });
   const onPage = (documents: number): void => {
     done += documents;
-    options.onProgress?.({ phase: 'exporting', done, total });
+    report();
   };
   onPage(0);
-  for (const collection of collections) {
-    const read = { ask, at, collection: collection.name };
-    yield* documentLines(read, collection.documents, onPage);
+  for (const collection of exported)
+    yield* collectionLines({ ask, at, collection }, hasHistory, onPage);
+  report(done);
+}
+
+/** @throws DataError `history_gone` */
+async function* collectionLines(
+  read: CollectionRead,
+  hasHistory: boolean,
+  onPage: (documents: number) => void,
+): AsyncGenerator<string> {
+  try {
+    yield* documentLines(read, onPage);
     if (hasHistory) yield* versionLines(read);
+  } catch (cause) {
+    // Of queries that are all alike, this is what one becomes whose time is not kept any more.
+    if (!isRefusal(cause, 'bad request')) throw cause;
+    const sentence = `The history of '${read.collection}' no longer reaches back to the start of the export. Export again; if it takes longer than that collection keeps its history, raise its \`history_days\`.`;
+    throw new DataError('history_gone', sentence, { cause });
   }
 }
 
 const timeIn = (now: Json): string => (isObject(now) && textIn(now.get('@ts'))) || '';
 
-function requireAll(
-  found: readonly ExportedCollection[],
-  wanted: readonly string[] | undefined,
-): void {
-  const missing = wanted?.find((name) => !found.some((each) => each.name === name));
+function requireAll(found: readonly string[], wanted: readonly string[]): void {
+  const missing = wanted.find((name) => !found.includes(name));
   if (missing === undefined) return;
   throw new DataError('invalid_option', `\`collections\`: there is no collection '${missing}'.`);
-}
-
-export const totalOf = (collections: readonly ExportedCollection[]): number | undefined =>
-  collections.reduce<number | undefined>(
-    (sum, { documents }) =>
-      sum === undefined || documents === undefined ? undefined : sum + documents,
-    0,
-  );
-
-/** Undefined: there are more than a query may count. */
-async function countOf(ask: Ask, collection: string, at: string): Promise<number | undefined> {
-  try {
-    const count = await ask(
-      `{"at":${at},"expr":{"count":{"documents":${collectionRefText(collection)}}}}`,
-    );
-    return typeof count === 'number' ? count : undefined;
-  } catch (reason) {
-    if (isRefusal(reason, 'limit_exceeded')) return undefined;
-    throw reason;
-  }
 }
 
 const OMITTED = ['databases', 'keys', 'tokens', 'credentials'];
@@ -171,13 +166,11 @@ async function omittedOf(ask: Ask): Promise<string[]> {
 
 async function* documentLines(
   { ask, at, collection }: CollectionRead,
-  expected: number | undefined,
   onPage: (documents: number) => void,
 ): AsyncGenerator<string> {
   const set = `{"documents":${collectionRefText(collection)}}`;
   let size: number = DATA_LIMITS.pageDocuments;
   let after: Json | undefined;
-  let done = 0;
   for (;;) {
     const cursor = after === undefined ? '' : `,"after":${expressionOf(after)}`;
     const query = `{"at":${at},"expr":{"map":{"lambda":"x","expr":{"get":{"var":"x"}}},"collection":{"paginate":${set},"size":${size}${cursor}}}}`;
@@ -193,15 +186,10 @@ async function* documentLines(
       chars += line.length;
       yield line;
     }
-    done += documents.length;
     onPage(documents.length);
     after = page.get('after');
-    if (after === undefined) break;
+    if (after === undefined) return;
     size = nextSize(documents.length, chars);
-  }
-  if (expected !== undefined && done !== expected) {
-    const sentence = `The history of '${collection}' no longer reaches back to the start of the export: export again.`;
-    throw new DataError('history_gone', sentence);
   }
 }
 

@@ -7,17 +7,10 @@ const FORMAT = 'burrow-export';
 /** Raised when a reader of the version before would read something wrong. */
 const VERSION = 1;
 
-export interface ExportedCollection {
-  readonly name: string;
-  /** Undefined: there are too many to count. */
-  readonly documents: number | undefined;
-}
-
 export interface ExportHeader {
   /** The time as of which everything was read, as text. */
   readonly at: string;
   readonly hasHistory: boolean;
-  readonly collections: readonly ExportedCollection[];
   /** Kinds of what the database holds and an export does not: credentials, tokens, keys, child databases. */
   readonly omitted: readonly string[];
 }
@@ -27,23 +20,23 @@ export interface ExportTrailer {
   readonly sha256: string;
 }
 
-export const headerLine = ({ at, hasHistory, collections, omitted }: ExportHeader): string =>
+/** @param collections names of those whose documents follow */
+export const headerLine = ({
+  at,
+  hasHistory,
+  collections,
+  omitted,
+}: ExportHeader & { readonly collections: readonly string[] }): string =>
   stringifyJson(
     new Map<string, Json>([
       ['format', FORMAT],
       ['version', VERSION],
       ['at', at],
       ['history', hasHistory],
-      ['collections', collections.map(collectionJson)],
+      ['collections', collections.map((name) => new Map([['name', name]]))],
       ['omitted', omitted],
     ]),
   );
-
-const collectionJson = ({ name, documents }: ExportedCollection): JsonObject =>
-  new Map<string, Json>([
-    ['name', name],
-    ...(documents === undefined ? [] : [['documents', documents] as const]),
-  ]);
 
 /** Whether a source that begins with this line is an export. */
 export const isExport = (line: string): boolean => jsonIn(line)?.get('format') === FORMAT;
@@ -61,16 +54,8 @@ export function readHeader(line: string): ExportHeader {
   return {
     at: textIn(json.get('at')) ?? '',
     hasHistory: json.get('history') === true,
-    collections: itemsOf(json.get('collections')).flatMap(collectionIn),
     omitted: itemsOf(json.get('omitted')).flatMap((each) => textIn(each) ?? []),
   };
-}
-
-function collectionIn(json: Json): ExportedCollection[] {
-  const name = isObject(json) ? json.get('name') : undefined;
-  const documents = isObject(json) ? json.get('documents') : undefined;
-  if (typeof name !== 'string') return [];
-  return [{ name, documents: typeof documents === 'number' ? documents : undefined }];
 }
 
 export const trailerLine = ({ lines, sha256 }: ExportTrailer): string =>

@@ -2,7 +2,7 @@
 import { DATA_LIMITS } from '../limits.ts';
 import { askOf, type Ask, type AskOptions, type DataDatabase } from './ask.ts';
 import { DataError, requireKnown } from './data-error.ts';
-import { totalOf, type DataProgress } from './export.ts';
+import type { DataProgress } from './export.ts';
 import type { DocumentItem, GoneItem, Item, VersionItem } from './items.ts';
 import {
   canReadTwice,
@@ -200,9 +200,8 @@ class Import {
   private keep(item: Item): void {
     if (item.type === 'schema') this.addSchema(item.object);
     if (item.type !== 'header') return;
-    const { collections, omitted, hasHistory } = item.header;
+    const { omitted, hasHistory } = item.header;
     this.omitted = omitted;
-    this.total = totalOf(collections);
     if (hasHistory && this.onClash !== 'refuse') {
       const sentence =
         '`onClash`: history cannot be mixed with other documents; export without it, or leave it out.';
