@@ -245,12 +245,18 @@ test('a live query that was removed emits nothing and does not run', async () =>
   expect(setup.asked).toEqual(['b']);
 });
 
-test('live queries have a bound', async () => {
+test('live queries have a bound; those beyond it start, in their order, when others end', async () => {
   const setup = new Setup();
-  for (let id = 0; id <= LIVE_QUERIES_MAX; id++) setup.live.add(id, 'secret', 'a');
-  expect(setup.received).toEqual([expect.stringContaining(`${LIVE_QUERIES_MAX} 429`)]);
+  const [first, second, third] = [0, 1, 2].map((more) => LIVE_QUERIES_MAX + more);
+  for (let id = 0; id <= LIVE_QUERIES_MAX + 2; id++) setup.live.add(id, 'secret', 'a');
+  const full = [first, second, third].map((id) => expect.stringContaining(`${id} 429`) as unknown);
+  expect(setup.received).toEqual(full);
+  setup.live.remove(Number(second));
+  setup.live.remove(0);
+  setup.live.remove(1);
+  await expect.poll(() => setup.received).toHaveLength(3 + LIVE_QUERIES_MAX);
+  expect(setup.received.slice(-2)).toEqual([`${first} 200 none`, `${third} 200 none`]);
   setup.live.close();
-  await setup.settled();
 });
 
 test('a live query that was quick runs again at once, before others get their turn', async () => {

@@ -64,6 +64,11 @@ const QUICK_MS = 2;
 export class LiveQueries {
   private readonly options: LiveOptions;
   private readonly byId = new Map<number, LiveQuery>();
+  /** Those for which there is no place yet: the arguments of `add()`. */
+  private readonly waiting = new Map<
+    number,
+    readonly [id: number, secret: string, query: string]
+  >();
   /** Waiting to run, in the order they became so. */
   private readonly stale = new Set<LiveQuery>();
   private isRunning = false;
@@ -76,7 +81,8 @@ export class LiveQueries {
 
   add(id: number, secret: string, query: string): void {
     if (this.byId.size >= LIVE_QUERIES_MAX) {
-      const sentence = `At most ${LIVE_QUERIES_MAX} live queries can be open at once. End one first.`;
+      this.waiting.set(id, [id, secret, query]);
+      const sentence = `At most ${LIVE_QUERIES_MAX} live queries can be open at once. This one starts when another ends.`;
       this.refuse(id, new Refusal('too many requests', sentence));
       return;
     }
@@ -101,10 +107,15 @@ export class LiveQueries {
   }
 
   remove(id: number): void {
+    this.waiting.delete(id);
     const live = this.byId.get(id);
     if (!live) return;
     this.byId.delete(id);
     this.stale.delete(live);
+    const [next] = this.waiting.values();
+    if (!next) return;
+    this.waiting.delete(next[0]);
+    this.add(...next);
   }
 
   states(): readonly LiveState[] {
@@ -126,6 +137,7 @@ export class LiveQueries {
   close(): void {
     this.byId.clear();
     this.stale.clear();
+    this.waiting.clear();
   }
 
   private refresh(live: LiveQuery): void {
