@@ -343,13 +343,34 @@ test('invalid options are reported in one line', async () => {
   expect(said()).toMatch(/Invalid BURROW_PORT/);
 });
 
-test('a hub with a folder that may have few files open says so, and leaves no half folder', async () => {
+/** Options of Node for a process that is told so. */
+const mayOpen = (files: number): string[] => [
+  '--import',
+  `data:text/javascript,process.report.getReport = () => ({ userLimits: { open_files: { soft: ${files} } } })`,
+];
+
+test('a hub that may have few files open takes fewer connections, and leaves files for its data', async () => {
+  const { url, said } = await open({ args: ['--data', 'memory:'], nodeArgs: mayOpen(256) });
+  expect(said()).toMatch(/"sockets":64,.*takes fewer connections.*ulimit -n/);
+  const { port } = new URL(url);
+  const sockets = Array.from({ length: 65 }, () => connect(Number(port), '127.0.0.1'));
+  const closed = sockets.map(
+    (socket) =>
+      new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve)),
+  );
+  await Promise.any(closed);
+  for (const socket of sockets) socket.destroy();
+  await Promise.all(closed);
+  const headers = { authorization: `Bearer ${ROOT_SECRET}` };
+  const metrics = await (await fetch(`${url}/metrics`, { headers })).text();
+  expect(metrics).toContain('burrow_turned_away_total{why="sockets"} 1');
+});
+
+test('a hub that may have too few files open says so, and leaves no half folder', async () => {
   const data = join(await makeFolder(), 'data');
-  const few =
-    'process.report.getReport = () => ({ userLimits: { open_files: { soft: 100, hard: 100 } } })';
   const { exited, said } = await runBurrow({
     args: ['hub', '--data', data],
-    nodeArgs: ['--import', `data:text/javascript,${few}`],
+    nodeArgs: mayOpen(100),
   });
   expect((await exited).code).toBe(1);
   expect(said()).toMatch(/may have 100 files open.*ulimit -n/);

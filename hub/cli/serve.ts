@@ -37,10 +37,12 @@ export const STOP_MS = 9500;
 
 /** @param say prints a line for the operator @throws SettingsFault, Refusal */
 export async function serve(
-  settings: HubSettings,
+  given: HubSettings,
   say: (sentence: string) => void,
 ): Promise<RunningHub> {
-  const logger = createLogger(settings.logLevel);
+  const logger = createLogger(given.logLevel);
+  const settings = { ...given, sockets: Math.min(given.sockets, connectionsMax()) };
+  if (settings.sockets < given.sockets) logger.warn({ sockets: settings.sockets }, FEW_FILES);
   const tls = readTls(settings);
   const tell = (reason: unknown): void => report(logger, reason);
   let onLost = (): void => undefined;
@@ -103,10 +105,7 @@ async function openStorage(
   settings: HubSettings,
   host: Pick<HubStoreOptions, 'say' | 'report' | 'onLost'>,
 ): Promise<HubStore> {
-  if (settings.postgres === undefined) {
-    requirePglite();
-    requireOpenFiles();
-  }
+  if (settings.postgres === undefined) requirePglite();
   const opened = await openHubStore({ at: storePlaceOf(settings), ...host });
   return { ...opened, store: withFailpoints(opened.store, process.env['HUB_FAILPOINT']) };
 }
@@ -122,20 +121,25 @@ function requirePglite(): void {
   }
 }
 
-/** PGlite has 100 files open, and of one that it cannot open says that it exists. */
+/** PGlite has 100 files open, and of one that it cannot open says that it exists; connections to PostgreSQL, libraries, pipes. */
+const OWN_FILES = 192;
 const OPEN_FILES_MIN = 256;
 
-/** @throws SettingsFault */
-function requireOpenFiles(): void {
+/** A connection beyond them would be closed by the kernel's word alone, and leave none for the data. @throws SettingsFault */
+function connectionsMax(): number {
   const { userLimits } = process.report.getReport() as unknown as {
     readonly userLimits?: { readonly open_files: { readonly soft: unknown } };
   };
   const most = Number(userLimits?.open_files.soft);
   if (most < OPEN_FILES_MIN)
     throw new SettingsFault(
-      `This process may have ${most} files open, and a hub with a folder needs ${OPEN_FILES_MIN}, and one for each connection: raise ulimit -n (systemd: LimitNOFILE, Docker: --ulimit nofile).`,
+      `This process may have ${most} files open, and a hub needs ${OPEN_FILES_MIN}, and one for each connection: ${RAISE}.`,
     );
+  return Number.isFinite(most) ? most - OWN_FILES : Infinity;
 }
+
+const RAISE = 'raise ulimit -n (systemd: LimitNOFILE, Docker: --ulimit nofile)';
+const FEW_FILES = `This process may have few files open, so it takes fewer connections than --sockets says: ${RAISE}, or lower --sockets.`;
 
 async function listen(server: HubServer, { host, port }: HubSettings): Promise<string> {
   try {
