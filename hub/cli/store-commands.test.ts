@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { dumpStore } from '../operations/dump.ts';
@@ -38,6 +39,17 @@ test.each(['memory:', 'memory'])('nothing is loaded into %s, or moved there', as
   // A hub serves it from there still.
   expect((await burrow('dump', file, '--data', data)).join()).not.toContain('were moved');
 });
+
+test.each(['', 'a letter', '{"format":"burrow-export"}'])(
+  'no store is made for a file that is no dump: %j',
+  async (text) => {
+    const file = join(folder, 'backup.gz');
+    await writeFile(file, gzipSync(text));
+    const loading = burrow('load', file, '--data', join(folder, 'data'));
+    await expect(loading).rejects.toThrow(text === '' ? 'is empty' : 'is not a dump');
+    expect(await readdir(folder)).toEqual(['backup.gz']);
+  },
+);
 
 test('a dump that must have a later write than is stored is refused', async () => {
   const data = await makeData();

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { dumpStore, loadStore } from '../operations/dump.ts';
+import { dumpStore, loadStore, requireDump } from '../operations/dump.ts';
 import { moveStore } from '../operations/move.ts';
 import { OperationFault } from '../operations/operation-fault.ts';
 import {
@@ -56,6 +56,7 @@ export function addLoad(program: Command, host: ProgramHost): void {
   addSettings(load, PLACE).action(async (file: string, flags: Flags) => {
     // Before a store is made for it.
     requireFile(file);
+    await requireDump(file);
     const at = requireKept(placeIn(flags, host));
     const opening = openHubStore({ at, say: host.say });
     await withStore(opening, async ({ store, describe }) => {

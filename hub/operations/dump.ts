@@ -84,6 +84,12 @@ function writeLine(stream: Writable, line: string): Promise<void> {
   });
 }
 
+/** By its first line. @throws OperationFault */
+export async function requireDump(file: string): Promise<void> {
+  for await (const line of linesIn(createReadStream(file))) return requireHeader(line);
+  throw new OperationFault(`${file} is empty.`);
+}
+
 /**
  * Into an empty store, under a new epoch: devices that know the data must not take these for a later state of them.
  * @throws OperationFault when the file is no whole dump, or the store is not empty

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -47,4 +47,22 @@ test('what is no file is not replaced, and nothing is written for it', async () 
     await expect(refused).rejects.toThrow(`${file} is not a file`);
   }
   expect(await readdir(folder)).toEqual(['device', 'folder']);
+});
+
+test('a link stays one, as /dev/stdout of a shell that writes to a file: what it leads to is replaced', async () => {
+  const [file, link] = [join(folder, 'dump'), join(folder, 'link')];
+  await writeFile(file, 'former');
+  await symlink(file, link);
+  await wholeFile(link, (path) => writeFile(path, 'new'));
+  expect((await lstat(link)).isSymbolicLink()).toBe(true);
+  expect(await readFile(file, 'utf8')).toBe('new');
+  expect(await readdir(folder)).toEqual(['dump', 'link']);
+});
+
+test('an error of a full disk names the file', async () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+    code: 'ENOSPC',
+  });
+  const refused = wholeFile(join(folder, 'dump'), () => Promise.reject(full));
+  await expect(refused).rejects.toThrow(`Cannot write ${join(folder, 'dump')}: ENOSPC`);
 });

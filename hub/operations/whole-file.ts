@@ -1,18 +1,24 @@
-import { rename, rm, stat } from 'node:fs/promises';
+import { realpath, rename, rm, stat } from 'node:fs/promises';
+import { codeOf, messageOf } from '../../hosts/node-errors.ts';
 import { OperationFault } from './operation-fault.ts';
 
 /** Of files that hold what a database holds: on disk before they have their name, and for nobody else to read. */
 export const PRIVATE = { mode: 0o600, flush: true } as const;
+
+/** Of these Node names no file. */
+const DISK_FAULTS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
 /**
  * A file has its name only when it is complete; of one that failed nothing is left.
  * @param write to the path it is given
  * @throws OperationFault when there is something else of that name: root would replace a device by a file
  */
-export async function wholeFile<T>(file: string, write: (path: string) => Promise<T>): Promise<T> {
-  const found = await stat(file).catch(() => undefined);
+export async function wholeFile<T>(named: string, write: (path: string) => Promise<T>): Promise<T> {
+  const found = await stat(named).catch(() => undefined);
   if (found && !found.isFile())
-    throw new OperationFault(`${file} is not a file: name one, new or to be replaced.`);
+    throw new OperationFault(`${named} is not a file: name one, new or to be replaced.`);
+  // A link stays one: /dev/stdout leads to a file where that is what the shell redirects to.
+  const file = found ? await realpath(named) : named;
   const partial = `${file}.partial`;
   // Why it failed is told, not that nothing could be removed.
   const remove = () => rm(partial, { force: true }).catch(() => undefined);
@@ -24,6 +30,8 @@ export async function wholeFile<T>(file: string, write: (path: string) => Promis
     return result;
   } catch (reason) {
     await remove();
+    if (DISK_FAULTS.has(String(codeOf(reason))))
+      throw new OperationFault(`Cannot write ${named}: ${messageOf(reason)}`, { cause: reason });
     throw reason;
   }
 }
