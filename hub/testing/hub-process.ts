@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleHub } from '../../scripts/bundle-hub.mjs';
+import { preparedImage } from './prepared-pglite.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 export const ROOT_SECRET = 'burrow-root-of-a-test-hub-which-is-known';
@@ -73,10 +74,38 @@ const UNLIMITED = [
   '--query-timeout-max=120000',
 ];
 
+/** A database in memory begins as a copy: to make one, PGlite takes seconds. */
+const COPYING_DATABASE = `data:text/javascript,${encodeURIComponent(`
+  import { readFileSync } from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  import threads from 'node:worker_threads';
+  const { Worker } = threads;
+  const preparedOf = (options) => {
+    if (options?.workerData?.dataDir !== 'memory://') return options;
+    const loadDataDir = new Blob([readFileSync(process.env.PREPARED_PGLITE)]);
+    return { ...options, workerData: { ...options.workerData, loadDataDir } };
+  };
+  threads.Worker = class extends Worker {
+    constructor(file, options) {
+      super(file, preparedOf(options));
+    }
+  };
+  syncBuiltinESMExports();
+`)}`;
+
+async function withPrepared(options: ProcessOptions): Promise<ProcessOptions> {
+  if (!options.args.includes('memory:')) return options;
+  return {
+    ...options,
+    nodeArgs: ['--import', COPYING_DATABASE, ...(options.nodeArgs ?? [])],
+    environment: { ...options.environment, PREPARED_PGLITE: await preparedImage() },
+  };
+}
+
 /** `burrow hub` on a free port; rejects when it ends before it listens. */
 export async function startHub(options: ProcessOptions): Promise<HubProcess> {
   const args = ['hub', '--port', '0', ...UNLIMITED, ...options.args];
-  const running = await runBurrow({ ...options, args });
+  const running = await runBurrow(await withPrepared({ ...options, args }));
   const url = await new Promise<string>((resolve, reject) => {
     const look = (): void => {
       const found = /burrow hub listening on (\S+)/.exec(running.said());
