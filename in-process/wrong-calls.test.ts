@@ -1,7 +1,7 @@
 /** What the engine says to those who call it wrongly, as a page hears it: what to write instead. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Session } from '../src/hooks/core/session.ts';
-import { q, UsageError, type Database } from '../src/index.ts';
+import { q, UsageError, type Database, type Sync } from '../src/index.ts';
 import { openDatabase as openFolder } from './node.ts';
 import { connect } from './remote.ts';
 import { openDatabase, openHub, type TestHub } from './testing.ts';
@@ -67,18 +67,82 @@ test('what is wrong with tags is said of the option', async () => {
 test.each<[string, unknown, string]>([
   ['a name', 'notes', '"notes"'],
   ['null', null, 'null'],
-  ['a list', [q.Documents(notes)], '[{"documents":{"collection":"notes"}}]'],
+  ['a list', [q.Documents(notes)], 'an object'],
+  ['a function', () => 1, '() => 1'],
+  ['an object with a function', { set: () => 1 }, 'an object'],
   ['a collection', notes, '{"collection":"notes"}'],
   ['a page', q.Paginate(q.Documents(notes)), '{"paginate":{"documents":{"collection":"notes"}}}'],
 ])('sync() refuses %s in the place of a set', async (_, given, shown) => {
-  const refused = {
+  const refused = (at: number) => ({
     code: 'invalid_usage',
-    description: `The option \`sets\` takes sets, not ${shown}.`,
-  };
-  await expect(syncWith([q.Documents(notes), given])).rejects.toMatchObject(refused);
+    description: `The option \`sets.${at}\` must be a set or a ref, but is ${shown}.`,
+  });
+  await expect(syncWith([q.Documents(notes), given])).rejects.toMatchObject(refused(1));
   const sync = await syncWith([q.Documents(notes)]);
-  await expect(sync.setSets([given as never])).rejects.toMatchObject(refused);
+  await expect(sync.setSets([given as never])).rejects.toMatchObject(refused(0));
   await sync.setSets([q.Ref(notes, '1'), q.Union(q.Documents(notes))]);
+});
+
+const cannotBeSent = () => 1;
+test.each<[string, (sync: Sync) => Promise<unknown>, string]>([
+  [
+    'timeoutMs',
+    ({ client }) => client.query(1, { timeoutMs: [cannotBeSent] as never }),
+    'a string or a number, but is an object',
+  ],
+  [
+    'at',
+    ({ client }) => client.query(1, { at: { cannotBeSent } as never }),
+    'a string or a number, but is an object',
+  ],
+  [
+    'at',
+    async ({ client }) =>
+      client.subscribe(1, { next: cannotBeSent }, { at: [cannotBeSent] as never }),
+    'a string or a number, but is an object',
+  ],
+  [
+    'tags',
+    ({ client }) => client.query(1, { tags: cannotBeSent as never }),
+    'a value, but is () => 1',
+  ],
+  [
+    'secret',
+    async () => db.client({ secret: { cannotBeSent } as never }),
+    'a string or a number, but is an object',
+  ],
+  [
+    'login',
+    () =>
+      db.sync({ url: hub.url, sets: [], login: { user: cannotBeSent, password: 'p', key: 'k' } }),
+    '{ user, password, key }',
+  ],
+  [
+    'id',
+    ({ writes }) => writes.settled(cannotBeSent as never),
+    'a string that is not empty, but is () => 1',
+  ],
+  [
+    'id',
+    ({ writes }) => writes.resolve({ cannotBeSent } as never, { discard: true }),
+    'a string that is not empty, but is an object',
+  ],
+])('what cannot be sent to the worker is refused by its name: %s', async (name, call, expected) => {
+  const sync = await syncWith([q.Documents(notes)]);
+  await expect(call(sync)).rejects.toThrow(`The option \`${name}\` must be ${expected}.`);
+});
+
+test('of a login goes to the worker what belongs to it', async () => {
+  const more = { user: q.Ref(notes, '1'), password: 'secret', key: 'mistyped', cannotBeSent };
+  const unknown = { code: 'unauthorized', description: 'The hub does not know this `key`.' };
+  const sync = db.sync({ url: hub.url, login: more, sets: [q.Documents(notes)] });
+  await expect(sync).rejects.toMatchObject(unknown);
+  const key = { cannotBeSent } as never;
+  for (const login of [
+    { ...more, key },
+    { ...more, user: cannotBeSent },
+  ])
+    await expect(db.unlock(login)).rejects.toThrow('db.unlock needs');
 });
 
 test('the first sync on a device without a login is told by its code', async () => {

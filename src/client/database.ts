@@ -16,7 +16,7 @@ import { lockedError, type Link, type LinkTarget } from './connection/link.ts';
 import type { LossReport } from './connection/loss-report.ts';
 import { unlockCall, type Login } from './login.ts';
 import { Logs } from './logs/logs.ts';
-import { anything, readOptions } from './read-options.ts';
+import { readOptions, scalar } from './read-options.ts';
 import { requireSecure } from './require-secure.ts';
 import { answerOffers } from './connection/service-offers.ts';
 import { isPlain } from './queries/is-plain.ts';
@@ -191,7 +191,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
    * @throws UsageError when options hold no secret: a user who has logged out must not become the admin
    */
   client(options: { readonly secret?: string } = {}): Client {
-    readOptions({ secret: anything }, options);
+    readOptions({ secret: scalar }, options);
     const { secret } = options;
     if ('secret' in options && !text.accepts(secret))
       throw new UsageError(

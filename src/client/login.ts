@@ -1,6 +1,7 @@
 import type { UnlockCall } from '../host/open.ts';
 import { queryText } from './queries/query-text.ts';
 import { UsageError } from './errors.ts';
+import { anyText } from './read-options.ts';
 import type { Arg } from './queries/types/arguments.ts';
 
 /** A login that unlocks a database: the secret of a token, or of a key that is admin or server; or a user and their password. */
@@ -14,6 +15,8 @@ export type Login =
       readonly key?: string;
     };
 
+export const isUser = (given: unknown): boolean => !/^[fu]/.test(typeof given);
+
 export function unlockCall(login: Login): UnlockCall {
   const { secret, user, password, key } = Object(login) as {
     readonly secret?: unknown;
@@ -22,7 +25,9 @@ export function unlockCall(login: Login): UnlockCall {
     readonly key?: string;
   };
   if (typeof secret === 'string') return { secret };
-  if (user !== undefined && typeof password === 'string')
+  if (isUser(user) && typeof password === 'string' && anyText.accepts(key ?? ''))
     return { user: queryText(user), password, ...(key !== undefined && { key }) };
-  throw new UsageError('db.unlock needs { secret } or { user, password }.');
+  throw new UsageError(
+    'db.unlock needs { secret }, { user, password } or { user, password, key }.',
+  );
 }

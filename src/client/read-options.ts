@@ -18,6 +18,13 @@ export const anything: Option<unknown> = {
   defaultValue: undefined,
 };
 
+/** That, and nothing with a function inside. */
+export const scalar: Option<unknown> = {
+  expected: 'a string or a number',
+  accepts: (given) => !anObject.accepts(given) && anything.accepts(given),
+  defaultValue: undefined,
+};
+
 /** May be empty. */
 export const anyText = optional<string>({
   expected: 'a string',
@@ -87,7 +94,7 @@ export function acceptedValue(row: OptionRow, value: unknown, path: string): unk
   throw new UsageError(`The option \`${path}\` must be ${row.expected}${but}.`);
 }
 
-const shown = (value: unknown): string =>
+export const shown = (value: unknown): string =>
   typeof value === 'string'
     ? JSON.stringify(value)
     : anObject.accepts(value)

@@ -12,6 +12,7 @@ import {
   callable,
   readOptions,
   requireObject,
+  scalar,
 } from '../read-options.ts';
 import { queryError, UsageError, type BurrowError, type WireError } from '../errors.ts';
 import { pagesOf, type PageHelper } from './page-helper.ts';
@@ -91,12 +92,12 @@ export interface ClientHost {
 }
 
 const SUBSCRIBE_OPTIONS = {
-  at: anything,
+  at: scalar,
   signal: abortSignal,
 } satisfies Record<keyof SubscribeOptions, OptionRow>;
 const QUERY_OPTIONS = {
   ...SUBSCRIBE_OPTIONS,
-  timeoutMs: anything,
+  timeoutMs: scalar,
   tags: anything,
   traceparent: anyText,
 } satisfies Record<keyof QueryOptions, OptionRow>;

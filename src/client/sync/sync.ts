@@ -4,9 +4,11 @@ import { oneOf, optional, text, type OptionRow, type OptionType } from '../../ho
 import type { JudgedData, SubmitReply, SyncProgress, WriteChoice } from '../../host/sync.ts';
 import type { SyncState, WriteState } from '../../states.ts';
 import { makeClient, valueOf, type Client, type ClientHost } from '../queries/client.ts';
+import { isExpr } from '../queries/is-expr.ts';
 import { queryText } from '../queries/query-text.ts';
 import { NotFound, UsageError, type QueryError } from '../errors.ts';
-import { abortSignal, acceptedValue, anyText, list, readOptions } from '../read-options.ts';
+import { isUser } from '../login.ts';
+import { abortSignal, acceptedValue, anyText, list, readOptions, shown } from '../read-options.ts';
 import type { Link } from '../connection/link.ts';
 import { TypedEvents } from '../typed-events.ts';
 import { judgedWriteOf, writeOf, type JudgedWrite, type Verdict, type WriteIn } from './writes.ts';
@@ -103,7 +105,7 @@ const hubLogin: OptionType<NonNullable<SyncOptions['login']>> = {
   expected: '{ user, password, key }',
   accepts: (given): given is NonNullable<SyncOptions['login']> => {
     const { user, password, key } = Object(given) as Partial<NonNullable<SyncOptions['login']>>;
-    return user !== undefined && typeof password === 'string' && text.accepts(key);
+    return isUser(user) && typeof password === 'string' && text.accepts(key);
   },
   isSecret: true,
 };
@@ -144,9 +146,10 @@ const SUBMIT_OPTIONS = {
 const NO_SET = /^[^{]|^\{"(?:collection|paginate)/;
 
 /** @throws UsageError */
-function setText(set: Arg): string {
-  const query = queryText(set);
-  if (NO_SET.test(query)) throw new UsageError(`The option \`sets\` takes sets, not ${query}.`);
+function setText(set: Arg, at: number): string {
+  const query = isExpr(set) ? queryText(set) : shown(set);
+  if (NO_SET.test(query))
+    throw new UsageError(`The option \`sets.${at}\` must be a set or a ref, but is ${query}.`);
   return query;
 }
 
@@ -182,6 +185,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   readonly writes: SyncWrites = {
     list: (filter) => this.#listWrites(filter),
     settled: async (id) => {
+      acceptedValue(text, id, 'id');
       // Waits before it asks: the verdict may come meanwhile.
       const settled = this.#verdicts.on(id);
       const judged = await this.#link
@@ -316,7 +320,11 @@ export class Sync extends TypedEvents<SyncEvents> {
       host.sync({
         url: String(url),
         secret,
-        login: login && { ...login, user: queryText(login.user) },
+        login: login && {
+          user: queryText(login.user),
+          password: login.password,
+          key: login.key,
+        },
         sets: texts,
       }),
     );
@@ -384,6 +392,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     id: string,
     resolution: WriteResolution,
   ): Promise<Submitted<unknown> | undefined> {
+    acceptedValue(text, id, 'id');
     const choice = choiceOf(resolution);
     const reply = await this.#link.call((host) => host.resolveWrite(id, choice));
     return reply && this.#submitted(reply);

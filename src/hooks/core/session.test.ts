@@ -56,7 +56,9 @@ test('a session whose provider was given what is no set says so, also where a us
   await expect.poll(() => session.get().state).toBe('logged-out');
   expect(session.get().error).toMatchObject({
     code: 'invalid_usage',
-    message: expect.stringContaining('The option `sets` takes sets, not') as string,
+    message: expect.stringContaining(
+      'The option `sets.0` must be a set or a ref, but is',
+    ) as string,
   });
   await db.close();
 });
