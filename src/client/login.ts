@@ -15,7 +15,9 @@ export type Login =
       readonly key?: string;
     };
 
-export const isUser = (given: unknown): boolean => !/^[fu]/.test(typeof given);
+/** A user is an expression: a function is none. */
+export const isUser = (given: unknown): boolean =>
+  given !== undefined && typeof given !== 'function';
 
 export function unlockCall(login: Login): UnlockCall {
   const { secret, user, password, key } = Object(login) as {
