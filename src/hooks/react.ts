@@ -22,7 +22,7 @@ import {
   type SetRef,
 } from '../index.ts';
 import type { Cell } from './core/cell.ts';
-import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
+import { Mutation, UNUSED, type MutationOptions } from './core/mutation.ts';
 import {
   knownOptions,
   noPageOf,
@@ -31,7 +31,7 @@ import {
   type PagesOptions,
   type PagesState,
 } from './core/pages.ts';
-import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
+import { OPENING, Session, type BurrowOptions } from './core/session.ts';
 import {
   IDLE,
   LOADING,
@@ -46,12 +46,10 @@ import {
   type SyncStatus,
   type SyncWatch,
 } from './core/sync-status.ts';
+import type { UsedMutation, UsedSession } from './core/used.ts';
 
-export type { MutationOptions, MutationState } from './core/mutation.ts';
-export type { PagesOptions, PagesState } from './core/pages.ts';
-export type { BurrowOptions, SessionLogin, SessionState } from './core/session.ts';
-export type { QueryChoices, QueryState } from './core/shared-queries.ts';
-export type { SyncStatus } from './core/sync-status.ts';
+export type * from './core/public.ts';
+export type { UsedMutation, UsedSession } from './core/used.ts';
 
 const Burrow = createContext<Session | undefined>(undefined);
 
@@ -73,9 +71,6 @@ export function BurrowProvider({ children, ...options }: BurrowProviderProps): R
   useEffect(session.start, [session]);
   return createElement(Burrow.Provider, { value: session }, children);
 }
-
-/** Who uses the database, and how to log in and out. */
-export interface UsedSession extends SessionState, Pick<Session, 'logIn' | 'logOut'> {}
 
 /**
  * @example
@@ -205,16 +200,6 @@ export function useMutation<Args extends readonly unknown[], T>(
   });
   const run = useCallback((...args: Args) => mutation.run(latest.current, args), [mutation]);
   return { ...useCell(mutation, UNUSED), run, reset: mutation.reset };
-}
-
-export interface UsedMutation<Args extends readonly unknown[], T> extends MutationState<T> {
-  /**
-   * Resolves when it is stored here, with what it did.
-   * @throws BurrowError when it failed
-   */
-  readonly run: (...args: Args) => Promise<T | undefined>;
-  /** Back to `idle`. */
-  readonly reset: () => void;
 }
 
 /**

@@ -11,8 +11,9 @@ import {
   type SetRef,
 } from '../index.ts';
 import type { Cell } from './core/cell.ts';
+import { given, type Given } from './core/given.ts';
 import { withGetters } from './core/getters.ts';
-import { Mutation, UNUSED, type MutationOptions, type MutationState } from './core/mutation.ts';
+import { Mutation, UNUSED, type MutationOptions } from './core/mutation.ts';
 import { onceFor } from './core/once-for.ts';
 import {
   knownOptions,
@@ -23,7 +24,7 @@ import {
   type PagesOptions,
   type PagesState,
 } from './core/pages.ts';
-import { OPENING, Session, type BurrowOptions, type SessionState } from './core/session.ts';
+import { OPENING, Session, type BurrowOptions } from './core/session.ts';
 import {
   IDLE,
   LOADING,
@@ -39,12 +40,10 @@ import {
   type SyncStatus,
   type SyncWatch,
 } from './core/sync-status.ts';
+import type { UsedMutation, UsedSession } from './core/used.ts';
 
-export type { MutationOptions, MutationState } from './core/mutation.ts';
-export type { PagesOptions, PagesState } from './core/pages.ts';
-export type { BurrowOptions, SessionLogin, SessionState } from './core/session.ts';
-export type { QueryChoices, QueryState } from './core/shared-queries.ts';
-export type { SyncStatus } from './core/sync-status.ts';
+export type * from './core/public.ts';
+export type { UsedMutation, UsedSession } from './core/used.ts';
 
 const BURROW = Symbol('burrow');
 
@@ -59,9 +58,6 @@ export function provideBurrow(options: BurrowOptions): UsedSession {
   onMount(session.start);
   return useSession();
 }
-
-/** Who uses the database, and how to log in and out. */
-export interface UsedSession extends SessionState, Pick<Session, 'logIn' | 'logOut'> {}
 
 /**
  * @example
@@ -162,16 +158,6 @@ export function useMutation<Args extends readonly unknown[], T>(
   return withGetters({ run, reset: mutation.reset }, () => read(mutation), UNUSED);
 }
 
-export interface UsedMutation<Args extends readonly unknown[], T> extends MutationState<T> {
-  /**
-   * Resolves when it is stored here, with what it did.
-   * @throws BurrowError when it failed
-   */
-  readonly run: (...args: Args) => Promise<T | undefined>;
-  /** Back to `idle`. */
-  readonly reset: () => void;
-}
-
 /**
  * How the copy stands to its hub, and what to do about refused writes.
  * @example
@@ -192,12 +178,6 @@ export function useSync(): SyncStatus & Pick<SyncWatch, 'resolve'> {
   };
   return withGetters({ resolve }, state, NO_SYNC);
 }
-
-/** A value, or what returns one: that is called again when what it reads changes. */
-type Given<T> = T | undefined | (() => T | undefined);
-
-const given = <T extends Arg>(query: Given<T>): T | undefined =>
-  typeof query === 'function' ? query() : query;
 
 function usedSession(): Session {
   const session = getContext<Session | undefined>(BURROW);

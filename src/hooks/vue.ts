@@ -48,12 +48,9 @@ import {
   type SyncStatus,
   type SyncWatch,
 } from './core/sync-status.ts';
+import type { MutationWays } from './core/used.ts';
 
-export type { MutationOptions, MutationState } from './core/mutation.ts';
-export type { PagesOptions, PagesState } from './core/pages.ts';
-export type { BurrowOptions, SessionLogin, SessionState } from './core/session.ts';
-export type { QueryChoices, QueryState } from './core/shared-queries.ts';
-export type { SyncStatus } from './core/sync-status.ts';
+export type * from './core/public.ts';
 
 /** Each part of a state as a ref that cannot be written. */
 export type Refs<State> = { readonly [Name in keyof State]: ComputedRef<State[Name]> };
@@ -182,15 +179,8 @@ export function useMutation<Args extends readonly unknown[], T>(
   };
 }
 
-export interface UsedMutation<Args extends readonly unknown[], T> extends Refs<MutationState<T>> {
-  /**
-   * Resolves when it is stored here, with what it did.
-   * @throws BurrowError when it failed
-   */
-  readonly run: (...args: Args) => Promise<T | undefined>;
-  /** Back to `idle`. */
-  readonly reset: () => void;
-}
+export interface UsedMutation<Args extends readonly unknown[], T>
+  extends Refs<MutationState<T>>, MutationWays<Args, T> {}
 
 /**
  * How the copy stands to its hub, and what to do about refused writes.

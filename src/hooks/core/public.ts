@@ -1,0 +1,6 @@
+/** The types that every framework's hooks give and take. */
+export type { MutationOptions, MutationState } from './mutation.ts';
+export type { PagesOptions, PagesState } from './pages.ts';
+export type { BurrowOptions, SessionLogin, SessionState } from './session.ts';
+export type { QueryChoices, QueryState } from './shared-queries.ts';
+export type { SyncStatus } from './sync-status.ts';
