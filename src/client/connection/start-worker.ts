@@ -7,6 +7,9 @@ const READY_MS = 20_000;
 
 const CHECK =
   '. Check its file, its type, and the Content-Security-Policy (worker-src, trusted-types burrow), or pass the option `worker`.';
+/** Of a page that may have neither workers nor storage. */
+const NO_ORIGIN =
+  '. This page has no origin: a frame with `sandbox` needs `allow-same-origin` too, and a file must come from a server.';
 
 export interface StartOptions {
   readonly readyMs?: number;
@@ -46,8 +49,9 @@ function construct(start: () => Worker): Worker {
     if (worker?.postMessage) return worker;
     throw new TypeError('the option `worker` returned none');
   } catch (cause) {
+    const remedy = globalThis.origin === 'null' ? NO_ORIGIN : CHECK;
     throw notStarted(
-      `The database worker could not be started: ${messageOf(cause).replace(/\.$/, '')}${CHECK}`,
+      `The database worker could not be started: ${messageOf(cause).replace(/\.$/, '')}${remedy}`,
       cause,
     );
   }
