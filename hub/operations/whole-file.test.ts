@@ -1,7 +1,7 @@
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { OperationFault } from './operation-fault.ts';
 import { wholeFile } from './whole-file.ts';
 
@@ -65,4 +65,18 @@ test('an error of a full disk names the file', async () => {
   });
   const refused = wholeFile(join(folder, 'dump'), () => Promise.reject(full));
   await expect(refused).rejects.toThrow(`Cannot write ${join(folder, 'dump')}: ENOSPC`);
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('of one that %s ends nothing is left', async (signal) => {
+  const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
+  onTestFinished(() => kill.mockRestore());
+  const file = join(folder, 'dump');
+  const ended = wholeFile(file, async (path) => {
+    await writeFile(path, 'half');
+    process.emit(signal, signal);
+    expect(await readdir(folder)).toEqual([]);
+    expect(kill).toHaveBeenCalledWith(process.pid, signal);
+    throw new Error('ended');
+  });
+  await expect(ended).rejects.toThrow('ended');
 });

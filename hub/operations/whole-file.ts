@@ -1,9 +1,13 @@
+import { rmSync } from 'node:fs';
 import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { codeOf, messageOf } from '../../hosts/node-errors.ts';
 import { OperationFault } from './operation-fault.ts';
 
 /** Of files that hold what a database holds: on disk before they have their name, and for nobody else to read. */
 export const PRIVATE = { mode: 0o600, flush: true } as const;
+
+/** They end the process, as without this. */
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** Of these Node names no file. */
 const DISK_FAULTS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
@@ -24,6 +28,12 @@ export async function wholeFile<T>(named: string, write: (path: string) => Promi
   const remove = () => rm(partial, { force: true }).catch(() => undefined);
   // One that a process left has the mode it was made with.
   await remove();
+  const stop = (signal: NodeJS.Signals): void => {
+    rmSync(partial, { force: true });
+    for (const each of SIGNALS) process.off(each, stop);
+    process.kill(process.pid, signal);
+  };
+  for (const each of SIGNALS) process.on(each, stop);
   try {
     const result = await write(partial);
     await rename(partial, file);
@@ -33,5 +43,7 @@ export async function wholeFile<T>(named: string, write: (path: string) => Promi
     if (DISK_FAULTS.has(String(codeOf(reason))))
       throw new OperationFault(`Cannot write ${named}: ${messageOf(reason)}`, { cause: reason });
     throw reason;
+  } finally {
+    for (const each of SIGNALS) process.off(each, stop);
   }
 }
