@@ -215,6 +215,11 @@ test('where files are kept follows from the settings', async () => {
       )
     )?.describe,
   ).toBe('memory');
+  const files = join(data, 'a file');
+  await writeFile(files, '');
+  await expect(openBlobs({ files, data, postgres: undefined, tenant: 'main' }, {})).rejects.toThrow(
+    `Cannot keep files in ${files} (--files): EEXIST`,
+  );
   // Of a file of variables, a line without a value sets an empty one.
   for (const environment of [{}, { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }])
     await expect(

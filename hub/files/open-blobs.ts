@@ -1,5 +1,6 @@
 /** Opens the store of files that the settings name. */
 import { join, resolve } from 'node:path';
+import { messageOf } from '../../hosts/node-errors.ts';
 import { createMemoryBlobs, type BlobStore } from '../../src/sync/hub/files/blob-store.ts';
 import { SettingsFault, TENANT_DEFAULT } from '../settings/option-values.ts';
 import type { HubSettings } from '../settings/settings.ts';
@@ -48,7 +49,12 @@ async function openAll(
   if (files === undefined && postgres === undefined && isMemory(data))
     return { blobs: createMemoryBlobs(Date.now), describe: 'memory' };
   const folder = files ?? (postgres === undefined ? join(data, 'files') : undefined);
-  return folder === undefined
-    ? undefined
-    : { blobs: await openFolderBlobs(folder), describe: resolve(folder) };
+  if (folder === undefined) return undefined;
+  try {
+    return { blobs: await openFolderBlobs(folder), describe: resolve(folder) };
+  } catch (reason) {
+    throw new SettingsFault(
+      `Cannot keep files in ${resolve(folder)} (--files): ${messageOf(reason)}`,
+    );
+  }
 }
