@@ -1,7 +1,7 @@
 import type { UnlockCall } from '../host/open.ts';
 import { queryText } from './queries/query-text.ts';
 import { UsageError } from './errors.ts';
-import { anyText } from './read-options.ts';
+import { anyText, isUser } from './read-options.ts';
 import type { Arg } from './queries/types/arguments.ts';
 
 /** A login that unlocks a database: the secret of a token, or of a key that is admin or server; or a user and their password. */
@@ -14,10 +14,6 @@ export type Login =
       /** In a copy of a hub's database, the secret of a client key of the hub: it is asked, if it can be reached. */
       readonly key?: string;
     };
-
-/** A user is an expression: a function is none. */
-export const isUser = (given: unknown): boolean =>
-  given !== undefined && typeof given !== 'function';
 
 export function unlockCall(login: Login): UnlockCall {
   const { secret, user, password, key } = Object(login) as {

@@ -31,6 +31,10 @@ export const anyText = optional<string>({
   accepts: (given) => typeof given === 'string',
 });
 
+/** Of a login: whatever else it is, who is asked says. */
+export const isUser = (given: unknown): boolean =>
+  given !== undefined && typeof given !== 'function';
+
 export const list: OptionType<readonly unknown[]> = {
   expected: 'an array',
   accepts: Array.isArray,

@@ -7,8 +7,15 @@ import { makeClient, valueOf, type Client, type ClientHost } from '../queries/cl
 import { isExpr } from '../queries/is-expr.ts';
 import { queryText } from '../queries/query-text.ts';
 import { NotFound, UsageError, type QueryError } from '../errors.ts';
-import { isUser } from '../login.ts';
-import { abortSignal, acceptedValue, anyText, list, readOptions, shown } from '../read-options.ts';
+import {
+  abortSignal,
+  acceptedValue,
+  anyText,
+  isUser,
+  list,
+  readOptions,
+  shown,
+} from '../read-options.ts';
 import type { Link } from '../connection/link.ts';
 import { TypedEvents } from '../typed-events.ts';
 import { judgedWriteOf, writeOf, type JudgedWrite, type Verdict, type WriteIn } from './writes.ts';
