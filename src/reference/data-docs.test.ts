@@ -52,7 +52,7 @@ test('docs/data.md: an export, and the import of the file', () =>
   using(async (from, admin) => {
     await addNotes(admin, 3);
     const out = await run('const file = ', { db: from });
-    expect(out.logged.at(-1)).toBe('3 of 3 documents');
+    expect(out.logged.at(-1)).toBe('3 documents');
     await using(async (to, other) => {
       /** What a user chose in the `<input>`. */
       const chosen = function File() {
