@@ -1,5 +1,6 @@
 /** One request to a hub on this machine. */
 import { request, type Agent } from 'node:http';
+import type { Socket } from 'node:net';
 
 export interface Sent {
   readonly secret: string;
@@ -14,6 +15,15 @@ export interface Sent {
 export interface Answered {
   readonly status: number;
   readonly text: string;
+}
+
+/** Whose errors after the response, such as a reset while the rest of a body is sent, nobody else hears. */
+const heard = new WeakSet<Socket>();
+
+function hear(socket: Socket): void {
+  if (heard.has(socket)) return;
+  heard.add(socket);
+  socket.on('error', () => undefined);
 }
 
 export function send(port: number, { secret, body, ...how }: Sent): Promise<Answered> {
@@ -31,7 +41,7 @@ export function send(port: number, { secret, body, ...how }: Sent): Promise<Answ
       answer.on('error', reject);
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
     });
-    sent.on('error', reject);
+    sent.on('error', reject).once('socket', hear);
     sent.end(body);
   });
 }
