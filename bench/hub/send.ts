@@ -17,14 +17,10 @@ export interface Answered {
   readonly text: string;
 }
 
-/** Whose errors after the response, such as a reset while the rest of a body is sent, nobody else hears. */
-const heard = new WeakSet<Socket>();
+const ignore = (): void => undefined;
 
-function hear(socket: Socket): void {
-  if (heard.has(socket)) return;
-  heard.add(socket);
-  socket.on('error', () => undefined);
-}
+/** A reset after the response, while the rest of a body is sent, is heard by nobody else. */
+const hear = (socket: Socket): Socket => socket.off('error', ignore).on('error', ignore);
 
 export function send(port: number, { secret, body, ...how }: Sent): Promise<Answered> {
   const headers = {
