@@ -1,8 +1,8 @@
-/** Elements of the inspector: text goes in as text, so a strict policy of the page has nothing to forbid. */
+/** Elements: text goes in as text, so a strict policy of the page has nothing to forbid. */
 export type Child = Node | string | false | undefined;
 
 type Handlers = {
-  readonly [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void;
+  readonly [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => unknown;
 };
 
 /** By name; `on` holds listeners. False and undefined leave one out. */

@@ -1,52 +1,7 @@
-export type Child = Node | string | false | undefined;
+/** Elements of the demo: those of the inspector, and forms. */
+import { fill, h, type Child } from '../../inspector/dom.ts';
 
-type Handlers = {
-  readonly [K in keyof HTMLElementEventMap]?: (
-    event: HTMLElementEventMap[K],
-  ) => void | Promise<void>;
-};
-
-/** Attributes by name; `on` holds listeners. False and undefined leave an attribute out. */
-export interface Attributes {
-  readonly on?: Handlers;
-  readonly [name: string]: string | number | boolean | Handlers | undefined;
-}
-
-/** An element with attributes and children: text goes in as text, so nothing needs escaping. */
-export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  attributes: Attributes = {},
-  ...children: readonly Child[]
-): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
-  const { on = {}, ...plain } = attributes;
-  for (const [name, value] of Object.entries(plain)) {
-    if (value === undefined || value === false) continue;
-    element.setAttribute(name, value === true ? '' : `${value as string | number}`);
-  }
-  for (const [type, listener] of Object.entries(on)) {
-    element.addEventListener(type, listener as EventListener);
-  }
-  fill(element, ...children);
-  return element;
-}
-
-/** Replaces all that an element holds. */
-export function fill(element: Element, ...children: readonly Child[]): void {
-  element.replaceChildren(
-    ...children.filter((child): child is Node | string => child !== undefined && child !== false),
-  );
-}
-
-export const button = (
-  label: string,
-  run: () => unknown,
-  attributes: Attributes = {},
-): HTMLButtonElement =>
-  h('button', { type: 'button', ...attributes, on: { click: () => void run() } }, label);
-
-export const hint = (...children: readonly Child[]): HTMLElement =>
-  h('p', { class: 'hint' }, ...children);
+export { button, fill, h, hint, type Child } from '../../inspector/dom.ts';
 
 export const lead = (...children: readonly Child[]): HTMLElement =>
   h('p', { class: 'lead' }, ...children);
