@@ -89,7 +89,7 @@ test('a copy whose origin the hub refuses one day says so, and not that the hub 
   hub.proxy.set('up');
   expect(await reasons).toEqual([
     'offline',
-    `The hub does not answer pages of this origin (--cors ${origin}), or a server before it answers in its place.`,
+    `The hub does not answer pages of this origin (--cors ${origin}), or a server in front of it answers instead.`,
   ]);
   await submitNote(page, 'kept');
   hub.proxy.refusesOrigins = false;

@@ -85,8 +85,8 @@ test.runIf(process.platform === 'linux')(
     first.child.kill('SIGSTOP');
     const second = await runBurrow({ args: ['hub', '--port', '0', ...args] });
     try {
-      await expect.poll(() => second.said()).toMatch(/has the folder open|listening on/);
-      expect(second.said()).toContain('has the folder open');
+      await expect.poll(() => second.said()).toMatch(/has had the folder open|listening on/);
+      expect(second.said()).toContain('has had the folder open');
     } finally {
       second.child.kill('SIGKILL');
       first.child.kill('SIGKILL');
@@ -287,7 +287,7 @@ test('a database in memory that is lost with its thread ends the hub; one in a f
   expect((await lost.query(notes)).status).toBe(201);
   lost.child.kill('SIGUSR2');
   expect(await lost.exited).toEqual({ code: 1, signal: null });
-  expect(lost.said()).toMatch(/^burrow: The database in memory was lost with its thread/m);
+  expect(lost.said()).toMatch(/^burrow: The database in memory was lost because its thread ended/m);
   const kept = await open({ args: ['--data', await prepared()], nodeArgs });
   expect((await kept.query(notes)).status).toBe(201);
   kept.child.kill('SIGUSR2');
@@ -375,7 +375,7 @@ test('a hub that may have too few files open says so, and leaves no half folder'
     nodeArgs: mayOpen(100),
   });
   expect((await exited).code).toBe(1);
-  expect(said()).toMatch(/may have 100 files open.*ulimit -n/);
+  expect(said()).toMatch(/may open 100 files.*ulimit -n/);
   expect(existsSync(data)).toBe(false);
 });
 

@@ -196,7 +196,7 @@ describe('openDatabase() refuses', () => {
     await expect(openDatabase(folder)).rejects.toMatchObject({
       code: 'storage_blocked',
       description: expect.stringContaining(
-        `Process ${process.pid} on ${hostname()} has the folder open`,
+        `Process ${process.pid} on ${hostname()} has had the folder open`,
       ) as unknown,
     });
     expect(await db.client().query(1)).toBe(1);

@@ -76,7 +76,7 @@ export class Admission {
     if (ofToken !== undefined)
       return this.held('token rate', who, tooMany('Too many requests.', ofToken));
     if (this.answers.hasRoomFor(name)) return undefined;
-    const unread = tooMany('Too many answers are not read yet: read them, then try again.', 1);
+    const unread = tooMany('Too many answers are still unread: read them, then try again.', 1);
     return this.held('answers', who, unread);
   }
 

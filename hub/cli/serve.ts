@@ -93,13 +93,13 @@ export async function serve(
 }
 
 const MEMORY_LOST =
-  'The database in memory was lost with its thread: nothing of it can be saved. Start the hub again; --data <folder> keeps what it holds.';
+  'The database in memory was lost because its thread ended; its data cannot be recovered. Start the hub again; with --data <folder> it keeps its data on disk.';
 
 const AHEAD =
-  'The last commit is later than the clock of this machine, and times go on from there: nothing that has a ttl ends before the clock has come there, and what ended by then, history too, is gone. If the clock is wrong, set it; if it was wrong then, docs/hub.md says what can be done (The clock).';
+  'The last commit has a later time than the clock of this machine. New commits continue from that time: documents with a ttl do not expire before the clock has reached it, and documents and history that had expired by then are gone. If the clock is wrong, set it. If it was wrong then, see "The clock" in docs/hub.md.';
 
 const UNANSWERED =
-  'The database does not answer: stopped without it. What it had acknowledged is there; records of the query log that were in memory are lost.';
+  'The database did not respond, so the hub stopped without it. Acknowledged writes are stored; records of the query log that were still in memory are lost.';
 
 async function openStorage(
   settings: HubSettings,
@@ -133,13 +133,13 @@ function connectionsMax(): number {
   const most = Number(userLimits?.open_files.soft);
   if (most < OPEN_FILES_MIN)
     throw new SettingsFault(
-      `This process may have ${most} files open, and a hub needs ${OPEN_FILES_MIN}, and one for each connection: ${RAISE}.`,
+      `This process may open ${most} files, but a hub needs ${OPEN_FILES_MIN} and one more for each connection: ${RAISE}.`,
     );
   return Number.isFinite(most) ? most - OWN_FILES : Infinity;
 }
 
 const RAISE = 'raise ulimit -n (systemd: LimitNOFILE, Docker: --ulimit nofile)';
-const FEW_FILES = `This process may have few files open, so it takes fewer connections than --sockets says: ${RAISE}, or lower --sockets.`;
+const FEW_FILES = `This process may open few files, so it takes fewer connections than --sockets allows: ${RAISE}, or lower --sockets.`;
 
 async function listen(server: HubServer, { host, port }: HubSettings): Promise<string> {
   try {

@@ -43,8 +43,7 @@ export function addDump(program: Command, host: ProgramHost): void {
         ...(flags['lastSeen'] !== undefined && { lastSeen: Number(flags['lastSeen']) }),
       });
       host.say(`Dumped ${rows} rows of ${describe} to ${file}.`);
-      if (moved !== undefined)
-        host.say(`These data were moved to ${moved}: what was written since is there.`);
+      if (moved !== undefined) host.say(`This data was moved to ${moved}: later writes are there.`);
     });
   });
 }
@@ -98,7 +97,7 @@ export function addMove(program: Command, host: ProgramHost): void {
           say(`SHA-256 of both: ${sha256}`);
           const files = 'data' in from ? join(from.data, 'files') : '';
           if (existsSync(files) && readdirSync(files).length > 0)
-            say(`Files of documents are not copied: they are in ${files} still.`);
+            say(`Files of documents are not copied: they are still in ${files}.`);
         });
       });
     });

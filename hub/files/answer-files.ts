@@ -84,5 +84,5 @@ const octets = (bytes: Uint8Array): HttpResponse => ({
 
 const NO_FILES = {
   code: 'no_files',
-  description: 'This hub keeps no files: whoever runs it says where with --files.',
+  description: 'This hub does not store files. Whoever runs it can change that with --files.',
 } as const;

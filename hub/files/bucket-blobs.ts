@@ -64,7 +64,7 @@ async function retried<T>(ask: () => Promise<T>): Promise<T> {
     } catch (reason) {
       if (reason instanceof S3ServiceError && !isPassing(reason)) throw reason;
       if (tried === TRIES)
-        throw new Refusal('storage_unavailable', 'The store of files does not answer: try again.', {
+        throw new Refusal('storage_unavailable', 'The file store does not respond: try again.', {
           cause: reason,
         });
       await wait(FIRST_WAIT_MS * 2 ** tried * (0.5 + Math.random()));

@@ -43,7 +43,8 @@ export async function openFolderBlobs(folder: string, freeBytes = freeBytesAt): 
 /** The disk is full, the user of the hub has its quota there, or the system lets no file be so long. */
 const NO_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-const FULL = 'The disk on which this hub keeps files is full. Files are sent when there is room.';
+const FULL =
+  'The disk on which this hub stores files is full. Files are sent when there is room again.';
 
 /** On disk before it has its name; its name, and those of folders that are made for it, on disk before this resolves. */
 async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {

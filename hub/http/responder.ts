@@ -47,7 +47,7 @@ const NOT_HELD: TextResponse = {
   },
   body: refusalBody(
     'storage_unavailable',
-    'The query was executed, but its answer is not sent: too many answers are not read yet.',
+    'The query was executed, but its answer is not sent: too many earlier answers are still unread.',
   ),
 };
 

@@ -111,7 +111,7 @@ export async function sendStream(
 }
 
 const NOTHING = (): void => undefined;
-const UNREAD = 'Too many answers are not read yet: the stream breaks off.';
+const UNREAD = 'Too many answers are still unread, so this stream is cut off.';
 
 /** Over HTTP/2 a response that is destroyed without a reason looks to its client as if it had ended. */
 export function breakOff(to: AnyResponse): void {

@@ -75,14 +75,14 @@ const PUBLIC: Reach = {
   protocol: 'https:',
   request: requestByTls,
   allows: (address) => !isPrivate(address),
-  fault: new Error('Keys are fetched from public addresses only.'),
+  fault: new Error('Keys are fetched only from public addresses.'),
 };
 
 const LOOPBACK: Reach = {
   protocol: 'http:',
   request: requestPlainly,
   allows: isLoopback,
-  fault: new Error('Keys are fetched over http from this machine only.'),
+  fault: new Error('Keys are fetched over plain http only from this machine.'),
 };
 
 /** Checks the very addresses that the connection will use: the name cannot resolve to others a moment later. */

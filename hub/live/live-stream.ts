@@ -234,7 +234,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
   private async refuseLong(live: LiveQuery): Promise<void> {
     live.isStale = true;
     live.restsUntilMs = performance.now() + this.options.heartbeatMs;
-    const sentence = 'Too many answers are not read yet: read them, or end live queries.';
+    const sentence = 'Too many answers are still unread: read them, or end live queries.';
     const body = refusalBody('storage_blocked', sentence);
     await this.tell(live, { ...refusedAnswer(INTERNAL, 0), status: 503, body });
   }

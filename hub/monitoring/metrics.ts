@@ -36,14 +36,10 @@ const GAUGES: readonly (readonly [string, string, (gauges: Gauges) => number])[]
   ['burrow_requests_under_way', 'Requests in progress.', (g) => g.requests()],
   ['burrow_streams', 'Open event streams.', (g) => g.streams()],
   ['burrow_passwords_waiting', 'Passwords waiting to be hashed.', (g) => g.passwordsWaiting()],
-  [
-    'burrow_long_queries',
-    'Queries executed by threads of their own now.',
-    (g) => g.longQueries().running,
-  ],
+  ['burrow_long_queries', 'Long queries that threads execute now.', (g) => g.longQueries().running],
   [
     'burrow_long_queries_waiting',
-    'Queries waiting for such a thread.',
+    'Long queries that wait for a thread.',
     (g) => g.longQueries().waiting,
   ],
   [
@@ -53,7 +49,7 @@ const GAUGES: readonly (readonly [string, string, (gauges: Gauges) => number])[]
   ],
   [
     'burrow_query_threads_lost',
-    'Those of them that ended by themselves, or were ended with a query that did not end.',
+    'Threads for long queries that failed, or were ended because their query did not end.',
     (g) => g.longQueries().threadsLost,
   ],
   [
@@ -101,7 +97,7 @@ export class HubMetrics {
     });
     this.seconds = new Histogram({
       name: 'burrow_http_request_seconds',
-      help: 'From the arrival of a request to its response; of a stream, to its start.',
+      help: 'Time from the arrival of a request to its response, or to the start of its stream.',
       labelNames: ['route'],
       buckets: SECONDS,
       registers,

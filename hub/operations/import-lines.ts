@@ -55,7 +55,7 @@ export async function importLines(request: ImportRequest): Promise<ImportTotals>
 }
 
 const WHY_NOT =
-  'Of a folder, .jsonl and .ndjson files are imported, also with .gz. Import each table by itself: burrow import <file> --collection <name>.';
+  'From a folder, only .jsonl and .ndjson files are imported, also compressed (.gz). Import a table by itself: burrow import <file> --collection <name>.';
 
 interface FolderFile {
   readonly name: string;

@@ -57,7 +57,7 @@ export async function moveStore(
 }
 
 const WRITTEN_MEANWHILE =
-  'A hub has written to the store while it was copied: stop all hubs of it, and run the move again. The target stays marked as incomplete.';
+  'A hub wrote to the store while it was being copied: stop all hubs that use it, and run the move again. The target stays marked as incomplete.';
 
 async function isUnfinished(target: Store): Promise<boolean> {
   const [mark] = (await target.read((tx) => tx.fetch([HUB_ROWS.loading], []))).rows;

@@ -260,7 +260,7 @@ test('a moved hub is the same one elsewhere, and is served from there only', asy
   expect(there.hub.epoch).toBe(epoch);
   expect(await countOf(there)).toBe(count);
   await expect(openTestHub({ storage: { ...memoryStorage(), store } })).rejects.toThrow(
-    'The data of this store were moved to elsewhere.',
+    'The data of this store was moved to elsewhere.',
   );
   await hub.close();
 });
@@ -284,7 +284,7 @@ test('a move beside a hub that goes on writing is refused, and the hub is served
     close: () => target.close(),
   };
   await expect(moveStore(store, written, 'elsewhere', ignore)).rejects.toThrow(
-    'A hub has written to the store while it was copied',
+    'A hub wrote to the store while it was being copied',
   );
   expect(isWritten).toBe(true);
   expect((await (await open(store)).query(1)).status).toBe(200);
@@ -480,7 +480,7 @@ test('a folder may hold compressed lines and other endings; what is not imported
   expect(await dataOf('2')).toEqual({ n: 2 });
   expect(await dataOf('3')).toEqual({ n: 3 });
   expect(said.at(-1)).toBe(
-    'Not imported: READ.ME, people.csv, people.csv.gz. Of a folder, .jsonl and .ndjson files are imported, also with .gz. Import each table by itself: burrow import <file> --collection <name>.',
+    'Not imported: READ.ME, people.csv, people.csv.gz. From a folder, only .jsonl and .ndjson files are imported, also compressed (.gz). Import a table by itself: burrow import <file> --collection <name>.',
   );
 });
 
@@ -524,7 +524,7 @@ test('the report names what is wrong with a line, as the line does', async () =>
       line: 1,
       code: 'validation failed',
       description:
-        "document data is not valid. data.a.0.b: The database 'here' is not there, or the key may not read it: create it before the import.",
+        "document data is not valid. data.a.0.b: The database 'here' does not exist, or the key may not read it: create it before the import.",
     },
     { line: 2, code: 'invalid expression', description: 'data.a.0.b: Invalid time.' },
   ]);

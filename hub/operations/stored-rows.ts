@@ -36,7 +36,7 @@ export async function readAllRows(
   await store.read(
     async (tx) => {
       if (hasStarted)
-        throw new OperationFault('The connection to the database was lost: run it again.');
+        throw new OperationFault('The connection to the database was lost: run the command again.');
       // The second fetch begins the snapshot. What others commit before it may have this run again, and nothing was passed yet.
       await tx.fetch([HUB_ROWS.loading], []);
       const { rows } = await tx.fetch([HEAD], []);
@@ -51,7 +51,7 @@ export async function readAllRows(
 function requireReached(lastSeen: number, head: number): void {
   if (head >= lastSeen) return;
   throw new OperationFault(
-    `The last write here is of ${head}, so that of ${lastSeen} is missing: run it again when the standby has it, or name the primary.`,
+    `The last write here is from ${head}, so the one from ${lastSeen} is missing: run the command again when the standby has it, or name the primary.`,
   );
 }
 

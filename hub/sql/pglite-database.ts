@@ -40,7 +40,7 @@ export function openPglite(
         opened += 1;
         if (isMemory(data) && opened > 1)
           return new ThreadStream(
-            Promise.reject(new Error('The database in memory was lost with its thread.')),
+            Promise.reject(new Error('The database in memory was lost because its thread ended.')),
           );
         const thread = before.then(() => start(isMemory(data) ? 'memory://' : data));
         before = thread.then(

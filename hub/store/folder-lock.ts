@@ -158,7 +158,7 @@ async function clearStale(
   )
     throw new Refusal(
       'storage_blocked',
-      `Process ${holder.pid} on ${holder.host} has the folder open since ${holder.since}: stop it, or use another folder (lock: ${lock}).`,
+      `Process ${holder.pid} on ${holder.host} has had the folder open since ${holder.since}: stop it, or use another folder (lock: ${lock}).`,
     );
   // Of two processes that find the same stale lock only one can move it away.
   const beside = `${lock}.${randomUUID()}.stale`;

@@ -63,7 +63,7 @@ function rowsFor(
 ): Prepared {
   requireLoaded(loading);
   if (moved !== undefined)
-    throw new Refusal('storage_unavailable', `The data of this store were moved to ${moved}.`);
+    throw new Refusal('storage_unavailable', `The data of this store was moved to ${moved}.`);
   const rows = {
     epoch: epoch ?? newEpoch(),
     rootHash: rootHash(root),
@@ -93,7 +93,7 @@ function requireLoaded(loading: string | undefined): void {
   if (loading !== undefined)
     throw new Refusal(
       'storage_unavailable',
-      'A load or move into this store was interrupted, so its data are incomplete: run it again.',
+      'A load or move into this store was interrupted, so its data is incomplete: run the command again.',
     );
 }
 

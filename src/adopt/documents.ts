@@ -94,7 +94,7 @@ function wrongArguments(
     return 'Pass an open database, and the sync of a copy: what `sync()` of a database gave.';
   // It would be submitted to itself, and deleted by who takes it for the one that is no longer needed.
   if (local.files === sync.files)
-    return 'Pass the database that was used alone, and the sync of another: this one is the copy itself.';
+    return 'Pass the database that was used without a hub, and the sync of another one: this database is the copy itself.';
   return (
     wrongOptions(options, OPTIONS) ??
     (options.collections && !Array.isArray(options.collections)
@@ -180,7 +180,7 @@ const writeOf = (ref: Ref, data: Data, ttl: FaunaTime | undefined): Expr =>
     q.If(
       q.Equals(q.Select('data', q.Get(ref), {}), data),
       null,
-      q.Abort(`The hub has ${keyOf(ref)} already, with other data.`),
+      q.Abort(`The hub already has ${keyOf(ref)}, with other data.`),
     ),
     q.Create(ref, { data, ...(ttl && { ttl }) }),
   );

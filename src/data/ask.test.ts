@@ -66,7 +66,7 @@ test.each([
   await expect(askOf(database, {})('1')).rejects.toMatchObject({
     code,
     message: expect.stringContaining(
-      `The answer, with status ${status}, is not from a database.`,
+      `The response, with status ${status}, is not from a database.`,
     ) as string,
   });
   expect(database.asked).toHaveLength(1);

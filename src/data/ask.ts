@@ -95,7 +95,7 @@ function failureOf(
   const refusals = errors?.map(refusalOf) ?? [];
   const why = errors
     ? whyOf(refusals, status)
-    : `The answer, with status ${status}, is not from a database.`;
+    : `The response, with status ${status}, is not from a database.`;
   return isUnknown
     ? new DataError('outcome_unknown', `The query may have run: ${why}`, { errors: refusals })
     : new DataError('refused', why);

@@ -389,7 +389,7 @@ test('clashes are told before anything is written; they are refused, skipped or 
     await expect(importDatabase(to, file)).rejects.toMatchObject({
       code: 'clash',
       message: expect.stringMatching(
-        /^Nothing was imported\. The collection 'notes' is there already, with another definition\. Document 2 of 'notes' \(line \d+\) is there already/,
+        /^Nothing was imported\. The collection 'notes' already exists, with another definition\. Document 2 of 'notes' \(line \d+\) already exists/,
       ) as unknown,
     });
     expect(await linesOfExport(to)).toEqual(before);

@@ -212,7 +212,7 @@ class Import {
   private addSchema(object: SchemaObject): void {
     this.wanted.push(object);
     if (this.onClash === 'refuse' && stateOf(object, this.present) === 'different')
-      this.addClash(`The ${describeSchema(object)} is there already, with another definition.`);
+      this.addClash(`The ${describeSchema(object)} already exists, with another definition.`);
   }
 
   private addClash(sentence: string): void {
@@ -226,9 +226,7 @@ class Import {
     for (const [at, item] of batch.entries()) {
       if (outcomes[at] === 'same') (await this.targetOf(item.collection)).same += 1;
       if (outcomes[at] === 'clash' && this.onClash === 'refuse')
-        this.addClash(
-          `${describe(item)} (line ${item.line}) is there already, with other contents.`,
-        );
+        this.addClash(`${describe(item)} (line ${item.line}) already exists, with other contents.`);
     }
   }
 

@@ -21,7 +21,10 @@ export async function* exportItems(lines: AsyncIterable<Line>): AsyncGenerator<I
   const digest = new LinesDigest();
   let trailer: ExportTrailer | undefined;
   for await (const { number, text } of lines) {
-    if (trailer) throw new DataError('damaged', 'There is more after its end.', { line: number });
+    if (trailer)
+      throw new DataError('damaged', 'There is more after the end of the export.', {
+        line: number,
+      });
     if (number === 1) yield { type: 'header', header: readHeader(text) };
     else {
       const json = objectIn(text, number);
@@ -51,7 +54,7 @@ export function objectIn(text: string, line: number): JsonObject {
     const isTooBig = cause instanceof JsonError && cause.reason === 'integer range';
     const sentence = isTooBig
       ? 'It holds an integer that does not fit into 64 bits.'
-      : 'It is not JSON, or nests too deep.';
+      : 'It is not JSON, or is nested too deeply.';
     throw new DataError('invalid_line', sentence, { line, cause });
   }
   throw new DataError('invalid_line', 'It is not a JSON object.', { line });

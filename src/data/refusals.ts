@@ -152,7 +152,7 @@ function missingAt(params: string, { code, path }: Failure): string | undefined 
   }
   const [name, kind] = schemaNameIn(value);
   if (name === undefined || kind === undefined) return undefined;
-  return `The ${schemaName(kind, name)} is not there, or the key may not read it: create it before the import.`;
+  return `The ${schemaName(kind, name)} does not exist, or the key may not read it: create it before the import.`;
 }
 
 /** Of a ref, or of the collection of what it refers to. */

@@ -71,7 +71,9 @@ export function schemaIn(json: JsonObject, line: number): SchemaObject | undefin
   const definition = json.get('definition');
   const name = isObject(definition) ? definition.get('name') : undefined;
   if (kind && isObject(definition) && typeof name === 'string') return { kind, name, definition };
-  throw new DataError('invalid_line', 'This version knows no such schema object.', { line });
+  throw new DataError('invalid_line', 'This version does not know this kind of schema object.', {
+    line,
+  });
 }
 
 /** `unfinished`: a function whose role is still to be set. */

@@ -214,7 +214,7 @@ test('importDatabase() takes JSON lines: data alone with computed ids, by a memb
         '{"n":123456789012345678901234567890}',
         'It holds an integer that does not fit into 64 bits.',
       ],
-      ['{"n":', 'It is not JSON, or nests too deep.'],
+      ['{"n":', 'It is not JSON, or is nested too deeply.'],
     ] as const) {
       await expect(importDatabase(database, blobOf(line), options)).rejects.toMatchObject({
         code: 'invalid_line',
@@ -276,7 +276,7 @@ test('the largest id that a document can have is imported', () =>
 
 const nowhere = '{"@ref":{"id":"here","collection":{"@ref":{"id":"databases"}}}}';
 const notThere =
-  "The database 'here' is not there, or the key may not read it: create it before the import.";
+  "The database 'here' does not exist, or the key may not read it: create it before the import.";
 
 test.each([
   ['a:json', `"[{""x"":${nowhere.replaceAll('"', '""')}}]"`, `a.0.x: ${notThere}`],

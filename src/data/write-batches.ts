@@ -122,7 +122,7 @@ export async function writeBatch(
   );
   const clash = batch[outcomes.indexOf('clash')];
   if (clash) {
-    const sentence = `${describe(clash)} is there already, with other contents, or is in the source twice.`;
+    const sentence = `${describe(clash)} already exists, with other contents, or is in the source twice.`;
     throw new DataError('clash', sentence, { line: clash.line });
   }
   return outcomes;

@@ -195,7 +195,7 @@ test('a file that arrives damaged says so in the progress, to who waits for it t
     database: createMemoryStore(),
     transport: (signal) => fileRequests({ url: 'https://hub.example', token: 's', fetch, signal }),
   });
-  const damaged = expect.stringContaining('came damaged') as string;
+  const damaged = expect.stringContaining('arrived damaged') as string;
   await expect(files.get({ file, of })).rejects.toMatchObject({
     code: 'connection_needed',
     message: damaged,
@@ -402,7 +402,7 @@ test('a file that a server on the way does not let through is unsent, and says w
       }),
   });
   await expect(files.uploads.sendAll()).rejects.toThrow('413');
-  const why = 'The response, with status 413, is not of a hub.';
+  const why = 'The response, with status 413, is not from a hub.';
   expect(await files.list()).toMatchObject([{ state: 'unsent', error: why }]);
   status = 204;
   await files.uploads.sendAll();

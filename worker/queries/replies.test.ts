@@ -6,7 +6,7 @@ test('where the browser denies a page its storage, the refusal says what to do, 
   const denied = new DOMException('The request was denied.', 'SecurityError');
   expect(refusalOf(denied)).toEqual({
     code: 'storage_unavailable',
-    description: expect.stringContaining('lets this page store nothing'),
+    description: expect.stringContaining('does not let this page store data'),
   });
   expect(said).not.toHaveBeenCalled();
   expect(refusalOf(undefined)).toMatchObject({ code: 'internal server error' });

@@ -19,7 +19,7 @@ export function refusalOf(reason: unknown): RefusalData {
 }
 
 const DENIED =
-  'The browser lets this page store nothing. Allow it cookies and site data, or open it outside of a frame of another site.';
+  'The browser does not let this page store data. Allow cookies and site data for it, or open it outside of a frame of another site.';
 
 /** What the page gets of an answer to a query with this secret. */
 export const queryReply = (answer: QueryAnswer, secret?: string): QueryReply => ({

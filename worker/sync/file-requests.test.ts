@@ -55,7 +55,7 @@ test('a chunk is written when the hub says so, not when somebody else answers in
   for (const page of ['<html>Please log in to the network.</html>', '']) {
     const portal = requestsTo([new Response(page)]);
     await expect(portal.write(place, 0, Uint8Array.of(1))).rejects.toThrow(
-      'The response, with status 200, is not of a hub.',
+      'The response, with status 200, is not from a hub.',
     );
   }
 });

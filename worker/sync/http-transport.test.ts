@@ -116,7 +116,7 @@ test('the page by which a network lets guests in says that it is no answer of th
   const page = transportThat(() => new Response('<html>Welcome</html>'));
   const reason = await page.hello(HELLO).catch((thrown: unknown) => thrown);
   expect(reason).toBeInstanceOf(ForeignAnswer);
-  expect(reason).toMatchObject({ message: 'The response, with status 200, is not of a hub.' });
+  expect(reason).toMatchObject({ message: 'The response, with status 200, is not from a hub.' });
 });
 
 const eventsOf = (text: string): Response =>

@@ -261,7 +261,7 @@ class Stream {
 const NO_SUCH_PLACE = 404;
 const NO_LIVE_QUERIES = {
   code: 'connection_needed',
-  message: 'This hub has no live queries: it is of an earlier version. Update it.',
+  message: 'This hub is an earlier version, without live queries. Update it.',
 } as const;
 
 /** The first line, and what follows. */

@@ -21,7 +21,7 @@ test.each([
   [
     'closed to the origin',
     ['no-cors'],
-    'The hub is down. The hub does not answer pages of this origin (--cors https://app.example), or a server before it answers in its place.',
+    'The hub is down. The hub does not answer pages of this origin (--cors https://app.example), or a server in front of it answers instead.',
   ],
 ])('unreached() tells a hub that is %s', async (_, answered, text) => {
   browser(answered);
@@ -69,11 +69,11 @@ test.each([
       askHub(otherServer(status, text), 'secret', { query: '{"now":null}' }),
     ).rejects.toMatchObject({
       code: 'hub_unreachable',
-      cause: { message: `The response, with status ${status}, is not of a hub.` },
+      cause: { message: `The response, with status ${status}, is not from a hub.` },
     });
     const login = { user: '{"@ref":{}}', password: 'secret', key: 'key' };
     expect(await loginAtHub(otherServer(status, text), login)).toEqual({
-      why: `The response, with status ${status}, is not of a hub.`,
+      why: `The response, with status ${status}, is not from a hub.`,
     });
   },
 );
@@ -102,7 +102,7 @@ test('what has no answer says whether it can be sent again', async () => {
   await expect(askHub(slow, 'secret', { query, timeoutMs: 20 })).rejects.toMatchObject({
     code: 'connection_needed',
     message:
-      'The hub has not answered within 0.02 s. It is unknown whether the query took effect: look before you send it again.',
+      'The hub has not answered within 0.02 s. It is unknown whether the query took effect: check before you send it again.',
   });
 });
 

@@ -107,7 +107,7 @@ export async function openLive(
 export const liveUnreached = (cause: unknown): Refusal =>
   new Refusal(
     'hub_unreachable',
-    'The hub could not be reached. Live queries go on by themselves when it can be.',
+    'The hub could not be reached. Live queries continue when it can be.',
     { cause },
   );
 
@@ -125,7 +125,7 @@ export const unanswered = (reads: boolean, cause: Refusal): Refusal =>
   );
 
 const SEND_AGAIN = 'The query only reads: send it again when there is a connection.';
-const UNKNOWN = 'It is unknown whether the query took effect: look before you send it again.';
+const UNKNOWN = 'It is unknown whether the query took effect: check before you send it again.';
 
 /** Whoever can do without the hub may go on. */
 export const isUnreached = (reason: unknown): boolean =>
@@ -156,7 +156,7 @@ export const noHub = (url: string): Refusal =>
 
 /** Somebody else answers at the URL. */
 export const foreign = ({ status }: Response): Refusal =>
-  new Refusal('connection_needed', `The response, with status ${status}, is not of a hub.`);
+  new Refusal('connection_needed', `The response, with status ${status}, is not from a hub.`);
 
 /** With why there is no answer, as far as a page may know. What is said of the query stays: a lost answer may look alike. */
 export async function unreached(said: Refusal, hub: Hub): Promise<Refusal> {
@@ -178,7 +178,7 @@ export async function refusedOrigin({ url, network }: Hub): Promise<string | und
       );
   const isRefused = !(await pings('cors')) && (await pings('no-cors'));
   return isRefused
-    ? `The hub does not answer pages of this origin (--cors ${location.origin}), or a server before it answers in its place.`
+    ? `The hub does not answer pages of this origin (--cors ${location.origin}), or a server in front of it answers instead.`
     : undefined;
 }
 

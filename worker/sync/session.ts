@@ -290,7 +290,7 @@ function requireSets(sets: readonly string[]): void {
     return;
   throw new Refusal(
     'limit_exceeded',
-    `A copy may have ${SYNC_LIMITS.sets} sets, each of up to ${SYNC_LIMITS.setChars} characters: unite some with \`Union()\`.`,
+    `A copy may have ${SYNC_LIMITS.sets} sets, each of up to ${SYNC_LIMITS.setChars} characters: combine some with \`Union()\`.`,
   );
 }
 

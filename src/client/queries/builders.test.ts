@@ -514,7 +514,7 @@ test('what is printed of lambdas and sets in answers can be typed', () => {
 });
 
 test('a variable that is put into text says what to write instead', () => {
-  const refused = 'A variable is no text: use q.Concat().';
+  const refused = 'A variable is not text: use q.Concat().';
   expect(() => q.Map(['Ada'], (name) => `hi ${String(name)}`)).toThrow(refused);
   expect(() => q.Map([1], (n) => (n as never) + 1)).toThrow(refused);
   expect(q.Var('name').toFQL()).toBe('Var("name")');

@@ -40,7 +40,7 @@ export class Expr<T = unknown> {
   toString(): string {
     // In a lambda, `hi ${name}` would store the name of the variable.
     if ((this.raw as { readonly var?: unknown } | null)?.var)
-      throw new UsageError('A variable is no text: use q.Concat().');
+      throw new UsageError('A variable is not text: use q.Concat().');
     return this.toFQL();
   }
 }

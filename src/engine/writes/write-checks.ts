@@ -47,7 +47,7 @@ export function requirePossible(
 
 /** Spec: values 1. */
 const NEW_COLLECTION =
-  'The collection is made by this query: create documents in it with the next one.';
+  'The collection is created by this query: create documents in it with the next query.';
 
 /** @throws QueryFailure `invalid ref` */
 export function requireCollection(

@@ -109,5 +109,5 @@ const regressed = (lastSeq: number, deviceSeq: number): SyncRefused =>
 const deviceExpired = (): SyncRefused =>
   new SyncRefused(
     'device_expired',
-    'The hub does not know this device: it has not met it for more than 365 days, or its database was restored from a backup or made anew. The device goes on under a new id, with all its writes.',
+    'The hub does not know this device: the device has not connected for more than 365 days, or the database was restored from a backup or created anew. The device continues under a new id, with all its writes.',
   );

@@ -69,7 +69,7 @@ export class DamagedOnTheWay extends Refusal {
   constructor() {
     super(
       'connection_needed',
-      'A part of the file came damaged: its hash is another. Get it again.',
+      'A part of the file arrived damaged: its hash differs. Get it again.',
     );
   }
 }

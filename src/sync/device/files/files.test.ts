@@ -261,7 +261,7 @@ test('a file that is too large, or of a document that has gone, is not sent agai
   const gone = await putFile(bytes(4), host(store));
   await noteHome(gone, ['notes', '2'], store);
   await sendFiles(store, transportOf(ADMIN), quiet);
-  expect((await store.record(large))?.failed).toContain('this hub takes');
+  expect((await store.record(large))?.failed).toContain('this hub accepts');
   expect((await store.record(gone))?.failed).toContain('no such document');
   for (const file of [large, gone])
     expect(await store.record(file)).toMatchObject({ unsent: [], sent: [], isWhole: true });

@@ -32,4 +32,4 @@ export function withIdTaken(state: ReplicaState, now: Micros, epoch?: Epoch): Re
   return taken({ at: now, count: since > 2 * DAY_MICROS ? 1 : count + 1, left: leaving });
 }
 
-const TOO_SOON = 'Hubs that do not share their data answer at one address.';
+const TOO_SOON = 'Several hubs that do not share their data answer at this address.';

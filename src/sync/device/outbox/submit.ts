@@ -114,6 +114,6 @@ function requireShort(note: WriteNote | undefined): void {
   if (chars <= LIMITS.writeNoteChars) return;
   throw new Refusal(
     'bad request',
-    `The label and the data of a write may have ${LIMITS.writeNoteChars} characters, but these have ${chars}. Put what is long into a document.`,
+    `The label and the data of a write may have ${LIMITS.writeNoteChars} characters, but these have ${chars}. Put long data into a document.`,
   );
 }

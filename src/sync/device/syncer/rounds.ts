@@ -110,7 +110,7 @@ export class SyncRounds {
           // After failures less is sent at a time, and this write alone is more than that.
           throw new Refusal(
             'request too large',
-            `The oldest unsent write, of ${chars} characters, does not reach the hub: servers on the way must take 8 MiB. ${String(reason)}`,
+            `The oldest unsent write, of ${chars} characters, does not reach the hub: servers on the way must accept 8 MiB. ${String(reason)}`,
             { cause: reason },
           );
         });

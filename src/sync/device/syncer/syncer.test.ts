@@ -412,7 +412,7 @@ test('what is in the way on the device itself is told as the reason', async () =
 
 test('a server on the way that answers in place of the hub is told as the reason', async () => {
   const { hub, syncer, states, reasons } = await start();
-  const why = 'The response, with status 200, is not of a hub.';
+  const why = 'The response, with status 200, is not from a hub.';
   hub.trouble = () => Promise.reject(new ForeignAnswer(why));
   syncer.kick();
   await until(() => expect(states.at(-1)).toBe('offline'));

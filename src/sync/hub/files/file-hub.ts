@@ -58,11 +58,11 @@ export class FileHub {
     const named = placeIn(place);
     const given = readRequest(manifest, parts, 'manifest');
     if (fileNameOf(given, sha256) !== named.file)
-      throw new SyncRefused('bad_message', 'The manifest is not the one of this file.');
+      throw new SyncRefused('bad_message', 'The manifest belongs to another file.');
     if (given.size > fileBytes)
       throw new SyncRefused(
         'file_too_large',
-        `The file has ${given.size} bytes; this hub takes ${fileBytes} at most.`,
+        `The file has ${given.size} bytes; this hub accepts at most ${fileBytes}.`,
       );
     const stored = await this.storedFor(secret, named);
     const folder = folderIn(stored);
@@ -85,7 +85,8 @@ export class FileHub {
     await this.sweeping.get(folder);
     const known = await this.bytes.manifest({ ...stored, folder });
     // A hub that was restored meanwhile has forgotten it: who brings it begins once more.
-    if (!known) throw new SyncRefused('file_not_uploaded', 'Nobody has begun to bring this file.');
+    if (!known)
+      throw new SyncRefused('file_not_uploaded', 'The upload of this file has not been started.');
     if (!isChunkOf(known, n, bytes, sha256))
       throw new SyncRefused('bad_message', `The bytes are not chunk ${n} of the file.`);
     await this.bytes.putChunk(folder, n, bytes);
@@ -189,7 +190,7 @@ export class FileHub {
     if (begun && clock() < Number(utf8Text(begun)) + REMOVAL_MAX_MICROS)
       throw new SyncRefused(
         'file_not_uploaded',
-        'The hub is removing what it had of this file: send it again in a moment.',
+        'The hub is removing an earlier copy of this file: send it again in a moment.',
       );
   }
 

@@ -66,7 +66,7 @@ export class StoredBytes {
     }
     const mark = damageOf(folder, n);
     if (await blobs.get(mark)) return undefined;
-    this.report(`Chunk ${n} of ${file}, at ${folder}, is damaged: its hash is another.`);
+    this.report(`Chunk ${n} of ${file}, at ${folder}, is damaged: its hash differs.`);
     await blobs.put(mark, new Uint8Array(1));
     return undefined;
   }

@@ -71,7 +71,7 @@ test('a device that comes back after it was forgotten is told so, and goes on un
   expect(await prune()).toBe(1);
   expect(await helloOf(world, device)).toMatchObject({
     code: 'device_expired',
-    description: expect.stringMatching(/365 days, or its database was restored/),
+    description: expect.stringMatching(/365 days, or the database was restored/),
   });
   expect(await device.tryPush(sent)).toMatchObject({ code: 'epoch_changed' });
   const moved = new Device(world, ROOT, 'e'.repeat(32));

@@ -195,5 +195,6 @@ export class WriteFailed extends Error {
 
 const NEEDS_CONNECTION =
   'Queries with passwords, logins, logouts, keys or tokens cannot be synced. Run them at the hub directly.';
-const TAKES_TOO_MUCH = 'The write takes more memory or time than a write may: its thread ended.';
+const TAKES_TOO_MUCH =
+  'The write takes more memory or time than a write may take, so its thread was ended.';
 const ALWAYS_FAILS = 'The hub failed on this write on every attempt.';

@@ -118,7 +118,7 @@ const isTooOld = ({ item, request }: OfferedWrite): boolean =>
   item.now < request.started - SYNC_LIMITS.devicesKeptMicros;
 
 const TOO_OLD =
-  'The write was made more than 365 days ago, so the hub does not know any more whether it was made here. Look at the data, and submit it again if it is missing.';
+  'The write was made more than 365 days ago, so the hub no longer knows whether it was executed. Check the data, and submit it again if it is missing.';
 
 /** Not before the device's last; a timestamp in the future becomes the time of arrival, so the next is right once the clock is set. */
 function clampedNow({ item, request }: OfferedWrite, { lastNow }: DeviceRecord): Micros {
