@@ -1,4 +1,4 @@
-/** The one database of a worker: from opening to closing, locked or not. */
+/** The one database that a worker serves, from opening to closing, locked or not. */
 import type { PageMessage, Reply, WorkerMessage } from '../src/host/api.ts';
 import type { OpenOptions, OpenReply, UnlockCall, UnlockReply } from '../src/host/open.ts';
 import type { HttpCall, HttpReply } from '../src/host/query.ts';
@@ -21,7 +21,7 @@ type State =
   | { readonly kind: 'new' }
   | { readonly kind: 'opening' }
   | { readonly kind: 'open'; readonly opened: Opened }
-  /** Nothing but logins is answered. */
+  /** Only attempts to unlock are accepted. */
   | { readonly kind: 'locked'; readonly opened: Opened }
   | { readonly kind: 'closed'; readonly refusal: () => Refusal };
 
@@ -29,9 +29,9 @@ export class DatabaseHost {
   private readonly storage: DatabaseStorage;
   private state: State = { kind: 'new' };
   private readonly inFlight = new Set<Promise<unknown>>();
-  /** How the lock was turned last while the database was opened. */
+  /** The last change of the lock that arrived while the database was being opened. */
   private lockNotice: 'locked' | 'unlocked' | undefined = undefined;
-  /** What was open lets go of everything. */
+  /** Settles when the database has released everything. Undefined until closing begins. */
   private closing: Promise<void> | undefined = undefined;
 
   constructor(storage: DatabaseStorage) {
@@ -43,7 +43,7 @@ export class DatabaseHost {
       this.requireNew();
       this.state = { kind: 'opening' };
       const emit = (message: WorkerMessage): void => port.postMessage(message);
-      // Waits for nothing else.
+      // Started first: probing runs while the database is being opened.
       const persistenceProbed = probePersistence();
       const database = await openDatabase(this.storage, options, {
         emit,
@@ -79,7 +79,7 @@ export class DatabaseHost {
     return running;
   }
 
-  /** A request over HTTP gets the lock as an answer over HTTP. */
+  /** When the database is locked, an HTTP request gets an HTTP response with the error `locked`. */
   async answerHttp(call: HttpCall): Promise<Reply<HttpReply>> {
     const reply = await this.answer((opened) => answerHttp(opened, call));
     return reply.ok || reply.refusal.code !== 'locked'
@@ -93,18 +93,19 @@ export class DatabaseHost {
       if (state.kind === 'locked') return;
       if (state.kind !== 'open') throw refusalIn(state);
       const { database } = state.opened;
-      // Before too: a tab that is left alone by one that dies amid this trusts what it knows.
+      // Also before the write: if this tab dies after the write, the only other tab could acquire the lease, trust its cache and never
+      // read the mark.
       database.tabs.broadcast({ type: 'locked' });
       await writeLock(database.stored.store, 'locked');
       database.tabs.broadcast({ type: 'locked' });
-      // Whoever is still running finds the mark; the page ends this worker as soon as it is notified.
+      // Queries that are still running read the mark and fail. The page terminates this worker as soon as it receives the reply.
       this.state = { kind: 'closed', refusal: locked };
       await database.http.log?.flush();
       this.letGo(state.opened);
     });
   }
 
-  /** Also of a locked database: whoever wants to be rid of it must know what would be lost. */
+  /** Also works on a locked database: whoever deletes one must know which writes would be lost. */
   unsent(): Promise<Reply<number>> {
     return replyOf(async () => {
       const { database } = this.requireOpened();
@@ -116,7 +117,7 @@ export class DatabaseHost {
     return replyOf(async () => {
       const { database } = this.requireOpened();
       const reply = await tryLogin(database, call);
-      // Unless it was turned in another tab meanwhile.
+      // Unless another tab has already unlocked the database.
       if (reply.status >= 300 || this.state.kind !== 'locked') return reply;
       await writeLock(database.stored.store, 'open');
       database.tabs.broadcast({ type: 'unlocked' });
@@ -134,10 +135,10 @@ export class DatabaseHost {
 
   destroy(): Promise<Reply<void>> {
     return replyOf(async () => {
-      // What they would answer, or write, is about to be deleted.
+      // The results and writes of long queries would be deleted anyway.
       openedIn(this.state)?.database.endLongQueries();
       const opened = await this.shut(closed, async ({ database }) => {
-        // A deletion that is cut off, or blocked by a frozen tab, is brought to its end by the next open.
+        // If the deletion is interrupted, or blocked by a frozen tab, the next open finds this mark and completes the deletion.
         await writeLock(database.stored.store, 'forgotten').catch(report);
         database.tabs.broadcast({ type: 'destroyed' });
       });
@@ -182,7 +183,7 @@ export class DatabaseHost {
     });
   }
 
-  /** Locked or not. */
+  /** The open database, locked or not. @throws Refusal if no database is open */
   private requireOpened(): Opened {
     const opened = openedIn(this.state);
     if (!opened) throw refusalIn(this.state);
@@ -193,7 +194,7 @@ export class DatabaseHost {
     if (this.state.kind !== 'new') throw new Error('This worker has already opened a database.');
   }
 
-  /** Refuses new calls, waits for the running ones, lets go. */
+  /** Rejects new calls, waits for the running ones, then closes the database. @returns undefined if no database was open */
   private async shut(
     refusal: () => Refusal,
     before?: (opened: Opened) => Promise<void>,
@@ -212,7 +213,7 @@ export class DatabaseHost {
     return opened;
   }
 
-  /** The store is gone, unasked. */
+  /** The database became unavailable through another tab or the browser, not by a call of this page. */
   private lose(refusal: () => Refusal, emit: () => void): void {
     if (this.state.kind === 'closed') return;
     const opened = openedIn(this.state);
@@ -221,9 +222,9 @@ export class DatabaseHost {
     if (opened) this.letGo(opened);
   }
 
-  /** Without waiting for what is under way. */
+  /** Closes the database without waiting for running calls. */
   private letGo({ database }: Opened): void {
-    // A file that is being put would make them anew, where another tab has deleted them.
+    // First, because a file that is still being stored would recreate rows that another tab has deleted.
     database.sync.files.close();
     this.closing = database.close().catch(report);
   }
@@ -233,7 +234,7 @@ export class DatabaseHost {
     this.lose(refusal, () => emit({ type: 'closed', description }));
   }
 
-  /** Turned in another tab, or met in the store. */
+  /** Another tab has changed the lock, or a transaction has read the mark. */
   private onLock(state: 'locked' | 'unlocked', emit: (message: WorkerMessage) => void): void {
     if (this.state.kind === 'opening') this.lockNotice = state;
     const isNews = this.state.kind === (state === 'locked' ? 'open' : 'locked');
@@ -245,7 +246,7 @@ const unlocked = (): Refusal =>
   new Refusal('storage_unavailable', 'The database was unlocked and is being reopened.');
 
 const NO_SALVAGE = 'Only databases that are stored in IndexedDB can be salvaged.';
-/** Of what is made; whatever the damaged one was opened with. */
+/** For the new database, whichever layout the damaged one had. */
 const NEW_STORE = { store: 'packed' } as const;
 
 const openedIn = (state: State): Opened | undefined =>

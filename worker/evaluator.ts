@@ -1,4 +1,4 @@
-/** The worker beside that of a page: an engine of its own over the same stored database, for queries that take long. */
+/** The second worker of a page: its own engine over the same stored database, for long queries. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createClock } from '../hosts/clock.ts';
 import type { Engine } from '../src/engine/engine.ts';
@@ -27,7 +27,7 @@ export function serveEvaluator(scope: DedicatedWorkerGlobalScope, storage: Datab
   scope.addEventListener('message', ({ data }: MessageEvent<ToEvaluator>) => {
     switch (data.type) {
       case 'open':
-        // A worker that cannot open it fails: queries are executed without it.
+        // If opening fails, the error event ends this worker, and the page's worker executes long queries itself.
         evaluator.open(data.options).then(() => send({ type: 'opened' }), reportError);
         return;
       case 'query':
@@ -42,14 +42,14 @@ export function serveEvaluator(scope: DedicatedWorkerGlobalScope, storage: Datab
   });
 }
 
-/** How long after a write the other tabs count this one among them: the next query may write too. */
+/** How long this worker still counts as an open tab after a write, because the next query may write too. */
 const STAY_MS = 1_000;
 
 class Evaluator {
   private readonly storage: DatabaseStorage;
   private readonly askToWrite: () => void;
   private opened: { readonly engine: Engine; readonly replica: Replica } | undefined = undefined;
-  /** While it writes, this worker is a tab among others: nobody believes to be alone. */
+  /** While this worker writes, it joins the other tabs as a tab of its own, so that none of them holds the lease. */
   private joined: JoinedTabs | undefined = undefined;
   private leaving: ReturnType<typeof setTimeout> | undefined = undefined;
   private name = '';
@@ -65,7 +65,7 @@ class Evaluator {
     const found = await findStore(
       this.storage,
       { name, birth, aliveLock, settings },
-      // The worker of the page is beside it, and is notified of its end too.
+      // Nothing to do: the page's worker is notified when the store closes, and terminates this one.
       { onClosed: () => undefined, leaseTerm: () => undefined },
     );
     if (!found || found.isLocked) throw locked();
@@ -78,7 +78,7 @@ class Evaluator {
       rootSecret: { hash: rootHash },
       joined: { lease: undefined },
       clock,
-      // The worker of the page is notified too, and ends this one.
+      // Nothing to do: the page's worker is notified too, and terminates this one.
       onLock: () => undefined,
       onDestroyed: () => undefined,
       detached: detachedExecutions,
@@ -102,7 +102,7 @@ class Evaluator {
     }
   }
 
-  /** Before the first write of a query, the page's worker knows of it, and no tab has a lease. */
+  /** Before the first write of a query, waits until the page's worker permits the write and no tab holds the lease. */
   private noted(store: Store): Store {
     return {
       read: (...read) => store.read(...read),

@@ -1,4 +1,4 @@
-/** What the host answers beside queries. */
+/** The calls of a page other than queries. */
 import { refusalBody } from '../src/engine/session.ts';
 import type { PageMessage, WorkerMessage } from '../src/host/api.ts';
 import { DIAGNOSTICS_PATH } from '../src/host/diagnostics.ts';
@@ -24,7 +24,7 @@ export interface Opened {
 
 const VERIFY_STEP = 1000;
 
-/** In the shape that callers of the path expect. */
+/** The response to an HTTP call on a locked database, in the form that clients of the path expect. */
 export function lockedAnswer({ path }: HttpCall): HttpReply {
   const { code, status, message } = locked();
   const isMessage = path.startsWith('/api/') || path.startsWith('/files/');
@@ -38,7 +38,7 @@ export function lockedAnswer({ path }: HttpCall): HttpReply {
 export const lossData = (loss: Loss | undefined): LossData | undefined =>
   loss && {
     kind: loss.kind,
-    // The mark follows commits with some delay: there may be none in it yet.
+    // The marker is written some time after each commit, so it may not contain the first one yet.
     lastCommit: loss.lastHead > 0 ? new Date(loss.lastHead / 1000) : undefined,
   };
 
@@ -77,7 +77,7 @@ export async function verify({ database, port }: Opened): Promise<readonly strin
     port.postMessage({ ...progress, isComplete } satisfies WorkerMessage);
   };
   let problems = await database.stored.verify();
-  // What is damaged, queries cannot read.
+  // Queries cannot read a damaged store, so the engine is checked only if the store is intact.
   if (problems.length === 0)
     problems = await database.engine.verify((done) => {
       checked = done;
@@ -88,7 +88,7 @@ export async function verify({ database, port }: Opened): Promise<readonly strin
   return [...problems, ...damaged];
 }
 
-/** What the page says through the port. */
+/** Handles a message that the page sent through the port. */
 export function onMessage({ database, streams, port }: Opened, message: PageMessage): void {
   switch (message.type) {
     case 'subscribe':

@@ -1,4 +1,4 @@
-/** The calls of the page, on one open database. */
+/** The calls that a page can make on its one open database. */
 import type { HostApi, Reply } from '../src/host/api.ts';
 import { DatabaseHost } from './database-host.ts';
 import { readLogFile, verify } from './host-calls.ts';
@@ -7,7 +7,7 @@ import { AbortableCalls } from './queries/abortable-calls.ts';
 import { answerQuery } from './sync/route-query.ts';
 import type { SyncSession } from './sync/session.ts';
 
-/** A null prototype: what the page can name is what is written here. */
+/** The object has a null prototype, so that the page can call only the methods listed here. */
 export function createHost(storage: DatabaseStorage): HostApi<MessagePort> {
   const host = new DatabaseHost(storage);
   const calls = new AbortableCalls();

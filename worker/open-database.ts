@@ -27,7 +27,7 @@ import { holdForLife } from './tabs/web-locks.ts';
 
 export interface OpenContext extends TabsHandlers {
   readonly emit: (message: WorkerMessage) => void;
-  /** The browser or another tab took the store away. */
+  /** The browser or another tab has closed or deleted the store. */
   readonly onClosed: (description: string) => void;
 }
 
@@ -37,7 +37,7 @@ export interface OpenDatabase extends FoundStore, OpenCopy, Pick<JoinedTabs, 'ta
   readonly live: LiveQueries;
   readonly liveRouter: LiveRouter;
   readonly watch: QueryWatch;
-  /** Refuses those that run beside, and those that wait. */
+  /** Ends long queries in the second worker, both running and waiting ones. */
   readonly endLongQueries: () => void;
   /** Releases everything. No call may be running. */
   readonly close: () => Promise<void>;
@@ -53,7 +53,7 @@ export async function openDatabase(
   const { name, settings } = options;
   const { clock = createClock(), isShared } = storage;
   let isClosing = false;
-  /** Background work that is cut off by closing has not failed. */
+  /** Errors of background work are not reported once closing has begun: closing interrupts that work. */
   const reportWork = (reason: unknown): void => {
     if (!isClosing) report(reason);
   };
@@ -64,7 +64,7 @@ export async function openDatabase(
   const { isLocked, stored } = found;
   const base = { name, settings, store: stored.store, isLocked, clock, report: reportWork };
   const rootSecret = rootSecretOf(options.rootSecret, isLocked);
-  // A service worker cannot start workers.
+  // A service worker cannot start workers, so it has no second worker for long queries.
   const isOfPage = !isLocked && isShared && typeof Worker !== 'undefined';
   const beside = isOfPage
     ? queriesBeside(options, stored.birth, rootSecret, {
@@ -138,14 +138,14 @@ export async function openDatabase(
   };
 }
 
-/** Nothing is written before the other tabs know of this one. */
+/** Opens the store and joins the other tabs. Nothing is written before the other tabs know of this one. */
 async function findAmongTabs(
   storage: DatabaseStorage,
   options: OpenOptions,
   { emit, onClosed }: OpenContext,
   joined: JoinedTabs,
 ): Promise<FoundStore | undefined> {
-  // Neither waits for the other.
+  // Opening the store and joining the tabs run in parallel.
   const finding = findStore(storage, options, {
     onClosed,
     leaseTerm: () => joined.lease?.term(),
@@ -157,7 +157,8 @@ async function findAmongTabs(
   try {
     [found] = await Promise.all([finding, ready]);
   } finally {
-    // Where the browser lets a page store nothing, the locks say so, and the store not always.
+    // If the locks fail too, their error is thrown: where the browser denies storage to a page, Web Locks always say so, IndexedDB not
+    // always.
     if (!found) await ready.finally(() => joined.giveUp());
   }
   return found;
@@ -181,7 +182,7 @@ const queriesBeside = (
     ...here,
   });
 
-/** Live queries, and where each of them is answered. */
+/** The live queries, and the router that decides whether each is answered here or by the hub. */
 function openLive(
   { engine, sync }: OpenCopy,
   emit: OpenContext['emit'],

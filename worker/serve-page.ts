@@ -8,7 +8,7 @@ export type PageEndpoint = Pick<
   'addEventListener' | 'removeEventListener' | 'postMessage'
 >;
 
-/** Answers the page's hello, and its calls. */
+/** Responds to the page's hello message, and exposes the calls that the page can make. */
 export function servePage(host: HostApi<MessagePort>, endpoint: PageEndpoint): void {
   endpoint.addEventListener('message', ({ data }: MessageEvent<Partial<Hello> | undefined>) => {
     if (data?.type !== 'burrow-hello') return;

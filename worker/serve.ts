@@ -8,9 +8,9 @@ import { EVALUATOR_NAME } from './queries/evaluator-messages.ts';
 import { servePage } from './serve-page.ts';
 
 /**
- * Makes this worker that of a page: one open database. Started again under another name, by itself, it is one that only hashes
- * passwords, or only executes queries that take long; imported into a service worker it syncs while no page is open. So users, and
- * their bundlers, have one file to care for.
+ * Gives this worker its role. The same file is used for all workers, so that apps and bundlers handle only one. The worker of a page
+ * serves one open database. Workers that it starts from the same file, under another name, only hash passwords or only execute long
+ * queries. Imported into a service worker, the file syncs while no page is open.
  */
 export function serve(storage: DatabaseStorage): void {
   if (isServiceWorker(self)) {

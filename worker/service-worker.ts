@@ -1,14 +1,15 @@
 /**
- * A service worker for apps that want Burrow's HTTP surface under a path of their own origin: `fetch('/burrow/tokens/self')`, plain
- * download links. It holds nothing: each request is handed to an open page. Optional; built as one classic script.
+ * A service worker for apps that want Burrow's HTTP API under a path of their own origin: `fetch('/burrow/tokens/self')`, plain download
+ * links. It stores no data: it forwards each request to an open page. Optional; built as one classic script.
  *
- * Set up by its URL: `service-worker.js?prefix=/burrow/&database=field-notes&precache=1`.
- * - `prefix`: path that it answers; `/burrow/` when left out.
- * - `database`: asks only pages that have this one open; any when left out.
- * - `precache`: keeps the app's files for use without network, see file-cache.ts.
- * - `engine=worker.js`: goes on with sync while no page is open (`burrowdb/background`); the file is the package's own, beside this.
+ * Configured by its URL: `service-worker.js?prefix=/burrow/&database=field-notes&precache=1`.
+ * - `prefix`: the path that it serves. Default: `/burrow/`.
+ * - `database`: forwards only to pages that have this database open. Default: to any page.
+ * - `precache`: caches the app's files for use without a network, see file-cache.ts.
+ * - `engine=worker.js`: continues sync while no page is open (`burrowdb/background`). The file is part of the package, next to this one.
  *
- * A service worker of the app may import it: then the URL of that one has the options, and it decides when an update takes over.
+ * An app's own service worker may import this script. Then the options are in the URL of that service worker, and it decides when an
+ * update takes over.
  */
 import { isBackgroundTag, type BackgroundEngine } from '../src/host/background.ts';
 import type { ServiceRequest } from '../src/host/service-worker.ts';
@@ -17,7 +18,7 @@ import { forward, type Page } from './service-worker/forward.ts';
 
 declare const self: ServiceWorkerGlobalScope & Partial<BackgroundEngine>;
 
-/** Of Background Sync; TypeScript's service workers do not know it. */
+/** The event of Background Sync, which TypeScript's types for service workers lack. */
 interface SyncEvent extends ExtendableEvent {
   readonly tag: string;
 }
@@ -39,13 +40,13 @@ const app = settings.has('precache')
 const engine = settings.get('engine');
 
 self.addEventListener('install', (event) => {
-  // Now, so that the browser keeps the file with this one: later it is there without network, and read only when it is needed.
+  // Imported during installation, so that the browser stores the file with this script and can load it later without a network.
   if (engine !== null) importScripts(engine);
   event.waitUntil(Promise.all([isImported || self.skipWaiting(), app?.refresh()]));
 });
 
 self.addEventListener('activate', (event) => {
-  // The page that registered it is served from now on, without a reload.
+  // Serves the page that registered this service worker at once, without a reload.
   if (!isImported) event.waitUntil(self.clients.claim());
 });
 
@@ -56,7 +57,7 @@ self.addEventListener('fetch', (event) => {
     event.respondWith(answer(event, url));
   } else if (app && event.request.method === 'GET') {
     if (event.request.mode === 'navigate') {
-      // Without network there is no newer version, and that is no failure.
+      // A failed refresh is ignored: without a network, the cached version is used.
       event.waitUntil(app.refresh().catch(() => undefined));
     }
     event.respondWith(app.answer(event.request, event));
@@ -71,7 +72,10 @@ for (const kind of ['sync', 'periodicsync'])
     (event as SyncEvent).waitUntil(self.burrowSync?.(tag) ?? Promise.resolve());
   });
 
-/** `location` is that of the service worker that imports this script. Stacks begin with this one, in WebKit without what is behind `?`. */
+/**
+ * The URL of this script. `location` is the URL of the service worker that imports it, so the URL is read from an error's stack, which
+ * begins with this script. WebKit omits the query string there.
+ */
 function ownUrl(): string | undefined {
   return /https?:[^\s?]+?(?=\?|:\d+:\d+)/.exec(String(new Error('not thrown').stack))?.[0];
 }

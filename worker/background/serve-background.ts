@@ -1,4 +1,4 @@
-/** This file in a service worker: what the browser's Background Sync and Periodic Background Sync call. */
+/** This file in a service worker: defines the function that handles Background Sync and Periodic Background Sync events. */
 import {
   backgroundRequestIn,
   type BackgroundEngine,
@@ -7,7 +7,7 @@ import {
 import type { DatabaseStorage } from '../opening/find-store.ts';
 import { syncOnce } from './sync-once.ts';
 
-/** A sync that the browser waits for: it ends service workers after a few minutes. */
+/** Time limit of one sync: browsers terminate a service worker after a few minutes. */
 const LIMIT_MS = 90_000;
 
 type Scope = typeof globalThis | ServiceWorkerGlobalScope;
@@ -16,7 +16,7 @@ export const isServiceWorker = (scope: Scope): scope is ServiceWorkerGlobalScope
   'registration' in scope && 'clients' in scope;
 
 export function serveBackground(scope: ServiceWorkerGlobalScope, storage: DatabaseStorage): void {
-  /** By tag: the browser may send both kinds at once. */
+  /** Running syncs by tag, because the browser may send both kinds of event at the same time. */
   const running = new Map<string, Promise<void>>();
   const engine: BackgroundEngine = {
     burrowSync: async (tag) => {
@@ -35,7 +35,7 @@ export function serveBackground(scope: ServiceWorkerGlobalScope, storage: Databa
 }
 
 async function syncStored(storage: DatabaseStorage, request: BackgroundSyncRequest): Promise<void> {
-  // To open one that was deleted would make it anew.
+  // Opening a deleted database would create it again.
   const stored = await indexedDB.databases();
   if (stored.some(({ name }) => name === request.name)) await syncOnce(storage, request, LIMIT_MS);
 }

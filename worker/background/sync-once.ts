@@ -1,4 +1,4 @@
-/** One exchange with the hub, without a page: everything unsent is judged, everything new is here. */
+/** One exchange with the hub without a page: sends all unsent writes and waits for their verdicts, and pulls all changes. */
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { WorkerMessage } from '../../src/host/api.ts';
@@ -8,13 +8,13 @@ import { random } from '../browser/random.ts';
 import { openDatabase, type OpenDatabase } from '../open-database.ts';
 import type { DatabaseStorage } from '../opening/find-store.ts';
 
-/** What ends it: done, when there is nothing more to do for now. */
+/** How the exchange ended: `done` when there is nothing more to do for now, or a refusal when it must be retried. */
 type End = 'done' | Refusal;
 
 /**
- * Opens the database beside the tabs that have it open, if any, and closes it. Resolves when all is exchanged, or when nobody is logged
- * in who could.
- * @throws Refusal when it is to be tried again: the hub was not reached in time
+ * Opens the database, also if tabs have it open, syncs and closes it. Resolves when everything is exchanged, or when no login is stored
+ * with which to sync.
+ * @throws Refusal when the sync is to be retried, for example because the hub was not reached in time
  */
 export async function syncOnce(
   storage: DatabaseStorage,
@@ -28,7 +28,7 @@ export async function syncOnce(
   });
   const options: OpenOptions = {
     name,
-    // Nobody is there to read of it.
+    // Without a query log: no page is open that could read it.
     settings: { ...settings, log: { ...settings.log, enabled: false } },
     rootSecret: undefined,
     birth: undefined,
@@ -72,6 +72,6 @@ async function exchange(
   }
 }
 
-/** Writes wait until somebody logs in: the browser need not try again. */
+/** Without a token, writes wait until a user logs in. The browser need not retry. */
 const isWithoutToken = (message: WorkerMessage): boolean =>
   message.type === 'sync-state' && (message.state === 'needs-login' || message.state === 'locked');

@@ -1,4 +1,4 @@
-/** Tokens of identity providers (JWT): fetches published keys, and checks signatures with them. */
+/** For tokens of identity providers (JWT): fetches the provider's published keys and verifies signatures with them. */
 import { isSigned, KEYS_FETCH_MS, KEYS_TEXT_MAX } from '../../hosts/signatures.ts';
 import type { AccessTokenPort } from '../../src/engine/host.ts';
 
@@ -11,7 +11,7 @@ export const createAccessTokens = (
   ...(rootAudience !== undefined && { rootAudience }),
 });
 
-/** Nothing of the user goes along, and nobody may send us elsewhere. */
+/** Sends no credentials and no referrer, and rejects redirects. */
 async function fetchKeys(uri: string, fetch: typeof globalThis.fetch): Promise<string> {
   const response = await fetch(uri, {
     credentials: 'omit',

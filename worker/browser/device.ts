@@ -1,4 +1,4 @@
-/** What a browser says of its device. */
+/** What the browser reports about the device. */
 
 interface Device {
   readonly connection?: { readonly saveData?: boolean };
@@ -6,12 +6,12 @@ interface Device {
   readonly deviceMemory?: number;
 }
 
-/** GB, 8 at most. Undefined: Firefox and Safari say nothing. */
+/** Memory in GB; browsers report at most 8. Undefined in Firefox and Safari, which do not report it. */
 export const deviceMemory = (): number | undefined => (navigator as Device).deviceMemory;
 
-/** Its user asked that nothing be done ahead. */
+/** The user has asked the browser to save data, so nothing should be loaded ahead of need. */
 export const savesData = (): boolean => (navigator as Device).connection?.saveData === true;
 
-/** Where memory and processor are spared, in GB. */
+/** Devices with at most this much memory (GB) get no work that only saves time later. */
 const SMALL_DEVICE = 2;
 export const isSmallDevice = (): boolean => (deviceMemory() ?? Infinity) <= SMALL_DEVICE;

@@ -1,9 +1,9 @@
 /** How this host reaches a hub. */
 export interface Network {
   readonly fetch: typeof fetch;
-  /** @throws where there are no WebSockets */
+  /** @throws where WebSockets are not available */
   readonly connect: (address: string) => WebSocket;
-  /** Of the device: hubs may be out of reach all the same. */
+  /** Reports whether the device is online. Even when it is online, the hub may be unreachable. */
   readonly onChange: (listener: (change: 'online' | 'offline') => void) => void;
 }
 

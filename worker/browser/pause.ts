@@ -1,9 +1,9 @@
 let wakes: { readonly waiting: (() => void)[]; readonly port: MessagePort } | undefined;
 
-/** Of Node, where an open channel would keep the process running. */
+/** `setImmediate` of Node. Node uses it because an open message channel would keep the process running. */
 const { setImmediate: turn } = globalThis as { setImmediate?: (wake: () => void) => void };
 
-/** Gives the event loop a turn: queries that wait go first. */
+/** Yields to the event loop, so that queries whose messages are waiting run first. */
 export const pause = (): Promise<void> =>
   new Promise((resolve) => {
     if (turn) return turn(resolve);
@@ -12,7 +12,7 @@ export const pause = (): Promise<void> =>
     port.postMessage(undefined);
   });
 
-/** One channel for all turns: to make one costs more than the turn. */
+/** All pauses share one channel: creating a channel costs more than the pause. */
 function openWakes() {
   const waiting: (() => void)[] = [];
   const { port1, port2 } = new MessageChannel();

@@ -1,6 +1,6 @@
 import type { Signal } from '../../src/sync/device/syncer/signal.ts';
 
-/** Resolves after so many ms, or when the signal is raised. */
+/** Resolves after `ms`, or as soon as the signal is raised. */
 export const wait = (ms: number, signal: Signal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(() => {
@@ -13,7 +13,7 @@ export const wait = (ms: number, signal: Signal): Promise<void> =>
     });
   });
 
-/** Resolves after so many ms, or when the signal is aborted. */
+/** Resolves after `ms`, or as soon as the signal is aborted. */
 export const waitUnlessAborted = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {

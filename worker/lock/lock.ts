@@ -1,25 +1,28 @@
 /**
- * Whether a database is locked: a mark in its head row. Every transaction of an engine that is not alone looks at that row, so a tab
- * that received nothing, because it was frozen, meets the mark too. See docs/decisions/0006-shared-devices.md.
+ * Whether a database is locked: a mark in its head row. Every transaction of an engine without the lease reads that row, so a tab that
+ * missed the message, because it was frozen, finds the mark too. See docs/decisions/0006-shared-devices.md.
  */
 import { HEAD } from '../../src/engine/transactions.ts';
 import { Refusal } from '../../src/errors.ts';
 import { deleted } from '../store/stored-database.ts';
 import type { ReadTx, Row, RowAddress, Store, WriteTx } from '../../src/store/port.ts';
 
-/** `forgotten`: it is being deleted; whoever finds it goes on with that. */
+/** `forgotten`: the database is being deleted; whoever reads this state completes the deletion. */
 export type LockState = 'open' | 'locked' | 'forgotten';
 
 const NO_COMMIT = '{"ts":0}';
 const META = { spaces: ['meta'] } as const;
 
-/** As it was when the store was opened, or later: whoever turns it tells, and the first query looks at it again. */
+/**
+ * The state when the store was opened, or a later one. A stale read is enough: tabs that change the lock broadcast it, and the first
+ * query reads the row again.
+ */
 export async function readLock(store: Store): Promise<LockState> {
   const asOpened = { ...META, allowsStale: true };
   return store.read(async (tx) => lockIn((await tx.fetch([HEAD], [])).rows[0]), asOpened);
 }
 
-/** Durable when it resolves, in every tab. */
+/** Once this resolves, the state is durable, and transactions of all tabs read it. */
 export async function writeLock(store: Store, state: LockState): Promise<void> {
   await store.write(
     async (tx) => {
@@ -37,7 +40,7 @@ export const locked = (): Refusal =>
     'The database is locked because its user has signed out. Unlock it with db.unlock({ secret }) or db.unlock({ user, password }).',
   );
 
-/** A store whose transactions are refused from the moment in which they see a mark. */
+/** A store that rejects every transaction that reads a mark. */
 export const guardedStore = (
   store: Store,
   onMark: (state: Exclude<LockState, 'open'>) => void,
@@ -52,10 +55,13 @@ export const guardedStore = (
     asPut: (row) => row,
   }));
 
-/** The store of a locked database, for logins: what they write, and an engine writes heads without the mark, keeps the lock as it is. */
+/**
+ * The store of a locked database, used only for logins. Engines write head rows without the mark, so this store adds the mark to them
+ * again.
+ */
 export const lockedStore = (store: Store): Store =>
   watchedStore(store, () => {
-    // A commit that has not looked is that of a tab that is alone: nobody else can have unlocked it.
+    // A transaction that has not read the head holds the lease: no other tab can have unlocked the database.
     let state: LockState = 'locked';
     return {
       onHead: (row) => (state = lockIn(row)),
@@ -63,7 +69,7 @@ export const lockedStore = (store: Store): Store =>
     };
   });
 
-/** What one transaction does about the head row. */
+/** What one transaction does when it reads or writes the head row. */
 interface HeadWatch {
   onHead(row: Row | undefined): void;
   asPut(row: Row): Row;
@@ -97,7 +103,7 @@ function watchedStore(store: Store, makeWatch: () => HeadWatch): Store {
   };
 }
 
-/** Rows without the mark, which are nearly all, are not parsed. */
+/** Nearly all head rows have no mark. Those are not parsed. */
 function lockIn(row: Row | undefined): LockState {
   if (typeof row?.value !== 'string' || !row.value.includes('"lock":')) return 'open';
   const { lock } = membersOf(row);

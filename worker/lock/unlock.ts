@@ -1,4 +1,4 @@
-/** Which logins unlock a database. */
+/** Decides which logins unlock a database. */
 import { JsonError, parseJson, type Json } from '../../src/codec/json.ts';
 import type { Credential } from '../../src/engine/host.ts';
 import type { Engine } from '../../src/engine/engine.ts';
@@ -9,11 +9,11 @@ import type { UnlockCall, UnlockReply } from '../../src/host/open.ts';
 export interface LoginHost {
   readonly engine: Pick<Engine, 'authenticate' | 'query'>;
   readonly rootSecret: string;
-  /** Whether it is the login of the person whose copy of a hub's database this is; undefined: it is no copy. */
+  /** Whether the login belongs to the owner of this copy of a hub's database. Undefined: the database is not a copy. */
   readonly isLoginOfCopy: (call: UnlockCall) => Promise<boolean | undefined>;
 }
 
-/** Answers as a query does: the secret that unlocks, or the errors. */
+/** The reply has the form of a query's response: the secret that unlocks the database, or the errors. */
 export async function tryLogin(
   { engine, rootSecret, isLoginOfCopy }: LoginHost,
   call: UnlockCall,
@@ -24,7 +24,7 @@ export async function tryLogin(
   const isOwner = await isLoginOfCopy(call);
   if (isOwner) return accepted('secret' in call ? call.secret : undefined);
   if ('secret' in call) return trySecret(engine, call.secret);
-  // Passwords are the hub's.
+  // A copy of a hub's database contains no passwords.
   if (isOwner === false) return refused(400, 'authentication failed', WRONG);
   const params = JSON.stringify({ object: { password: call.password } });
   const { status, body } = await engine.query({
@@ -53,14 +53,17 @@ async function trySecret(
 }
 
 /**
- * Somebody's token, or a key that may do everything anyway. A client key is no login: it is part of the app, which anybody can
- * read; the same goes for keys of roles. Nor does a secret of a child database open its parent.
+ * Whether a credential unlocks the database: a token, or a key with the role admin or server. Client keys and keys with other roles do
+ * not, because they are part of the app, which anyone can read. A secret of a child database does not unlock its parent.
  */
 const mayUnlock = ({ label, role, database }: Credential): boolean =>
   database.length === 0 &&
   (label.kind === 'token' || (label.kind === 'key' && (role === 'admin' || role === 'server')));
 
-/** Evaluated with all rights before anybody has logged in: so nothing may be computed in it, only named. */
+/**
+ * The `user` expression is evaluated with all permissions before anyone has logged in. So it may only name a document: these forms
+ * compute nothing.
+ */
 const PLAIN_FORMS: ReadonlySet<string> = new Set([
   'ref',
   'id',
@@ -75,7 +78,7 @@ const PLAIN_FORMS: ReadonlySet<string> = new Set([
 
 function isPlainUser(wire: string): boolean {
   try {
-    // As the engine reads it: of members with one name it takes the first.
+    // Parsed as the engine does: of duplicate members, the first is used.
     return isPlain(parseJson(wire));
   } catch (reason) {
     if (reason instanceof JsonError) return false;

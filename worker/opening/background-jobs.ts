@@ -1,4 +1,4 @@
-/** Builds of indexes, exports of the log, and removal of expired data: in one tab at a time. */
+/** Index builds, exports of the query log and removal of expired data: each runs in one tab at a time. */
 import { after } from '../../hosts/after.ts';
 import { IndexBuilds } from '../../hosts/index-builds.ts';
 import { SweepSchedule } from '../../hosts/sweep-schedule.ts';
@@ -19,13 +19,13 @@ export interface JobParts {
 }
 
 export interface BackgroundJobs {
-  /** Goes on soon with what was left undone when the database was closed. */
+  /** After a short delay, continues the work that was unfinished when the database was closed. */
   readonly start: () => void;
   readonly onCommit: (notice: CommitNotice) => void;
   readonly close: () => void;
 }
 
-/** The first queries of an app come at once, and should not wait for work that nobody waits for. */
+/** The first queries of an app arrive immediately after opening and should not wait for background work. */
 const START_AFTER_MS = 500;
 
 export function openJobs({ name, engine, files, logs, emit, report }: JobParts): BackgroundJobs {

@@ -1,4 +1,4 @@
-/** The store that a database is opened over. */
+/** Finds and opens the store of a database. */
 import type { SalvageResult } from '../../src/host/salvage.ts';
 import type { OpenOptions } from '../../src/host/open.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -9,40 +9,40 @@ import { browserFiles, type FileStorage } from '../files/idb-files.ts';
 import { forgetOutside } from '../sync/forget-outside.ts';
 import { browserVault, type TokenVault } from '../sync/token-vault.ts';
 
-/** What a host has around it. Left out: what a worker of a browser finds. */
+/** What a host provides. Defaults are those of a browser's worker. */
 export interface Surroundings {
-  /** The time, µs. */
+  /** The time in µs. */
   readonly clock?: () => number;
   readonly network?: Network;
   readonly vault?: TokenVault;
   readonly files?: FileStorage;
   /** Starts a worker that hashes passwords. */
   readonly startHashing?: () => Worker;
-  /** Aborted when the host is to end, where it is no thread of its own. */
+  /** Aborted when the host ends. Only for hosts that are not a thread of their own: a terminated thread releases its locks itself. */
   readonly ended?: AbortSignal;
 }
 
 /** Where databases are stored. */
 export interface DatabaseStorage extends Surroundings {
-  /** Opens what is stored under a name. */
+  /** Opens the store with this name, or creates it. */
   readonly openStore: (request: StoreRequest, handlers: StoreHandlers) => Promise<StoredDatabase>;
-  /** Deletes what is stored under a name, and is open in no tab. */
+  /** Deletes the stored database with this name. No tab may have it open. */
   readonly destroyStore: (name: string) => Promise<void>;
-  /** Brings what can be read of a damaged database into a store; absent: there is no layout here that could be damaged in part. */
+  /** Copies everything readable in a damaged database into a store. Undefined for storage that cannot be partially damaged. */
   readonly salvage?: (from: string, into: Store) => Promise<SalvageResult>;
-  /** Other workers can open the same. */
+  /** Other workers can open the same database. */
   readonly isShared: boolean;
 }
 
 export interface FoundStore {
   readonly stored: StoredDatabase;
-  /** Its user has signed out: its engine serves logins only. */
+  /** The user has signed out: the engine serves only logins. */
   readonly isLocked: boolean;
 }
 
 /**
- * Opens the store. Where its deletion was cut off, deletes it first.
- * @returns undefined when the page wants one database, `birth`, which was deleted meanwhile
+ * Opens the store. If an earlier deletion of the database was interrupted, completes it first.
+ * @returns undefined when the page expects the database `birth`, and that was deleted
  */
 export async function findStore(
   storage: DatabaseStorage,
@@ -62,8 +62,9 @@ export async function findStore(
 }
 
 /**
- * Deletes a database and what sync keeps beside it. That goes first, while the mark of the deletion is still in the store and makes the
- * next open continue; and again afterwards, for tabs that wrote it meanwhile.
+ * Deletes a database and the data that sync stores beside it. The sync data is deleted first, while the `forgotten` mark in the store
+ * still makes the next open complete an interrupted deletion. It is deleted again afterwards, because other tabs may have written it in
+ * between.
  */
 export async function destroyAll(
   name: string,

@@ -1,4 +1,4 @@
-/** Commits of this tab to the other tabs, and those of all tabs to what follows them here. */
+/** Sends the commits of this tab to the other tabs, and the commits of all tabs to their listeners in this worker. */
 import type { Engine } from '../../src/engine/engine.ts';
 import type { CommitNotice } from '../../src/engine/host.ts';
 import type { JoinedTabs } from './join-tabs.ts';
@@ -13,7 +13,7 @@ export function followCommits(
   followers: readonly CommitFollower[],
 ): void {
   engine.onCommit((notice) => {
-    // A tab with the lease has no other to notify; one that opens later reads the store.
+    // While this tab holds the lease, there is no other tab to notify. A tab that opens later reads the store.
     if (!lease?.isHeld()) tabs.broadcast({ type: 'commit', notice: shortNotice(notice) });
     feed.publish(notice, 'own');
   });
@@ -23,12 +23,12 @@ export function followCommits(
   });
 }
 
-/** Above so many keys, the notice says that anything may have changed: that is cheaper than sending the keys. */
+/** With more keys than this, the notice says that anything may have changed, which is cheaper than sending the keys. */
 const NOTICE_KEYS_MAX = 256;
 
 export function shortNotice(notice: CommitNotice): CommitNotice {
   const { ts, rows, entries } = notice;
   if (rows.length + entries.length <= NOTICE_KEYS_MAX) return notice;
-  // As if the commits before it had been missed.
+  // `previous: ts` makes it look as if the earlier commits had been missed.
   return { previous: ts, ts, rows: [], entries: [] };
 }

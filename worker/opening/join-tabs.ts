@@ -1,4 +1,4 @@
-/** The messages between the tabs that have a database open, and its lease. */
+/** The messages between the tabs that have a database open, and the lease. */
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { random } from '../browser/random.ts';
 import { CommitFeed } from '../tabs/commit-feed.ts';
@@ -17,19 +17,19 @@ export interface JoinedTabs {
   readonly tabs: Tabs;
   /** Commits of all tabs. */
   readonly feed: CommitFeed;
-  /** Undefined where there are no Web Locks: no tab holds a lease. */
+  /** Undefined where Web Locks are not available: then no tab holds a lease. */
   readonly lease: Lease | undefined;
-  /** To be awaited before the first commit: no other tab holds a lease from then on. */
+  /** Await this before the first commit: once it resolves, no other tab holds a lease. */
   readonly ready: Promise<void> | undefined;
-  /** Messages about sync that come before are dropped: a tab that begins to sync asks for the state. */
+  /** Sync messages that arrive before this call are dropped: a tab that starts to sync asks for the current state. */
   readonly listenToSync: (listener: (message: SyncTabMessage) => void) => void;
-  /** Ends the part in it of a tab that did not come to open the database. */
+  /** Leaves without notifying the other tabs, when this tab failed to open the database. */
   readonly giveUp: () => void;
-  /** And notifies the other tabs: one of them may be the only one now. */
+  /** Leaves and notifies the other tabs: one of them may now be the only one and acquire the lease. */
   readonly leave: () => void;
 }
 
-/** @param isShared false: there are no other tabs, and no lease is needed to know it */
+/** @param isShared false: there are no other tabs, so no lease is needed */
 export function joinTabs(
   name: string,
   { onDestroyed, onLock }: TabsHandlers,

@@ -1,4 +1,4 @@
-/** Sync: the copy of a hub's database that this one may be. */
+/** Sync: prepares the database to be a copy of a hub's database, if it is one or becomes one. */
 import { elapsed } from '../../hosts/clock.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { Engine } from '../../src/engine/engine.ts';
@@ -27,7 +27,7 @@ export interface CopyParts extends Pick<Surroundings, 'network' | 'vault' | 'fil
   readonly store: Store;
   readonly isLocked: boolean;
   readonly settings: Settings;
-  /** Of clients of the synced identity; undefined: another one is made. */
+  /** The secret that clients of the synced identity use. Undefined: a new one is generated. */
   readonly syncSecret: string | undefined;
   readonly local: OpenEngine;
   readonly longQueries: LongQueries | undefined;
@@ -38,7 +38,7 @@ export interface CopyParts extends Pick<Surroundings, 'network' | 'vault' | 'fil
 }
 
 export interface OpenCopy extends Pick<Replica, 'read'> {
-  /** Serves the synced identity too. */
+  /** Also accepts queries of the synced identity. */
   readonly engine: Engine;
   readonly sync: SyncSession;
   readonly isLoginOfCopy: LoginHost['isLoginOfCopy'];

@@ -27,12 +27,12 @@ export interface EngineParts
   readonly longQueries?: LongQueries | undefined;
 }
 
-/** The engine over what this device stores. */
+/** The engine over the data stored on this device. */
 export interface OpenEngine {
   readonly stored: Engine;
-  /** The same, which executes all queries here. */
+  /** The same engine, but it never passes long queries to the second worker. */
   readonly withoutTurns: Engine;
-  /** Of pending writes of a copy. */
+  /** Shows the effects of a copy's pending writes. */
   readonly view: ReplicaView;
   readonly passwords: EngineOptions['passwords'];
   readonly close: () => Promise<void>;
@@ -72,17 +72,17 @@ export function openEngine(parts: EngineParts): OpenEngine {
   });
   const stored = longQueries ? withLongQueries(withoutTurns, longQueries, clock) : withoutTurns;
   const close = async (): Promise<void> => {
-    // First: queries that wait for a hash fail, and the engine need not wait for them.
+    // First, so that queries waiting for a hash fail, and closing the engine does not wait for them.
     pool.close();
     await stored.close();
   };
   return { stored, withoutTurns, view, passwords, close };
 }
 
-/** A page that names its own secret must not be able to log in to a locked database by it. */
+/** When the database is locked, the page's own secret is ignored: otherwise the page could use it to get past the lock. */
 export const rootSecretOf = (given: string | undefined, isLocked: boolean): string =>
   (isLocked ? undefined : given) ?? `burrow-root-${encodeBase64Url(random(30))}`;
 
-/** One core is left to everything else. */
+/** Leaves one core for everything else. */
 const spareCores = (): number =>
   Math.min(HASHING_WORKERS_MAX, Math.max(1, (globalThis.navigator?.hardwareConcurrency ?? 2) - 1));

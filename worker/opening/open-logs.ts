@@ -16,10 +16,10 @@ export interface LogParts {
 }
 
 export interface OpenLogs {
-  /** Undefined: queries are not recorded. */
+  /** Undefined when queries are not logged. */
   readonly log: QueryLog | undefined;
   readonly exports: LogExports;
-  /** Removes what is older than it may be, also of the time when queries were recorded. */
+  /** Removes expired log entries, including those from a time when logging was on. */
   readonly sweep: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -31,7 +31,7 @@ export function openLogs({ name, store, settings, clock, report }: LogParts): Op
   const log = enabled ? recorded : undefined;
   const exports = new LogExports({
     ...common,
-    // What was recorded earlier can be exported while nothing is recorded.
+    // Earlier log entries can be exported even while logging is off.
     log: recorded,
     exclusively: (body) => unlessElsewhere(`burrow:exports:${name}`, body),
   });

@@ -1,6 +1,6 @@
 /**
- * Warm-up of the engine's code. What runs for the first time is interpreted, which takes several times as long as what the browser has
- * compiled. So while nobody asks for anything, pages of documents are read as an app reads them, and their answers dropped.
+ * Warm-up of the engine's code. Code that runs for the first time is interpreted, which takes several times as long as compiled code. So
+ * while the app is idle, pages of documents are read as an app would read them, and the results are discarded.
  */
 import type { Engine } from '../../src/engine/engine.ts';
 import { TurnOver } from '../../src/query/turn-over.ts';
@@ -8,27 +8,27 @@ import { isSmallDevice, savesData } from '../browser/device.ts';
 import { pause } from '../browser/pause.ts';
 
 export interface WarmUpParts {
-  /** Ends queries that take longer than their turn. */
+  /** Must end queries that take longer than their time slice. */
   readonly engine: Pick<Engine, 'query'>;
   readonly rootSecret: string;
 }
 
 interface WarmUpHost {
-  /** Resolves when there is time for a page. */
+  /** Resolves when the event loop is free for the next page. */
   readonly idle: () => Promise<void>;
-  /** ms, monotonic. */
+  /** Monotonic time in ms. */
   readonly now: () => number;
   readonly isStopped: () => boolean;
 }
 
-/** The first queries of an app come at once, and its blocks are read ahead before. */
+/** Wait this long after opening: the first queries of an app arrive immediately, and its blocks are prefetched before the warm-up. */
 const AFTER_MS = 1_000;
-/** Then browsers have compiled what is called for each document. */
+/** After this many pages, browsers have compiled the code that runs for each document. */
 const PAGES_MAX = 50;
 const ALL_MS_MAX = 250;
-/** A query that comes meanwhile waits for one page. */
+/** A query that arrives during the warm-up waits for at most one page. */
 const PAGE_MS_MAX = 20;
-/** Pages grow while they take less. */
+/** The page size is doubled as long as a page takes less than this. */
 const PAGE_MS = 10;
 const FIRST_SIZE = 4;
 const SIZE_MAX = 64;
@@ -36,7 +36,7 @@ const SIZE_MAX = 64;
 /** A part of wire JSON. */
 type Wire = unknown;
 
-/** Returns the way to stop. */
+/** @returns a function that stops the warm-up */
 export function beginWarmUp(
   parts: WarmUpParts & { readonly report: (reason: unknown) => void },
 ): () => void {

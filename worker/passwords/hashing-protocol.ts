@@ -1,2 +1,2 @@
-/** The name of a worker that hashes; it answers password jobs one by one, in order. */
+/** The name of a hashing worker. It processes password jobs one at a time, in order. */
 export const HASHING_NAME = 'burrow-hashing';

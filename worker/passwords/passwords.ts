@@ -1,4 +1,7 @@
-/** bcrypt in workers of its own, so that a login holds up nothing else. Without them (no nested workers, a strict policy) it runs here, in slices. */
+/**
+ * Runs bcrypt in separate workers, so that a login does not block queries. Where no worker can be started (no nested workers, a strict
+ * content security policy), it runs in this worker, in time slices.
+ */
 import { passwordChecks, type PasswordAnswer, type PasswordJob } from '../../hosts/passwords.ts';
 import type { EngineOptions } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
@@ -11,7 +14,7 @@ export interface PasswordPoolOptions {
   readonly workersMax: number;
 }
 
-/** Long enough for a slow phone at the highest cost; past it the worker counts as lost. */
+/** Long enough for a slow phone at the highest cost. A worker that takes longer is considered lost. */
 const JOB_MS = 60_000;
 const IDLE_MS = 30_000;
 
@@ -32,7 +35,7 @@ export class PasswordPool {
   private readonly options: PasswordPoolOptions;
   private readonly queue: Pending[] = [];
   private readonly helpers = new Set<Helper>();
-  /** Workers cannot be had here. */
+  /** No worker could be started, or one has failed: passwords are hashed in this worker. */
   private runsInline = false;
 
   constructor(options: PasswordPoolOptions) {
@@ -99,7 +102,7 @@ export class PasswordPool {
     helper.busy = undefined;
   }
 
-  /** A worker failed: from here on passwords are hashed in this one, and nothing that waits is lost. */
+  /** After a worker has failed, passwords are hashed in this worker. Waiting jobs are executed here too. */
   private goAlone(failed: Helper | undefined): void {
     this.runsInline = true;
     if (failed) this.drop(failed);
@@ -107,6 +110,6 @@ export class PasswordPool {
   }
 }
 
-/** This very file again, in another role: bundlers need to know of one worker only. */
+/** Starts this same file under another name, so that bundlers need to handle only one worker. */
 export const startHashingWorker = (): Worker =>
   new Worker(self.location.href, { type: 'module', name: HASHING_NAME });

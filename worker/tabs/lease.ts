@@ -1,34 +1,34 @@
 /**
- * The lease: proof that no other tab has the database open. While it is held, nobody else commits, so what is cached stays true
- * without asking the store.
+ * The lease: proof that no other tab has the database open. While this tab holds it, no other tab commits, so cached data stays valid
+ * without reading the store.
  *
- * - Each open tab holds a lock of its own; the list of these locks shows which tabs are open.
+ * - Each open tab holds a lock of its own. The list of these locks shows which tabs are open.
  * - A tab has the lease when it holds the lock `burrow:alone:…` exclusively and then finds no other tab in the list.
- * - A tab that opens takes that lock (shared) before it may commit: the tab with the lease is notified and releases it. From a tab
- *   that does not answer (frozen) the lock is stolen, and its last lease is waited out.
- * - A lease lasts a moment past the last proof that the lock is held. It is counted from before the proof was requested, on the
- *   monotonic clock; a tab that was frozen finds its lease expired when it thaws.
+ * - A tab that opens takes that lock (shared) before it may commit: the tab with the lease is notified and releases it. If that tab does
+ *   not respond (frozen), the lock is stolen, and the new tab waits until the old lease has expired.
+ * - A lease lasts for a moment after the last proof that the lock is held, counted from before the proof was requested, on the monotonic
+ *   clock. A tab that was frozen finds its lease expired when it resumes.
  */
 
 export interface LeaseOptions {
   readonly name: string;
   readonly id: string;
   readonly locks: LockManager;
-  /** Monotonic, ms. */
+  /** Monotonic time in ms. */
   readonly now: () => number;
   /** Notifies the other tabs that this one is opening. */
   readonly announce: () => void;
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** How long a proof lasts. */
+/** How long a proof is valid, in ms. */
 export const LEASE_MS = 1000;
-/** Age of the proof at which a new one is requested. */
+/** Age of the proof, in ms, at which a new one is requested. */
 const RENEW_MS = 400;
 const RETRY_MS = 2000;
-/** How long a tab may take to release the lock before it is stolen. */
+/** How long, in ms, a tab may take to release the lock before the lock is stolen. */
 export const ANSWER_MS = 1000;
-/** Added to the other tab's lease: monotonic clocks of two processes tick alike, timers are not exact. */
+/** Added to the remaining time of another tab's lease: monotonic clocks of two processes run equally fast, but timers are not exact. */
 const MARGIN_MS = 200;
 
 type State =
@@ -43,7 +43,7 @@ export class Lease {
   private isBusy = false;
   /** How often this tab has acquired the lease. */
   private terms = 0;
-  /** Number of announcements of other tabs. */
+  /** Number of announcements by other tabs. */
   private announced = 0;
   private leave: (() => void) | undefined = undefined;
 
@@ -53,7 +53,7 @@ export class Lease {
     this.tabPrefix = `burrow:tab:${options.name}:`;
   }
 
-  /** To be awaited before the first commit: afterwards no other tab holds a lease. */
+  /** Await this before the first commit: once it resolves, no other tab holds a lease. */
   async join(): Promise<void> {
     await new Promise<void>((joined, failed) => {
       const held = new Promise<void>((resolve) => {
@@ -82,12 +82,12 @@ export class Lease {
     return age < LEASE_MS;
   }
 
-  /** A number that stays the same while no other tab can commit; undefined: one can. */
+  /** A number that does not change as long as no other tab can commit. Undefined when another tab can. */
   term(): number | undefined {
     return this.isHeld() ? this.terms : undefined;
   }
 
-  /** Another tab is opening. */
+  /** Called when another tab is opening the database. */
   giveUp(): void {
     const { state } = this;
     this.announced++;
@@ -96,7 +96,7 @@ export class Lease {
     if (state.kind === 'exclusive') state.release();
   }
 
-  /** Another tab has closed: this one may be the only one now. */
+  /** Called when another tab has closed: this one may now be the only one. */
   onLeft(): void {
     void this.tryAcquire();
   }
@@ -122,7 +122,7 @@ export class Lease {
     impatience.abort();
     if (await passed) return;
     const waitOut = () => wait(LEASE_MS + MARGIN_MS);
-    // Rejected when another tab that opens has stolen it in turn. The old lease ends all the same.
+    // Rejected when another opening tab has stolen the lock in turn. The old lease must be waited out in that case too.
     await locks.request(this.lockName, { steal: true }, waitOut).catch(waitOut);
   }
 
@@ -137,7 +137,7 @@ export class Lease {
     }
   }
 
-  /** Resolves when it is known whether this tab has the lease; if so, the lock stays held. */
+  /** Resolves when it is known whether this tab has the lease. If it has, the lock stays held. */
   private acquire(): Promise<void> {
     const { locks } = this.options;
     return new Promise((settled) => {
@@ -152,7 +152,7 @@ export class Lease {
           const requestedAt = this.options.now();
           const { announced } = this;
           const { isOwner, others } = await this.readLocks();
-          // A tab that announced itself meanwhile may be missing in the list, and announces itself only once.
+          // A tab that announced itself in the meantime may be missing from the list, and it announces itself only once.
           if (!isOwner || others > 0 || announced !== this.announced || !this.leave) return;
           const held = new Promise<void>((release) => {
             this.terms += 1;
@@ -161,7 +161,7 @@ export class Lease {
           settled();
           await held;
         })
-        // Rejected when a tab stole it that was not answered in time.
+        // Rejected when another tab stole the lock because this one did not respond in time.
         .then(lost, lost);
     });
   }

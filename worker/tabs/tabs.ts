@@ -1,10 +1,10 @@
-/** Messages between the tabs of one origin about one database. Hints only: correctness rests on the store. */
+/** Messages between the tabs of one origin about one database. They are only hints: correctness depends on the store alone. */
 import type { CommitNotice } from '../../src/engine/host.ts';
 import type { SyncMessage } from '../../src/host/sync.ts';
 
 export type TabMessage =
   | { readonly type: 'commit'; readonly notice: CommitNotice }
-  /** A tab opens the database: the tab with the lease releases it. */
+  /** A tab is opening the database: the tab with the lease releases it. */
   | { readonly type: 'opening' }
   | { readonly type: 'left' }
   /** The database was locked or unlocked. */
@@ -18,15 +18,15 @@ export type TabMessage =
 export type SyncTabMessage =
   | { readonly type: 'sync-beat' }
   | { readonly type: 'sync-kick' }
-  /** There are files to be sent. */
+  /** There are files to send. */
   | { readonly type: 'sync-files' }
-  /** As `SyncerEvents.onFiles`. */
+  /** See `SyncerEvents.onFiles`. */
   | { readonly type: 'sync-arrivals'; readonly files: readonly string[] }
   /** A tab has logged in: the token is in the vault. */
   | { readonly type: 'sync-login' }
   /** A tab asks for the state of sync. */
   | { readonly type: 'sync-ask' }
-  /** As `SyncerEvents.onRound`. */
+  /** See `SyncerEvents.onRound`. */
   | {
       readonly type: 'sync-round';
       readonly since: number;

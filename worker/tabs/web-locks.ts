@@ -1,10 +1,10 @@
-/** Work that one tab does for all. Without Web Locks each tab does it, which the store keeps correct. */
+/** Work that one tab does for all. Where Web Locks are not available, every tab does it, and the store keeps that correct. */
 
-/** Undefined where there are none. */
+/** Undefined where Web Locks are not available. */
 export const lockManager = (): LockManager | undefined =>
   typeof navigator === 'undefined' ? undefined : navigator.locks;
 
-/** Runs `body` under the lock; waits for the lock until `signal`. */
+/** Runs `body` under the lock. Waits for the lock until `signal` is aborted. */
 export const inTurn = (
   name: string,
   body: () => Promise<void>,
@@ -21,8 +21,8 @@ export async function unlessElsewhere(name: string, body: () => Promise<void>): 
 }
 
 /**
- * Runs `body` under the lock. Its signal is aborted when another tab has stolen the lock.
- * @param how `steal`: whoever has it loses it, also a tab that is frozen
+ * Runs `body` under the lock. The signal passed to `body` is aborted when another tab has stolen the lock.
+ * @param how with `steal`, the lock is taken from its holder, even from a frozen tab
  */
 export async function whileHeld(
   name: string,
@@ -39,7 +39,7 @@ export async function whileHeld(
   }
 }
 
-/** Takes a lock that is held as long as this worker lives. @param ended its end, where it is no thread of its own */
+/** Takes a lock and holds it until this worker ends. @param ended aborted when the host ends, if the host is not a thread of its own */
 export function holdForLife(name: string, ended?: AbortSignal): Promise<void> {
   const locks = lockManager();
   if (!locks) return Promise.resolve();
