@@ -1,32 +1,33 @@
 /**
- * When a database was created, stored inside and outside of it, so that a lost, replaced or rolled-back one is noticed. The stamp
- * inside lies in every object store, under a number that no row has for its key. See docs/decisions/0003-durability-and-loss.md.
+ * The identity and format of a database, stored in the database (stamps) and outside it (marker), to detect that a database was lost,
+ * replaced or rolled back. Each object store contains a stamp, under a number that no row has as its key. See
+ * docs/decisions/0003-durability-and-loss.md.
  */
 import { Refusal } from '../../src/errors.ts';
 import type { Row, RowAddress } from '../../src/store/port.ts';
 import { newerDatabase } from './idb-failure.ts';
 import type { NativeTransaction } from './native-transaction.ts';
 
-/** What was lost before this store was opened. `head` counts as the head row does; undefined: not known. */
+/** What was lost before this store was opened. `head` and `lastHead` are times of commits in µs, as in the head row. */
 export type Loss =
-  /** The database was gone, and a new, empty one took its place. */
+  /** The database was gone and has been replaced by a new, empty one. */
   | { readonly kind: 'recreated'; readonly lastHead: number }
-  /** It has gone back to an earlier state. */
+  /** The database has returned to an earlier state. */
   | { readonly kind: 'rolled-back'; readonly lastHead: number; readonly head: number };
 
 export interface Birth {
   readonly birth: string;
-  /** Of the stored data. */
+  /** Format of the stored data. */
   readonly format: number;
 }
 
 export interface Stamp extends Birth {
   readonly k: typeof STAMP_KEY;
-  /** The birth in the marker outside when this database was created. */
+  /** The birth that the marker outside had when this database was created. */
   readonly replaces?: string;
-  /** Not yet acknowledged. Only in `meta`. */
+  /** A loss that is not acknowledged yet. Only in `meta`. */
   readonly loss?: Loss;
-  /** The rows that were copied into log and blocks are not all removed yet. Only in `meta`. */
+  /** Set until all rows that were copied into log and blocks are removed. Only in `meta`. */
   readonly formerRows?: true;
 }
 
@@ -35,7 +36,7 @@ export interface Marker {
   readonly head: number;
 }
 
-/** The row whose value grows with each commit, and how to read it. */
+/** The row whose value grows with each commit, and how to read that value. */
 export interface HeadRow {
   readonly address: RowAddress;
   read(row: Row | undefined): number;
@@ -43,26 +44,27 @@ export interface HeadRow {
 
 export const STAMP_KEY = 0;
 
-/** An object store that has a stamp. */
+/** An object store that contains a stamp. */
 export interface StampedStore {
   readonly name: string;
-  /** The member of its rows that is their key. */
+  /** The property of its rows that is their key. */
   readonly key: string;
-  /** Databases of former versions of the app came into being without it. */
+  /** Databases that older versions of the app created do not have this object store. */
   readonly isLater?: true;
 }
 
 const NOT_COUNTED = Promise.resolve(undefined);
 
 export interface SettledStamp {
-  /** Of `meta`. */
+  /** The stamp in `meta`. */
   readonly stamp: Stamp;
   readonly isNew: boolean;
 }
 
 /**
- * What the stamps say, made whole or refused. Runs in a transaction over all object stores.
- * @throws Refusal `local_data_loss`; `storage_unavailable` when the data is of a newer format
+ * Checks the stamps of all object stores. A new database gets its stamps; an object store added by a newer version of the app gets its
+ * own. Runs in a transaction over all object stores.
+ * @throws Refusal `local_data_loss` when stamps are missing or differ; `storage_unavailable` when the data has a newer format
  */
 export async function settleStamps(
   tx: NativeTransaction,
@@ -85,7 +87,7 @@ export async function settleStamps(
   return { stamp, isNew: false };
 }
 
-/** What was lost, also noted in the stamp. @param head of the last commit that is there */
+/** What was lost; also records it in the stamp. @param head time of the last commit in the database */
 export function settleLoss(
   tx: NativeTransaction,
   stamp: Stamp,
@@ -113,35 +115,35 @@ async function stampNew(
   return stamp;
 }
 
-/** An object store that a database from before it has just been given, empty. */
+/** Stamps an empty object store that an upgrade has just added to an older database. */
 function stampAdded(tx: NativeTransaction, { name }: StampedStore, stamp: Stamp): Birth {
   const { loss: _, ...own } = stamp;
   tx.putRaw(name, own);
   return own;
 }
 
-/** Undefined: nothing was lost. @param head of the last commit that is there */
+/** Undefined when nothing was lost. @param head time of the last commit in the database */
 export function lossAt(
   { birth, replaces }: Stamp,
   head: number,
   outside: Marker | undefined,
 ): Loss | undefined {
-  // The marker outside did not have this birth yet when the browser stopped.
+  // The browser stopped after this database was created, but before its birth was written to the marker.
   if (!outside || outside.birth === replaces) return undefined;
   if (outside.birth !== birth) return { kind: 'recreated', lastHead: outside.head };
   return outside.head > head ? { kind: 'rolled-back', lastHead: outside.head, head } : undefined;
 }
 
-/** @throws Refusal when the database is not the one that was opened any more, or not in the format this code writes */
+/** @throws Refusal when the stamp is not that of the database that was opened, or has another format than this code writes */
 export function requireBirth(stamp: unknown, expected: Birth): void {
   if (!isBirth(stamp) || stamp.birth !== expected.birth) throw replaced();
   if (stamp.format !== expected.format) throw newerDatabase();
 }
 
-/** What the names of commits to this database, in this format, begin with. */
+/** The prefix of the names of all commits to this database in this format. */
 export const birthPrefix = ({ birth, format }: Birth): string => `${birth}.${format}.`;
 
-/** The application knows of the loss. */
+/** Removes the loss from the stamp, once the application has acknowledged it. */
 export async function forgetLoss(tx: NativeTransaction): Promise<void> {
   const stamp = await tx.raw('meta', STAMP_KEY);
   if (!isStamp(stamp)) throw replaced();
@@ -151,11 +153,11 @@ export async function forgetLoss(tx: NativeTransaction): Promise<void> {
 
 export const markerText = ({ birth, head }: Marker): string => JSON.stringify({ birth, head });
 
-/** Undefined when the text is no marker. */
+/** Undefined when the text is not a valid marker. */
 export function parseMarker(text: string | undefined): Marker | undefined {
   if (text === undefined) return undefined;
   try {
-    // `null` has no members: that throws too.
+    // `null` has no properties: destructuring it throws too.
     const { birth, head } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     return typeof birth === 'string' && typeof head === 'number' ? { birth, head } : undefined;
   } catch {
@@ -169,7 +171,7 @@ function isBirth(value: unknown): value is Birth {
   return typeof value.birth === 'string' && typeof value.format === 'number';
 }
 
-/** Written by this file only: what has a birth is whole. */
+/** Only this file writes stamps, so a stamp that has a birth is complete. */
 export const isStamp = (value: unknown): value is Stamp => isBirth(value) && 'k' in value;
 
 export const replaced = (): Refusal =>

@@ -1,4 +1,4 @@
-/** What stores of a browser offer beside the port, and what they do alike. */
+/** What a browser's stores offer in addition to the store port, and the code that they share. */
 import type { Store } from '../../src/store/port.ts';
 import { forgetLoss, STAMP_KEY, type Loss } from './birth-stamp.ts';
 import { deleteDatabase } from './idb-connection.ts';
@@ -9,20 +9,20 @@ import { dropping } from './row-transactions.ts';
 import { removeMarksOf } from './write-mark.ts';
 
 export interface BrowserStore extends Store {
-  /** Mark of this database, made with it. */
+  /** Random identifier of this database, generated when it was created. */
   readonly birth: string;
-  /** It was made by being opened. */
+  /** Opening the store created the database. */
   readonly isNew: boolean;
-  /** What had been lost when the store was opened; until `acknowledgeLoss()` also at the next open. */
+  /** What had been lost when the store was opened. Reported again at each open until `acknowledgeLoss()` is called. */
   readonly loss: Loss | undefined;
   acknowledgeLoss(): Promise<void>;
-  /** Closes the store and deletes the database and all that is kept outside it. */
+  /** Closes the store and deletes the database and everything that is stored for it outside IndexedDB. */
   destroy(): Promise<void>;
 }
 
 const META = { stores: ['meta'], mode: 'readwrite', durability: 'strict' } as const;
 
-/** The loss that a store reported when it was opened is not reported again. */
+/** Stops reporting the loss that the store reported when it was opened. */
 export const acknowledgeLoss = (reconnecting: ReconnectingConnection): Promise<void> =>
   reconnecting.run(async (connection) => {
     const tx = await reconnecting.begin(
@@ -35,16 +35,16 @@ export const acknowledgeLoss = (reconnecting: ReconnectingConnection): Promise<v
     await tx.commit();
   });
 
-/** Deletes a database that is not open here, and all that is kept outside it. */
+/** Deletes a database that is not open here, and everything that is stored for it outside IndexedDB. */
 export async function destroyStore(
   name: string,
   { marker }: Pick<ConnectionOptions, 'marker'> = {},
 ): Promise<void> {
   const outside = marker === undefined ? await openOutsideMarker(name) : marker;
-  // First: a marker without a database would be taken for a loss.
+  // First, because a marker without a database looks like a loss.
   await outside?.remove();
   await deleteDatabase(name);
-  // Another tab may have written it anew until it was notified of the deletion.
+  // Again, because another tab may have written the marker before it was notified of the deletion.
   await outside?.remove();
   await removeMarksOf(name);
 }

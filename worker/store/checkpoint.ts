@@ -1,4 +1,4 @@
-/** Keeps the marker outside in step with the database: its birth at once, its head now and then. */
+/** Keeps the marker outside up to date with the database: its birth immediately, its head from time to time. */
 import type { Row } from '../../src/store/port.ts';
 import { markerText, parseMarker, type HeadRow, type Marker } from './birth-stamp.ts';
 import { unlessLate } from './deadline.ts';
@@ -6,20 +6,20 @@ import { openOutsideMarker, type OutsideMarker } from './outside-marker.ts';
 
 export interface CheckpointOptions {
   readonly head: HeadRow;
-  /** Where the birth is kept outside; `null`: nowhere. Absent: where the browser can. */
+  /** The marker to use. `null`: none. Default: one in the browser's storage, if available. */
   readonly marker?: OutsideMarker | null;
-  /** How long the marker outside may lag behind the head. */
+  /** How long, in ms, the marker may lag behind the head. */
   readonly checkpointMs?: number;
 }
 
 const CHECKPOINT_MS = 5_000;
 
-/** A marker that cannot be read or written counts as none: no reason to fail. */
+/** A marker that cannot be read or written is treated as missing; no operation fails because of it. */
 export class Checkpoint {
   private readonly options: CheckpointOptions;
   private readonly opening: Promise<OutsideMarker | undefined>;
   private birth = '';
-  /** The latest head row that the marker does not have. */
+  /** The latest head row that has not been written to the marker. */
   private waiting: Row | undefined = undefined;
   private timer: ReturnType<typeof setTimeout> | undefined = undefined;
   private isOver = false;
@@ -37,7 +37,7 @@ export class Checkpoint {
     return parseMarker(await unlessLate(reading));
   }
 
-  /** From now on the marker has this birth. */
+  /** From now on the marker contains this birth. */
   begin(marker: Marker, outside: Marker | undefined): void {
     this.birth = marker.birth;
     if (outside?.birth !== marker.birth || outside.head > marker.head) void this.write(marker);
@@ -50,7 +50,7 @@ export class Checkpoint {
     this.timer ??= setTimeout(() => void this.flush(), ms);
   }
 
-  /** The marker has all that was recorded until now. */
+  /** Resolves when the marker contains everything recorded so far. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -60,7 +60,7 @@ export class Checkpoint {
     await unlessLate(this.writing);
   }
 
-  /** Nothing is noted any more: the database is another's. */
+  /** Stops writing the marker: it now belongs to another database. */
   async abandon(): Promise<void> {
     this.isOver = true;
     this.waiting = undefined;

@@ -1,6 +1,6 @@
 import type { Refusal } from '../../src/errors.ts';
 
-/** The promise's own end, or `late()` thrown after `ms`. */
+/** Settles as the promise does, or rejects with `late()` after `ms`. */
 export function within<T>(
   ms: number,
   promise: PromiseLike<T>,
@@ -23,6 +23,6 @@ export function within<T>(
 
 const PATIENCE_MS = 2_000;
 
-/** Of what nothing fails for: the promise's value; undefined when it is rejected, or takes longer than two seconds. */
+/** For promises whose failure is harmless: the promise's value, or undefined when it rejects or takes longer than two seconds. */
 export const unlessLate = <T>(promise: PromiseLike<T>): Promise<T | undefined> =>
   within(PATIENCE_MS, promise, () => undefined).catch(() => undefined);

@@ -1,4 +1,7 @@
-/** A connection to one database of IndexedDB. Dexie opens and upgrades it and knows the browsers' oddities; nothing opens by itself. */
+/**
+ * A connection to one IndexedDB database. Dexie opens and upgrades it and works around browser bugs. A connection is only opened
+ * explicitly.
+ */
 import { Dexie } from 'dexie';
 import { Refusal } from '../../src/errors.ts';
 import { within } from './deadline.ts';
@@ -14,29 +17,29 @@ import {
 } from './layouts.ts';
 import type { InFlight } from './in-flight.ts';
 
-/** How long transactions may take to end before a connection is closed all the same. */
+/** How long to wait, in ms, for running transactions before the connection is closed anyway. */
 const DRAIN_MS = 1000;
 
-/** What another tab does to the database. */
+/** What another tab did to the database. */
 export type Superseding = 'upgraded by another tab' | 'deleted by another tab';
 
 export interface ConnectionEvents {
-  /** Another tab upgrades the database, or deletes it; the connection has given way. */
+  /** Another tab is upgrading or deleting the database. This connection has already been closed to allow it. */
   onSuperseded(by: Superseding): void;
 }
 
 export interface Connection {
   readonly idb: IDBDatabase;
-  /** The browser has closed it: storage was cleared, or its process died. */
+  /** The browser has closed the connection: storage was cleared, or its process died. */
   readonly isLost: boolean;
-  /** What it has given way to. */
+  /** What another tab did that closed this connection. Undefined if it was not closed for another tab. */
   readonly superseded: Superseding | undefined;
   readonly inFlight: InFlight;
-  /** Transactions under way may end, others do not begin. Resolves when they have, or after a second: it is closed then. */
+  /** Rejects transactions that have not begun, waits for the running ones, for at most one second, and closes the connection. */
   close(reason: () => Error): Promise<void>;
 }
 
-/** @throws Refusal `storage_blocked`, `storage_unavailable`; TransactionFailure with what the browser said */
+/** @throws Refusal `storage_blocked`, `storage_unavailable`; TransactionFailure with the browser's error */
 export async function connect(
   name: string,
   layout: Layout,
@@ -62,7 +65,7 @@ export async function connect(
   try {
     await within(deadlineMs, opening, blocked);
   } catch (reason) {
-    // It may still open later, and would then stand in the way of others.
+    // The connection may still open later; it must be closed then, or it would block other tabs.
     opening.then(
       () => dexie.close(),
       () => undefined,
@@ -71,7 +74,7 @@ export async function connect(
     const cause = said(flipFailed ? flipFailed.reason : reason);
     throw cause instanceof DOMException ? new TransactionFailure(cause, false) : refusalOf(cause);
   }
-  // Dexie opens a newer layout as it is.
+  // Dexie opens a database of a newer version without an error.
   const version = dexie.backendDB().version;
   if (version > versionOf(layout)) {
     dexie.close();
@@ -87,7 +90,7 @@ function connectionOf(dexie: Dexie, inFlight: InFlight, events: ConnectionEvents
     isLost: false,
     superseded: undefined as Superseding | undefined,
     inFlight,
-    // WebKit never frees a connection that is closed, with its worker, amid a transaction.
+    // WebKit never frees a connection that is closed, together with its worker, during a transaction. So `close` waits for transactions.
     async close(reason: () => Error) {
       inFlight.refuseWaiting(reason);
       await inFlight.drain(DRAIN_MS);
@@ -98,7 +101,7 @@ function connectionOf(dexie: Dexie, inFlight: InFlight, events: ConnectionEvents
     connection.isLost = true;
     dexie.close();
   });
-  // Dexie's own handler would close too, and write to the console.
+  // Dexie's own handler would also close the connection, and would write to the console.
   connection.idb.onversionchange = null;
   connection.idb.addEventListener('versionchange', ({ newVersion }) => {
     dexie.close();
@@ -109,21 +112,24 @@ function connectionOf(dexie: Dexie, inFlight: InFlight, events: ConnectionEvents
   return connection;
 }
 
-/** What else the transaction does that makes a database of rows on the move a packed one. */
+/** Additional work in the upgrade transaction that turns a database of rows that is being moved into a packed one. */
 export type Flip = (tx: IDBTransaction) => void;
 
-/** A database of rows becomes a packed one only by a flip, and one that is gone is not made anew by a move. What is packed may become packed otherwise. */
+/**
+ * Whether an upgrade is allowed. A database of rows becomes packed only by a flip, and a move must not recreate a deleted database. A
+ * packed database may be upgraded to a newer packed layout.
+ */
 function mayUpgrade(layout: Layout, oldVersion: number): boolean {
   const isThere = oldVersion >= FIRST_VERSION;
   if (layout.version === MOVING_LAYOUT.version) return isThere;
   return layout.kind === 'rows' || !isThere || oldVersion >= FIRST_PACKED_VERSION;
 }
 
-/** @param mayGoOn returns false: what is stored stays as it is */
+/** @param mayGoOn if it returns false, the upgrade is aborted and the database stays as it is */
 const guarded = (mayGoOn: (tx: IDBTransaction, oldVersion: number) => boolean): IDBFactory => ({
   open(...args) {
     const request = indexedDB.open(...args);
-    // Ahead of Dexie's.
+    // Added before Dexie's listener, so it runs first.
     request.addEventListener('upgradeneeded', (event) => {
       const tx = request.transaction;
       if (!tx || mayGoOn(tx, event.oldVersion)) return;
@@ -137,7 +143,10 @@ const guarded = (mayGoOn: (tx: IDBTransaction, oldVersion: number) => boolean): 
   cmp: (...both) => indexedDB.cmp(...both),
 });
 
-/** A tab that has a database of rows open would give way to an upgrade that is taken back. */
+/**
+ * Checks the version before it opens a packed database: an upgrade request would close the connections of tabs that use the database as
+ * rows, even though the upgrade is then aborted.
+ */
 async function opened(dexie: Dexie, layout: Layout, flip: Flip | undefined): Promise<unknown> {
   if (layout.kind === 'packed' && !flip) {
     const known = await indexedDB.databases?.().catch(() => []);
@@ -149,8 +158,8 @@ async function opened(dexie: Dexie, layout: Layout, flip: Flip | undefined): Pro
 }
 
 /**
- * A frozen tab may stand in the way, or nobody: WebKit takes its time for what is large, and says "blocked" of a connection whose last
- * transaction is not over yet.
+ * Deletion may take long because of a frozen tab, but not only then: WebKit is slow to delete large databases, and reports "blocked" for
+ * a connection whose last transaction has not ended yet.
  */
 const DELETE_MS = 30_000;
 
@@ -163,7 +172,7 @@ export async function deleteDatabase(name: string): Promise<void> {
   }
 }
 
-/** What is stored has the other layout. */
+/** The database is stored in the other layout. */
 export class MadeWith extends Refusal {
   readonly layout: Layout;
 

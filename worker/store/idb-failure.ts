@@ -1,8 +1,8 @@
-/** What IndexedDB can answer instead of doing it, and the refusal that a caller gets for it. */
+/** Errors of IndexedDB, and the refusals that callers get for them. */
 import { Refusal } from '../../src/errors.ts';
 import { KeyTaken } from '../../src/store/port.ts';
 
-/** How a dead connection shows: WebKit after a wake (dexie #2296), Chromium after a forced close. */
+/** Errors that a dead connection causes: in WebKit after the device wakes up (dexie #2296), in Chromium after a forced close. */
 const LOSSES: ReadonlySet<string> = new Set([
   'InvalidStateError',
   'UnknownError',
@@ -10,10 +10,10 @@ const LOSSES: ReadonlySet<string> = new Set([
   'TransactionInactiveError',
 ]);
 
-/** A transaction failed by itself, not by what its body threw. */
+/** The transaction itself failed; its body did not throw. */
 export class TransactionFailure extends Error {
   readonly reason: unknown;
-  /** False: nothing of it was written. True: its commit was on the way, and may have arrived. */
+  /** False: nothing was written. True: the commit had been requested, and may have succeeded. */
   readonly mayBeCommitted: boolean;
 
   constructor(reason: unknown, mayBeCommitted: boolean) {
@@ -22,17 +22,17 @@ export class TransactionFailure extends Error {
     this.mayBeCommitted = mayBeCommitted;
   }
 
-  /** The same again on a new connection may do. */
+  /** The transaction may succeed if it is retried on a new connection. */
   get isConnectionLoss(): boolean {
     return LOSSES.has(nameOf(this.reason));
   }
 }
 
-/** What a caller gets: our own errors as they are, what the browser said of a transaction as a refusal. */
+/** The error that a caller gets: our own errors unchanged, errors of the browser as a refusal. */
 export function thrownFor(thrown: unknown): unknown {
   if (!(thrown instanceof TransactionFailure)) return thrown;
   const { reason } = thrown;
-  // No index is unique: only a key can clash.
+  // No index is unique, so only a primary key can violate a constraint.
   if (nameOf(reason) === 'ConstraintError') return new KeyTaken({ cause: reason });
   return reason instanceof DOMException || !(reason instanceof Error) ? refusalOf(reason) : reason;
 }
@@ -73,7 +73,7 @@ export const newerDatabase = (options?: ErrorOptions): Refusal =>
     options,
   );
 
-/** What the browser said when a database did not open: Dexie wraps it. */
+/** The browser's own error when a database failed to open. Dexie wraps it. */
 export function said(reason: unknown): unknown {
   const isWrapped = typeof reason === 'object' && reason !== null && 'inner' in reason;
   return isWrapped && reason.inner instanceof DOMException ? reason.inner : reason;

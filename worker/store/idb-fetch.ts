@@ -1,6 +1,6 @@
 /**
- * What one fetch asks of IndexedDB. How large a row is shows only when it is there: with a bound of bytes a few are asked for at a time, and
- * nothing more once there are enough.
+ * Sends the requests of one fetch to IndexedDB. The size of a row is known only after it has arrived, so with a byte limit a few rows are
+ * requested at a time, and no more once the limit is reached.
  */
 import type { Key } from '../../src/codec/key.ts';
 import { entryBytes, rowBytes } from '../../src/store/port.ts';
@@ -8,16 +8,16 @@ import type { Entry, Found, Range, Row, RowAddress, Space } from '../../src/stor
 import { rangeAfter } from '../../src/store/scan.ts';
 import { readsRows, requestRange, rowOf, type OnResult, type StoredRow } from './idb-rows.ts';
 
-/** Rows asked for and not yet there, as long as there is a bound. */
+/** How many rows may be requested and not yet received, if there is a byte limit. */
 const ROWS_UNDER_WAY = 64;
-/** The same of ranges, and what one request of a range asks for. */
+/** The same limit for the rows of ranges, and the number of rows that one request of a range reads. */
 const RANGE_ROWS_UNDER_WAY = 256;
 const PIECE_ROWS = 128;
 
 export interface FetchSource {
   readonly store: (space: Space) => IDBObjectStore;
   readonly onResult: OnResult;
-  /** A row of `meta` was looked at. */
+  /** Called for each row of `meta` that is read. */
   readonly onMeta: (key: Key, commit: string | undefined) => void;
 }
 
@@ -27,7 +27,7 @@ export interface FetchRequest {
   readonly bytesMax: number;
 }
 
-/** Requests go out now, and in the turns in which others are answered. */
+/** Sends requests now, and more of them as earlier ones are answered. */
 export function requestAll(
   source: FetchSource,
   { rows, ranges, bytesMax }: FetchRequest,
@@ -51,13 +51,13 @@ export function requestAll(
 interface RequestQueueOptions<Wanted> {
   readonly wanted: readonly Wanted[];
   readonly bytesMax: number;
-  /** Under way, as long as there is a bound of bytes. */
+  /** How many rows may be requested and not yet received, if there is a byte limit. */
   readonly rowsMax: number;
   readonly ask: (wanted: Wanted, at: number) => void;
   readonly onOver: () => void;
 }
 
-/** Things asked for one after the other: few rows at a time where bytes are bounded, and nothing more once there are enough. */
+/** Sends requests in order. With a byte limit, few rows are requested at a time, and no more once the limit is reached. */
 class RequestQueue<Wanted> {
   isOver = false;
   private readonly options: RequestQueueOptions<Wanted>;
@@ -90,7 +90,7 @@ class RequestQueue<Wanted> {
     onOver();
   }
 
-  /** @param rows that it brings at most */
+  /** @param rows how many rows the request may return */
   begin(rows: number): void {
     this.inFlight += 1;
     if (this.isBounded) this.rowsUnderWay += rows;
@@ -100,7 +100,7 @@ class RequestQueue<Wanted> {
     this.bytes += bytes;
   }
 
-  /** The answer has been taken, and what else it asks for has gone out. */
+  /** The result has been processed, and any further request for the same item has been sent. */
   end(rows: number): void {
     this.inFlight -= 1;
     if (this.isBounded) this.rowsUnderWay -= rows;
@@ -112,7 +112,7 @@ class RequestQueue<Wanted> {
   }
 }
 
-/** Answers of one transaction come in the order they were asked for. */
+/** IndexedDB answers the requests of one transaction in the order in which they were sent. */
 function queueRows(
   { store, onResult, onMeta }: FetchSource,
   wanted: readonly RowAddress[],
@@ -136,7 +136,7 @@ function queueRows(
   return { queue, found };
 }
 
-/** Large ranges are read piece by piece. `truncated`: positions of those not read to their end. */
+/** Large ranges are read in pieces. `truncated`: positions of the ranges that were not read to their end. */
 function queueRanges(
   { store, onResult }: FetchSource,
   wanted: readonly Range[],
@@ -149,7 +149,7 @@ function queueRanges(
 } {
   const entries: Entry[][] = wanted.map(() => []);
   const truncated = new Set(wanted.keys());
-  /** As many as there is room for. Returns whether that was all. */
+  /** Keeps as many entries as the byte limit allows. Returns whether all were kept. */
   const keep = (into: Entry[], more: readonly Entry[]): boolean => {
     for (const entry of more) {
       if (queue.isFull) return false;
@@ -158,7 +158,7 @@ function queueRanges(
     }
     return true;
   };
-  /** @param range what is left of the one at that place */
+  /** @param range the part of the range at position `at` that has not been read yet */
   const ask = (range: Range, at: number): void => {
     const bringsRows = readsRows(range);
     const isPart = queue.isBounded && bringsRows && range.limit > PIECE_ROWS;

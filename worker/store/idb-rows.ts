@@ -1,20 +1,20 @@
-/** Rows and ranges as requests of IndexedDB. Measured choices: docs/decisions/0002-rows-in-indexeddb.md. */
+/** Reads rows and ranges with requests of IndexedDB. The choices are based on measurements: docs/decisions/0002-rows-in-indexeddb.md. */
 import { type Key, keyOfBytes } from '../../src/codec/key.ts';
 import { Refusal } from '../../src/errors.ts';
 import { compareEntries } from '../../src/store/binary-search.ts';
 import { entryBytes } from '../../src/store/port.ts';
 import type { Entry, Range, Row, Space } from '../../src/store/port.ts';
 
-/** A row as it lies in an object store; `k` is its primary key, `e` is indexed, each member for itself. */
+/** A row in an object store: `k` is its primary key, `e` has a multi-entry index. */
 export interface StoredRow {
   readonly k: Key;
   readonly e?: readonly Key[];
   readonly v: string | Uint8Array;
-  /** In `meta`: the commit that wrote it. */
+  /** Only in `meta`: the commit that wrote the row. */
   readonly c?: string;
 }
 
-/** Hands the result of a request on; failures end the transaction and need no handler. */
+/** Passes the result of a request on. A failed request aborts the transaction, so it needs no handler. */
 export type OnResult = <T>(request: IDBRequest<T>, take: (result: T) => void) => void;
 
 export const ENTRY_INDEX = 'e';
@@ -36,16 +36,16 @@ export const storedRow = (
   return space === 'meta' ? { k: key, v: value, c: commit } : { k: key, v: value };
 };
 
-/** More entries than this are read without their rows: a few rows come faster than a cursor moves. */
+/** Up to so many entries are read through their rows: `getAll` for a few rows is faster than a cursor. More are read with a key cursor. */
 const ENTRIES_BY_ROWS_MAX = 512;
 const COUNT_MAX = 0xffff_ffff;
 
 type CursorRequest = IDBRequest<IDBCursorWithValue | null> | IDBRequest<IDBCursor | null>;
 
-/** `isStopped`: there may be more. */
+/** `isStopped`: reading stopped at the byte limit, so there may be more entries. */
 type Take = (entries: readonly Entry[], isStopped: boolean) => void;
 
-/** Entries of the range in its order; one request, but for cursors: those stop at a bound of bytes. */
+/** Reads the entries of a range, in its order: with one request, or with a cursor, which stops at the byte limit. */
 export function requestRange(
   store: IDBObjectStore,
   range: Range,
@@ -61,13 +61,13 @@ export function requestRange(
   const few = range.limit <= ENTRIES_BY_ROWS_MAX && (!range.reverse || canReverse(index));
   if (!range.rows && !few) return walked(index.openKeyCursor(...span(range)));
   if (range.reverse && !canReverse(index)) return walked(index.openCursor(...span(range)));
-  // Of unique values nearly always nothing comes.
+  // Most results are empty, because checks of unique values nearly always find nothing.
   onResult(all(index, range), (found) =>
     take(found.length === 0 ? NO_ENTRIES : entriesOfRows(found, range), false),
   );
 }
 
-/** Whether whole rows are read for it, be they asked for or not. */
+/** Whether reading this range reads whole rows, even if only entries were requested. */
 export const readsRows = ({ by, rows, limit }: Range): boolean =>
   rows || (by === 'entry' && limit <= ENTRIES_BY_ROWS_MAX);
 
@@ -102,8 +102,8 @@ const NO_ENTRIES: readonly Entry[] = [];
 const entryOf = (key: Key, row: Row | undefined): Entry => ({ entry: key, key, row });
 
 /**
- * The entries that made an index answer with these rows, one for each, in order. The answer is the first (or last) so many
- * entries of the range; all of them belong to rows in it, so they are the first so many of these rows' entries too.
+ * The index entries for which `getAll` returned these rows, one per row, in order. `getAll` returns the rows of the first (or last) n
+ * entries of the range. Those entries all belong to the returned rows, so they are also the first (or last) n of these rows' entries.
  */
 function entriesOfRows(found: readonly StoredRow[], range: Range): readonly Entry[] {
   const { lower, upper, reverse } = range;
@@ -126,7 +126,7 @@ function entriesOfRows(found: readonly StoredRow[], range: Range): readonly Entr
   return entries.length > found.length ? entries.slice(0, found.length) : entries;
 }
 
-/** One entry at a time, for what no single request answers. */
+/** Reads one entry at a time with a cursor, for ranges that no single request can read. */
 function walk(
   request: CursorRequest,
   { by, rows, limit }: Range,
@@ -158,7 +158,9 @@ const span = (range: Range): [IDBKeyRange, IDBCursorDirection] => [
 
 type Source = IDBObjectStore | IDBIndex;
 
-/** The form of `getAll` with a direction, which TypeScript does not know yet. It came together with `getAllRecords`. */
+/**
+ * The overload of `getAll` with a direction, which TypeScript does not declare yet. Browsers introduced it together with `getAllRecords`.
+ */
 interface DirectedSource {
   getAll(options: DirectedQuery): IDBRequest<StoredRow[]>;
   getAllKeys(options: DirectedQuery): IDBRequest<Key[]>;

@@ -1,4 +1,4 @@
-/** The port's transaction over rows: an object store for each space, one native transaction. */
+/** A transaction of the store port over rows: one object store for each space, in one native transaction. */
 import type { Key } from '../../src/codec/key.ts';
 import { assert } from '../../src/errors.ts';
 import {
@@ -19,15 +19,18 @@ export interface TransactionPlan extends Watched {
   readonly spaces: readonly Space[];
   readonly mode: IDBTransactionMode;
   readonly durability: Durability;
-  /** Of the database this store opened: what its commits' names begin with. */
+  /** Prefix of the names of commits to the database that this store opened. */
   readonly birth: string;
-  /** Its name marks the rows of `meta` it writes: whose they are, and later, whether the commit arrived. */
+  /**
+   * The name of the commit. It is stored in the rows of `meta` that it writes: it shows which database they belong to and, later, whether
+   * the commit succeeded.
+   */
   readonly commit: string;
 }
 
 export class IdbTransaction extends NativeTransaction implements WriteTx {
   readonly plan: TransactionPlan;
-  /** Commits that wrote the rows of `meta` read here, and the first such row written here. */
+  /** `commitsSeen`: for each row of `meta` read here, the commit that wrote it. `mark`: the key of the first row of `meta` written here. */
   private readonly commitsSeen = new Map<Key, string | undefined>();
   private mark: Key | undefined = undefined;
   private isBorn = false;
@@ -49,7 +52,7 @@ export class IdbTransaction extends NativeTransaction implements WriteTx {
     });
   }
 
-  /** Rows go out at once, ahead of the answers the body still waits for; an abort takes them back. */
+  /** Sends the writes at once, even before pending reads of the body are answered. An abort rolls them back. */
   apply({ puts, deletes }: WriteSet): void {
     this.send(() => {
       for (const { space, key } of deletes) this.storeOf(space).delete(key);
@@ -63,14 +66,14 @@ export class IdbTransaction extends NativeTransaction implements WriteTx {
     });
   }
 
-  /** Something was written, and no row read so far shows that this is the database it was meant for. */
+  /** Something was written, and no row read so far proves that this is the database that the store opened. */
   get mustLookAtStamp(): boolean {
     return this.hasWritten && !this.isBorn;
   }
 
   /**
-   * Asked in a later transaction: did this one's commit arrive? Undefined: it cannot be known, for others have written since, or
-   * this one has left no mark.
+   * Called in a later transaction: whether the commit of this transaction succeeded. Undefined when that cannot be determined, because
+   * others have written since, or because this transaction wrote no row of `meta`.
    */
   async hasArrived(later: IdbTransaction): Promise<boolean | undefined> {
     const { mark } = this;

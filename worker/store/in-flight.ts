@@ -8,9 +8,9 @@ export interface InFlightOptions {
 }
 
 /**
- * WebKit does not always free a connection whose worker is ended amid a commit. What else that connection had asked for is begun
- * later all the same, with nobody left to end it, and blocks every page until the tab is closed. Of one transaction at a time there
- * is nothing left to begin. See docs/decisions/0010-ending-workers.md.
+ * In WebKit, transactions must run one at a time. WebKit does not always free a connection whose worker is terminated during a commit: it
+ * later begins that connection's queued transactions, which nobody can end, and they block every page until the tab is closed. If there
+ * is only one transaction at a time, none is queued. See docs/decisions/0010-ending-workers.md.
  */
 export const needsOneAtATime = (userAgent: string): boolean =>
   userAgent.includes('AppleWebKit/') && !userAgent.includes('Chrome/');
@@ -20,7 +20,7 @@ interface Turn extends Waiting {
   refuse(reason: Error): void;
 }
 
-/** One that writes: the browser lets it begin when those that were there before have ended. */
+/** A write transaction: the browser lets it begin when the write transactions before it have ended. */
 interface Writer {
   followed(isAtWork: boolean): void;
 }
@@ -30,7 +30,7 @@ export class InFlight {
   private readonly writers = new Set<Writer>();
   private readonly waiting = new Set<Turn>();
   private count = 0;
-  /** The one that others wait for has: nobody blocks it. */
+  /** The running transaction that others wait for has received a response, so no other tab blocks it. */
   private hasAnswered = false;
   private onDrained: (() => void) | undefined = undefined;
 
@@ -39,8 +39,9 @@ export class InFlight {
   }
 
   /**
-   * To be awaited before a transaction begins; undefined: it may begin now. `leave()` is called when it has ended.
-   * @throws Refusal `storage_blocked` when nothing in flight answers, `storage_unavailable` when it did and then fell silent
+   * Await this before a transaction begins. Undefined: it may begin now. Call `leave()` when the transaction has ended.
+   * @throws Refusal `storage_blocked` when the running transaction gets no response; `storage_unavailable` when it got some, but no more
+   * for a long time
    */
   enter(): Promise<void> | undefined {
     if (this.options.isOneAtATime && this.count > 0) return this.turn();
@@ -48,12 +49,12 @@ export class InFlight {
     return undefined;
   }
 
-  /** Until it leaves, others that write wait for it, or it for them. */
+  /** Registers a write transaction. Until it leaves, it waits for the other write transactions of this connection, or they wait for it. */
   write(writer: Writer): void {
     this.writers.add(writer);
   }
 
-  /** One in flight has made progress: whoever waits for it begins to count anew. */
+  /** A running transaction has made progress, so the timeouts of the transactions that wait for it start again. */
   answered(by?: Writer): void {
     this.hasAnswered = true;
     for (const turn of this.waiting) turn.beats = 0;
@@ -73,12 +74,12 @@ export class InFlight {
     if (this.count === 0) this.onDrained?.();
   }
 
-  /** Those whose turn has not come begin no more. */
+  /** Rejects the transactions that have not begun. */
   refuseWaiting(reason: () => Error): void {
     for (const turn of this.waiting) turn.refuse(reason());
   }
 
-  /** Resolves when all have ended, or after `ms`. */
+  /** Resolves when all transactions have ended, or after `ms`. */
   drain(ms: number): Promise<void> {
     if (this.count === 0) return Promise.resolve();
     return new Promise((resolve) => {

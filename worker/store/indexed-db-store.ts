@@ -1,6 +1,6 @@
 /**
- * The store of a browser, with a row of IndexedDB for each row. Every call settles: it is done, or refused with a code.
- * Decisions: docs/decisions/0002-rows-in-indexeddb.md, 0003-durability-and-loss.md.
+ * The browser's store in the `rows` layout: one IndexedDB row for each row. Every call settles: it succeeds, or it is rejected with an
+ * error code. Decisions: docs/decisions/0002-rows-in-indexeddb.md, 0003-durability-and-loss.md.
  */
 import {
   SPACES,
@@ -21,7 +21,7 @@ import {
 import { dropping, RowTransactions } from './row-transactions.ts';
 
 export interface IndexedDbStoreOptions extends ConnectionOptions {
-  /** In which the rows lie; absent: that in which they are made. */
+  /** The layout in which the rows are stored. Default: the layout of new databases of rows. */
   readonly layout?: Layout;
 }
 

@@ -1,17 +1,17 @@
-/** The object stores of databases, as Dexie declares them. Dexie's versions are ours by ten: 20, 21 and 30 in the browser. */
+/** The object stores of databases, as declared to Dexie. IndexedDB's version is Dexie's version times ten: 20, 21 and 30 in the browser. */
 import type { StampedStore } from './birth-stamp.ts';
 import { ENTRY_INDEX } from './idb-rows.ts';
 
-/** What is stored how: `rows`, or a packed store in a log and blocks. */
+/** How a database is stored: `rows` as one IndexedDB row for each row, `packed` as a packed store with a log and blocks. */
 export type StoreKind = 'rows' | 'packed';
 
 export interface Layout {
   readonly kind: StoreKind;
   readonly version: number;
   readonly schema: Readonly<Record<string, string>>;
-  /** All of its object stores. */
+  /** All object stores of the layout that contain a stamp. */
   readonly stamped: readonly StampedStore[];
-  /** The object store whose stamp shows what a connection leads to; absent: `meta`. */
+  /** The object store whose stamp identifies the database after a reconnect. Default: `meta`. */
   readonly witness?: string;
 }
 
@@ -23,7 +23,7 @@ const BLOCKS = { name: 'blocks', key: 'i' };
 
 export const ROWS_LAYOUT: Layout = {
   kind: 'rows',
-  // 2: `sync` came to it.
+  // Version 2 added `sync`.
   version: 2,
   schema: {
     documents: `k,*${ENTRY_INDEX}`,
@@ -44,8 +44,9 @@ export const ROWS_LAYOUT: Layout = {
 };
 
 /**
- * The key generator of `commits` numbers the parts of the log. Query log and files are rows; `meta` has the stamp alone. The others
- * are empty: to a database that lacks what an older version of the app declares, Dexie would add it there, as yet another version.
+ * The key generator of `commits` numbers the parts of the log. Query log and files are stored as rows; `meta` contains only the stamp.
+ * The other object stores are empty. They are declared because Dexie would otherwise add them to databases that lack them when an older
+ * version of the app opens one, with yet another version.
  */
 export const PACKED_LAYOUT: Layout = {
   kind: 'packed',
@@ -55,8 +56,8 @@ export const PACKED_LAYOUT: Layout = {
 };
 
 /**
- * Rows that are being copied into a log and blocks, or have been when that could not be finished: the rows are what counts. Other
- * tabs that have it open hold the lock of `layout-lock.ts`.
+ * A database of rows that is being copied into a log and blocks, or whose copying could not be finished. The rows are still
+ * authoritative. Other tabs that have the database open hold the lock of `layout-lock.ts`.
  */
 export const MOVING_LAYOUT: Layout = {
   kind: 'rows',
@@ -65,7 +66,7 @@ export const MOVING_LAYOUT: Layout = {
   stamped: ROWS_LAYOUT.stamped,
 };
 
-/** The log and the blocks in it, as long as they do not count. */
+/** The log and blocks in a database that is being moved, as long as the rows are authoritative. */
 export const STAGING_LAYOUT: Layout = {
   ...MOVING_LAYOUT,
   kind: 'packed',
@@ -73,23 +74,23 @@ export const STAGING_LAYOUT: Layout = {
   witness: BLOCKS.name,
 };
 
-/** From this version on a database is packed. */
+/** From this version of IndexedDB on, a database is packed. */
 export const FIRST_PACKED_VERSION = 30;
 
-/** Of what is stored in rows, and in a log and blocks; see docs/store-format.md. */
+/** Format numbers of the stored data: of rows, and of log and blocks. See docs/store-format.md. */
 export const ROWS_FORMAT = 1;
 export const PACKED_FORMAT = 1;
 
-/** Dexie's versions are so many of IndexedDB's. */
+/** IndexedDB's version is Dexie's version times this number. */
 const VERSIONS = 10;
 
-/** In IndexedDB. */
+/** The layout's version in IndexedDB. */
 export const versionOf = ({ version }: Layout): number => Math.round(version * VERSIONS);
 
-/** Below it a database is of no layout, and empty. */
+/** A database with a lower version has no layout and is empty. */
 export const FIRST_VERSION = VERSIONS;
 
-/** Undefined: it is of a newer version of the app. */
+/** Undefined when the version belongs to a newer version of the app. */
 export const layoutOf = (version: number): Layout | undefined =>
   version < versionOf(ROWS_LAYOUT)
     ? ROWS_LAYOUT

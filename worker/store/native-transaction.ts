@@ -1,4 +1,7 @@
-/** One native transaction. Its requests go out in the turn they are asked for; each settles in the end, whatever the browser does. */
+/**
+ * One native transaction. Requests are sent in the event-loop turn in which they are made. Each of them settles, whatever the browser
+ * does.
+ */
 import { assert, type Refusal } from '../../src/errors.ts';
 import type { Durability } from '../../src/store/port.ts';
 import { isNamed } from '../browser/is-named.ts';
@@ -7,23 +10,24 @@ import { blockedByOthers, silent, TransactionFailure } from './idb-failure.ts';
 import type { OnResult } from './idb-rows.ts';
 import { needsOneAtATime } from './in-flight.ts';
 
-/** What the connection adds to it: see `ReconnectingConnection.begin`. */
+/** What the connection adds to a transaction: see `ReconnectingConnection.begin`. */
 export interface Watched {
   readonly watchdog: Watchdog;
   /** One of its requests has succeeded. */
   readonly onAnswer: () => void;
-  /** The browser has ended it: nothing of it is under way any more. */
+  /** The browser has ended the transaction: none of its requests is pending any more. */
   readonly onEnded: () => void;
 }
 
 /**
- * Every transaction that writes covers it, so that none writes beside another, also of other tabs. Of two that were writing when it was
- * killed Chromium makes a database that it cannot open, and deletes it: docs/decisions/0004-crash.md. No query reads it.
+ * Every write transaction covers this object store, so that no two write at the same time, even in different tabs. If the browser is
+ * killed while two transactions are writing, Chromium cannot open the database at the next start and deletes it:
+ * docs/decisions/0004-crash.md. Queries do not read this object store.
  */
 const OF_WRITERS = 'files';
 
 export interface NativePlan extends Watched {
-  /** The object stores that it covers. */
+  /** The object stores that the transaction covers. */
   readonly stores: readonly string[];
   readonly mode: IDBTransactionMode;
   readonly durability: Durability;
@@ -31,7 +35,7 @@ export interface NativePlan extends Watched {
 
 export class NativeTransaction implements Waiting {
   beats = 0;
-  /** Whether it waits for others that write. */
+  /** Whether it is a write transaction, which waits for other write transactions. */
   readonly isWriter: boolean;
   private readonly native: IDBTransaction;
   private readonly opened = new Map<string, IDBObjectStore>();
@@ -39,10 +43,10 @@ export class NativeTransaction implements Waiting {
   private readonly onAnswer: () => void;
   private state: 'open' | 'committing' | 'complete' | 'dropped' | 'failed' = 'open';
   private hasAnswered = false;
-  /** Beats without a first answer after which it gives up. */
+  /** The number of beats without any response after which it gives up. */
   private patience = BLOCKED_BEATS;
   private failedWith: TransactionFailure | undefined = undefined;
-  /** Promises of this transaction that are not settled. */
+  /** Rejects the promises of this transaction that are not settled. */
   private readonly rejects = new Set<(failure: TransactionFailure) => void>();
   private onComplete: (() => void) | undefined = undefined;
   protected hasWritten = false;
@@ -67,7 +71,8 @@ export class NativeTransaction implements Waiting {
       this.onComplete?.();
       onEnded();
     });
-    // WebKit gives the reason on the request alone, and Firefox after commit(): an error bubbles from there, ahead of the abort.
+    // WebKit sets the reason only on the request, as Firefox does after commit(). The error event bubbles from the request before the
+    // abort event.
     let failed: DOMException | null = null;
     this.native.addEventListener('error', ({ target }) => {
       if (target instanceof IDBRequest) failed ??= target.error;
@@ -79,18 +84,21 @@ export class NativeTransaction implements Waiting {
     watchdog.add(this);
   }
 
-  /** What the request that is made answers. */
+  /** Sends the request that `make` creates, and resolves with its result. */
   answer<T>(make: (store: IDBObjectStore) => IDBRequest<T>, store: string): Promise<T> {
     return this.request((settle) => this.onResult(make(this.store(store)), settle));
   }
 
-  /** The same of a request that writes. */
+  /** The same as `answer` for a request that writes. */
   change<T>(make: (store: IDBObjectStore) => IDBRequest<T>, store: string): Promise<T> {
     this.hasWritten = true;
     return this.answer(make, store);
   }
 
-  /** The same of several; undefined: the transaction was over, because its body had awaited something else. It has changed nothing. */
+  /**
+   * The same as `change` for several requests. Undefined: the transaction was already over, because its body awaited something else, and
+   * it has changed nothing.
+   */
   changeAll<T>(
     makes: readonly ((store: IDBObjectStore) => IDBRequest<T>)[],
     store: string,
@@ -112,7 +120,7 @@ export class NativeTransaction implements Waiting {
     return Promise.all(results);
   }
 
-  /** What lies under a key. */
+  /** The value stored under a key. */
   raw(store: string, key: number): Promise<unknown> {
     return this.answer((each) => each.get(key), store);
   }
@@ -129,9 +137,9 @@ export class NativeTransaction implements Waiting {
   }
 
   /**
-   * Settles when everything is stored; at once when there is nothing to store. `IDBTransaction.commit()` is not called: after it
-   * Firefox completes a transaction although one of its requests has failed, unless it was the last. Without it the browser commits
-   * when the last request has succeeded, and a request that fails aborts the whole.
+   * Resolves when everything is stored, or immediately if nothing was written. Does not call `IDBTransaction.commit()`: after that call,
+   * Firefox completes a transaction although one of its requests has failed, unless it was the last one. Without the call, the browser
+   * commits after the last request has succeeded, and a failed request aborts the whole transaction.
    */
   commit(): Promise<void> {
     return this.request((settle) => {
@@ -144,8 +152,8 @@ export class NativeTransaction implements Waiting {
   }
 
   /**
-   * The same when only one request writes, and was made last: the browser commits without waiting for us to see its answer. Not
-   * WebKit: a worker that is ended after that leaves a database there which the next page cannot open.
+   * The same as `commit()`, if only one request writes and it was made last: the browser commits without waiting until we have seen the
+   * result. Not in WebKit: if the worker is terminated after that, the next page cannot open the database.
    */
   commitAtOnce(): Promise<void> {
     const committed = this.commit();
@@ -153,7 +161,7 @@ export class NativeTransaction implements Waiting {
     return committed;
   }
 
-  /** Takes back everything. */
+  /** Rolls everything back. */
   drop(): void {
     assert(this.state !== 'complete' || !this.hasWritten, endedEarly);
     if (this.state !== 'open') return;
@@ -171,7 +179,10 @@ export class NativeTransaction implements Waiting {
     } else if (this.beats > this.patience) this.giveUp(blockedByOthers());
   }
 
-  /** Another of its connection that writes has moved on, and is at work or has ended: whoever waits behind it is blocked by nobody else. */
+  /**
+   * Another write transaction of this connection has made progress (`isAtWork`) or has ended. So this transaction waits for that one or
+   * is next: it is not blocked by another tab.
+   */
   followed(isAtWork: boolean): void {
     if (this.hasAnswered) return;
     this.beats = 0;
@@ -192,7 +203,8 @@ export class NativeTransaction implements Waiting {
   }
 
   protected readonly onResult: OnResult = (request, take) => {
-    // Not written where it is assigned: V8 would keep it, and the rows it is given, until a full collection.
+    // A separate function: if it were written inline in the assignment, V8 would keep it, and the rows it receives, until a full garbage
+    // collection.
     const takeResult = (): void => {
       this.hasAnswered = true;
       this.beats = 0;
@@ -214,7 +226,7 @@ export class NativeTransaction implements Waiting {
         }),
       );
     });
-    // A body that fails need not wait for all it asked.
+    // Avoids an unhandled rejection: a body that fails need not await all of its requests.
     answer.catch(() => undefined);
     return answer;
   }
@@ -226,16 +238,16 @@ export class NativeTransaction implements Waiting {
   }
 
   /**
-   * Until `commit()` of IndexedDB, or the last answer, the transaction can be aborted. Then its commit is on its way, however long
-   * others keep it from beginning.
-   * @param refusal when nothing of it was done
+   * Gives up waiting. The transaction can be aborted until `commit()` of IndexedDB was called or the last request was answered. After
+   * that, its commit may still happen, however long others delay it.
+   * @param refusal thrown when nothing was written
    */
   private giveUp(refusal: Refusal): void {
     const isAborted = this.abortQuietly();
     this.failWith(isAborted || !this.hasWritten ? refusal : silent(true));
   }
 
-  /** What throws here ends the transaction: half of it must not stay. */
+  /** If `send` throws, the transaction is aborted: half of its writes must not remain. */
   private attempt(send: () => void): void {
     const wasOpen = this.state === 'open';
     try {
@@ -246,7 +258,7 @@ export class NativeTransaction implements Waiting {
     }
   }
 
-  /** Returns false when it had ended before, or is being committed: that is what was or will be reported. */
+  /** Returns false when the transaction has already ended or is being committed. That outcome was reported, or will be. */
   private abortQuietly(): boolean {
     try {
       this.native.abort();
@@ -258,7 +270,7 @@ export class NativeTransaction implements Waiting {
 
   private failWith(reason: unknown): void {
     if (this.state === 'dropped' || this.failedWith) return;
-    // An inactive transaction has ended unseen: taken back, or committed for want of requests.
+    // An inactive transaction has ended unnoticed: rolled back, or committed because it had no pending request.
     const mayBeCommitted = this.state === 'committing' || isInactive(reason);
     const isCertain = isNamed(reason, 'QuotaExceededError');
     this.endIn('failed');
@@ -274,7 +286,7 @@ export class NativeTransaction implements Waiting {
   }
 }
 
-/** An `AbortError` names no reason. */
+/** An `AbortError` does not tell the reason, so another error is preferred. */
 const whyAborted = (...errors: readonly (DOMException | null)[]): DOMException =>
   errors.find((each) => each && each.name !== 'AbortError') ??
   new DOMException('The browser aborted the transaction.', 'AbortError');

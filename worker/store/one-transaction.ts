@@ -1,6 +1,6 @@
 /**
- * One transaction on one object store.
- * @returns when it is complete, the result of the request that the body returns; others may have been made besides
+ * Runs one transaction on one object store.
+ * @returns the result of the request that `body` returns, once the transaction is complete. `body` may make other requests too
  */
 export async function inOneTransaction<T>(
   idb: IDBDatabase,
@@ -12,7 +12,7 @@ export async function inOneTransaction<T>(
   const request = body(transaction.objectStore(store));
   await new Promise<unknown>((resolve, reject) => {
     transaction.addEventListener('complete', resolve);
-    // WebKit says only on the request why.
+    // WebKit sets the reason only on the request.
     transaction.addEventListener('abort', () => reject(transaction.error ?? request.error));
   });
   return request.result;

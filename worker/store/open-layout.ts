@@ -1,4 +1,4 @@
-/** Opens a store in one layout. A database of another one is refused. */
+/** Opens a store in one layout. Refuses a database of another layout. */
 import { IndexedDbStore, type IndexedDbStoreOptions } from './indexed-db-store.ts';
 import { PackedDatabase, type PackedDatabaseOptions } from './packed/packed-database.ts';
 

@@ -1,4 +1,4 @@
-/** Opens what a browser stores under a name: IndexedDB, by way of Dexie. */
+/** Opens the stored database with a given name in the browser: IndexedDB, opened by Dexie. */
 import { HEAD, headOf } from '../../src/engine/transactions.ts';
 import type { StoreEnd } from './reconnecting-connection.ts';
 import { moveDatabase } from './move/move-database.ts';
@@ -13,7 +13,10 @@ import {
 } from './stored-database.ts';
 import { canTearLog, WriteMark } from './write-mark.ts';
 
-/** The database of an engine, in the layout that the setting names if it is new or can be moved into it. */
+/**
+ * Opens the database of an engine. A new database gets the layout in the settings. An existing one is moved to it if possible, otherwise
+ * it keeps its layout.
+ */
 export async function openStoredDatabase(
   { name, aliveLock, settings }: StoreRequest,
   { onClosed, leaseTerm, onMove, onMoveFailed }: StoreHandlers,

@@ -1,18 +1,18 @@
-/** A line of text outside IndexedDB, to know by when IndexedDB has forgotten. */
+/** A line of text stored outside IndexedDB, by which a loss of IndexedDB's data can be detected. */
 import { Refusal } from '../../src/errors.ts';
 import { isNamed } from '../browser/is-named.ts';
 import { inTurn } from '../tabs/web-locks.ts';
 
 export interface OutsideMarker {
   read(): Promise<string | undefined>;
-  /** Whole or not at all, also when the browser is killed. Asks `isWanted` when its turn among the tabs has come. */
+  /** Writes all of the text or nothing, even if the browser is killed. Calls `isWanted` when this tab holds the lock of the marker. */
   write(text: string, isWanted: () => boolean): Promise<void>;
   /** @throws Refusal `storage_blocked` */
   remove(): Promise<void>;
 }
 
 /**
- * In the origin private file system, or where that is missing (private windows, Safari before 26) in a cache; undefined when the
+ * Uses the origin private file system or, where that is missing (private windows, Safari before 26), the Cache API. Undefined when the
  * browser offers neither.
  */
 export async function openOutsideMarker(name: string): Promise<OutsideMarker | undefined> {
@@ -20,7 +20,7 @@ export async function openOutsideMarker(name: string): Promise<OutsideMarker | u
 }
 
 const FOLDER = 'burrow';
-/** Longer than any write of a line; a tab that is frozen amid one holds its turn. */
+/** Longer than writing a line ever takes. A tab that is frozen during a write keeps the lock. */
 const TURN_MS = 5000;
 const RETRY_MS = 20;
 
@@ -50,7 +50,7 @@ async function fileMarker(name: string): Promise<OutsideMarker | undefined> {
       remove: () => inTurnFor(name, (late) => removeFrom(folder, file, late)),
     };
   } catch {
-    // SecurityError, UnknownError or no such names: what browsers say where there is no such file system.
+    // SecurityError, UnknownError or missing globals: what browsers report where there is no such file system.
     return undefined;
   }
 }
@@ -61,7 +61,7 @@ async function cacheMarker(name: string): Promise<OutsideMarker | undefined> {
   try {
     await cache();
   } catch {
-    // There are none, or the browser refuses them here.
+    // The Cache API is missing, or the browser denies access to it.
     return undefined;
   }
   return {
@@ -76,7 +76,7 @@ async function cacheMarker(name: string): Promise<OutsideMarker | undefined> {
   };
 }
 
-/** One tab at a time: a file that is being written cannot be removed, and comes back when it is. */
+/** Runs `body` in one tab at a time: a file cannot be removed while it is being written, and would reappear after the write. */
 async function inTurnFor(name: string, body: (late: AbortSignal) => Promise<void>): Promise<void> {
   const late = AbortSignal.timeout(TURN_MS);
   try {
@@ -90,7 +90,7 @@ async function inTurnFor(name: string, body: (late: AbortSignal) => Promise<void
   }
 }
 
-/** The browser lets go of the file of a worker that ended amid a write only some time after. */
+/** The browser releases the file of a worker that ended during a write only after some time, so removing it is retried. */
 async function removeFrom(
   folder: FileSystemDirectoryHandle,
   file: string,

@@ -1,6 +1,6 @@
 /**
- * The connection of a store to one database: another takes its place when the browser lost it, and it ends for good when what is
- * stored is not the database any more that was opened. Every call settles. See docs/decisions/0003-durability-and-loss.md.
+ * The connection of a store to one database. It reconnects when the browser has lost the connection, and ends for good when the stored
+ * database is not the one that was opened. Every call settles. See docs/decisions/0003-durability-and-loss.md.
  */
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { Refusal } from '../../src/errors.ts';
@@ -25,30 +25,30 @@ import { needsOneAtATime, InFlight } from './in-flight.ts';
 import { deleted } from './stored-database.ts';
 import type { WriteMark } from './write-mark.ts';
 
-/** Why a store that was open is not any more. */
+/** Why an open store has ended by itself. */
 export type StoreEnd = Superseding | 'lost';
 
 export interface ConnectionOptions extends CheckpointOptions {
-  /** The store has ended by itself: every later call is refused. */
+  /** The store has ended by itself: every later call is rejected. */
   readonly onEnd?: (end: StoreEnd) => void;
   readonly openDeadlineMs?: number;
-  /** Whether a transaction begins only when the one before has ended; absent: where the browser makes that necessary. */
+  /** Whether transactions run one at a time. Default: only in browsers that require it. */
   readonly isOneAtATime?: boolean;
   readonly watchdog?: Watchdog;
-  /** Its last connection is closed, and no other follows. */
+  /** The last connection is closed, and the store will open no other. */
   readonly onReleased?: () => void;
   /** Set before the first write, removed when the store is closed. */
   readonly mark?: WriteMark;
 }
 
-/** What a store makes of the database when it opens it. */
+/** What a store found, or created, when it opened the database. */
 export interface SettledDatabase {
   readonly birth: string;
   readonly head: number;
 }
 
 export const OPEN_DEADLINE_MS = 10_000;
-/** A browser that has just lost its storage may lose the next connection too. */
+/** A browser that has just lost its storage may lose the next connection too, so the limit is more than two. */
 const TRIES_MAX = 3;
 
 type State =
@@ -61,7 +61,7 @@ export class ReconnectingConnection {
   private readonly layout: Layout;
   private readonly options: ConnectionOptions;
   private readonly watchdog: Watchdog;
-  /** Distinguishes this store's commits from those of others. */
+  /** Distinguishes the commits of this store from those of others. */
   private readonly opened = hexOfBytes(random(8));
   private commits = 0;
   private state: State = { state: 'ended', refusal: closed };
@@ -69,7 +69,7 @@ export class ReconnectingConnection {
   private readonly checkpoint: Checkpoint;
   private closing: Promise<void> | undefined = undefined;
 
-  /** @param format of what is stored, as this code writes it */
+  /** @param format format in which this code writes stored data */
   constructor(name: string, layout: Layout, format: number, options: ConnectionOptions) {
     this.name = name;
     this.layout = layout;
@@ -87,7 +87,7 @@ export class ReconnectingConnection {
     return this.born;
   }
 
-  /** @param settle finds out what is stored, or makes it, and calls `use()` */
+  /** @param settle reads the database, or creates its contents, and calls `use()` */
   async open(
     settle: (connection: Connection, outside: Marker | undefined) => Promise<SettledDatabase>,
   ): Promise<void> {
@@ -105,14 +105,14 @@ export class ReconnectingConnection {
     }
   }
 
-  /** From now on `run()` runs on it: this is the database that is stored. @throws Refusal when it has given way meanwhile */
+  /** From now on, `run()` uses this connection. @throws Refusal when the connection was closed for another tab in the meantime */
   use(connection: Connection, born: Birth): void {
     if (connection.superseded) throw refusalAfter(connection.superseded)();
     this.born = born;
     this.state = { state: 'open', connection };
   }
 
-  /** Runs it on the present connection, and again on a new one when that was lost. */
+  /** Runs `attempt` on the present connection, and again on a new one if the connection was lost. */
   async run<T>(attempt: (connection: Connection) => Promise<T>): Promise<T> {
     let connection = await this.connected();
     return again(
@@ -121,19 +121,19 @@ export class ReconnectingConnection {
     );
   }
 
-  /** Undefined when it can be used as it is. @throws Refusal when it has ended */
+  /** Undefined when the connection is usable as it is. @throws Refusal when the store has ended */
   ready(): Promise<unknown> | undefined {
     const { state } = this;
     if (state.state === 'ended') throw state.refusal();
     return state.connection.isLost ? this.reconnected(state.connection) : undefined;
   }
 
-  /** To be awaited before a write; undefined: there is nothing to wait for. */
+  /** Await this before a write. Undefined: there is nothing to wait for. */
   mark(): Promise<unknown> | undefined {
     return this.state.state === 'open' ? this.options.mark?.set() : undefined;
   }
 
-  /** A transaction on it, when its turn has come. */
+  /** Begins a transaction on the connection, when its turn has come. */
   async begin<Tx extends NativeTransaction>(
     { idb, inFlight }: Connection,
     make: (idb: IDBDatabase, watched: Watched) => Tx,
@@ -154,13 +154,13 @@ export class ReconnectingConnection {
     }
   }
 
-  /** Another each time: by it a commit is known again. */
+  /** A new name for each commit, by which the commit can be recognized later. */
   nextCommit(): string {
     this.commits += 1;
     return `${birthPrefix(this.born)}${this.opened}-${this.commits.toString(36)}`;
   }
 
-  /** Ends everything when that is not the stamp of the database that was opened. @throws Refusal */
+  /** Ends the store when the stamp is not that of the database that was opened. @throws Refusal */
   requireBirth(stamp: unknown): void {
     try {
       requireBirth(stamp, this.born);
@@ -171,13 +171,13 @@ export class ReconnectingConnection {
     }
   }
 
-  /** What is stored turned out to be another database. @throws Refusal */
+  /** Ends the store, because the stored database is not the one that was opened. @throws Refusal */
   lost(): never {
     this.endAs('lost');
     throw replaced();
   }
 
-  /** The last commit wrote this head. */
+  /** Records the head row that the last commit wrote. */
   recordHead(row: Row): void {
     this.checkpoint.record(row);
   }
@@ -188,7 +188,7 @@ export class ReconnectingConnection {
     await Promise.all([this.checkpoint.flush(), this.options.mark?.remove()]);
   }
 
-  /** Closes it for good: what is stored is going to be deleted. */
+  /** Closes the connection for good, because the stored database is about to be deleted. */
   async abandon(): Promise<void> {
     if (this.state.state === 'open') this.end(closed);
     await this.closing;
@@ -230,7 +230,7 @@ export class ReconnectingConnection {
 
   private async tryReopen(): Promise<Connection> {
     const connection = await this.connect().catch((reason: unknown) => {
-      // Another tab has moved it into another layout meanwhile.
+      // Another tab has moved the database into another layout in the meantime.
       if (!(reason instanceof MadeWith)) throw reason;
       this.endAs('upgraded by another tab');
       throw newerDatabase();
@@ -268,7 +268,7 @@ export class ReconnectingConnection {
   }
 }
 
-/** @param reconnect after each attempt that has lost its connection */
+/** @param reconnect called after each attempt that lost its connection */
 async function again<T>(attempt: () => Promise<T>, reconnect?: () => Promise<void>): Promise<T> {
   let unsure: Refusal | undefined;
   for (let tries = 1; ; tries += 1) {
@@ -278,13 +278,13 @@ async function again<T>(attempt: () => Promise<T>, reconnect?: () => Promise<voi
       if (!(reason instanceof TransactionFailure && reason.isConnectionLoss)) {
         const other = thrownFor(reason);
         const isOfStorage = other instanceof Refusal && other.code.startsWith('storage_');
-        // Of this attempt nothing was done; of the one before something may have been.
+        // This attempt did nothing, but the previous one may have committed.
         throw (isOfStorage && unsure) || other;
       }
       if (reason.mayBeCommitted) unsure = silent(true);
       if (tries >= TRIES_MAX) throw unsure ?? thrownFor(reason);
       await reconnect?.().catch((other: unknown) => {
-        // Nobody can check whether it has arrived.
+        // Without a connection, nobody can check whether the commit succeeded.
         throw unsure ?? other;
       });
     }
@@ -293,7 +293,7 @@ async function again<T>(attempt: () => Promise<T>, reconnect?: () => Promise<voi
 
 const READ_ONLY = { mode: 'readonly', durability: 'relaxed' } as const;
 
-/** Whoever waits for a turn on it goes on on the next one. */
+/** Transactions that wait for their turn on a lost connection are retried on the next one. */
 const connectionLost = (): TransactionFailure =>
   new TransactionFailure(new DOMException('The connection was lost.', 'InvalidStateError'), false);
 

@@ -1,30 +1,30 @@
 /**
- * Has LevelDB begin a new log after a kill that may have torn the present one: it does when its buffer is full, and then
- * never reads the torn log again. Measurements: docs/decisions/0004-crash.md.
+ * Makes LevelDB begin a new log after a kill that may have torn the current one. LevelDB does so when its buffer is full, and then never
+ * reads the torn log again. Measurements: docs/decisions/0004-crash.md.
  */
 import { Dexie } from 'dexie';
 import { unlessElsewhere } from '../tabs/web-locks.ts';
 import { inOneTransaction } from './one-transaction.ts';
 import { marksOfKilled } from './write-mark.ts';
 
-/** The buffer holds 1 to 4 MB, depending on the disk. */
+/** LevelDB's buffer holds 1 to 4 MB, depending on the size of the disk. */
 const PIECES = 80;
-/** A larger value goes to a file of its own, past the log. */
+/** Larger values are stored in a file of their own instead of the log. */
 const PIECE_BYTES = 60 * 1024;
 const PIECES_AT_ONCE = 8;
-/** Any database of the origin will do: all of them share the log. */
+/** Any database of the origin can be used, because all of them share the log. */
 const SCRATCH = 'burrow:scratch';
 
 /**
- * Nothing happens unless a worker was killed with its browser; one tab does it for all.
- * @param ended workers that ended while the browser went on
+ * Does nothing unless a worker was killed together with its browser. One tab does it for all.
+ * @param ended workers that ended while the browser kept running
  */
 export const renewLogAfterKill = (ended: readonly string[]): Promise<void> =>
   unlessElsewhere(SCRATCH, async () => {
     const left = await marksOfKilled(ended);
     if (left.length === 0) return;
     await fillBuffer();
-    // Not before: if the browser is killed again amid it, the next start does it.
+    // Last: if the browser is killed again before this, the next start repeats the work.
     await Promise.all(left.map((mark) => mark.remove()));
   });
 

@@ -1,4 +1,4 @@
-/** Transactions of the port over rows in object stores, each done once whatever the connection does. */
+/** Transactions of the store port over rows in object stores. Each is executed exactly once, even if the connection is lost. */
 import { WatchedRow } from '../../hosts/watched-row.ts';
 import { Refusal } from '../../src/errors.ts';
 import type {
@@ -26,7 +26,7 @@ export class RowTransactions {
     return this.connection.run(async (connection) => {
       const tx = await this.begin(connection, 'readonly', { spaces, durability: 'relaxed' });
       try {
-        // It ends by itself when nothing more is asked of it: sooner than a message could reach it.
+        // The transaction ends by itself once it has no pending requests, so it is not ended explicitly.
         return await body(tx);
       } catch (reason) {
         tx.drop();
@@ -35,7 +35,7 @@ export class RowTransactions {
     });
   }
 
-  /** @param onWritten receives the row at that address, when it was written */
+  /** @param onWritten receives the row at the address `watched` if the transaction wrote it */
   async write<T>(
     body: (tx: WriteTx) => Promise<T>,
     options: Required<WriteOptions>,
@@ -72,7 +72,7 @@ export class RowTransactions {
     );
   }
 
-  /** Takes everything back unless the body ends well and this is the database that was opened. */
+  /** Rolls everything back unless the body succeeds and this is the database that was opened. */
   private async changing<T>(tx: IdbTransaction, body: () => Promise<T>): Promise<T> {
     try {
       const value = await body();
@@ -84,7 +84,7 @@ export class RowTransactions {
     }
   }
 
-  /** A commit was on its way when the connection was lost: has it arrived? */
+  /** Whether a commit succeeded during which the connection was lost. */
   private async hasArrived(connection: Connection, former: IdbTransaction): Promise<boolean> {
     const tx = await this.begin(connection, 'readonly', META);
     const arrived = await former.hasArrived(tx);
@@ -95,11 +95,11 @@ export class RowTransactions {
 
 const META: Required<WriteOptions> = { spaces: ['meta'], durability: 'relaxed' };
 
-/** Each space has the stamp; `meta` is the one that everybody writes. */
+/** Each object store contains a stamp. A transaction can only read the object stores that it covers: `meta` is used if it is among them. */
 const storeOfStamp = (spaces: readonly Space[]): Space =>
   (spaces.includes('meta') ? undefined : spaces[0]) ?? 'meta';
 
-/** Takes back everything that a transaction did, and throws why it failed. */
+/** Rolls back everything that a transaction did, and throws the reason of its failure. */
 export const dropping =
   (tx: NativeTransaction) =>
   (reason: unknown): never => {

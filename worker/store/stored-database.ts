@@ -13,38 +13,41 @@ export const deleted = (): Refusal =>
     `${deletedElsewhere()} Open it again to start with an empty one.`,
   );
 
-/** `aliveLock` names the worker. */
+/** `aliveLock` is the name of the lock that the worker holds as long as it lives; it identifies the worker. */
 export interface StoreRequest extends Pick<OpenOptions, 'name' | 'aliveLock'> {
   readonly settings: Pick<Settings, 'store'>;
 }
 
 export interface StoreHandlers {
-  /** The browser or another tab took it away. */
+  /** The browser or another tab has closed or deleted the store. */
   readonly onClosed: (description: string) => void;
   /** See `Lease.term`. */
   readonly leaseTerm: () => number | undefined;
-  /** Its rows are being moved into blocks, here or in another tab. */
+  /** The rows are being moved into blocks, here or in another tab. */
   readonly onMove?: (progress: MoveProgress) => void;
-  /** What kept them from it; they are used as they are. */
+  /** Moving the rows into blocks failed. The database is used as rows. */
   readonly onMoveFailed?: (reason: unknown) => void;
 }
 
-/** What is stored under one name. */
+/** The stored database with one name. */
 export interface StoredDatabase {
   readonly store: Store;
-  /** Mark of this database, made with it. */
+  /** Random identifier of this database, generated when it was created. */
   readonly birth: string;
-  /** It was made by being opened. */
+  /** Opening it created the database. */
   readonly isNew: boolean;
-  /** What had been lost when it was opened, until that is acknowledged. */
+  /** What had been lost when the database was opened, until the loss is acknowledged. */
   readonly loss: Loss | undefined;
   acknowledgeLoss(): Promise<void>;
-  /** Repairs what workers may have left that were killed with the browser. @param ended the workers that were not */
+  /**
+   * Repairs what workers that were killed with the browser may have damaged. @param ended workers that ended while the browser kept
+   * running
+   */
   afterEnds(ended: readonly string[]): Promise<void>;
-  /** There may be no time later: what would make the next open slow is done now. */
+  /** Does now what would make the next open slow, because there may be no time later. */
   maybeFlush(): Promise<void>;
-  /** A sentence for each thing in the layout that is damaged. */
+  /** Returns one sentence for each damaged part of the layout. */
   verify(): Promise<readonly string[]>;
-  /** Closes the store and deletes it all. */
+  /** Closes the store and deletes everything. */
   destroy(): Promise<void>;
 }

@@ -1,19 +1,19 @@
 export interface Waiting {
-  /** Beats since it last moved on. */
+  /** Beats since the last progress. */
   beats: number;
-  /** Called at each beat; gives up when it has seen too many. */
+  /** Called at each beat. Gives up when there were too many beats without progress. */
   beat(): void;
 }
 
 const BEAT_MS = 1000;
-/** Beats without a first answer: somebody else holds what we need. */
+/** After so many beats without a first response, somebody else holds a needed lock. */
 export const BLOCKED_BEATS = 10;
-/** Beats without a further answer: the backend is gone. */
+/** After so many beats without a further response, the storage backend is gone. */
 export const SILENT_BEATS = 60;
 
 /**
- * One timer for all that waits, so that watching costs a transaction nothing. Counts beats, not time: after a freeze of the
- * page all clocks have run on, but nobody had the chance to answer.
+ * One timer for everything that waits, so that a transaction costs no timer of its own. It counts beats and not time: after a page was
+ * frozen, all clocks have advanced, although nothing could respond in that time.
  */
 export class Watchdog {
   private readonly waiting = new Set<Waiting>();

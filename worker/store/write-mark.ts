@@ -1,10 +1,10 @@
 /**
- * Files that show which workers may have been writing when their browser was killed. Such a kill can tear the log that all
- * databases of the origin share, and the browser then deletes them two starts later: docs/decisions/0004-crash.md.
+ * Files that show which workers may have been writing when their browser was killed. Such a kill can tear the log that all databases of
+ * the origin share; the browser then deletes these databases two starts later: docs/decisions/0004-crash.md.
  */
 import { unlessLate } from './deadline.ts';
 
-/** Where IndexedDB is LevelDB. */
+/** Whether the browser's IndexedDB uses LevelDB. */
 export const canTearLog = (userAgent: string): boolean => /Chrom(?:e|ium)\//.test(userAgent);
 
 const FOLDER = 'burrow-writing';
@@ -17,31 +17,31 @@ const folder = async (): Promise<FileSystemDirectoryHandle> => {
 const nothing = (): undefined => undefined;
 const RECURSIVE = { recursive: true };
 
-/** The mark of one worker, in a folder of its database. Where there is no private file system, there is none. */
+/** The mark of one worker: a file in a folder of its database. Without the origin private file system, no mark is set. */
 export class WriteMark {
   private readonly name: string;
   private readonly worker: string;
   private setting: Promise<unknown> | undefined = undefined;
   private isSet = false;
 
-  /** @param worker name of the lock that it holds as long as it lives */
+  /** @param worker name of the lock that the worker holds as long as it lives */
   constructor(name: string, worker: string) {
     this.name = encodeURIComponent(name);
     this.worker = encodeURIComponent(worker);
   }
 
-  /** To be awaited before a write; undefined when the mark is set already. */
+  /** Await this before a write. Undefined when the mark is already set. */
   set(): Promise<unknown> | undefined {
     if (this.isSet) return undefined;
     this.setting ??= unlessLate(this.make()).then(() => (this.isSet = true));
     return this.setting;
   }
 
-  /** This worker writes no more. */
+  /** Removes the mark, because this worker writes no more. */
   async remove(): Promise<void> {
     await this.setting;
     if (!this.isSet) return;
-    // With the database, its folder may have gone.
+    // The folder may have been deleted together with the database.
     const own = folder().then((marks) => marks.getDirectoryHandle(this.name));
     await unlessLate(own.then((marks) => marks.removeEntry(this.worker)));
   }
@@ -52,7 +52,7 @@ export class WriteMark {
   }
 }
 
-/** Of a database that was deleted: nobody writes to it any more. */
+/** Removes the marks of a deleted database: nobody writes to it any more. */
 export async function removeMarksOf(name: string): Promise<void> {
   const marks = folder();
   await unlessLate(marks.then((all) => all.removeEntry(encodeURIComponent(name), RECURSIVE)));
@@ -65,8 +65,8 @@ export interface LeftMark {
 }
 
 /**
- * Marks of workers that were killed with their browser: they do not live, and no page has noted their end.
- * @param ended workers whose end was noted; their marks are removed
+ * Marks of workers that were killed together with their browser: they are not alive, and no page has recorded their end.
+ * @param ended workers whose end was recorded; their marks are removed
  */
 export async function marksOfKilled(ended: readonly string[]): Promise<readonly LeftMark[]> {
   const marks = await allMarks().catch((): readonly LeftMark[] => []);
@@ -86,7 +86,7 @@ async function allMarks(): Promise<readonly LeftMark[]> {
     for await (const file of handle.keys())
       marks.push({
         worker: decodeURIComponent(file),
-        // Another tab may have removed it.
+        // Another tab may already have removed it.
         remove: () => handle.removeEntry(file).catch(nothing),
       });
   }

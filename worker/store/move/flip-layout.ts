@@ -1,4 +1,4 @@
-/** The one step by which rows that were copied give way to their copy: the upgrade of the database, whole or not at all. */
+/** The step in which the copy replaces the rows: one upgrade transaction, which does everything or nothing. */
 import { Refusal } from '../../../src/errors.ts';
 import type { CopiedRows } from '../../../src/packed/copy-rows.ts';
 import { HOT_SPACES, type Row, type RowAddress } from '../../../src/store/port.ts';
@@ -10,7 +10,7 @@ import { OPEN_DEADLINE_MS } from '../reconnecting-connection.ts';
 import { PACKED_FORMAT, PACKED_LAYOUT } from '../layouts.ts';
 import { InFlight } from '../in-flight.ts';
 
-/** What was copied: if the rows are not that any more, they stay. */
+/** What was copied. If the rows no longer match it, the flip is aborted. */
 export interface Copy {
   readonly birth: string;
   readonly rows: CopiedRows;
@@ -22,7 +22,7 @@ export interface FlipOptions {
   readonly openDeadlineMs?: number;
 }
 
-/** @throws Refusal; the rows are then what counts, as before */
+/** @throws Refusal; the rows then stay authoritative, as before */
 export async function flipLayout(
   name: string,
   copy: Copy,
@@ -52,7 +52,7 @@ export async function flipLayout(
 }
 
 interface Found {
-  /** Of the log, the blocks and all that stays as it is. */
+  /** Stamps of the log, the blocks and the object stores that do not change. */
   readonly stamps: readonly unknown[];
   readonly head: unknown;
   readonly counts: readonly unknown[];
@@ -63,7 +63,7 @@ interface ReadRequest {
   addEventListener(type: 'success', listener: () => void): void;
 }
 
-/** All requests go out at once: nothing may be awaited in an upgrade that is Dexie's too. */
+/** Sends all requests at once: Dexie uses the upgrade transaction too, so nothing may be awaited in it. */
 function readState(tx: IDBTransaction, headAt: RowAddress, take: (found: Found) => void): void {
   const requests: readonly ReadRequest[] = [
     ...PACKED_LAYOUT.stamped.map(({ name }) => tx.objectStore(name).get(STAMP_KEY)),
@@ -82,7 +82,7 @@ function readState(tx: IDBTransaction, headAt: RowAddress, take: (found: Found) 
     });
 }
 
-/** All of an object store but its stamp. */
+/** The key range of all rows of an object store, without its stamp. */
 export const rowsOnly = (): IDBKeyRange => IDBKeyRange.lowerBound('');
 
 function isCopied({ stamps, head, counts }: Found, copy: Copy): boolean {

@@ -1,4 +1,4 @@
-/** What a move has copied is removed, a slice at a time, by whoever opens the database next. Several tabs may do so at once. */
+/** Removes the rows that a move has copied, in slices, when the database is opened next. Several tabs may do so at once. */
 import { COPIED } from '../../../src/packed/copy-rows.ts';
 import type { PackedStore } from '../../../src/packed/packed-store.ts';
 import { isStamp, STAMP_KEY } from '../birth-stamp.ts';
@@ -8,14 +8,14 @@ import { rowsOnly } from './flip-layout.ts';
 
 const SLICE_ROWS = 500;
 
-/** Nothing of them is used any more. Of `meta` the stamp is. */
+/** Object stores whose rows are no longer used. The stamp of `meta` is, so it stays. */
 const FORMER = ['documents', 'history', 'sync', 'meta'];
 
 export interface RemovalOptions {
   readonly connection: ReconnectingConnection;
   readonly packed: PackedStore;
   readonly pause: () => Promise<void>;
-  /** Asked before each slice. */
+  /** Called before each slice. */
   readonly isStopped: () => boolean;
 }
 
@@ -37,7 +37,7 @@ export async function removeFormerRows(options: RemovalOptions): Promise<void> {
   await recordRemoval(connection);
 }
 
-/** Returns false when nothing is left. */
+/** Returns false when no rows are left. */
 const removeSlice = (
   connection: ReconnectingConnection,
   store: string,

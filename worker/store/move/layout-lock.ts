@@ -1,17 +1,17 @@
 /**
- * Who may have rows on the move open: one tab that copies them, or any number that use them as they are. Tabs that wait for the
- * copy receive its progress; the page of one that receives nothing for long gives up.
+ * The lock of a database in `MOVING_LAYOUT`: held by the one tab that copies its rows, or shared by any number of tabs that use them as
+ * rows. Tabs that wait for the copy receive its progress; a page that receives nothing for long gives up.
  */
 import { lockManager } from '../../tabs/web-locks.ts';
 
 export interface LayoutLock {
-  /** Runs it, unless another tab has the database open in that layout, or is moving it: resolves with `elsewhere` then. */
+  /** Runs `body`, unless another tab has the database open in that layout or is moving it: then resolves with `elsewhere`. */
   exclusively<T>(body: () => Promise<T>): Promise<T | 'elsewhere'>;
-  /** Resolves when no tab moves it, and none begins to until what is returned is called. */
+  /** Resolves when no tab is moving the database, and prevents a move until the returned function is called. */
   beside(): Promise<() => void>;
 }
 
-/** Undefined where there are no Web Locks: rows stay rows. */
+/** Undefined where Web Locks are not available: databases of rows are not moved there. */
 export function layoutLock(name: string): LayoutLock | undefined {
   const locks = lockManager();
   if (!locks) return undefined;
@@ -31,14 +31,14 @@ export function layoutLock(name: string): LayoutLock | undefined {
 }
 
 export interface MoveProgress {
-  /** Rows that were copied. */
+  /** Number of rows copied. */
   readonly done: number;
   readonly isComplete: boolean;
 }
 
 const channelOf = (name: string): BroadcastChannel => new BroadcastChannel(`burrow:move:${name}`);
 
-/** Runs it, and broadcasts how far it is. */
+/** Runs `body`, which can broadcast its progress to the other tabs. */
 export async function announcing<T>(
   name: string,
   body: (emit: (progress: MoveProgress) => void) => Promise<T>,
@@ -51,7 +51,7 @@ export async function announcing<T>(
   }
 }
 
-/** Runs it while messages of another tab, which may be moving the database, are received. */
+/** Runs `body` while receiving the progress of another tab that may be moving the database. */
 export async function whileListening<T>(
   name: string,
   onProgress: (progress: MoveProgress) => void,

@@ -1,6 +1,6 @@
 /**
- * A database of rows becomes a packed one. What holds them open is closed first; then the rows are copied, and the copy takes their place in
- * one step. Whoever is killed amid it goes on where it was. See docs/decisions/0014-packed-store.md, "From rows to blocks".
+ * Turns a database of rows into a packed one: closes the connections of other tabs, copies the rows, and replaces them by the copy in
+ * one step. A move that is interrupted continues where it was. See docs/decisions/0014-packed-store.md, "From rows to blocks".
  */
 import { Refusal } from '../../../src/errors.ts';
 import { copyRows } from '../../../src/packed/copy-rows.ts';
@@ -16,7 +16,7 @@ export interface MoveOptions extends Omit<IndexedDbStoreOptions, 'layout'>, Stag
   readonly sliceRows?: number;
 }
 
-/** To be called by one tab at a time. @throws Refusal; the rows are then what counts, as before */
+/** Only one tab may call it at a time. @throws Refusal; the rows then stay authoritative, as before */
 export async function moveDatabase(name: string, options: MoveOptions): Promise<void> {
   await requireRoom();
   const { mark, onProgress, sliceRows, onEnd: _, ...more } = options;
@@ -65,7 +65,10 @@ const sumOf = (copied: Readonly<Record<string, number>>): number =>
 const readHead = (store: Store, { head }: MoveOptions): Promise<Row | undefined> =>
   store.read(async (tx) => (await tx.fetch([head.address], [])).rows[0]);
 
-/** For a while there is everything twice. What fails nevertheless is taken back; this spares a copy that would be in vain each time. */
+/**
+ * For a while, all data is stored twice. A copy that runs out of space is rolled back anyway; this check avoids a useless copy at each
+ * open.
+ */
 async function requireRoom(): Promise<void> {
   const { storage } = navigator as { readonly storage?: Pick<StorageManager, 'estimate'> };
   const { usage, quota } = (await storage?.estimate().catch(() => undefined)) ?? {};

@@ -1,4 +1,4 @@
-/** Opens a database in the layout in which it is stored; rows are moved into blocks first, if that is wanted and can be done. */
+/** Opens a database in the layout in which it is stored. If wanted and possible, a database of rows is first moved into blocks. */
 import { assert } from '../../../src/errors.ts';
 import type { BrowserStore } from '../browser-store.ts';
 import { MadeWith } from '../idb-connection.ts';
@@ -16,7 +16,7 @@ import { whileListening, layoutLock, type LayoutLock, type MoveProgress } from '
 import { dropStaging } from './staging.ts';
 
 export interface OpenInLayout {
-  /** Of a new database, and of one of rows that can be moved. */
+  /** The layout of a new database. `packed`: a database of rows is moved too, if possible. */
   readonly wanted: StoreKind;
   readonly options: PackedDatabaseOptions & IndexedDbStoreOptions;
   readonly move: (onProgress: (progress: MoveProgress) => void) => Promise<void>;
@@ -24,7 +24,7 @@ export interface OpenInLayout {
   readonly onMoveFailed: (reason: unknown) => void;
 }
 
-/** Other tabs may move it, or delete it and make it anew, between two looks. */
+/** Between two attempts, other tabs may move the database, or delete and recreate it. */
 const TRIES_MAX = 8;
 
 export async function openInLayout(name: string, how: OpenInLayout): Promise<BrowserStore> {
@@ -45,7 +45,7 @@ export async function openInLayout(name: string, how: OpenInLayout): Promise<Bro
   }
 }
 
-/** Resolves when the rows were moved, here or in another tab, or cannot be for now. */
+/** Resolves when the rows were moved, here or in another tab, or cannot be moved for now. */
 async function moved(name: string, how: OpenInLayout, lock: LayoutLock): Promise<void> {
   try {
     const outcome = await lock.exclusively(() => how.move(how.onMove));
@@ -53,7 +53,7 @@ async function moved(name: string, how: OpenInLayout, lock: LayoutLock): Promise
     const letGo = await whileListening(name, how.onMove, () => lock.beside());
     letGo();
   } catch (reason) {
-    // Another tab has moved it meanwhile, or deleted it.
+    // A MadeWith error means that another tab has moved or deleted the database.
     if (!(reason instanceof MadeWith)) how.onMoveFailed(reason);
   }
 }

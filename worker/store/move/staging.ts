@@ -1,4 +1,4 @@
-/** A packed store beside the rows that are copied into it. It does not count before the flip, and is dropped when rows are used again. */
+/** A packed store beside the rows that are copied into it. It is not used before the flip, and is deleted if the rows are used again. */
 import { emptyLogFrom } from '../../../src/packed/empty-log.ts';
 import type { PackedLimits } from '../../../src/packed/limits.ts';
 import { PackedStore } from '../../../src/packed/packed-store.ts';
@@ -36,21 +36,21 @@ export class Staging {
     const { limits } = options;
     this.connection = new ReconnectingConnection(name, STAGING_LAYOUT, PACKED_FORMAT, {
       ...options,
-      // That of the rows shows what there is.
+      // The marker of the rows is kept up to date instead.
       marker: null,
     });
     this.medium = new IdbMedium(this.connection);
     this.packed = new PackedStore({
       medium: this.medium,
       pause,
-      // Whoever moves a database is the only one that has it open.
+      // The tab that moves a database is the only one that has it open.
       leaseTerm: () => 1,
       onFailure: (reason) => (this.failure ??= { reason }),
       ...(limits && { limits }),
     });
   }
 
-  /** @param birth of the rows: a copy of other rows is dropped */
+  /** @param birth the birth of the rows: a copy of another database is deleted */
   async open(birth: string): Promise<void> {
     await this.connection.open(async (connection) => {
       const born = { birth, format: PACKED_FORMAT };
@@ -62,14 +62,14 @@ export class Staging {
     });
   }
 
-  /** What was written is in tables, and whole. @throws what a flush or a merge has failed with */
+  /** Resolves when everything written is in tables. @throws the error with which a flush or a merge has failed */
   async finish(): Promise<void> {
     await this.packed.flush();
     if (this.failure) throw this.failure.reason;
   }
 
   async close(): Promise<void> {
-    // First: whoever waits for a flush fails with it.
+    // First, so that callers that wait for a flush fail with the connection.
     await this.connection.close();
     await this.packed.close();
   }
@@ -87,7 +87,7 @@ export class Staging {
     await tx.commit();
   }
 
-  /** Of a copy that was dropped the numbers are left: they are not given again. */
+  /** Starts the log above the numbers of a deleted copy, which must not be assigned again. */
   private async beginLog(connection: Connection): Promise<void> {
     const tx = await this.begin(connection);
     const parts = await tx.count('commits', IDBKeyRange.lowerBound(1)).catch(dropping(tx));
@@ -108,7 +108,7 @@ export class Staging {
 
 type WaitingOptions = Pick<ConnectionOptions, 'openDeadlineMs' | 'watchdog'>;
 
-/** Before rows that were being copied are used again: what was copied is not what they will be. @throws Refusal */
+/** Deletes the copy before the rows are used again: the rows may change, and then differ from it. @throws Refusal */
 export const dropStaging = (name: string, options: WaitingOptions): Promise<void> =>
   clearStaging(name, options).catch((reason: unknown) => {
     throw thrownFor(reason);

@@ -1,4 +1,7 @@
-/** The medium of a packed store over IndexedDB: log and blocks are object stores, each call is one native transaction, done once. */
+/**
+ * The medium of a packed store over IndexedDB: log and blocks are object stores. Each call is one native transaction, executed exactly
+ * once.
+ */
 import { PACKED_LIMITS } from '../../../src/packed/limits.ts';
 import type {
   BlockRange,
@@ -31,7 +34,7 @@ export class IdbMedium implements Medium {
   }
 
   read(after: number | undefined, ranges: readonly BlockRange[]): Promise<MediumSnapshot> {
-    // A writer of blocks keeps nobody waiting who asks for none.
+    // Covers only the object stores that are needed, so that reading the log does not wait for a transaction that writes blocks.
     const stores: StoreName[] = after === undefined ? [] : ['commits'];
     if (ranges.length > 0) stores.push('blocks');
     if (stores.length === 0) return Promise.resolve({ log: [], blocks: [] });
@@ -87,7 +90,8 @@ export class IdbMedium implements Medium {
       }
       attempted = first;
       const number = await this.addAll(tx, parts, first, commit).catch(dropping(tx));
-      // Nobody else appends in between, numbers only grow, and the last record is never cut: this is not the log that was read before.
+      // Nobody else appends during this transaction, numbers only grow, and the last record is never deleted. So this is not the log that
+      // was read before.
       if (number !== undefined && number !== first) this.connection.lost();
       return number;
     });
@@ -103,7 +107,7 @@ export class IdbMedium implements Medium {
   async trim({ logThrough, blocks }: Trim): Promise<void> {
     const stores: StoreName[] = blocks.length > 0 ? ['commits', 'blocks'] : ['commits'];
     await this.write(stores, (tx) => {
-      // Below lies the stamp.
+      // The stamp has a lower number and must stay.
       if (logThrough >= FIRST)
         void tx.change((store) => store.delete(IDBKeyRange.bound(FIRST, logThrough)), 'commits');
       for (const { first, last } of blocks)
@@ -111,7 +115,7 @@ export class IdbMedium implements Medium {
     });
   }
 
-  /** The connection is its owner's. */
+  /** Does nothing: the owner of the connection closes it. */
   close(): Promise<void> {
     return Promise.resolve();
   }
@@ -128,7 +132,7 @@ export class IdbMedium implements Medium {
     );
   }
 
-  /** What is the same when it is done twice. */
+  /** For changes that have the same result when they are executed twice. */
   private async write(
     stores: readonly StoreName[],
     change: (tx: NativeTransaction) => void,
@@ -141,20 +145,20 @@ export class IdbMedium implements Medium {
     });
   }
 
-  /** @throws Refusal when another version of the app has written it, or another database came into its place */
+  /** @throws Refusal when a newer version of the app wrote the part, or another database has replaced this one */
   private async ourPartsAfter(tx: NativeTransaction, after: number): Promise<readonly LogPart[]> {
     const parts = await partsAfter(tx, after);
     return parts.map((part) => {
-      // Of what does not count it does not matter who wrote it.
+      // It does not matter who wrote a part that is void.
       if (doesCount(part)) this.requireOurs(part);
       return logPartOf(part);
     });
   }
 
   /**
-   * Adds them and commits. Returns the number of the first; undefined: nothing was added. When it is not the one that was expected,
-   * they do not count: one part is committed with its request and says itself under which number it counts, of several the
-   * transaction is taken back.
+   * Adds parts to the log and commits. Returns the number of the first part; undefined if nothing was added. If the number differs from
+   * `expected`, the parts are void: a single part is committed together with its request, and states the number under which it is valid;
+   * several parts are rolled back.
    */
   private async addAll(
     tx: NativeTransaction,
@@ -181,8 +185,8 @@ export class IdbMedium implements Medium {
   }
 
   /**
-   * Its connection was lost amid the commit. Whether the number was given, and to whom: never mind who has it, when it was another.
-   * @throws Refusal `storage_unavailable` when it was given and is cut already
+   * Called when the connection was lost during a commit: whether `number` was assigned, and to this commit (`yes`) or to another one.
+   * @throws Refusal `storage_unavailable` when the number was assigned, but the part has already been deleted
    */
   private async hasArrived(
     connection: Connection,
@@ -199,7 +203,7 @@ export class IdbMedium implements Medium {
     return 'no';
   }
 
-  /** @throws Refusal when another version of the app has written it, or another database came into its place */
+  /** @throws Refusal when a newer version of the app wrote the part, or another database has replaced this one */
   private requireOurs({ c }: StoredPart): void {
     const { birth } = this.connection;
     if (c.startsWith(birthPrefix(birth))) return;
@@ -209,13 +213,16 @@ export class IdbMedium implements Medium {
   }
 }
 
-/** Of the log. */
+/** The lowest number of a part of the log. */
 const FIRST = 1;
 
-/** Most looks find less. */
+/** Most reads find fewer new parts. */
 const PARTS_AT_FIRST = 4;
 
-/** In answers of about `rangeBytes`: that is what the first ones decide, parts of one log are much alike. */
+/**
+ * Reads in steps of about `rangeBytes`. The number of parts for the next step is estimated from those read so far, because the parts of a
+ * log have similar sizes.
+ */
 async function partsAfter(tx: NativeTransaction, after: number): Promise<readonly StoredPart[]> {
   const parts: StoredPart[] = [];
   let bytes = 0;
@@ -225,7 +232,7 @@ async function partsAfter(tx: NativeTransaction, after: number): Promise<readonl
     const found = await tx.answer<StoredPart[]>((store) => store.getAll(range, count), 'commits');
     for (const part of found) {
       parts.push(part);
-      // That of a newer version of the app may have none.
+      // A part that a newer version of the app wrote may have no `v`.
       const { v }: Partial<StoredPart> = part;
       bytes += v?.byteLength ?? 0;
     }

@@ -1,6 +1,6 @@
 /**
- * What a packed store does while nobody needs it: it reads ahead of the first use, a short log opens fast, and what was left by
- * flushes cut short is deleted.
+ * Background work of a packed store while it is idle: blocks are prefetched before their first use, the log is flushed so that the next
+ * open is fast, and leftovers of interrupted flushes are deleted.
  */
 import { Refusal } from '../../../src/errors.ts';
 import type { PackedStore } from '../../../src/packed/packed-store.ts';
@@ -8,12 +8,12 @@ import { deviceMemory, isSmallDevice, savesData } from '../../browser/device.ts'
 import { pause } from '../../browser/pause.ts';
 
 const IDLE_MS = 2_000;
-/** The first queries of an app come at once. */
+/** The first queries of an app arrive immediately after opening. */
 const WARM_AFTER_MS = 500;
 const SMALL_DEVICE_BYTES = 8 * 1024 * 1024;
-/** Those that report no size count as less. */
+/** Memory in GB. Devices that do not report their memory count as smaller. */
 const LARGE_DEVICE = 8;
-/** With it a worker that has read all over a million documents keeps about 120 MB more than an empty one. */
+/** With this cache size, a worker that has read all of a million documents uses about 120 MB more than an empty one. */
 const LARGE_DEVICE_BYTES = 56 * 1024 * 1024;
 
 type Upkeep = Pick<PackedStore, 'maybeFlush' | 'warm'>;
@@ -31,7 +31,7 @@ export class IdleWork {
     this.idleMs = idleMs;
   }
 
-  /** The log that was found may be long: whoever opens next need not read it again. */
+  /** The log may be long: it is flushed so that the next open need not read it again. */
   onOpened(): void {
     this.warmTimer ??= setTimeout(this.warm, Math.min(WARM_AFTER_MS, this.idleMs));
     this.timer ??= setTimeout(this.check, this.idleMs);
@@ -42,11 +42,11 @@ export class IdleWork {
     this.timer ??= setTimeout(this.check, this.idleMs);
   }
 
-  /** A flush or a merge failed; it begins again with a later commit. */
+  /** A flush or a merge failed. It is retried after a later commit. */
   onFailure(reason: unknown): void {
-    // What the browser refuses now, it refuses whoever writes, too.
+    // A refusal of the browser need not be reported here: the next write gets it too.
     if (this.isClosed || (reason instanceof Refusal && reason.code !== 'local_data_loss')) return;
-    // Not `reportError`: that ends the worker.
+    // Not `reportError`, because its error event ends the worker.
     console.error('Burrow:', reason);
   }
 
@@ -78,11 +78,11 @@ export class IdleWork {
   };
 }
 
-/** Of blocks in memory. Undefined: as many as the store has by itself. */
+/** Limit for the block cache, in bytes. Undefined: the store's default. */
 export const cachedBytesMax = (): number | undefined =>
   (deviceMemory() ?? 0) >= LARGE_DEVICE ? LARGE_DEVICE_BYTES : undefined;
 
-/** Of blocks in memory before anybody asks for them. */
+/** How many bytes of blocks to prefetch. */
 function warmedBytesMax(): number {
   if (savesData()) return 0;
   return isSmallDevice() ? SMALL_DEVICE_BYTES : Infinity;

@@ -1,19 +1,22 @@
-/** What one tab appends to the log, to the others: then they need not read it. Hints only: what gets lost is found in the log. */
+/**
+ * Sends what one tab appends to the log to the other tabs, so that they need not read it. Only hints: a tab that misses a message reads
+ * the log.
+ */
 import type { Appended } from '../../../src/packed/tree/tree.ts';
 
 interface LogMessage extends Appended {
-  /** Of the database that has the log, and its format. */
+  /** Identifies the database that the log belongs to, and the log's format. */
   readonly of: string;
 }
 
-/** More is read from the log by whoever needs it. */
+/** Larger appends are not sent: other tabs read them from the log when they need them. */
 const BROADCAST_BYTES_MAX = 256 * 1024;
 
 export class LogChannel {
   private readonly channel: BroadcastChannel | undefined;
   private readonly of: () => string;
 
-  /** @param of names the database that is open, and the format of its log */
+  /** @param of returns the identifier of the open database and the format of its log */
   constructor(name: string, of: () => string, onAppended: (appended: Appended) => void) {
     this.of = of;
     if (typeof BroadcastChannel === 'undefined') return;

@@ -1,6 +1,7 @@
 /**
- * What of a schema could not be read. Documents that no collection names are shown by nothing, and are collected like those of a deleted
- * one; a number that is given twice joins what does not belong together. So what has lost its name gets one, and no number comes again.
+ * The part of a schema that could not be read. Documents of an undefined collection are invisible, and are removed like those of a
+ * deleted collection. A number that is assigned twice would mix unrelated data. So schema objects without a definition get a new name,
+ * and no number is assigned again.
  */
 import {
   databaseOf,
@@ -19,12 +20,12 @@ import type { Row } from '../../../src/store/port.ts';
 import { isNative, NATIVE, nativeKind, nativeNumbers } from '../../../src/values/native-kinds.ts';
 import { Ref, type DatabaseId, type Value } from '../../../src/values/value.ts';
 
-/** As many numbers at most were given to what is not seen any more. */
+/** At most this many numbers are assumed to have been assigned to objects that can no longer be seen. */
 const UNSEEN = 1000;
 const NUMBERED = [...nativeNumbers((kind) => kind.isNamed)];
 
 export class LostSchema {
-  /** Numbers of schema objects that have a definition, or were deleted. */
+  /** Schema objects that have a definition or were deleted. */
   private readonly known = new Set<string>();
   private readonly databases = new Set<DatabaseId>([ROOT_DATABASE]);
   /** Collections that have documents. */
@@ -38,11 +39,11 @@ export class LostSchema {
         if (space === 'documents') this.addDocument(row);
         if (space === 'history') this.addPast(row);
       } catch {
-        // It cannot be read, which `verify()` tells, and names nothing.
+        // A row that cannot be read is ignored; `verify()` reports it.
       }
   }
 
-  /** Definitions of what has none, with their names, and counters beyond all numbers that may have been given. */
+  /** Definitions, with new names, for the objects that have none, and counters above all numbers that may have been assigned. */
   withNewNames(): { readonly rows: readonly Row[]; readonly names: readonly string[] } {
     const [, ...databases] = [...this.databases].map((id) =>
       definitionOf(ROOT_DATABASE, NATIVE.databases, id),
@@ -86,7 +87,7 @@ export class LostSchema {
     for (const entry of entries) this.addNumber(databaseOf(entry), NATIVE.indexes, numberOf(entry));
   }
 
-  /** A database is known wherever it is. */
+  /** Databases are recorded under the root database, whichever database defines them. */
   private addDefined({ database, collection, id }: DocumentAddress): void {
     const home = collection === NATIVE.databases ? ROOT_DATABASE : database;
     this.known.add(nameOf({ database: home, collection, id }));
@@ -108,7 +109,7 @@ export class LostSchema {
   }
 }
 
-/** As if it had always been there. */
+/** The row of a document that seems to have existed since the first commit. */
 function rowOf(ref: Ref, members: Readonly<Record<string, Value>>): Row {
   const fields = new Map(Object.entries(members));
   const version = { ts: 1, action: 'create', ttl: undefined, added: undefined } as const;

@@ -1,6 +1,6 @@
 /**
- * The store of a browser over a log and blocks. Query log and files are rows, with transactions of their own: so they neither
- * lengthen the log nor make a writer begin again. Decisions: docs/decisions/0014-packed-store.md, 0003-durability-and-loss.md.
+ * The browser's store over a log and blocks. Query log and files are stored as rows, with their own transactions, so that they neither
+ * lengthen the log nor make write transactions run again. Decisions: docs/decisions/0014-packed-store.md, 0003-durability-and-loss.md.
  */
 import { WatchedRow } from '../../../hosts/watched-row.ts';
 import { assert } from '../../../src/errors.ts';
@@ -45,7 +45,7 @@ import { MaintenanceLock } from './packed-locks.ts';
 export interface PackedDatabaseOptions
   extends ConnectionOptions, Pick<PackedStoreOptions, 'leaseTerm'> {
   readonly limits?: Partial<PackedLimits>;
-  /** Without a write for so long, there is time for what can wait. */
+  /** After so many ms without a write, the store does its background work. */
   readonly idleMs?: number;
 }
 
@@ -103,7 +103,7 @@ export class PackedDatabase implements BrowserStore {
     { spaces = HOT_SPACES, allowsStale = false }: SnapshotOptions = {},
   ): Promise<T> {
     if (areRows(spaces)) return this.rows.read(body, spaces);
-    // What is in memory could be read of a database that has gone, too.
+    // Checks the connection first: cached data could belong to a database that no longer exists.
     const ready = this.connection.ready();
     if (ready) await ready;
     return this.packed.read(body, { spaces, allowsStale });
@@ -133,12 +133,12 @@ export class PackedDatabase implements BrowserStore {
     return value;
   }
 
-  /** A sentence for each thing that is damaged. */
+  /** Returns one sentence for each damaged part. */
   verify(): Promise<readonly string[]> {
     return this.packed.verify();
   }
 
-  /** There may be no time later: what is in the log is moved into tables. */
+  /** Moves the log into tables now, because there may be no time later. */
   maybeFlush(): Promise<void> {
     return this.idle.maybeFlush();
   }
@@ -151,10 +151,10 @@ export class PackedDatabase implements BrowserStore {
   async close(): Promise<void> {
     this.isClosed = true;
     this.idle.close();
-    // First: whoever waits for a flush fails with it.
+    // First, so that callers that wait for a flush fail with the connection.
     await this.connection.close();
     await this.packed.close();
-    // Last: what is being committed is still broadcast.
+    // Last, because commits that are in progress are still broadcast.
     this.channel.close();
   }
 
@@ -189,7 +189,7 @@ export class PackedDatabase implements BrowserStore {
     return { birth, head };
   }
 
-  /** Of a database that was moved. What is cut off goes on when it is opened next. */
+  /** Removes the old rows of a database that was moved. If this is interrupted, the next open continues. */
   private async removeFormerRows(): Promise<void> {
     const { connection, packed } = this;
     const isStopped = (): boolean => this.isClosed;
@@ -200,7 +200,7 @@ export class PackedDatabase implements BrowserStore {
 
   private async readHead(): Promise<number> {
     const { head } = this.options;
-    // The log has just been read.
+    // A stale read is enough: the log has just been read.
     const { rows } = await this.packed.read((tx) => tx.fetch([head.address], []), KNOWN);
     return head.read(rows[0]);
   }
@@ -228,7 +228,7 @@ const KNOWN = { allowsStale: true };
 
 const isRowSpace = (space: Space): boolean => space === 'log' || space === 'files';
 
-/** Whether they are stored as rows. */
+/** Whether these spaces are stored as rows. */
 function areRows(spaces: readonly Space[]): boolean {
   const isSome = spaces.some(isRowSpace);
   assert(

@@ -1,23 +1,23 @@
-/** The lock of a packed store among tabs. It decides nothing, so a tab that is frozen while it has it loses it. */
+/** The lock under which one tab maintains a packed store. Correctness does not depend on it, so it can be stolen from a frozen tab. */
 import { lockManager } from '../../tabs/web-locks.ts';
 
-/** How long another tab may keep this one from flushing and merging. */
+/** How long, in ms, another tab may keep this one from flushing and merging before the lock is stolen. */
 const HOLDER_MS = 60_000;
 const RETRY_MS = 1_000;
 const RETRY_AFTER_FAILURE_MS = 10_000;
 
-/** Flushes and merges are done by one tab at a time. */
+/** Ensures that one tab at a time flushes and merges. */
 export class MaintenanceLock {
   private readonly name: string;
   private notBefore = -Infinity;
-  /** Since when it has always been another tab's. */
+  /** Since when another tab has held the lock at every attempt. */
   private missedSince: number | undefined = undefined;
 
   constructor(name: string) {
     this.name = `burrow:maintenance:${name}`;
   }
 
-  /** Runs it, or not at all while another tab is at it. */
+  /** Runs `body`, or does nothing while another tab holds the lock. */
   async run(body: () => Promise<void>): Promise<void> {
     const now = performance.now();
     if (now < this.notBefore) return;
@@ -41,7 +41,7 @@ export class MaintenanceLock {
       this.missedSince ??= now;
       this.notBefore = performance.now() + RETRY_MS;
     }
-    // When the lock was taken away amid it.
+    // If the lock was stolen while `body` was running, the request has rejected, but `body` still runs.
     await running;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Brings what can be read of a damaged database into a new one. The damaged one is read as it is, whatever is wrong with its log, its
- * manifest or its stamps, and nothing of it is changed.
+ * Copies everything readable from a damaged database into a new one. The damaged database is read whatever is wrong with its log, its
+ * manifest or its stamps, and is not changed.
  */
 import { Refusal } from '../../../src/errors.ts';
 import type { SalvageResult } from '../../../src/host/salvage.ts';
@@ -26,10 +26,10 @@ export async function salvageDatabase(
   const { databases } = indexedDB as Partial<IDBFactory>;
   const known = await databases?.call(indexedDB);
   if (known?.every((each) => each.name !== name)) throw notThere(name);
-  // One that opens late gives way to whoever wants it.
+  // If it opens only after the deadline, it closes as soon as another connection needs the database.
   const idb = await within(openDeadlineMs, openAsItIs(name), blocked);
   try {
-    // Rows that are on the move have log and blocks beside them, which do not count.
+    // In a database that is being moved, the rows are authoritative; its log and blocks are only a copy.
     if (idb.version < FIRST_PACKED_VERSION) throw isOfRows(name);
     const damaged: string[] = [];
     const lost = new LostSchema();
@@ -48,13 +48,14 @@ export async function salvageDatabase(
   }
 }
 
-/** In the version that it has: it need not be one that this code would open. */
+/** Opens the database in its present version, even one that this code would not open otherwise. */
 function openAsItIs(name: string): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(name);
     let isThere = true;
     request.addEventListener('upgradeneeded', () => {
-      // Opening it would make it. WebKit lists it all the same, so it is looked for first where that can be asked.
+      // The database does not exist, and opening would create it. WebKit would list it all the same, so `indexedDB.databases()` is asked
+      // first, where available.
       isThere = false;
       request.transaction?.abort();
     });
@@ -69,7 +70,7 @@ function openAsItIs(name: string): Promise<IDBDatabase> {
   });
 }
 
-/** For reading: a walk looks, and does nothing else. */
+/** Offers only reading: salvaging changes nothing. */
 function mediumOf(idb: IDBDatabase): Pick<Medium, 'read'> {
   const read = <T>(store: string, range: IDBKeyRange, limit?: number): Promise<T[]> =>
     inOneTransaction<T[]>(idb, store, 'readonly', (all) => all.getAll(range, limit)).catch(
@@ -99,14 +100,14 @@ function mediumOf(idb: IDBDatabase): Pick<Medium, 'read'> {
   };
 }
 
-/** Below it lies the stamp. */
+/** The lowest number of log parts and blocks. The stamp has a lower one. */
 const FIRST = 1;
 
 const bytesOf = (value: unknown): Uint8Array =>
   value instanceof Uint8Array ? value : new Uint8Array();
 
 async function put(into: Store, { space, rows }: SalvagedRows): Promise<void> {
-  // Not the note of a move into this layout that was cut off.
+  // Without the row that records the progress of an interrupted move into this layout.
   const puts = rows
     .filter(({ key }) => space !== COPIED.space || key !== COPIED.key)
     .map((row) => ({ space, row }));

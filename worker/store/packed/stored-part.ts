@@ -1,13 +1,13 @@
-/** A part of the log, as it lies in the object store. */
+/** A part of the log as stored in the object store. */
 import type { LogPart } from '../../../src/packed/medium.ts';
 
 export interface StoredPart {
-  /** Given by the key generator when it was added. */
+  /** Assigned by the key generator when the part was added. */
   readonly n: number;
   readonly v: Uint8Array;
-  /** The commit it is a part of. */
+  /** The commit that the part belongs to. */
   readonly c: string;
-  /** The number it counts under: it was committed before its own was known. Absent: whatever it has. */
+  /** The number under which the part is valid, if it was committed before its number was known. Undefined: valid under any number. */
   readonly e?: number;
 }
 
