@@ -1,4 +1,4 @@
-/** Tells the inspector of what goes on in this worker. Only who has the root secret is answered. */
+/** Reports to the inspector what happens in this worker. Requires the root secret. */
 import type { Key } from '../../src/codec/key.ts';
 import { databaseOf, numberOf } from '../../src/codec/key.ts';
 import { schemasOver } from '../../src/engine/catalog.ts';
@@ -45,7 +45,7 @@ export async function answerDiagnostics(
   try {
     const secret = secretOf(headers['authorization']);
     const credential = secret === undefined ? undefined : await host.engine.authenticate(secret);
-    // Not through the service worker: pages that have not opened the database have no business here.
+    // Requests through the service worker are rejected (`base` is set): they may come from pages that have not opened the database.
     if (credential?.label.kind !== 'root' || base !== undefined)
       throw new Refusal('forbidden', 'Only the root secret of this page opens the inspector.');
     const call = JSON.parse(body ?? '{}') as DiagnosticsCall;
@@ -112,7 +112,7 @@ type Names = ReadonlyMap<Key, string>;
 const named = (counts: ReadonlyMap<Key, number>, names: Names): readonly ReadCount[] =>
   [...counts].map(([key, count]) => ({ name: names.get(key), count }));
 
-/** What the collections and indexes are called at present. */
+/** The present names of the collections and indexes. */
 async function namesOf(
   engine: Engine,
   reads: readonly (CountedReads | undefined)[],
@@ -150,12 +150,12 @@ async function syncOf(session: SyncSession): Promise<SyncRecord | undefined> {
     pending: lastSeq - settledSeq,
     pendingSize: outboxSize,
     skewMicros: skew,
-    // No secret enters the outbox.
+    // Writes in the outbox contain no secrets.
     writes: writes.slice(-WRITES_MAX),
   };
 }
 
-/** The latest; more are only counted. */
+/** Only the most recent writes are sent; earlier ones are only counted. */
 const WRITES_MAX = 1000;
 
 const setOf = (set: KeptSet): SetRecord => {

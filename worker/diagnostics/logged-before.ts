@@ -1,4 +1,4 @@
-/** The latest queries of the query log: what ran before somebody looked. */
+/** The most recent queries in the query log: those that ran before the inspector was opened. */
 import { INSPECTOR_TAG } from '../../src/host/diagnostics.ts';
 import { readLog } from '../../src/logs/query-log.ts';
 import type { ExportedRecord } from '../../src/logs/record.ts';
@@ -9,7 +9,7 @@ import { actorOf, type WatchedQuery } from './query-watch.ts';
 const BEFORE_MICROS = 600 * 1_000_000;
 const BEFORE_MAX = 200;
 
-/** @param now until then; those of the ten minutes before it, the latest of them */
+/** @param now the latest time to read; records of the ten minutes before it are returned, at most the newest `BEFORE_MAX` */
 export async function loggedBefore(
   store: Store,
   now: Micros,

@@ -1,4 +1,4 @@
-/** Keeps the latest queries in memory while somebody looks at them. While nobody does, queries pass it by. */
+/** Keeps the most recent queries in memory while the inspector watches them. Otherwise queries are recorded only in the query log. */
 import { indexPrefixOf, numberOf, type Key } from '../../src/codec/key.ts';
 import type { ReadSet } from '../../src/engine/host.ts';
 import { INSPECTOR_TAG, type QueryRecord } from '../../src/host/diagnostics.ts';
@@ -8,16 +8,16 @@ import { isEntrySpace } from '../../src/store/port.ts';
 import { FIRST_USER_COLLECTION, FIRST_USER_INDEX } from '../../src/values/native-kinds.ts';
 import type { Micros } from '../../src/values/value.ts';
 
-/** What the hosts of queries need of a log. */
+/** The part of a query log that the hosts of queries use. */
 export type RecordLog = Pick<QueryLog, 'add' | 'flush' | 'isDirty' | 'counts'>;
 
-/** Most that is kept; the oldest go first. */
+/** Limits of what is kept; the oldest queries are dropped first. */
 export const WATCHED_QUERIES_MAX = 500;
 export const WATCHED_CHARS_MAX = 2 * 1024 * 1024;
-/** Who has not asked for so long looks no more: a page that was left does not say so. */
+/** Watching ends after this time without a request, because a page that is closed does not say so. */
 export const WATCH_MICROS = 60 * 1_000_000;
 
-/** How much of what, by the start of its keys: [database][collection or index]. */
+/** Numbers of reads by key prefix: [database][collection or index]. */
 export interface CountedReads {
   readonly collections: ReadonlyMap<Key, number>;
   readonly indexes: ReadonlyMap<Key, number>;
@@ -28,14 +28,14 @@ export type WatchedQuery = Omit<QueryRecord, 'reads'> & {
 };
 
 export class QueryWatch {
-  /** The query log of the database; undefined: its options say that queries are not recorded. */
+  /** The query log of the database. Undefined if its options turn logging off. */
   readonly own: RecordLog | undefined;
   private readonly clock: () => Micros;
   private kept: WatchedQuery[] = [];
   private chars = 0;
   private recorded = 0;
   private dropped = 0;
-  /** When somebody asked last. */
+  /** Time of the inspector's last request. Undefined while nobody watches. */
   private watchedAt: Micros | undefined = undefined;
   private tee: RecordLog | undefined = undefined;
 
@@ -48,7 +48,7 @@ export class QueryWatch {
     return this.watchedAt !== undefined;
   }
 
-  /** What queries are recorded in now. */
+  /** The log in which queries are recorded at present. */
   get log(): RecordLog | undefined {
     const { own } = this;
     if (this.watchedAt === undefined) return own;
@@ -71,7 +71,7 @@ export class QueryWatch {
     });
   }
 
-  /** Somebody looks. */
+  /** Begins to watch, or continues. */
   begin(): void {
     this.watchedAt = this.clock();
   }
@@ -84,7 +84,7 @@ export class QueryWatch {
     this.dropped = 0;
   }
 
-  /** Those with greater numbers. */
+  /** The queries with a greater number. */
   after(number: number): {
     readonly queries: readonly WatchedQuery[];
     readonly last: number;
@@ -94,7 +94,7 @@ export class QueryWatch {
     return { queries, last: this.recorded, dropped: this.dropped };
   }
 
-  /** A record made before somebody looked. */
+  /** Keeps a query, also one that was logged before watching began. */
   keep(query: Omit<WatchedQuery, 'number'>): void {
     this.recorded += 1;
     this.kept.push({ ...query, number: this.recorded });
@@ -124,11 +124,11 @@ export class QueryWatch {
 export const actorOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string =>
   kind === 'root' ? kind : `${kind} ${id}`;
 
-/** Without what the database reads for itself: schema, keys, tokens. */
+/** Counts reads of the user's collections and indexes. Reads of the database itself (schema, keys, tokens) are not counted. */
 export function countReads({ rows, ranges }: ReadSet): CountedReads {
   const collections = new Map<Key, number>();
   const indexes = new Map<Key, number>();
-  // What a copy shows over its rows is named beside them.
+  // In a copy, a row and the pending version that is shown over it have the same key: they count once.
   const read = new Set<Key>();
   for (const { space, key } of rows) {
     if (isEntrySpace(space) && !read.has(key)) count(collections, key, FIRST_USER_COLLECTION);
@@ -142,7 +142,7 @@ export function countReads({ rows, ranges }: ReadSet): CountedReads {
 
 function count(counts: Map<Key, number>, key: Key, first: number, more = 1): void {
   const prefix = indexPrefixOf(key);
-  // A shorter one is of more than one collection.
+  // A shorter prefix covers more than one collection.
   if (prefix.length < PREFIX_BYTES || numberOf(prefix) < first) return;
   counts.set(prefix, (counts.get(prefix) ?? 0) + more);
 }

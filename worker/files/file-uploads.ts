@@ -1,4 +1,4 @@
-/** Sends the files of one database to its hub, as soon as that has the documents that refer to them. One tab sends at a time. */
+/** Uploads the files of one database to its hub, once the hub has the documents that refer to them. One tab uploads at a time. */
 import { abortWith } from '../../hosts/abort-with.ts';
 import { after } from '../../hosts/after.ts';
 import type { FileProgress } from '../../src/host/files.ts';
@@ -15,17 +15,17 @@ export interface FileUploadsOptions {
   readonly name: string;
   readonly store: OpenedFiles;
   readonly sha256: Sha256;
-  /** To the hub; undefined: it is out of reach, or nobody is logged in. */
+  /** The connection to the hub. Undefined when no hub is known or no user is logged in. */
   readonly transport: (signal: AbortSignal) => FileTransport | undefined;
-  /** Of the hub; undefined before the first contact. */
+  /** Epoch of the hub. Undefined before the first contact. */
   readonly epoch: () => Promise<Epoch | undefined>;
-  /** Nobody has stopped it. */
+  /** Whether sync runs in this tab. */
   readonly isSyncing: () => boolean;
-  /** Writes that are kept, with their verdicts as far as they have any. */
+  /** The stored writes, with their verdicts if they have any. */
   readonly writes: () => Promise<readonly WriteRecord[]>;
-  /** To the page, and to the other tabs. */
+  /** Emits the progress to the page and to the other tabs. */
   readonly emit: (progress: FileProgress) => void;
-  /** Has the tab that syncs send what is to be sent. */
+  /** Asks the tab that syncs to upload the files that are waiting. */
   readonly askToSend: () => void;
   readonly report: (reason: unknown) => void;
 }
@@ -34,7 +34,7 @@ export class FileUploads {
   private readonly options: FileUploadsOptions;
   private readonly ended: AbortSignal;
   private sending: Promise<void> | undefined = undefined;
-  /** Whoever else sends, perhaps a tab that is frozen, does so no longer. */
+  /** The next upload steals the lock from another tab that is uploading, which may be frozen. */
   private takesOver = false;
   private failures = 0;
   private readonly last = new Set<FileName>();
@@ -46,14 +46,14 @@ export class FileUploads {
     this.ended = ended;
   }
 
-  /** The hub has confirmed a write. */
+  /** Called when the hub has confirmed a write. */
   async onVerdict({ verdict }: Pick<WriteRecord, 'verdict'>): Promise<void> {
     const { store } = this.options;
     if (!verdict?.files?.length || !(await store.isUsed())) return;
     if (await noteFilesOf(verdict, store)) this.options.askToSend();
   }
 
-  /** This tab syncs from now on: verdicts that no tab has noted before it was closed are noted. */
+  /** Called when this tab becomes the one that syncs: also processes verdicts that no tab had processed before it was closed. */
   async takeOver(): Promise<void> {
     this.takesOver = true;
     if (!(await this.options.store.isUsed())) return;
@@ -63,13 +63,13 @@ export class FileUploads {
     this.kick();
   }
 
-  /** Something may be sent now: the network is back, or a file was noted. */
+  /** Uploads now, because there is reason to: the network is back, or a file is waiting. */
   kick(): void {
     this.failures = 0;
     this.sendSoon();
   }
 
-  /** Resolves when nothing is to be sent any more. @throws what keeps it from being sent */
+  /** Resolves when no file is waiting any more. @throws the error that prevents the upload */
   async sendAll(): Promise<void> {
     const { store } = this.options;
     if (this.ended.aborted || !(await store.isUsed())) return;
@@ -81,7 +81,7 @@ export class FileUploads {
 
   private sendSoon(): void {
     this.cancel();
-    // What is under way may have looked for the last time already.
+    // An upload in progress may already have looked for waiting files for the last time, so another one follows it.
     Promise.resolve(this.sending)
       .catch(() => undefined)
       .then(() => this.sendAll())
@@ -100,7 +100,7 @@ export class FileUploads {
     this.failures += 1;
   }
 
-  /** One after the other: of a tab that syncs and the service worker, the second finds what the first has left. */
+  /** Uploads under a lock. If a tab and the service worker both upload, the second one sends what the first has left. */
   private sendNow(): Promise<void> {
     const how = this.takesOver ? { steal: true } : { signal: this.ended };
     this.takesOver = false;
@@ -120,7 +120,7 @@ export class FileUploads {
         isStopped: () => signal.aborted || !isSyncing(),
         last: this.last,
         onSent: ({ file, manifest }, done, error) => {
-          // A line that breaks now and then is not waited for longer and longer.
+          // Resets the backoff: on an unstable connection, the pauses must not grow.
           if (error === undefined) this.failures = 0;
           emit({ file, way: 'sending', done, size: manifest.size, error });
         },

@@ -1,4 +1,4 @@
-/** Files of one database in one tab, as the page asks for them: those that are here, and those that are fetched from the hub. */
+/** The files of one database in one tab, for the calls of the page: files stored here, and files fetched from the hub. */
 import { Refusal } from '../../src/errors.ts';
 import type { FileCall, FileData, FileHomeData } from '../../src/host/files.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
@@ -28,9 +28,9 @@ import { isOfTheNetwork, retryMs } from './network-failures.ts';
 
 export interface FilesOptions extends FileUploadsOptions {
   readonly database: Store;
-  /** ms since 1970. */
+  /** The time in ms since 1970. */
   readonly nowMs: () => number;
-  /** The hub has answered, and nothing has failed since. */
+  /** The hub has responded, and no request has failed since. */
   readonly isInContact: () => boolean;
 }
 
@@ -39,7 +39,7 @@ export class Files {
   private readonly options: FilesOptions;
   private readonly ended = new AbortController();
   private readonly waits = new FileWaiters(wait);
-  /** Settled when a file is not being fetched any more. */
+  /** For each file that is being fetched: a promise that resolves when the fetch has ended. */
   private readonly fetching = new Map<FileName, Promise<unknown>>();
 
   constructor(options: FilesOptions) {
@@ -49,13 +49,13 @@ export class Files {
 
   async put(source: FileSource): Promise<Pick<FileData, 'file' | 'size'>> {
     const file = await putFile(source, this.options);
-    // Documents may have been noted for it before, while it was damaged.
+    // If a stored file was damaged before, documents that refer to it may already be known.
     this.options.askToSend();
     return { file, size: source.size };
   }
 
   /**
-   * @param signal ends fetching, and waiting; what has come stays
+   * @param signal aborts fetching and waiting; chunks that have arrived stay stored
    * @throws Refusal `not found`, `file_not_uploaded`, `connection_needed`, `quota_exceeded`, `local_data_loss`
    */
   async get(call: FileCall, signal?: AbortSignal): Promise<Blob> {
@@ -64,7 +64,7 @@ export class Files {
     throw new Refusal('local_data_loss', NOT_HERE);
   }
 
-  /** Undefined: a part of it is lost or damaged, and the next call fetches that, or says why it cannot. */
+  /** Undefined when a chunk is lost or damaged. The next call fetches that chunk again, or throws the reason why it cannot. */
   private async read(call: FileCall, signal: AbortSignal | undefined): Promise<Blob | undefined> {
     const { store } = this.options;
     const record = await this.fetched(call, signal);
@@ -78,7 +78,7 @@ export class Files {
     return new Blob(parts);
   }
 
-  /** Undefined: it is lost or damaged, and the file is not whole from then on. */
+  /** Undefined when the chunk is lost or damaged. The file is marked as incomplete then. */
   private async chunk(
     { file, manifest }: FileRecord,
     n: number,
@@ -90,7 +90,7 @@ export class Files {
     return undefined;
   }
 
-  /** Has it here. @throws as `get` */
+  /** Ensures that the file is stored here. @throws as `get` */
   async fetch(call: FileCall, signal?: AbortSignal): Promise<void> {
     await this.fetched(call, signal);
   }
@@ -100,7 +100,7 @@ export class Files {
     return (await store.isUsed()) ? (await store.records()).map(dataOf) : [];
   }
 
-  /** Reads all that is whole. @returns a sentence for each file that is damaged */
+  /** Reads all complete files. @returns one sentence for each damaged file */
   async verify(): Promise<readonly string[]> {
     const { store } = this.options;
     if (!(await store.isUsed())) return [];
@@ -131,34 +131,34 @@ export class Files {
     const name = nameIn(file);
     if (!(await store.isUsed())) return;
     const isRemoved = await store.remove(name, (record) => !isToSend(record));
-    // Put again since, it is no file that was to be kept.
+    // Checked only if nothing was removed: after a removal, the file may have been put again, which is no error.
     if (!isRemoved && (await store.record(name)))
       throw new Refusal('unsent_writes', `The file ${file} has not reached the hub yet.`);
   }
 
-  /** The hub may have files that calls wait for. @param files undefined: any, because the hub can be reached again */
+  /** The hub may now have files that calls wait for. @param files undefined: any file, because the hub can be reached again */
   onArrivals(files?: readonly string[]): void {
     this.waits.wake(files);
   }
 
-  /** Rejects calls that wait for a file, with the reason. */
+  /** Rejects all calls that wait for a file, with the reason. */
   failWaits(reason: Refusal): void {
     this.waits.fail(reason);
   }
 
-  /** How many are on their way. */
+  /** The number of files that have not been uploaded yet. */
   async unsent(): Promise<number> {
     return (await this.list()).filter(({ state }) => state === 'unsent').length;
   }
 
-  /** Removes what nothing refers to. */
+  /** Removes files that nothing refers to any more. */
   async sweep(): Promise<void> {
     const { store, database, nowMs } = this.options;
     if (!(await store.isUsed())) return;
     await sweepFiles(nowMs() - SYNC_LIMITS.filesKeptMs, { store, database, nowMs, pause });
   }
 
-  /** Ends what is on its way: calls that wait for it are rejected. */
+  /** Aborts uploads and fetches: calls that wait for them are rejected. */
   end(): void {
     this.ended.abort();
   }
@@ -181,7 +181,7 @@ export class Files {
         ask: async (getOn) => {
           signal?.throwIfAborted();
           return this.fetchedNow(call, signal, (done) => {
-            // What is here already comes first, each time.
+            // Each attempt first reports the chunks that are already here, which is no progress.
             if (done <= most) return;
             most = done;
             getOn();
@@ -195,7 +195,7 @@ export class Files {
     }
   }
 
-  /** Undefined: waiting does not help. */
+  /** How long to wait before the next attempt, in ms. Undefined: waiting does not help. */
   private pauseAfter(reason: unknown, failures: number): number | undefined {
     const { isSyncing, isInContact } = this.options;
     if (!isSyncing() || !(reason instanceof Refusal)) return undefined;
@@ -310,7 +310,7 @@ function asRefusal(reason: unknown): unknown {
   return new Refusal(own ?? 'connection_needed', description, { cause: reason });
 }
 
-/** Of refusals of the hub. */
+/** The page's codes for refusals of the hub. */
 const OWN_CODES: Readonly<Partial<Record<string, 'not found' | 'file_not_uploaded'>>> = {
   file_not_found: 'not found',
   file_not_uploaded: 'file_not_uploaded',

@@ -1,4 +1,4 @@
-/** Files of a database, in a database of their own beside it: chunks are larger than what the query store is made for. */
+/** Stores the files of a database in a separate IndexedDB database, because chunks are larger than the query store is made for. */
 import { Dexie } from 'dexie';
 import type { FileRecord, FileStore } from '../../src/sync/device/files/file-store.ts';
 import type { FileName } from '../../src/sync/protocol/files.ts';
@@ -6,18 +6,18 @@ import { deleteDatabase } from '../store/idb-connection.ts';
 import { closed } from '../queries/long-queries.ts';
 import { refusalOf } from '../store/idb-failure.ts';
 
-/** Where a host keeps files of its databases. */
+/** Where a host stores the files of its databases. */
 export interface FileStorage {
-  /** Opened by the first call: most databases have no files. */
+  /** Opened by the first call, because most databases have no files. */
   readonly openFiles: (database: string) => OpenedFiles;
-  /** Deletes those of a database. */
+  /** Deletes the files of a database. */
   readonly forgetFiles: (database: string) => Promise<void>;
 }
 
 export interface OpenedFiles extends FileStore {
-  /** Whether there ever was one: asked so that nothing is made where there is none. */
+  /** Whether any file was ever stored. Check this first, so that nothing is created for a database without files. */
   isUsed(): Promise<boolean>;
-  /** For good: what is still under way must not make anew what was deleted. */
+  /** Closes for good: calls that are still in progress must not recreate deleted files. */
   close(): void;
 }
 
@@ -33,7 +33,7 @@ const filesName = (database: string): string => `${database}:files`;
 
 export const browserFiles: FileStorage = {
   openFiles: (database) => new IdbFiles(filesName(database)),
-  // A frozen tab may hold it: the one that deletes gets an error then, as for the database itself.
+  // A frozen tab may block the deletion. Then it fails with an error, as the deletion of the database itself does.
   forgetFiles: (database) => deleteDatabase(filesName(database)),
 };
 
@@ -48,7 +48,7 @@ class IdbFiles implements OpenedFiles {
 
   async isUsed(): Promise<boolean> {
     if (this.opened) return true;
-    // Where databases cannot be listed, one is made.
+    // Where databases cannot be listed, it is assumed to exist, and is created by the first read.
     const known = (await indexedDB.databases?.()) ?? [{ name: this.name }];
     return known.some(({ name }) => name === this.name);
   }
@@ -131,7 +131,7 @@ class IdbFiles implements OpenedFiles {
     });
     try {
       const idb = (await this.opened).backendDB();
-      // What put() has answered outlives a power failure, as a strict write does.
+      // `strict`: a file for which `put()` has resolved survives a power failure.
       return idb.transaction(stores, mode, { durability: 'strict' });
     } catch (reason) {
       this.opened = undefined;
@@ -140,7 +140,7 @@ class IdbFiles implements OpenedFiles {
   }
 }
 
-/** @param onClosed the browser, or who deletes the database, has closed it: the next call opens it anew */
+/** @param onClosed called when the browser, or a tab that deletes the database, has closed it: the next call reopens it */
 async function opened(name: string, onClosed: () => void): Promise<Dexie> {
   const database = new Dexie(name, { autoOpen: false, cache: 'disabled' });
   database.version(1).stores({ [FILES]: 'file', [CHUNKS]: '[file+n]' });
@@ -158,13 +158,13 @@ function then<T>(request: IDBRequest<T>, use: (value: T) => void): void {
   request.addEventListener('success', () => use(request.result));
 }
 
-/** What `begin` gives is asked for when the transaction is complete. @throws Refusal */
+/** Resolves, when the transaction is complete, with the result of the function that `begin` returns. @throws Refusal */
 function settled<T>(tx: IDBTransaction, begin: (tx: IDBTransaction) => () => T): Promise<T> {
   return new Promise((resolve, reject) => {
     const result = begin(tx);
     tx.addEventListener('complete', () => resolve(result()));
     let failure: DOMException | null = null;
-    // WebKit says only on the request why.
+    // WebKit sets the reason only on the request.
     tx.addEventListener('error', ({ target }) => {
       failure = (target as IDBRequest).error;
     });

@@ -1,11 +1,11 @@
-/** Calls that the page may abort, by the numbers it gave them. */
+/** Calls that the page can abort, by the numbers that the page assigned to them. */
 import type { QueryRequest } from '../../src/engine/host.ts';
 import { Refusal, REFUSALS } from '../../src/errors.ts';
 import type { QueryReply } from '../../src/host/query.ts';
 import type { SubmitReply } from '../../src/host/sync.ts';
 import { errorOf } from '../../src/http/answer-query.ts';
 
-/** What a call looks at. */
+/** What a call checks to see whether it was aborted. */
 export interface Abortable extends Required<Pick<QueryRequest, 'isAbandoned'>> {
   readonly signal: AbortSignal;
 }
@@ -14,8 +14,9 @@ export class AbortableCalls {
   private readonly running = new Map<number, () => void>();
 
   /**
-   * Aborted before its first execution, the call ends at once; later, when the engine has stopped it, or has committed.
-   * @throws Refusal `time out` when it was aborted, and had no effect
+   * If the call is aborted before its first execution, it ends immediately. Later, it ends when the engine has stopped the query or has
+   * committed.
+   * @throws Refusal `time out` when the call was aborted and had no effect
    */
   async run<T extends QueryReply | SubmitReply>(
     number: number | undefined,
@@ -35,7 +36,7 @@ export class AbortableCalls {
     return this.until(number, query, () => !hasBegun);
   }
 
-  /** For what may be given up anywhere: aborted, it ends at once. @throws Refusal `time out` then */
+  /** For calls that can be aborted at any point: they end immediately. @throws Refusal `time out` when the call was aborted */
   async runUntil<T>(
     number: number | undefined,
     work: (signal?: AbortSignal) => Promise<T>,
@@ -62,7 +63,7 @@ export class AbortableCalls {
     }
   }
 
-  /** Nothing happens when the call has ended. */
+  /** Does nothing when the call has already ended. */
   abort(number: number): void {
     this.running.get(number)?.();
   }

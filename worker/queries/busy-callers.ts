@@ -1,29 +1,30 @@
 /**
- * Queries of a few milliseconds never take a turn, however many there are. So a caller who was evaluated here for long lately begins one
- * query in each turn of the event loop: those of others, which come meanwhile, go first. Callers are distinguished by their secrets.
+ * A query of a few milliseconds never exceeds its time slice, however many such queries there are. So a caller that recently used much
+ * evaluation time starts only one query per turn of the event loop, and queries of others that arrive in the meantime run first. Callers
+ * are distinguished by their secrets.
  */
 import { remember } from '../../src/values/remember.ts';
 import { pause } from '../browser/pause.ts';
 
 interface Caller {
-  /** Evaluated here lately: what was a second ago counts for a third. */
+  /** Recent evaluation time in ms, with exponential decay: time used a second ago counts for a third. */
   ms: number;
   at: number;
-  /** Turns of its queries that are not over yet, and the end of the last of them. */
+  /** Number of turns of the event loop that are taken by its queries and not over yet. `last` resolves at the end of the last of them. */
   turns: number;
   last: Promise<void>;
 }
 
 const SHARE_MS = 50;
 const FADES_MICROS = 1_000_000;
-/** No page has so many clients at a time: the first are forgotten. */
+/** More clients than a page ever uses at a time. Beyond this, the oldest callers are forgotten. */
 const CALLERS_MAX = 100;
 
 export class BusyCallers {
   private readonly clock: () => number;
   private readonly callers = new Map<string, Caller>();
 
-  /** @param clock µs */
+  /** @param clock the time in µs */
   constructor(clock: () => number) {
     this.clock = clock;
   }
@@ -40,7 +41,7 @@ export class BusyCallers {
     remember(this.callers, secret, one, CALLERS_MAX);
   }
 
-  /** Undefined: a query of the caller may begin now. Whoever waits for each answer never waits for a turn. */
+  /** Undefined when a query of the caller may begin now. A caller that awaits each answer before its next query never waits. */
   whenFree(secret = ''): Promise<void> | undefined {
     const caller = this.callers.get(secret);
     if (!caller || (caller.turns === 0 && faded(caller, this.clock()) < SHARE_MS)) return undefined;
@@ -51,7 +52,7 @@ export class BusyCallers {
     return before;
   }
 
-  /** The caller is busy, and was not alone in the last second. */
+  /** Whether the caller is busy, and another caller was active in the last second. */
   holdsUpOthers(secret = ''): boolean {
     const now = this.clock();
     const caller = this.callers.get(secret);

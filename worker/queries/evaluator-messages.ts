@@ -1,42 +1,42 @@
-/** What passes between the worker of a page and the one beside it that executes queries which take long. */
+/** Messages between the worker of a page and the second worker, which executes long queries. */
 import type { QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import type { RefusalData } from '../../src/host/api.ts';
 import type { Settings } from '../../src/host/settings.ts';
 
-/** Name of a worker that is started for nothing but that. */
+/** Name of a worker that only executes long queries. */
 export const EVALUATOR_NAME = 'burrow-evaluator';
 
-/** This very file again, in another role: bundlers need to know of one worker only. */
+/** Starts this same file under another name, so that bundlers need to handle only one worker. */
 export const startEvaluator = (): Worker =>
   new Worker(self.location.href, { type: 'module', name: EVALUATOR_NAME });
 
 export interface EvaluatorOptions {
   readonly name: string;
   readonly settings: Settings;
-  /** Mark of the database that is open: no other is. */
+  /** Identifier of the open database: the second worker must not use another one. */
   readonly birth: string;
-  /** Of the worker of the page: its mark and the note of its end are for both. */
+  /** The lock of the page's worker. The write mark and the record of that worker's end count for both workers. */
   readonly aliveLock: string;
   /** Hash of the root secret. */
   readonly rootHash: string;
 }
 
-/** Executed here from its start. */
+/** A query that the second worker executes from the start. */
 export interface LongQuery {
   readonly request: Omit<QueryRequest, 'isAbandoned'>;
-  /** Of the synced identity: a read of what the copy shows. */
+  /** A query of the synced identity: it reads what the copy shows. */
   readonly isSynced: boolean;
 }
 
 export type ToEvaluator =
   | { readonly type: 'open'; readonly options: EvaluatorOptions }
   | { readonly type: 'query'; readonly query: LongQuery }
-  /** The worker is not ended before it has answered. */
+  /** Permission to write: the page's worker will not terminate the second one before it has answered. */
   | { readonly type: 'write' };
 
 export type FromEvaluator =
   | { readonly type: 'opened' }
   | { readonly type: 'answer'; readonly answer: QueryAnswer }
   | { readonly type: 'refused'; readonly refusal: RefusalData }
-  /** Asks before the first write of a query. */
+  /** Requests permission before the first write of a query. */
   | { readonly type: 'may-write' };

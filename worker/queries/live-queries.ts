@@ -1,6 +1,7 @@
 /**
- * Live queries: each runs again when a commit touches what it read, and emits its answer when that differs. An answer may be older than
- * the newest commit, whose notice then runs it again. It is never older than the answer before it, or than a commit it was notified of.
+ * Live queries: each runs again when a commit changes what it has read, and emits its answer if that is different. An answer may be older
+ * than the newest commit, whose notice then causes another run. It is never older than the previous answer, or than a commit of which
+ * this worker was notified.
  */
 import { refusalBody } from '../../src/engine/session.ts';
 import type { CommitNotice, ReadSet } from '../../src/engine/host.ts';
@@ -16,7 +17,7 @@ export interface LiveOptions {
   readonly engine: Pick<Engine, 'query'>;
   readonly emit: (id: number, answer: LiveAnswer) => void;
   readonly pause: () => Promise<void>;
-  /** Monotonic, ms. */
+  /** Monotonic time in ms. */
   readonly now: () => number;
 }
 
@@ -28,7 +29,7 @@ export interface LiveAnswer {
 }
 
 interface Run extends LiveAnswer {
-  /** Undefined: not known, so that any commit may change the answer. */
+  /** Undefined when it is not known, so that any commit may change the answer. */
   readonly readSet: ReadSet | undefined;
   readonly head?: Micros | undefined;
   readonly isHeldUp: boolean;
@@ -42,11 +43,11 @@ interface LiveQuery {
   sent: string | undefined;
   /** The commit whose state the last answer shows. */
   shown: Micros | undefined;
-  /** Commits while it runs: its answer may be from before them. */
+  /** Commits during the present run: its answer may not include them. Undefined while the query is not running. */
   meanwhile: Changes[] | undefined;
-  /** How long it ran last, ms. */
+  /** Duration of the last run, in ms. */
   took: number;
-  /** How often it was run, and how often its answer was another one. */
+  /** How often the query has run, and how often its answer was a different one. */
   runs: number;
   answers: number;
 }
@@ -56,23 +57,23 @@ export type LiveState = Readonly<
   Pick<LiveQuery, 'id' | 'secret' | 'query' | 'readSet' | 'took' | 'runs' | 'answers'>
 >;
 
-/** Of one page. */
+/** Limit for one page. */
 export const LIVE_QUERIES_MAX = 1000;
-/** One that took no longer need not let others go first. */
+/** A query whose last run took no longer than this, in ms, runs again without a pause. */
 const QUICK_MS = 2;
 
 export class LiveQueries {
   private readonly options: LiveOptions;
   private readonly byId = new Map<number, LiveQuery>();
-  /** Those for which there is no place yet: the arguments of `add()`. */
+  /** Queries beyond the limit: the arguments of `add()`. */
   private readonly waiting = new Map<
     number,
     readonly [id: number, secret: string, query: string]
   >();
-  /** Waiting to run, in the order they became so. */
+  /** Queries that wait to run, in order. */
   private readonly stale = new Set<LiveQuery>();
   private isRunning = false;
-  /** The newest commit that it was notified of. */
+  /** The newest commit of which this worker was notified. */
   private latestCommit: Micros = 0;
 
   constructor(options: LiveOptions) {
@@ -122,7 +123,7 @@ export class LiveQueries {
     return [...this.byId.values()];
   }
 
-  /** @param isComplete false: commits before this one were missed, so anything may have changed */
+  /** @param isComplete false: notices of earlier commits were missed, so anything may have changed */
   onCommit(notice: CommitNotice, isComplete: boolean): void {
     this.latestCommit = Math.max(this.latestCommit, notice.ts);
     const changes = new Changes(isComplete ? [notice] : undefined);
@@ -146,8 +147,8 @@ export class LiveQueries {
   }
 
   /**
-   * One after the other, with a pause between them: a storm of commits costs one run of each query per round. The first runs at once if
-   * it is quick: a pause may take longer.
+   * Runs the queries one after the other, with a pause between them, so a burst of commits causes one run of each query per round. The
+   * first one runs immediately if it is quick, because a pause may take longer than the query.
    */
   private async runStale(): Promise<void> {
     this.isRunning = true;
@@ -175,7 +176,8 @@ export class LiveQueries {
     live.readSet = readSet;
     live.shown = answer.head;
     const isTouched = meanwhile.some((changes) => !readSet || changes.touches(readSet));
-    // A run that another tab held up may have missed the commit that it ran for: once more. The store itself waits before it gives up.
+    // A run that failed because another tab blocked the store may have missed the commit that caused it, so it is repeated. This is no
+    // busy loop: the store waits before it fails.
     if (isTouched || answer.isHeldUp) this.stale.add(live);
     const { status, body, missing = [], isHubs } = answer;
     const sent = missing.length === 0 ? body : `${body} ${JSON.stringify(missing)}`;
@@ -198,12 +200,12 @@ export class LiveQueries {
         apiVersion: '4',
         allows: 'read',
         placeName: LIVE_PLACE,
-        // The first answer is the newest there is.
+        // The first answer must be based on the newest state.
         ...(shown !== undefined && { minSnapshot: Math.max(shown, this.latestCommit) }),
       });
       const { refusal } = answer;
       const run = { ...answer, body: pageBody(answer, secret), isHeldUp: isHeldUp(refusal) };
-      // What was refused has read nothing: what it read before still says when to run it again.
+      // A refused query has read nothing, so its previous read set still decides when it runs again.
       return refusal === undefined ? run : { ...run, readSet, head: shown };
     } catch (reason) {
       const code = reason instanceof Refusal ? reason.code : undefined;

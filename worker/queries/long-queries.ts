@@ -1,4 +1,4 @@
-/** Executes queries that take long in a worker beside this one, one after the other, so that short ones do not wait for them. */
+/** Executes long queries one after the other in a second worker, so that short ones do not wait for them. */
 import type { LongQueries, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { LIMITS } from '../../src/limits.ts';
@@ -8,9 +8,9 @@ import type { EvaluatorOptions, FromEvaluator, ToEvaluator } from './evaluator-m
 export interface LongQueriesOptions {
   readonly start: () => Worker;
   readonly evaluator: () => EvaluatorOptions;
-  /** When there can be no worker beside this one. */
+  /** Executes a query in this worker, when no second worker can be started. */
   readonly executeHere: (request: Arrived, isSynced: boolean) => Promise<QueryAnswer>;
-  /** Wall clock, µs. */
+  /** Wall-clock time in µs. */
   readonly clock: () => number;
 }
 
@@ -28,23 +28,23 @@ interface Evaluator {
   readonly worker: Worker;
   isOpen: boolean;
   busy: Task | undefined;
-  /** The query has begun to write: from here on only the worker knows what became of it. */
+  /** The query has begun to write: from now on only the second worker knows its outcome. */
   isWriting: boolean;
 }
 
 /**
- * A query is evaluated for so long here: hardly any takes longer, and then it is begun anew, which takes longer still. Where that has
- * happened lately, turns of reads are short, so that many in a row do not add up.
+ * How long a query is evaluated in this worker, in ms. Few queries take longer; those are started again in the second worker, which takes
+ * longer still. If there was a long query recently, time slices of reads are short, so that many in a row do not add up.
  */
 const TURN_MS = 600;
 const RECENT_TURN_MS = 25;
 const TURN_MIN_MS = 4;
 const RECENT_MICROS = 30_000_000;
-/** A longer text takes longer to be read than most queries to be executed. */
+/** A longer text takes longer to parse than most queries take to execute, so it goes to the second worker unparsed. */
 const TEXT_CHARS_MAX = 1024 * 1024;
-/** How often is looked whether somebody still waits. */
+/** How often, in ms, to check whether queries were aborted or have timed out. */
 const LOOK_MS = 50;
-/** The worker ends a query at its time limit by itself: past this it is stuck. */
+/** The second worker stops a query at its time limit by itself. If it has not done so after this time (ms), it is stuck. */
 const GRACE_MS = 5_000;
 const IDLE_MS = 30_000;
 
@@ -56,7 +56,7 @@ export class LongQueriesBeside implements LongQueries {
   private evaluator: Evaluator | undefined = undefined;
   private checking: ReturnType<typeof setInterval> | undefined = undefined;
   private idle: ReturnType<typeof setTimeout> | undefined = undefined;
-  /** When there was a long query last, µs. */
+  /** When there was a long query last, in µs. */
   private metAt = -Infinity;
   private runsInline = false;
   private isClosed = false;
@@ -66,7 +66,7 @@ export class LongQueriesBeside implements LongQueries {
     this.callers = new BusyCallers(options.clock);
   }
 
-  /** Also lately: whoever loads many documents waits for that write. */
+  /** Not shortened by recent long queries: an app that loads many documents waits for that write anyway. */
   get writeTurnMs(): number {
     return this.runsInline ? Infinity : TURN_MS;
   }
@@ -100,7 +100,7 @@ export class LongQueriesBeside implements LongQueries {
     });
   }
 
-  /** Reads of the synced identity. */
+  /** For reads of the synced identity. */
   get ofCopy(): LongQueries {
     return {
       turnMs: (request) => this.turnMs(request),
@@ -110,7 +110,10 @@ export class LongQueriesBeside implements LongQueries {
     };
   }
 
-  /** A worker that has nothing to do ends with this one: until then it is notified of a deletion, and gives way to it. */
+  /**
+   * An idle second worker is not terminated: it ends with this worker. Until then, it is notified when the database is deleted and closes
+   * its connection.
+   */
   close(): void {
     this.isClosed = true;
     const { evaluator } = this;
@@ -190,7 +193,7 @@ export class LongQueriesBeside implements LongQueries {
     this.assign();
   }
 
-  /** A worker amid an evaluation receives no message: it is ended. */
+  /** Stops queries that were aborted or have timed out. A worker that is evaluating receives no messages, so it is terminated. */
   private check(): void {
     const now = this.options.clock();
     const isOver = ({ request }: Task): boolean => {
@@ -203,13 +206,13 @@ export class LongQueriesBeside implements LongQueries {
     }
     const { evaluator } = this;
     if (!evaluator?.busy || !isOver(evaluator.busy)) return;
-    // A commit under way comes to its end: the worker looks at its own clock before it.
+    // A commit in progress is not interrupted: the second worker checks the time limit itself before it commits.
     if (evaluator.isWriting) return;
     this.drop(stopped());
     this.assign();
   }
 
-  /** @param reason what its query is refused with */
+  /** @param reason the error for the query that is running */
   private drop(reason: Refusal): void {
     const { evaluator } = this;
     clearTimeout(this.idle);
@@ -229,7 +232,7 @@ export class LongQueriesBeside implements LongQueries {
     this.assign();
   }
 
-  /** No worker can be had, so that queries are executed here, however long they take. */
+  /** No second worker can be started, so all queries are executed here, however long they take. */
   private goAlone(): void {
     this.runsInline = true;
     this.drop(closed());

@@ -1,4 +1,4 @@
-/** Bodies of answers that go to the page part by part: one part for each pull, so a slow reader holds no memory here. */
+/** Response bodies that are sent to the page part by part. Each pull sends one part, so a slow reader causes no buffering here. */
 import type { RefusalData, WorkerMessage } from '../../src/host/api.ts';
 
 type Part = string | Uint8Array;
@@ -17,7 +17,7 @@ export class OutgoingStreams {
     this.options = options;
   }
 
-  /** The number by which the page pulls. */
+  /** Returns the number with which the page pulls the parts. */
   add(parts: AsyncIterable<Part>): number {
     this.last++;
     this.open.set(this.last, parts[Symbol.asyncIterator]());

@@ -1,4 +1,4 @@
-/** Options of a query, checked where it arrives: an error names the option. */
+/** Checks the options of a query where it arrives, so that an error names the option. */
 import { Refusal } from '../../src/errors.ts';
 import { integer } from '../../src/host/options.ts';
 import type { QueryCall } from '../../src/host/query.ts';
@@ -13,7 +13,7 @@ export function checkTimeout({ timeoutMs }: Pick<QueryCall, 'timeoutMs'>): void 
     throw new Refusal('bad request', `The option \`timeoutMs\` must be ${TIMEOUT.expected}.`);
 }
 
-/** The same checks as for the header of a request. @throws Refusal `bad request` */
+/** Checks the tags as those in the header of a request are checked. @throws Refusal `bad request` */
 export function tagsIn({ tags }: Pick<QueryCall, 'tags'>): RequestOptions['tags'] {
   try {
     return readTags(tags);

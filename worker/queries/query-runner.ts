@@ -1,4 +1,4 @@
-/** Runs the queries of the page's clients, and records them. */
+/** Runs the queries of the page's clients, and records them in the query log. */
 import { loggedAnswer } from '../../src/http/answer-query.ts';
 import type { RequestOptions } from '../../src/http/request-headers.ts';
 import { traceparentOf } from '../../src/http/trace-context.ts';
@@ -10,9 +10,12 @@ import { tagsIn } from './query-options.ts';
 import { queryReply } from './replies.ts';
 
 const API_VERSION = '4';
-/** Where a write would be made on the copy although the hub is meant, or twice. */
+/**
+ * Names, in the error for a write, the queries with `at`. These may only read: a write would be executed on the copy instead of at the
+ * hub, or twice.
+ */
 export const READ_PLACE = 'queries that say where they are answered (`at`)';
-/** Log records may wait this long for company before they are written. */
+/** How long log records are collected, in ms, before they are written together. */
 const FLUSH_MS = 2000;
 
 export class QueryRunner {
@@ -40,7 +43,7 @@ export class QueryRunner {
     return queryReply(answer, secret);
   }
 
-  /** What was recorded is written soon, however few there are. */
+  /** Ensures that recorded queries are written soon, even if they are few. */
   scheduleFlush(): void {
     const { log } = this.host;
     if (!log?.isDirty || this.flushing !== undefined) return;
@@ -50,7 +53,7 @@ export class QueryRunner {
     }, FLUSH_MS);
   }
 
-  /** What was recorded is written by the log's own end. */
+  /** Cancels the scheduled flush: the log writes its remaining records when it is closed. */
   close(): void {
     clearTimeout(this.flushing);
   }

@@ -1,14 +1,17 @@
-/** What calls of the page are answered: answers of queries, and failures as data. */
+/** Replies to calls of the page: answers of queries, and errors as data. */
 import type { QueryAnswer } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { RefusalData, Reply } from '../../src/host/api.ts';
 import type { QueryReply } from '../../src/host/query.ts';
 import { pageBody } from './page-body.ts';
 
-/** The refusal that the caller gets. A failure that is ours keeps its details here: they may hold data of others. */
+/**
+ * The refusal that the caller gets. Details of an internal error are only reported to the console, because they may contain other users'
+ * data.
+ */
 export function refusalOf(reason: unknown): RefusalData {
   if (reason instanceof Refusal) return { code: reason.code, description: reason.message };
-  // What browsers call it where a page may store nothing: locks, messages between tabs and the store are all denied.
+  // Browsers throw a SecurityError where a page may not store anything: Web Locks, BroadcastChannel and IndexedDB are all denied.
   if ((reason as Partial<Error> | undefined)?.name === 'SecurityError')
     return { code: 'storage_unavailable', description: DENIED };
   report(reason);
@@ -21,7 +24,7 @@ export function refusalOf(reason: unknown): RefusalData {
 const DENIED =
   'The browser does not let this page store data. Allow cookies and site data for it, or open it outside of a frame of another site.';
 
-/** What the page gets of an answer to a query with this secret. */
+/** The reply to a query that was sent with this secret. */
 export const queryReply = (answer: QueryAnswer, secret?: string): QueryReply => ({
   status: answer.status,
   body: pageBody(answer, secret),
@@ -38,7 +41,7 @@ export async function replyOf<T>(work: () => Promise<T>): Promise<Reply<T>> {
   }
 }
 
-/** Failures that are ours: for whoever looks at the console. */
+/** Reports internal errors to the console. */
 export function report(reason: unknown): void {
   console.error('Burrow:', reason);
 }

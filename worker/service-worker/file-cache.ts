@@ -1,7 +1,7 @@
 /**
- * Keeps the files of an app for use without network, as its `precache.json` lists them: `{"version": "…", "files": ["./", …]}`,
- * beside the service worker. A new version is fetched whole behind the running one and serves the next page load; pages that are
- * still open go on with the one before.
+ * Caches the files of an app for use without a network. The files are listed in `precache.json`, beside the service worker: `{"version":
+ * "…", "files": ["./", …]}`. A new version is fetched completely in the background and is used by the next page load; open pages continue
+ * with the previous version.
  */
 
 interface Precache {
@@ -12,18 +12,18 @@ interface Precache {
 const LIST = 'precache.json';
 const PREFIX = 'burrow-app ';
 const VERSIONS_KEPT = 2;
-/** Which version each page and each of its workers began with: the name of a client and of its version. */
+/** Name of a cache that maps the id of each page or worker to the version it started with. */
 const CLIENTS = 'burrow-app-clients ';
 const CLIENTS_KEPT = 500;
 
-/** Who asks, and the page or worker that the answer begins; empty where there is none. */
+/** The client that sends the request, and the page or worker that the response starts; an empty string if there is none. */
 export interface Asking {
   readonly clientId: string;
   readonly resultingClientId: string;
 }
 
 export class AppCache {
-  /** Where the service worker stands: the base of all names. */
+  /** The folder of the service worker: all URLs are relative to it. */
   private readonly base: string;
   private refreshing: Promise<void> | undefined = undefined;
 
@@ -31,7 +31,7 @@ export class AppCache {
     this.base = base;
   }
 
-  /** Fetches the list and, when it names another version, all its files. Rejects when that cannot be done. */
+  /** Fetches the list and, when it names another version, all its files. Rejects if that fails. */
   refresh(): Promise<void> {
     this.refreshing ??= this.fetchVersion().finally(() => {
       this.refreshing = undefined;
@@ -39,7 +39,7 @@ export class AppCache {
     return this.refreshing;
   }
 
-  /** What is kept, else what the network gives; a page that neither has is the app's start page. */
+  /** Responds from the cache, otherwise from the network. For a page that neither of them has, responds with the app's start page. */
   async answer(request: Request, asking?: Asking): Promise<Response> {
     const isPage = request.mode === 'navigate';
     const hit = await this.match(request, isPage, asking);
@@ -53,7 +53,7 @@ export class AppCache {
     }
   }
 
-  /** Of the version that the asking page began with; for a page that begins, newest version first. */
+  /** Looks in the version that the requesting page started with; for a page that starts, in the newest version first. */
   private async match(
     request: Request | URL,
     isPage: boolean,
@@ -64,7 +64,7 @@ export class AppCache {
     const own = isPage ? undefined : await (await clients.match(this.markOf(clientId)))?.text();
     if (own !== undefined && names.includes(own)) names.unshift(own);
     for (const name of names) {
-      // A page asks for its scripts with other headers than were sent for them here, and servers say `Vary: Origin`.
+      // A page requests its scripts with other headers than were sent when they were cached, and servers send `Vary: Origin`.
       const kept = await caches.open(name);
       const hit = await kept.match(request, { ignoreSearch: isPage, ignoreVary: true });
       if (!hit) continue;
@@ -73,7 +73,7 @@ export class AppCache {
         const old = (await clients.keys()).slice(0, -CLIENTS_KEPT);
         await Promise.all(old.map((each) => clients.delete(each)));
       }
-      // For a navigation browsers refuse what was redirected when it was fetched.
+      // Browsers reject a redirected response for a navigation, so it is copied.
       return hit.redirected ? new Response(hit.body, hit) : hit;
     }
     return undefined;
@@ -97,7 +97,7 @@ export class AppCache {
     const cache = await caches.open(name);
     const urls = files.map((file) => new URL(file, this.base));
     await cache.addAll(urls.map((url) => new Request(url, { cache: 'reload' })));
-    // Last of all: a version that was cut off has no list, is fetched again, and counts for none.
+    // The list is stored last: a version that was interrupted has no list, is ignored, and is fetched again.
     await cache.put(new URL(LIST, this.base), new Response(version));
     const old = whole.filter((each) => each !== name).slice(0, 1 - VERSIONS_KEPT);
     await Promise.all(old.map((each) => caches.delete(each)));
@@ -108,7 +108,7 @@ export class AppCache {
     return (await cache.match(new URL(LIST, this.base))) !== undefined;
   }
 
-  /** Oldest first, as they were made. */
+  /** Oldest first, in the order of creation. */
   private async names(): Promise<string[]> {
     return (await caches.keys()).filter((name) => name.startsWith(`${PREFIX}${this.base} `));
   }

@@ -1,4 +1,4 @@
-/** Hands a request of the service worker to a page that has the database open, and makes its answer a `Response`. */
+/** Forwards a request of the service worker to a page that has the database open, and turns the answer into a `Response`. */
 import {
   SERVICE_PROTOCOL,
   type ServiceAnswer,
@@ -15,16 +15,16 @@ export interface Page {
 
 export interface ForwardOptions {
   readonly database: string | undefined;
-  /** How long a page may take to accept. */
+  /** How long a page may take to accept a request, in ms. */
   readonly acceptMs: number;
-  /** How long an accepted request may take to be answered. */
+  /** How long an accepted request may take to be answered, in ms. */
   readonly answerMs: number;
-  /** An answer may be awaited for as long as its page is open: how often that is looked at. */
+  /** How often, in ms, to check whether the page that answers is still open. */
   readonly goneMs: number;
   readonly isOpen: (pageId: string) => Promise<boolean>;
 }
 
-/** `own`: the page that asks, tried first. `others`: looked up only when it does not accept. */
+/** `own`: the page that sends the request; it is tried first. `others`: looked up only if that page does not accept. */
 export async function forward(
   request: ServiceRequest,
   own: Page | undefined,
@@ -43,7 +43,7 @@ export async function forward(
   return ask(channel, request, options);
 }
 
-/** A port to a page, and who receives what comes through it. */
+/** A port to a page, and the function that receives its messages. */
 interface PageChannel {
   readonly pageId: string;
   readonly port: MessagePort;
@@ -65,7 +65,7 @@ function offerTo(page: Page, database: string | undefined): PageChannel {
 
 const send = ({ port }: PageChannel, call: ServiceCall): void => port.postMessage(call);
 
-/** The line to the first page that accepts; the others are dismissed. */
+/** The channel to the first page that accepts. The other pages are dismissed. */
 async function firstToAccept(
   pages: readonly Page[],
   { database, acceptMs }: ForwardOptions,
@@ -125,7 +125,7 @@ function ask(
   });
 }
 
-/** An empty body is none: some statuses may not have one. */
+/** An empty string becomes `null`, because responses with some statuses must not have a body. */
 function bodyOf(
   channel: PageChannel,
   body: string | undefined,
@@ -135,7 +135,7 @@ function bodyOf(
   return body === '' ? null : body;
 }
 
-/** A body whose parts are asked for one by one, so that a slow download holds one part. */
+/** A body that is pulled part by part, so that a slow download buffers only one part. */
 function pulled(channel: PageChannel, options: ForwardOptions): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
@@ -153,7 +153,7 @@ function pulled(channel: PageChannel, options: ForwardOptions): ReadableStream<U
   const cancel = (): void => {
     send(channel, { type: 'cancel' });
     channel.port.close();
-    // Whoever waits for a part waits for nothing.
+    // Ends the wait for the next part.
     channel.onAnswer({ type: 'part', part: undefined });
   };
   return new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 });
@@ -172,7 +172,7 @@ function nextPart(channel: PageChannel, options: ForwardOptions): Promise<Servic
   });
 }
 
-/** A page that is gone says nothing: it is looked for while nothing comes. @returns how that ends */
+/** A closed page sends nothing, so its existence is checked periodically. @returns a function that stops the checks */
 function whenGone(
   { pageId }: PageChannel,
   { goneMs, isOpen }: ForwardOptions,
@@ -188,7 +188,7 @@ function whenGone(
   return stop;
 }
 
-/** In the shape that callers of the path expect. */
+/** The error response, in the form that clients of the path expect. */
 function failure({ path }: ServiceRequest, description: string): Response {
   const isMessage = path.startsWith('/api/') || path.startsWith('/files/');
   const body = isMessage

@@ -1,18 +1,18 @@
-/** A hello without an answer looks alike in a page when the hub is down and when it refuses the origin: this one finds out. */
+/** A page cannot tell whether a hello failed because the hub is down or because it rejects the page's origin. This hello finds out. */
 import { abortWith } from '../../hosts/abort-with.ts';
 import type { Transport } from '../../src/sync/device/syncer/transport.ts';
 
 export interface ExplainedHelloOptions {
   readonly hello: Transport['hello'];
-  /** The message for the user, when the hub refuses the origin. */
+  /** The message for the user if the hub rejects the origin, otherwise undefined. */
   readonly refusedOrigin: () => Promise<string | undefined>;
-  /** Monotonic, ms. */
+  /** Monotonic time in ms. */
   readonly now: () => number;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }
 
-/** Hello is repeated for as long as there is no answer: the question takes two more requests each time. */
+/** The minimum time between two checks, in ms: hello is repeated until it succeeds, and each check takes two more requests. */
 export const EXPLAIN_EVERY_MS = 10_000;
 
 export function explainedHello(options: ExplainedHelloOptions): Transport['hello'] {
@@ -22,7 +22,7 @@ export function explainedHello(options: ExplainedHelloOptions): Transport['hello
     try {
       return await hello(message);
     } catch (reason) {
-      // A deadline that passed is no refusal.
+      // A timeout is no TypeError: it does not mean that the origin was rejected.
       const isUnexplained = reason instanceof TypeError && now() - askedAt >= EXPLAIN_EVERY_MS;
       if (!isUnexplained || signal.aborted) throw reason;
       askedAt = now();

@@ -1,4 +1,4 @@
-/** Files to the hub and from it, over HTTP. */
+/** Transfers files to and from the hub over HTTP. */
 import type { FileTransport } from '../../src/sync/device/files/file-transport.ts';
 import { ForeignAnswer, type HubAnswer } from '../../src/sync/device/syncer/transport.ts';
 import {
@@ -14,15 +14,15 @@ import { refusedBy, retryAfterIn } from './http-transport.ts';
 import { foreign } from './hub-queries.ts';
 
 export interface FileRequestsOptions {
-  /** Of the hub, without a slash at the end. */
+  /** URL of the hub, without a slash at the end. */
   readonly url: string;
   readonly token: string;
   readonly fetch: typeof fetch;
-  /** Aborts what is under way. */
+  /** Aborts requests in progress. */
   readonly signal: AbortSignal;
 }
 
-/** A chunk over a slow line: 1 MiB at 70 kbit/s. */
+/** Enough for a chunk over a slow connection: 1 MiB at 70 kbit/s. */
 const DEADLINE_MS = 120_000;
 
 export function fileRequests(options: FileRequestsOptions): FileTransport {
@@ -33,7 +33,7 @@ export function fileRequests(options: FileRequestsOptions): FileTransport {
       ask(place, '', JSON.stringify(parts), jsonBy(missingChunks, 'missing chunks')),
     write: (place, n, bytes) =>
       ask(place, `/${n}`, bytes as Uint8Array<ArrayBuffer>, async (answer) => {
-        // The login page of a network is sent with another one, and then the hub has nothing.
+        // A captive portal responds with another success status, although the hub has not received the chunk.
         if (answer.status !== WRITTEN) throw new ForeignAnswer(foreign(answer).message);
         return undefined;
       }),
@@ -45,16 +45,16 @@ export function fileRequests(options: FileRequestsOptions): FileTransport {
 
 type Request<T> = readonly [
   place: FilePlace,
-  /** Of the path. */
+  /** The rest of the path. */
   rest: string,
-  /** Undefined: the file is asked for. */
+  /** Undefined: the request is a GET. */
   body: string | Uint8Array<ArrayBuffer> | undefined,
   read: (answer: Response) => Promise<T>,
 ];
 
 const WRITTEN = 204;
 
-/** A hub, or a server on the way, that has too much to do says when to come again. */
+/** Statuses of a hub, or a proxy, that is overloaded. `Retry-After` says when to retry. */
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const BUSY_TRIES = 5;
 const BUSY_MS_MAX = 10_000;
@@ -73,7 +73,7 @@ async function patiently<T>(
   }
 }
 
-/** @returns the response of who has too much to do */
+/** @returns the response itself when the server is overloaded */
 async function askOnce<T>(
   { url, token, fetch, signal }: FileRequestsOptions,
   ...[{ file, home }, rest, body, read]: Request<T>
@@ -93,7 +93,7 @@ async function askOnce<T>(
     isBusy = BUSY.has(answer.status);
     return isBusy ? answer : await refusedBy(answer);
   } finally {
-    // What such a response says is read later.
+    // The body of an overload response is read later.
     if (!isBusy) ended.abort();
   }
 }

@@ -1,4 +1,4 @@
-/** The transport of a device: a WebSocket where one can be opened, else JSON over HTTP with hints as server-sent events. */
+/** The transport of a device: a WebSocket if one can be opened, otherwise JSON over HTTP, with hints as server-sent events. */
 import {
   ForeignAnswer,
   RetryLater,
@@ -23,23 +23,23 @@ import { isEvents, readEvents } from './server-events.ts';
 export interface HttpTransportOptions {
   /** URL of the hub, without a slash at the end. */
   readonly url: string;
-  /** Undefined while nobody is logged in. */
+  /** Undefined while no user is logged in. */
   readonly token: () => string | undefined;
-  /** The hub has refused this one, and there was no other by then. */
+  /** Called when the hub has refused this token and the token has not been replaced in the meantime. */
   readonly onRefused?: (token: string | undefined) => void;
   readonly fetch: typeof fetch;
-  /** How long to wait for an answer to a short message, ms. */
+  /** How long to wait for the response to a short message, in ms. */
   readonly deadlineMs: number;
-  /** Aborts all exchanges under way. */
+  /** Aborts all requests in progress. */
   readonly signal?: AbortSignal;
-  /** Left out where there are no WebSockets. */
+  /** Undefined where there are no WebSockets. */
   readonly lines?: LineHost;
 }
 
-/** Status of a path that nobody knows: the URL may be wrong. */
+/** Status of an unknown path: the URL of the hub may be wrong. */
 const NO_SUCH_PLACE = 404;
 
-/** Of the slowest line over which what is sent has the time it takes. */
+/** Extends the timeout by the time that sending the body takes on the slowest supported connection. */
 const CHARS_PER_MS = 8;
 
 export function createHttpTransport(options: HttpTransportOptions): Transport {
@@ -50,14 +50,14 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     ...requestsBy(post),
     async hello(message) {
       const exchange = await post('hello', message);
-      // A proxy between has answered with the answer to another request.
+      // A proxy has returned the response to another request.
       if (exchange.ok && exchange.value.device !== message.device)
         throw new Error('The response is for another device.');
       return exchange;
     },
     push: (message) =>
       presently(options, () => {
-        // Opened with a former token: its refusals say nothing of the present one.
+        // A WebSocket that was opened with a former token: its refusals do not apply to the present token.
         if (line?.options.token !== options.token()) line?.end();
         return line?.push(message) ?? postTo(options, 'push', message);
       }),
@@ -65,7 +65,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       const stop = new AbortController();
       const listenByEvents = (): void =>
         void listen(options, device, events, stop.signal)
-          // A stream that broke counts as ended: the syncer polls once, and listens again.
+          // A broken stream is treated like one that ended: the syncer polls once and listens again.
           .catch(() => undefined)
           .finally(() => {
             if (!stop.signal.aborted) events.onEnd();
@@ -74,7 +74,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
         if (line === opened) line = undefined;
         if (stop.signal.aborted) return;
         if (wasOpen) events.onEnd();
-        // A proxy between lets no WebSocket through.
+        // A proxy lets no WebSocket through.
         else listenByEvents();
       });
       line = opened;
@@ -87,7 +87,9 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   };
 }
 
-/** A refusal counts for the token that it was given to: when another one has come meanwhile, the hub is asked again. */
+/**
+ * Sends a request. A refusal applies to the token that was sent: if the token has been replaced in the meantime, the request is repeated.
+ */
 async function presently<T>(
   options: Pick<HttpTransportOptions, 'token' | 'onRefused'>,
   ask: () => Promise<HubAnswer<T>>,
@@ -116,7 +118,7 @@ async function postTo<N extends RequestName>(
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body,
       signal: ended.signal,
-      // With `cache: 'no-store'` the browser would send a CORS preflight before each exchange.
+      // `cache: 'no-store'` is not set: the browser would send a CORS preflight before each request.
       credentials: 'omit',
     });
     if (!answer.ok) return await refusedBy(answer, options.url);
@@ -135,8 +137,8 @@ const NOBODY: HubAnswer<never> = {
 };
 
 /**
- * @param url of the hub, where an unknown path may mean that there is none
- * @throws when the answer is not one of the hub: then it is unknown whether the hub has seen the request
+ * @param url URL of the hub; set for paths where a 404 may mean that there is no hub at the URL
+ * @throws when the response is not from a hub: then it is unknown whether the hub has received the request
  */
 export async function refusedBy(answer: Response, url?: string): Promise<HubAnswer<never>> {
   const retryAfterMs = retryAfterIn(answer.headers.get('retry-after'), Date.now());
@@ -146,7 +148,7 @@ export async function refusedBy(answer: Response, url?: string): Promise<HubAnsw
     .then((json: unknown) => syncRefusal(json, 'refusal'))
     .catch(() => undefined);
   if (refusal) return { ok: false, refusal, ...retry };
-  // Of a hub that is being replaced, too: whoever stands before it knows no such path meanwhile.
+  // Also happens while a hub is replaced: the proxy in front of it may respond with 404 in the meantime.
   const isNowhere = answer.status === NO_SUCH_PLACE && url !== undefined;
   const { message } = isNowhere ? noHub(url) : foreign(answer);
   throw retryAfterMs === undefined
@@ -158,7 +160,7 @@ export async function refusedBy(answer: Response, url?: string): Promise<HubAnsw
 export function retryAfterIn(header: string | null, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  // HTTP dates begin with the day of the week; `Date` would parse other texts too.
+  // HTTP dates begin with the day of the week. `Date` would parse other texts too.
   const at = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
@@ -182,7 +184,7 @@ function lineTo(
       onEnd,
     });
   } catch {
-    // The page's Content-Security-Policy forbids it.
+    // The page's Content-Security-Policy forbids the connection.
     return undefined;
   }
 }

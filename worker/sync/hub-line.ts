@@ -1,4 +1,4 @@
-/** A WebSocket to the hub, for pushes, their answers, and hints. An HTTP request costs a device several times as much. */
+/** A WebSocket to the hub, for pushes, their responses, and hints. An HTTP request costs a device several times as much. */
 import type { HubAnswer, ListenEvents } from '../../src/sync/device/syncer/transport.ts';
 import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { DeviceId } from '../../src/sync/protocol/identifiers.ts';
@@ -14,7 +14,7 @@ export type LineSocket = Pick<WebSocket, 'addEventListener' | 'send' | 'close'>;
 
 export interface LineHost {
   readonly connect: (url: string) => LineSocket;
-  /** Calls back when the device has lost its network, which a socket notices late. Returns a function that stops it. */
+  /** Calls `end` when the device has lost its network, which a socket notices late. Returns a function that unsubscribes. */
   readonly whenOffline: (end: () => void) => () => void;
 }
 
@@ -23,14 +23,14 @@ export interface HubLineOptions {
   readonly url: string;
   readonly token: string;
   readonly device: DeviceId;
-  /** How long to wait for an answer, ms. */
+  /** How long to wait for a response, in ms. */
   readonly deadlineMs: number;
   readonly events: Pick<ListenEvents, 'onHint' | 'onActivity'>;
   /** @param wasOpen false when the connection was never open */
   readonly onEnd: (wasOpen: boolean) => void;
 }
 
-/** How long opening may take, ms: past it, HTTP is faster than waiting on. */
+/** How long opening may take, in ms. After that, falling back to HTTP is faster. */
 const OPENING_MS = 5000;
 
 interface Call {
@@ -63,12 +63,12 @@ export class HubLine {
     socket.addEventListener('close', () => this.end(), { signal });
   }
 
-  /** Undefined when it is not open, or the message is too large. Rejects when no answer came. */
+  /** Undefined when the WebSocket is not open, or the message is too large for it. Rejects when there was no response. */
   push(message: Push): Promise<HubAnswer<Pushed>> | undefined {
     if (this.state !== 'open') return undefined;
     const n = ++this.last;
     const text = JSON.stringify({ n, push: message } satisfies SocketRequest);
-    // A UTF-16 unit takes three bytes of UTF-8 at most.
+    // A UTF-16 code unit takes at most three bytes of UTF-8.
     if (text.length * 3 > SYNC_LIMITS.lineBytes) return undefined;
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => this.end(), this.options.deadlineMs);
@@ -77,7 +77,7 @@ export class HubLine {
     });
   }
 
-  /** Rejects the exchanges that wait for an answer. */
+  /** Closes the socket and rejects the pushes that wait for a response. */
   end(): void {
     if (this.state === 'over') return;
     const wasOpen = this.state === 'open';
@@ -114,7 +114,7 @@ export class HubLine {
 
   private refuse(reply: Extract<SocketReply, { readonly refused: unknown }>): void {
     const { n, refused: refusal, retryAfterSeconds } = reply;
-    // The hub has refused the connection: the next exchange over HTTP gets the reason.
+    // The hub has refused the connection. The next HTTP request gets the reason.
     if (n === undefined) {
       this.state = 'open';
       this.end();

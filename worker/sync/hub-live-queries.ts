@@ -1,4 +1,4 @@
-/** Live queries of a hub: those that are begun together share one stream of it, and a stream that breaks is opened again. */
+/** Live queries at a hub. Queries that start together share one stream of the hub. A broken stream is reopened. */
 import { refusalBody } from '../../src/engine/session.ts';
 import { Refusal } from '../../src/errors.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
@@ -15,7 +15,7 @@ interface LiveQuery {
   readonly id: number;
   readonly query: string;
   readonly emit: Emit;
-  /** Of the last answer emitted: the hub does not send it again. */
+  /** Tag of the last emitted answer: the hub does not send that answer again. */
   tag: string | undefined;
 }
 
@@ -24,9 +24,9 @@ export interface HubLiveOptions {
   readonly open: (secret: string, body: string, signal: AbortSignal) => Promise<Response>;
 }
 
-/** A page may have few connections to a hub: with more streams, a new one takes over the queries of the others. */
+/** A page can open only few connections to a hub. Once there are more streams, a new one takes over the queries of the others. */
 const STREAMS_MAX = 2;
-/** Queries that are begun within it share a stream: each comes in a message of its own. */
+/** Queries that start within this time (ms) share a stream. The page sends each query in a separate message. */
 const GATHER_MS = 4;
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 30_000;
@@ -61,7 +61,7 @@ export class HubLiveQueries {
 class SecretQueries {
   readonly secret: string;
   private readonly options: HubLiveOptions;
-  /** Not in a stream yet. */
+  /** Queries that are not part of a stream yet. */
   private readonly fresh = new Map<number, LiveQuery>();
   private readonly streams = new Set<Stream>();
   private gathering: ReturnType<typeof setTimeout> | undefined = undefined;
@@ -80,7 +80,7 @@ class SecretQueries {
     if (this.fresh.delete(id)) return;
     for (const stream of this.streams) {
       if (!stream.remove(id)) continue;
-      // The hub would go on with what nobody asks for.
+      // The remaining queries move to a new stream: the hub would go on evaluating those that were removed.
       if (stream.isMostlyUnused) for (const live of this.take(stream)) this.add(live);
     }
   }
@@ -103,19 +103,19 @@ class SecretQueries {
     void stream.run();
   }
 
-  /** Ends a stream. Returns the queries that it had. */
+  /** Ends a stream and returns its queries. */
   private take(stream: Stream): Iterable<LiveQuery> {
     this.streams.delete(stream);
     return stream.end();
   }
 }
 
-/** Why a stream is not open: what its queries emit, and when it is tried again. */
+/** Why a stream is not open: the answer that its queries emit, and when to retry. */
 interface Failure {
   readonly status: number;
   readonly body: string;
   readonly retryMs: number | undefined;
-  /** It is no fault of the queries or their secret, and may be over at once. */
+  /** Not the fault of the queries or their secret; a retry may succeed. */
   readonly isPassing: boolean;
 }
 
@@ -147,13 +147,13 @@ class Stream {
     return this.byId.values();
   }
 
-  /** Resolves when it was ended. */
+  /** Resolves after `end()` was called. */
   async run(): Promise<void> {
     const { signal } = this.ended;
     while (!signal.aborted) {
       const failure = await this.follow();
       if (signal.aborted) return;
-      // A stream that breaks may be back at once: then nobody need know.
+      // The first temporary failure of a stream that has worked is not reported, because the stream may be open again at once.
       if (failure && !(failure.isPassing && this.failures === 0 && this.isKnown))
         this.fail(failure);
       const ms = Math.min(RETRY_MIN_MS * 2 ** this.failures++, RETRY_MAX_MS);
@@ -162,20 +162,20 @@ class Stream {
     }
   }
 
-  /** Whether any of its queries has had an answer. */
+  /** Whether any of the queries has received an answer. */
   private get isKnown(): boolean {
     return [...this.byId.values()].some(({ tag }) => tag !== undefined);
   }
 
   private fail({ status, body }: Failure): void {
     for (const live of this.byId.values()) {
-      // When it is answered again that is emitted, be it the same answer.
+      // Without its tag, the next answer is emitted even if it is the same as before.
       live.tag = undefined;
       live.emit(live.id, { status, body });
     }
   }
 
-  /** One response, from its start to its end. Undefined: it broke, after it was open. */
+  /** Reads one response, from its start to its end. Undefined: the stream was open, and then broke. */
   private async follow(): Promise<Failure | undefined> {
     const lives = [...this.byId.values()];
     const queries = lives.map(({ query, tag }) => ({ query, told: tag }));
@@ -215,7 +215,7 @@ class Stream {
     return { status: 503, body: refusalBody(code, message), retryMs, isPassing };
   }
 
-  /** @returns why it was ended by the hub */
+  /** @returns why the hub ended the stream. Undefined if it did not say so */
   private async read(
     events: ReadableStream<Uint8Array>,
     lives: readonly LiveQuery[],
@@ -250,21 +250,21 @@ class Stream {
     const { head, body } = parted(data);
     const [number = '', status = '', tag] = head.split(' ');
     const live = lives[Number(number)];
-    // Nobody asks for it any more, or another stream has it.
+    // The query was removed, or has moved to another stream.
     if (!live || this.ended.signal.aborted || !this.byId.has(live.id)) return;
     live.tag = tag;
     live.emit(live.id, { status: Number(status), body });
   }
 }
 
-/** What an older hub answers, without live queries. */
+/** Status of the response of an older hub, which has no live queries. */
 const NO_SUCH_PLACE = 404;
 const NO_LIVE_QUERIES = {
   code: 'connection_needed',
   message: 'This hub is an earlier version, without live queries. Update it.',
 } as const;
 
-/** The first line, and what follows. */
+/** Separates the first line from the rest. */
 function parted(data: string): { readonly head: string; readonly body: string } {
   const end = data.indexOf('\n');
   return { head: data.slice(0, end), body: data.slice(end + 1) };

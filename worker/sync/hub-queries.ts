@@ -1,4 +1,4 @@
-/** Queries that are sent to the hub to be evaluated there. */
+/** Queries that are sent to the hub and evaluated there. */
 import { EVERY_KEY } from '../../src/codec/ranges.ts';
 import type { Metrics, QueryAnswer, QueryRequest, ReadSet } from '../../src/engine/host.ts';
 import { Refusal, REFUSALS } from '../../src/errors.ts';
@@ -19,8 +19,8 @@ export const QUERY_MS = 60_000;
 const PING_MS = 3000;
 
 /**
- * @returns with `why`, a sentence, when the hub has not answered
- * @throws Refusal `unauthorized`: it is the key that is wrong, for a wrong password has another code
+ * @returns an object with `why`, a sentence, when the hub has not responded
+ * @throws Refusal `unauthorized` when the `key` is wrong; a wrong password has another code
  */
 export async function loginAtHub(
   hub: Hub,
@@ -39,7 +39,7 @@ export async function loginAtHub(
   const { status } = answer;
   if (status >= 500) return { why: `The hub has answered with status ${status}.` };
   if (status === 401) throw new Refusal('unauthorized', 'The hub does not know this `key`.');
-  // Of a path, not of what a query looks for.
+  // This 404 is for an unknown path, not for a document that the query did not find.
   if (status === 404 && body.includes('"not found"')) throw noHub(hub.url);
   if (!answer.ok) return { status, body, secret: '' };
   const { secret } = parsed.resource as { readonly secret: string };
@@ -52,7 +52,7 @@ export interface TimedQuery extends Partial<Pick<QueryRequest, 'allows' | 'place
   readonly timeoutMs?: number | undefined;
 }
 
-/** @throws Refusal as `unanswered` says */
+/** @throws Refusal as described at `unanswered` */
 export async function askHub(
   hub: Hub,
   token: string | undefined,
@@ -72,10 +72,10 @@ export async function askHub(
   };
 }
 
-/** What it has read at the hub may change with anything that comes from there. */
+/** It is not known what a query has read at the hub, so any document that arrives from the hub may change its answer. */
 const UNKNOWN_READS: ReadSet = { rows: [], ranges: [scan('documents', EVERY_KEY)] };
 
-/** What is alike in all answers of a hub. */
+/** Fields that are the same in all answers of a hub. */
 export const HUBS_ANSWER = {
   txnTime: 0,
   metrics: NO_METRICS,
@@ -113,10 +113,10 @@ export const liveUnreached = (cause: unknown): Refusal =>
 
 const MAY_WRITE = /"(?:call|create|delete|insert|log(?:in|out)|move|remove|replace|update)\w*":/;
 
-/** Whether a query in wire JSON surely has no effect. */
+/** Whether a query in wire JSON certainly has no effect. */
 export const isRead = (query: string): boolean => !MAY_WRITE.test(query);
 
-/** Of what was sent to a hub: a read can be sent again. */
+/** The error for a request to the hub that got no response. If it only reads, it can be sent again. */
 export const unanswered = (reads: boolean, cause: Refusal): Refusal =>
   new Refusal(
     reads ? 'hub_unreachable' : 'connection_needed',
@@ -127,13 +127,13 @@ export const unanswered = (reads: boolean, cause: Refusal): Refusal =>
 const SEND_AGAIN = 'The query only reads: send it again when there is a connection.';
 const UNKNOWN = 'It is unknown whether the query took effect: check before you send it again.';
 
-/** Whoever can do without the hub may go on. */
+/** Whether the hub could not be reached. A caller that can do without the hub may continue. */
 export const isUnreached = (reason: unknown): boolean =>
   reason instanceof Refusal && REFUSALS[reason.code].class === 'ConnectionNeeded';
 
 export const NOT_REACHED = 'The hub could not be reached, or its response was lost.';
 
-/** Why a request has no answer. @param lateMs set: it was waited for so long */
+/** The error for a request without a response. @param lateMs the timeout in ms, if it has passed */
 export const notAnswered = (cause: unknown, lateMs: number | undefined): Refusal =>
   new Refusal(
     'connection_needed',
@@ -141,7 +141,7 @@ export const notAnswered = (cause: unknown, lateMs: number | undefined): Refusal
     { cause },
   );
 
-/** Undefined: no hub answers a query so. A server on the way may have answered in its place, or have cut the answer off. */
+/** Undefined when the text is not a hub's answer to a query: a proxy may have responded in its place, or the response was cut off. */
 export function answerIn(text: string): { readonly resource?: unknown } | undefined {
   try {
     return /^\{\s*"(?:resource|errors)"/.test(text) && JSON.parse(text);
@@ -150,23 +150,27 @@ export function answerIn(text: string): { readonly resource?: unknown } | undefi
   }
 }
 
-/** Whoever answers at the URL knows no such path: it may be a hub, under another one. */
+/** The server at the URL does not know the path. There may be a hub at another URL. */
 export const noHub = (url: string): Refusal =>
   new Refusal('connection_needed', `There is no hub at ${url}: check the option \`url\`.`);
 
-/** Somebody else answers at the URL. */
+/** The response is from another server, not from a hub. */
 export const foreign = ({ status }: Response): Refusal =>
   new Refusal('connection_needed', `The response, with status ${status}, is not from a hub.`);
 
-/** With why there is no answer, as far as a page may know. What is said of the query stays: a lost answer may look alike. */
+/**
+ * Adds the reason for the missing response, as far as a page can find out. What the error says about the query's effect stays, because a
+ * lost response may look the same.
+ */
 export async function unreached(said: Refusal, hub: Hub): Promise<Refusal> {
   const why = await refusedOrigin(hub);
   return why === undefined ? said : new Refusal(said.code, `${said.message} ${why}`, said);
 }
 
 /**
- * What to do about a hub that refuses the origin of this page: it answers a request whose answer nobody may read. So does a proxy
- * whose hub is down. A ping of the other mode first, for the network may be back. Undefined: that is not why there is no answer.
+ * The advice for the user if the hub rejects the origin of this page. The hub then responds to requests, but the page may not read the
+ * responses (CORS); a proxy whose hub is down behaves in the same way. The ping in `cors` mode comes first, because the network may be
+ * back. Undefined when the origin is not the reason for the missing response.
  */
 export async function refusedOrigin({ url, network }: Hub): Promise<string | undefined> {
   const pings = (mode: RequestMode): Promise<boolean> =>

@@ -1,4 +1,4 @@
-/** What the leading tab does: it alone exchanges messages with the hub, for all tabs. */
+/** The work of the leading tab: it alone exchanges messages with the hub, for all tabs. */
 import type { Welcome } from '../../src/sync/protocol/messages.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { SyncerEvents } from '../../src/sync/device/syncer/syncer-options.ts';
@@ -16,26 +16,26 @@ export interface LeaderOptions {
   readonly replica: Replica;
   readonly clock: () => number;
   readonly report: (reason: unknown) => void;
-  /** The token for the hub, asked for at each exchange. */
+  /** URL of the hub. */
   readonly url: () => string;
   readonly network: Network;
   readonly token: () => string | undefined;
-  /** As in `HttpTransportOptions`. */
+  /** See `HttpTransportOptions`. */
   readonly onRefused: (token: string | undefined) => void;
-  /** The hub has accepted this device. The exchange waits until the promise resolves. */
+  /** Called when the hub has accepted this device. The hello resolves only after the promise. */
   readonly onWelcome: (welcome: Welcome) => Promise<void>;
   readonly events: Omit<SyncerEvents, 'onFault'>;
 }
 
-/** How long writes are kept after they were confirmed, µs: they are sent again to a hub that was restored from an older backup. */
+/** How long writes are kept after they were confirmed, in µs. They are sent again to a hub that was restored from an older backup. */
 export const WRITES_KEPT = 7 * DAY_MICROS;
-/** How often those are looked for that need not be kept: a tab may lead for months. */
+/** How often writes that need not be kept are removed, in ms. A tab may lead for months. */
 const PRUNED_MS = 86_400_000;
 const EXCHANGE_MS = 30_000;
 
 export class Leader {
   private readonly options: LeaderOptions;
-  /** Told when the device goes offline. */
+  /** Dispatches `offline` when the device goes offline. */
   private readonly lines = new EventTarget();
   private exchanges = new AbortController();
   private syncer: Syncer | undefined = undefined;
@@ -72,7 +72,7 @@ export class Leader {
     this.syncer.start();
   }
 
-  /** Aborts exchanges under way: the next leader finds out how they ended. */
+  /** Aborts requests in progress. The next leader finds out their outcome. */
   async end(): Promise<void> {
     const { syncer } = this;
     clearInterval(this.pruning);
@@ -86,7 +86,7 @@ export class Leader {
     this.syncer?.kick();
   }
 
-  /** A WebSocket notices late that the network is gone. */
+  /** Closes the WebSocket, which would notice late that the network is gone. */
   onOffline(): void {
     this.lines.dispatchEvent(new Event('offline'));
   }

@@ -1,6 +1,6 @@
 /**
- * Leader election: one tab syncs for all. It holds a Web Lock and sends a heartbeat every few seconds; a tab that misses several
- * steals the lock. What a frozen leader does after it thaws is stopped by the fence in the store.
+ * Leader election: one tab syncs for all. The leader holds a Web Lock and sends a heartbeat every few seconds. A tab that misses several
+ * heartbeats steals the lock. A frozen leader that resumes is stopped by the fence in the store.
  */
 
 export interface LeadershipOptions {
@@ -21,7 +21,7 @@ export class Leadership {
   private readonly beats: ReturnType<typeof setInterval>;
   private waiting: AbortController | undefined = undefined;
   private release: (() => void) | undefined = undefined;
-  /** When the last beat of the leader was received. */
+  /** When the last heartbeat of the leader was received. */
   private seenAt = performance.now();
   private lastBeat = performance.now();
   private isClosed = false;
@@ -32,12 +32,12 @@ export class Leadership {
     this.request({});
   }
 
-  /** A heartbeat of the leader was received. */
+  /** Called when a heartbeat of the leader was received. */
   onBeat(): void {
     this.seenAt = performance.now();
   }
 
-  /** Another tab leads now. */
+  /** Called when another tab has become the leader. */
   giveUp(): void {
     this.release?.();
   }
@@ -51,7 +51,7 @@ export class Leadership {
 
   private tick(): void {
     const now = performance.now();
-    // A tab that slept has missed heartbeats: it waits a whole period before it steals.
+    // A tab that was suspended has missed heartbeats, so it waits a whole period before it steals the lock.
     if (now - this.lastBeat > 2 * BEAT_MS) this.seenAt = now;
     this.lastBeat = now;
     if (this.leads) this.options.beat();
@@ -61,7 +61,7 @@ export class Leadership {
     }
   }
 
-  /** One request of this tab waits for the lock at most; stealing it ends that wait. */
+  /** At most one request of this tab waits for the lock. Stealing the lock ends that wait. */
   private request(how: { readonly steal?: boolean }): void {
     const { locks, name } = this.options;
     if (!locks) {
@@ -75,7 +75,7 @@ export class Leadership {
     const options = how.steal ? how : { signal: waiting.signal };
     void locks
       .request(`burrow:sync:${name}`, options, () => this.lead())
-      // Stolen by a tab that missed the heartbeats of this one; or the wait was aborted.
+      // Rejected when a tab that missed this tab's heartbeats stole the lock, or when the wait was aborted.
       .catch(() => {
         if (this.waiting === waiting) this.stop();
       })

@@ -1,4 +1,7 @@
-/** Where live queries of a copy are answered: by the copy, by the copy if it holds all of it, or by the hub while it can be reached. */
+/**
+ * Decides where live queries of a copy are answered: by the copy, by the copy only if it holds all data, or by the hub while it can be
+ * reached.
+ */
 import { Refusal } from '../../src/errors.ts';
 import type { LivePlace } from '../../src/host/query.ts';
 import { refused, type LiveAnswer, type LiveQueries } from '../queries/live-queries.ts';
@@ -8,7 +11,7 @@ import type { SyncSession } from './session.ts';
 
 export interface LiveRouterOptions {
   readonly sync: Pick<SyncSession, 'secret' | 'isInContact' | 'openLive'>;
-  /** Of the copy; it calls `onAnswer()`. */
+  /** The live queries of the copy. Their answers are passed to `onAnswer()`. */
   readonly local: Pick<LiveQueries, 'add' | 'remove'>;
   readonly emit: (id: number, answer: LiveAnswer) => void;
 }
@@ -16,9 +19,9 @@ export interface LiveRouterOptions {
 interface RoutedQuery {
   readonly query: string;
   readonly at: LivePlace;
-  /** What the copy has answered last. */
+  /** The copy's last answer. */
   ofCopy: LiveAnswer | undefined;
-  /** The last answer emitted is the hub's. */
+  /** The last emitted answer came from the hub. */
   isHubs: boolean;
 }
 
@@ -55,14 +58,14 @@ export class LiveRouter {
     if (this.routed.delete(id)) this.atHub.unsubscribe(id);
   }
 
-  /** The copy has answered. */
+  /** Called with each answer of the copy. */
   onAnswer(id: number, answer: LiveAnswer): void {
     const routed = this.routed.get(id);
     if (routed) routed.ofCopy = answer;
     if (!routed?.isHubs) this.emitFromCopy(id, routed?.at, answer);
   }
 
-  /** The hub can be reached now, or not any more. */
+  /** Called when the hub may have become reachable or unreachable. */
   onContact(): void {
     const { isInContact } = this.options.sync;
     if (isInContact === this.wasInContact) return;
@@ -102,7 +105,7 @@ export class LiveRouter {
 
 const PLACES: ReadonlySet<string> = new Set<LivePlace>(['complete', 'hub-or-copy']);
 
-/** A sentence; undefined when nothing is wrong. */
+/** An error message. Undefined when the option is valid. */
 export const wrongLivePlace = (at: LivePlace): string | undefined =>
   PLACES.has(at) ? undefined : "The option `at` of a live query is 'complete' or 'hub-or-copy'.";
 

@@ -1,4 +1,4 @@
-/** The person whose copy this is: logins at the hub and, offline, on this device; the token; the first contact. */
+/** The owner of the copy: logins at the hub and, offline, on this device; the token; the first contact with the hub. */
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import { fault, Refusal } from '../../src/errors.ts';
 import { LOGIN_FAILED } from '../../src/fault-texts.ts';
@@ -28,10 +28,10 @@ export interface CopyLoginOptions {
   readonly vault: TokenVault;
 }
 
-/** The hub's answer to a device that shows a token. */
+/** The hub's response to a device with a token. */
 interface Introduction {
   readonly welcome: Welcome;
-  /** The id of the exchange. */
+  /** The device id used for the request. */
   readonly device: DeviceId;
 }
 
@@ -39,7 +39,7 @@ const HELLO_MS = 10_000;
 const vaultLock = (name: string): string => `burrow:vault:${name}`;
 
 export class CopyLogin {
-  /** The token of the hub; undefined while nobody is logged in there. */
+  /** The token for the hub. Undefined while no user is logged in at the hub. */
   token: string | undefined = undefined;
   private readonly options: CopyLoginOptions;
   private introduced: Introduction | undefined = undefined;
@@ -49,9 +49,9 @@ export class CopyLogin {
   }
 
   /**
-   * @param known undefined before the first contact
-   * @returns the error answer of the login, when it failed
-   * @throws Refusal `connection_needed`, `unauthorized`; `forbidden` for anybody but the person whose copy it is
+   * @param known the copy; undefined before the first contact
+   * @returns the error response of the login, if it failed
+   * @throws Refusal `connection_needed`, `unauthorized`; `forbidden` for any user but the owner of the copy
    */
   async logIn(
     url: string,
@@ -67,17 +67,17 @@ export class CopyLogin {
     return undefined;
   }
 
-  /** After another tab has logged in. */
+  /** Called after another tab has logged in. */
   async reload(): Promise<void> {
     this.token = await this.options.vault.kept(this.options.name);
   }
 
-  /** The hub has revoked this token: offline logins end on this device, unless somebody has logged in meanwhile. */
+  /** The hub has revoked this token: ends offline login on this device, unless a user has logged in again in the meantime. */
   async forget(token: string | undefined): Promise<void> {
     const { name, offlineLogin, vault } = this.options;
     if (this.token === token) this.token = undefined;
     await inTurn(vaultLock(name), async () => {
-      // One that cannot be read is forgotten, too.
+      // A stored token that cannot be read is deleted too.
       const kept = await vault.kept(name).catch(() => undefined);
       if ((this.token ?? kept ?? token) !== token) return;
       await Promise.all([offlineLogin.forget(), vault.forget(name)]);
@@ -85,8 +85,8 @@ export class CopyLogin {
   }
 
   /**
-   * Makes the empty database a copy, after the first login.
-   * @param known a copy that was made so, and nothing has come since
+   * Turns the empty database into a copy, after the first login.
+   * @param known the copy, if it was already adopted but has not received its schema
    */
   async adopt(url: string, known: ReplicaState | undefined): Promise<ReplicaState> {
     const { welcome, device } = this.introduced ?? (await this.introduce(url, this.token, known));
@@ -124,7 +124,8 @@ export class CopyLogin {
     const { welcome, device } = introduced;
     if (known?.actor && !isSameIdentity(known.actor, welcome.actor))
       throw new Refusal('forbidden', ANOTHER);
-    // Before the token is kept: it opens the copy without the hub. Of two users who log in at once, in two tabs too, one is refused.
+    // Before the token is stored, because a stored token opens the copy without the hub. If two users log in at the same time, even in
+    // two tabs, one is refused here.
     if (!known) await this.options.replica.adopt(url, welcome, device);
     await this.keep(secret);
     this.token = secret;
@@ -132,7 +133,10 @@ export class CopyLogin {
     return welcome;
   }
 
-  /** Not between a look of `forget` and what follows from it, in any tab; and not beyond the end of the database. */
+  /**
+   * Stores the token, under a lock so that it does not happen between the check and the deletion of `forget`, in any tab. If the database
+   * was deleted in the meantime, the token is deleted again.
+   */
   private async keep(secret: string): Promise<void> {
     const { name, replica, vault } = this.options;
     await inTurn(vaultLock(name), () => vault.keep(name, secret));
@@ -174,10 +178,10 @@ export class CopyLogin {
     const kept = known ? undefined : await lastKept(name);
     const device = known?.device ?? kept?.device ?? fresh;
     let said = await hello(device, known?.lastSeq ?? kept?.item.seq ?? 0);
-    // Only the identity is asked for here; the syncer deals with a hub of another history.
+    // Only the identity is needed here. If the hub's history has changed, the syncer handles that.
     if (!said.exchange.ok && OF_DEVICE.has(said.exchange.refusal.code))
       said = await hello(fresh, 0);
-    // A hub that has forgotten a device does not say whose it was.
+    // A hub that has forgotten a device cannot tell whose device it was.
     const { owner } = kept ?? {};
     if (said.exchange.ok && owner && !isSameIdentity(owner, said.exchange.value.actor))
       said = await hello(fresh, 0);
@@ -203,7 +207,7 @@ const needed = (why: string, what: string, cause?: unknown): Refusal =>
   new Refusal('connection_needed', `${why} ${what}`, { cause });
 const ANOTHER =
   'This database is the copy of another user. Open a database with another name or `identity`.';
-/** As the hub answers it. */
+/** The same response as the hub's. */
 const wrongPassword = () => ({
   status: 400,
   body: errorBody([fault('authentication failed', [], LOGIN_FAILED)]),

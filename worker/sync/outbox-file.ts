@@ -1,5 +1,5 @@
 /**
- * A second copy of unsent writes outside IndexedDB, in files of the origin: a browser that loses its database keeps them. One line for
+ * A second copy of unsent writes in files of the origin, outside IndexedDB: they survive if the browser loses its database. One line for
  * each write. See docs/decisions/0004-crash.md.
  */
 import { utf8Bytes } from '../../src/codec/utf8.ts';
@@ -21,32 +21,32 @@ export interface SyncAccess {
 const FOLDER = 'burrow-outbox';
 const TRIES_MAX = 5;
 const FULL_BYTES = 1 << 20;
-/** Up to which number the writes of a device have verdicts. Not JSON: builds before it skip such a line. */
+/** A line that records up to which number the writes of a device have verdicts. Not JSON, so that earlier builds skip it. */
 const SETTLED = /^(\d+) (\w+)$/;
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/** A file, with the highest number of the writes in it; 0: none. */
+/** A file, and the highest number of the writes in it; 0 if there are none. */
 interface Segment {
   readonly access: SyncAccess;
   last: number;
 }
 
 /**
- * Two files per tab: a file can be open in one tab only. Writes get their verdicts in order, so one file is written until it is full,
- * then the other, and each is truncated when all of its writes have verdicts.
+ * Two files per tab, because a file can be open in one tab only. Writes get their verdicts in order: writes are appended to one file
+ * until it is full, then to the other, and a file is truncated when all of its writes have verdicts.
  */
 export class OutboxFile {
-  /** How many writes have been kept. */
+  /** Number of writes that were appended. */
   kept = 0;
-  /** The first is written. */
+  /** Writes are appended to the first. */
   private readonly segments: [Segment, Segment];
   private readonly pause: () => Promise<void>;
   private flushing: Promise<void> | undefined = undefined;
   private device: DeviceId | undefined = undefined;
-  /** Lines that say of former ids of the device that none of their writes is unsent. */
+  /** Lines which record that no write under a former id of the device is unsent. */
   private moved = '';
 
-  /** @param pause a turn of the event loop: a write is sent to the hub before the disk is waited for */
+  /** @param pause yields to the event loop, so that a write is sent to the hub before waiting for the disk */
   constructor(one: SyncAccess, other: SyncAccess, pause: () => Promise<void>) {
     this.segments = [
       { access: one, last: 0 },
@@ -62,12 +62,12 @@ export class OutboxFile {
     return other && new OutboxFile(one, other, pause);
   }
 
-  /** When it returns, the operating system has the bytes: a killed browser does not lose them. */
+  /** When this returns, the operating system has the bytes, so they survive if the browser is killed. */
   keep(write: KeptWrite): void {
     const { segments } = this;
     const { device } = write;
     const { seq } = write.item;
-    // Under another id, the writes before it have lower numbers than it.
+    // After a change of the device id, the earlier writes have been renumbered, with lower numbers than this write.
     if (device !== this.device) for (const segment of segments) segment.last &&= seq;
     this.device = device;
     if (segments[1].last === 0 && segments[0].access.getSize() > FULL_BYTES) segments.reverse();
@@ -77,7 +77,7 @@ export class OutboxFile {
     this.kept += 1;
   }
 
-  /** Resolves when the lines outlive a power failure too. Calls of one turn share one flush. */
+  /** Resolves when the lines survive a power failure too. Calls in the same turn of the event loop share one flush. */
   flushed(): Promise<void> {
     this.flushing ??= this.pause().then(() => {
       this.flushing = undefined;
@@ -87,8 +87,9 @@ export class OutboxFile {
   }
 
   /**
-   * Truncates what holds no write without a verdict: the hub recognizes any that are sent again.
-   * @param kept how many writes had been kept before the state was read
+   * Truncates the files all of whose writes have verdicts. Other files may keep such writes, because the hub recognizes writes that are
+   * sent again.
+   * @param kept the value of `kept` before the state was read
    */
   settle({ device, settledSeq, lastSeq }: ReplicaState, kept: number): void {
     const isAll = settledSeq >= lastSeq && kept === this.kept;
@@ -99,10 +100,11 @@ export class OutboxFile {
       const beside = segment === one ? other : one;
       if (beside.last === 0) beside.access.truncate(0);
       try {
-        // Files of other tabs may still have some of the writes up to there: the others are not missing.
+        // Records up to which number writes have verdicts: files of other tabs may contain some of these writes, and the others are not
+        // lost.
         append(beside.access, `${this.moved}${settledSeq} ${device}`);
       } catch {
-        // Truncating makes room.
+        // Ignored: truncating the file makes room.
       }
       segment.access.truncate(0);
       segment.last = 0;
@@ -110,15 +112,15 @@ export class OutboxFile {
   }
 
   /**
-   * The writes without a verdict have been numbered anew, under another id of the device: none is to be found under the former one any more,
-   * in this file or another.
+   * The writes without verdicts have been renumbered under another id of the device. Afterwards, none counts as unsent under the former
+   * id, in this file or another.
    */
   move(before: DeviceId, device: DeviceId, writes: readonly KeptWrite[]): void {
     const { segments } = this;
     this.moved += `${ALL} ${before}\n`;
     const lines = writes.map((write) => `${JSON.stringify(write)}\n`).join('') + this.moved;
     const [one, other] = segments;
-    // At no time is neither there.
+    // At every moment, at least one of the files contains the writes.
     for (const [to, from] of [
       [other, one],
       [one, other],
@@ -143,7 +145,7 @@ function append(access: SyncAccess, line: string): void {
     const written = access.write(bytes, { at: end });
     if (written < bytes.length) throw new Error('The outbox file is full.');
   } catch (reason) {
-    // Half a line would make the next one unreadable.
+    // An incomplete line would make the next one unreadable.
     access.truncate(end);
     throw reason;
   }
@@ -158,13 +160,13 @@ async function openAccess(database: string, name: string): Promise<SyncAccess | 
         ?.createSyncAccessHandle;
       return await open?.call(file);
     } catch (reason) {
-      // Until it is open, a tab that deletes the files of closed tabs takes it for one of them.
+      // Before the new file is opened, another tab may delete it, because it looks like the file of a closed tab.
       if (!isNamed(reason, 'NotFoundError') || tries === TRIES_MAX) throw reason;
     }
   }
 }
 
-/** Writes in the files of earlier tabs, in order, without a last line that a kill cut off. */
+/** The writes in the files of earlier tabs, in order. A last line that is incomplete because of a kill is skipped. */
 export async function readKept(database: string): Promise<readonly KeptWrite[]> {
   const files = await filesIn(await folderOf(database, false));
   const unsettled = files.flatMap((file) => file.unsettled);
@@ -173,8 +175,8 @@ export async function readKept(database: string): Promise<readonly KeptWrite[]> 
 }
 
 /**
- * The last write under the id of the device that the latest write has: the device may have had other ids before, and what a tab kept under
- * one of those, and was killed, has other numbers now.
+ * The last write under the device id of the most recent write. The device may have had other ids before. Writes that a killed tab kept
+ * under one of those have been renumbered since.
  */
 export async function lastKept(database: string): Promise<KeptWrite | undefined> {
   const kept = await readKept(database);
@@ -187,7 +189,7 @@ interface KeptFile {
   readonly unsettled: readonly KeptWrite[];
 }
 
-/** Those that can be read, with their writes that have no verdict, as far as all of them say. */
+/** The readable files, each with its writes without a verdict, according to all files. */
 async function filesIn(
   folder: FileSystemDirectoryHandle | undefined,
 ): Promise<readonly KeptFile[]> {
@@ -209,8 +211,8 @@ async function filesIn(
 }
 
 /**
- * Deletes the files of closed tabs, once their writes are stored elsewhere. Open files stay.
- * @param isElsewhere whether a write is stored elsewhere: files with others stay too
+ * Deletes the files of closed tabs once their writes are stored elsewhere. Open files stay.
+ * @param isElsewhere whether a write is stored elsewhere; files with any other write stay too
  */
 export async function forgetKept(
   database: string,
@@ -224,7 +226,7 @@ export async function forgetKept(
 async function linesIn(handle: FileSystemFileHandle): Promise<readonly string[]> {
   // A file that cannot be opened belongs to an open tab.
   const file = await handle.getFile().catch(() => undefined);
-  // One that another tab has deleted meanwhile holds nothing that is not stored elsewhere.
+  // A file that another tab has deleted in the meantime contains only writes that are stored elsewhere.
   const text = await file?.text().catch((reason: unknown) => {
     if (!isNamed(reason, 'NotFoundError')) throw reason;
   });
@@ -240,7 +242,7 @@ async function folderOf(
     const all = await root.getDirectoryHandle(FOLDER, { create });
     return await all.getDirectoryHandle(encodeURIComponent(database), { create });
   } catch {
-    // No such folder, or no such files in this browser.
+    // The folder does not exist, or the browser has no such files.
     return undefined;
   }
 }
@@ -250,7 +252,7 @@ const entriesOf = (folder: FileSystemDirectoryHandle): AsyncIterable<[string, Fi
 
 function writeIn(line: string): KeptWrite | undefined {
   try {
-    // The rest of a line that was cut off may be JSON too: a number.
+    // The rest of a line that was cut off may be valid JSON too: a number.
     const found = JSON.parse(line) as KeptWrite | { readonly item?: undefined };
     return found.item && found;
   } catch {

@@ -1,4 +1,4 @@
-/** Queries that may only read, at a hub: `POST /` would let them write, in a function that the device does not look into. */
+/** Read-only queries at a hub. `POST /` would allow them to write, through a function whose body the device does not know. */
 import type { QueryAnswer } from '../../src/engine/host.ts';
 import { LIVE_PLACE } from '../../src/fault-texts.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
@@ -8,7 +8,7 @@ import { HubLiveQueries, type HubLiveOptions } from './hub-live-queries.ts';
 import { HUBS_ANSWER, notAnswered, QUERY_MS, unanswered, type TimedQuery } from './hub-queries.ts';
 
 /**
- * The first answer to the query as a live one: the hub refuses writes in those.
+ * Sends the query as a live query, in which the hub refuses writes, and returns its first answer.
  * @throws Refusal `hub_unreachable`
  */
 export async function readAtHub(

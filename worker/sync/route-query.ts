@@ -1,4 +1,4 @@
-/** Where a query on a copy is answered: by the copy, by the copy if it holds all of it, or by the hub. */
+/** Decides where a query on a copy is answered: by the copy, by the copy only if it holds all data, or by the hub. */
 import { errorOf } from '../../src/http/answer-query.ts';
 import type { MissingSet } from '../../src/answers.ts';
 import { Refusal } from '../../src/errors.ts';
@@ -10,7 +10,7 @@ import { checkTimeout } from '../queries/query-options.ts';
 import { READ_PLACE, type QueryRunner } from '../queries/query-runner.ts';
 import { queryReply } from '../queries/replies.ts';
 
-/** Who can have the copy's answer need not wait longer for the hub's. */
+/** How long to wait for the hub, in ms, if the copy can answer too. */
 const HUB_MS = 5000;
 
 export const ONLY_OF_SYNC =
@@ -40,7 +40,7 @@ export async function answerQuery(
   return isOutOfReach(atHub) ? here : atHub;
 }
 
-/** The hub has too much to do, fails, or does not know the token: the copy answers meanwhile. */
+/** The hub is overloaded, fails, or does not accept the token: the copy answers instead. */
 export const isOutOfReach = ({ status }: Pick<QueryReply, 'status'>): boolean =>
   status === 401 || status === 429 || status >= 500;
 
@@ -69,7 +69,7 @@ const isRefusedWrite = ({ status, body }: QueryReply): boolean =>
 export function requireComplete<Reply extends Pick<QueryReply, 'status' | 'body' | 'missing'>>(
   reply: Reply,
 ): Reply {
-  // What no set of the copy is of, its schema lacks.
+  // The schema of the copy lacks what belongs to none of its sets.
   const isUnknown = reply.status === 400 && errorOf(reply).code === 'invalid ref';
   if (!reply.missing && !isUnknown) return reply;
   const what =

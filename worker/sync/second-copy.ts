@@ -1,4 +1,4 @@
-/** The second copy of unsent writes, as a session uses it: what earlier tabs left is recovered, and the writes of this tab are kept. */
+/** The second copy of unsent writes, as a session uses it: recovers what earlier tabs have left, and keeps the writes of this tab. */
 import { hexOfBytes } from '../../src/codec/hex.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
 import type { KeptWrite } from '../../src/sync/device/state/outbox-record.ts';
@@ -30,7 +30,7 @@ export class SecondCopy {
   async recover({ device, actor }: ReplicaState): Promise<number> {
     if (this.file) return 0;
     const { name, replica, report } = this.options;
-    // Also under other ids that the user's copy had: in an earlier life of the database, or before its writes were numbered anew.
+    // Also writes under other ids that the user's copy has had: before the database was lost, or before its writes were renumbered.
     const isOwn = ({ owner, device: of }: KeptWrite): boolean =>
       owner && actor ? isSameIdentity(owner, actor) : of === device;
     const kept = (await readKept(name)).filter(isOwn);
@@ -49,7 +49,10 @@ export class SecondCopy {
     return missing;
   }
 
-  /** With all that is unsent, some of which no file may have. Files of closed tabs go when that is in this one; those of open tabs stay. */
+  /**
+   * Opens a file and writes all unsent writes to it, because some may be in no file. Then deletes the files of closed tabs whose writes
+   * are stored; those of open tabs stay.
+   */
   private async open(isOwn: (write: KeptWrite) => boolean): Promise<OutboxFile | undefined> {
     const { name, replica } = this.options;
     const file = await OutboxFile.open(name, hexOfBytes(random(8)));
@@ -60,19 +63,19 @@ export class SecondCopy {
     return file;
   }
 
-  /** A write of this tab was stored. */
+  /** Called when a write of this tab was stored. */
   async keep(write: KeptWrite): Promise<void> {
     try {
       const file = await this.file;
       file?.keep(this.owned(write));
       if (this.options.durability === 'strict') await file?.flushed();
     } catch (reason) {
-      // The write itself is stored: only its second copy is missing.
+      // The write itself is stored; only its second copy is missing.
       this.options.report(reason);
     }
   }
 
-  /** Writes have their verdicts, or other numbers: a copy that is not needed any more goes. */
+  /** Called when writes may have received verdicts or new numbers: removes copies that are not needed any more. */
   async reconcile(): Promise<void> {
     const file = await this.file;
     if (!file) return;
@@ -84,7 +87,7 @@ export class SecondCopy {
     const before = this.device;
     if (before !== undefined && device !== before) {
       const unsent = await replica.unsent();
-      // Another call was first, or a write was kept meanwhile.
+      // Another call has already moved the writes, or a write was kept in the meantime.
       if (this.device !== before || file.kept !== kept) return this.reconcile();
       file.move(
         before,

@@ -1,10 +1,10 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
-/** Whether these are events: a server on the way may have sent a page instead. */
+/** Whether the response is a stream of events: a proxy may have sent a page instead. */
 export const isEvents = ({ headers }: Response): boolean =>
   headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 
-/** Reads server-sent events until the stream ends. @param onBytes whenever some have come, whole events or not */
+/** Reads server-sent events until the stream ends. @param onBytes called for all bytes that arrive, complete events or not */
 export async function readEvents(
   stream: ReadableStream<Uint8Array>,
   onEvent: (event: EventSourceMessage) => void,

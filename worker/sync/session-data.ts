@@ -1,4 +1,4 @@
-/** Writes and progress of sync in the form in which a page gets them. */
+/** Converts writes and the progress of sync to the form that the page receives. */
 import type { JudgedData, SyncProgress, WriteData } from '../../src/host/sync.ts';
 import type { PendingState } from '../../src/states.ts';
 import type { WriteRecord } from '../../src/sync/device/state/outbox-record.ts';
@@ -8,11 +8,11 @@ export function writeData(record: WriteRecord): WriteData {
   const judged = judgedData(record);
   if (judged) return judged;
   const { state, predicted } = record;
-  // A write that was judged before its hub was restored is sent again.
+  // A write that had a verdict before its hub was restored from a backup is sent again.
   return { ...madeOf(record), state: isPending(state) ? state : 'local', predicted };
 }
 
-/** Undefined while it has no verdict. */
+/** Undefined while the write has no verdict. */
 export function judgedData(record: WriteRecord): JudgedData | undefined {
   const { verdict } = record;
   if (!verdict) return undefined;

@@ -1,4 +1,4 @@
-/** Sync in one tab: requests of the page, and queries of the synced identity. */
+/** Sync in one tab: calls of the page, and queries of the synced identity. */
 import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hexOfBytes } from '../../src/codec/hex.ts';
@@ -48,7 +48,7 @@ export interface SyncSessionOptions {
   readonly network: Network;
   readonly vault: TokenVault;
   readonly clock: () => number;
-  /** Secret of the clients of the synced identity; made when it is left out. */
+  /** Secret of the clients of the synced identity. Undefined: a new one is generated. */
   readonly secret: string | undefined;
   readonly emit: (message: SyncMessage) => void;
   readonly report: (reason: unknown) => void;
@@ -56,7 +56,7 @@ export interface SyncSessionOptions {
   readonly files: (parts: SessionOfFiles) => Files;
 }
 
-/** What files need of the sync of their database. */
+/** What files need from the sync of their database. */
 export type SessionOfFiles = Pick<
   FilesOptions,
   'transport' | 'epoch' | 'isSyncing' | 'isInContact' | 'writes' | 'emit' | 'askToSend'
@@ -65,14 +65,14 @@ export type SessionOfFiles = Pick<
 const API_VERSION = '4';
 
 export class SyncSession {
-  /** Secret of a client of the synced identity. */
+  /** Secret of the clients of the synced identity. */
   readonly secret: string;
   readonly login: CopyLogin;
   readonly files: Files;
   readonly waiters: SyncWaiters;
   readonly secondCopy: SecondCopy;
   readonly shared: SharedSync;
-  /** Of the hub. */
+  /** URL of the hub. */
   url = '';
   private readonly options: SyncSessionOptions;
 
@@ -103,7 +103,7 @@ export class SyncSession {
     this.url = url;
     const failed = await this.login.logIn(url, call, known);
     if (failed) return { secret: '', state: 'needs-login', failed, missing: 0 };
-    // One that was adopted and has no schema yet cannot be used either: only the hub has it.
+    // A copy that was adopted but has no schema yet is not usable either: only the hub has the schema.
     const state = known?.schema === undefined ? await this.login.adopt(url, known) : known;
     const missing = await this.secondCopy.recover(state);
     await replica.setSets(sets.map((query) => ({ id: idOfSet(query, sha256), query })));
@@ -114,8 +114,8 @@ export class SyncSession {
   }
 
   /**
-   * Goes on where a page stopped, with its token and its sets.
-   * @returns false when there is nothing to go on with: no copy, or nobody who is logged in
+   * Continues sync where a page has stopped, with its token and its sets.
+   * @returns false when there is nothing to continue: the database is no copy, or no user is logged in
    */
   async resume(): Promise<boolean> {
     const known = await this.options.replica.state();
@@ -146,7 +146,10 @@ export class SyncSession {
     return { id, answer: answer && queryReply(answer) };
   }
 
-  /** @throws Refusal `connection_needed` when sync is stopped while it waits; or was, and no round comes: writes wait until it goes on */
+  /**
+   * @throws Refusal `connection_needed` when sync is stopped during the wait; for `synced` also when it was stopped before, because no
+   * round would come. A wait for `settled` then lasts until sync continues
+   */
   async wait({ for: what, set }: SyncWait): Promise<void> {
     if (what === 'synced' && this.shared.isStopped) throw stopped();
     await (what === 'settled'
@@ -160,7 +163,7 @@ export class SyncSession {
   }
 
   async verdict(id: string): Promise<JudgedData | undefined> {
-    // Before it is read: a verdict that comes meanwhile is emitted.
+    // Before the write is read, so that a verdict that arrives in between is emitted.
     this.waiters.expect(id);
     const [record] = await this.options.replica.writesById([id]);
     const judged = record && judgedData(record);
@@ -192,7 +195,7 @@ export class SyncSession {
     this.files.failWaits(reason);
   }
 
-  /** Stops the exchange with the hub; stored documents can still be read and written. */
+  /** Stops the exchange with the hub. Stored documents can still be read and written. */
   async stop(): Promise<void> {
     this.failWaits(stopped());
     await this.shared.leave();
@@ -202,12 +205,12 @@ export class SyncSession {
   async unsent(): Promise<number> {
     const { replica, name } = this.options;
     const state = await replica.state();
-    // A browser that lost the database may still have the second copy of unsent writes.
+    // If the browser has lost the database, the second copy of unsent writes may still exist.
     const writes = state ? state.lastSeq - state.settledSeq : (await readKept(name)).length;
     return writes + (await this.files.unsent());
   }
 
-  /** For who looks into the database. `copy` undefined: it is no copy of a hub's. */
+  /** For the inspector. `copy` is undefined when the database is not a copy of a hub's database. */
   async overview(): Promise<{
     readonly state: SyncState;
     readonly reason: string | undefined;
@@ -236,14 +239,14 @@ export class SyncSession {
     return this.ask(request);
   }
 
-  /** Sends a query to the hub. @throws Refusal as `unanswered` says */
+  /** Sends a query to the hub. @throws Refusal as described at `unanswered` */
   ask(request: TimedQuery, signal?: AbortSignal): Promise<QueryAnswer> {
     if (request.allows === 'read' && !isRead(request.query))
       return readAtHub((_, body, ended) => this.openLive(body, ended), request, signal);
     return askHub(this.hub, this.login.token, request, signal);
   }
 
-  /** The response to a request for live queries. @throws Refusal `hub_unreachable` */
+  /** Resolves to the response to a request for live queries. @throws Refusal `hub_unreachable` */
   openLive(body: string, signal: AbortSignal): Promise<Response> {
     return openLive(this.hub, this.login.token, body, signal);
   }
@@ -254,7 +257,7 @@ export class SyncSession {
 
   // --- events -------------------------------------------------------------------------------------
 
-  /** A write of this tab was stored. */
+  /** Called when a write of this tab was stored. */
   async onWrite(write: KeptWrite): Promise<void> {
     this.shared.kick();
     await this.secondCopy.keep(write);
@@ -284,7 +287,7 @@ export class SyncSession {
   }
 }
 
-/** @throws Refusal `limit_exceeded`: the hub would take none of them */
+/** @throws Refusal `limit_exceeded`; the hub would accept none of the sets */
 function requireSets(sets: readonly string[]): void {
   if (sets.length <= SYNC_LIMITS.sets && sets.every(({ length }) => length <= SYNC_LIMITS.setChars))
     return;

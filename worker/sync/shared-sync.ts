@@ -1,4 +1,4 @@
-/** Sync as the tabs of a copy share it: one of them leads and exchanges messages with the hub, and all have the messages that it receives. */
+/** Sync as shared by the tabs of a copy: one tab leads and exchanges messages with the hub; all tabs receive what it broadcasts. */
 import { Refusal } from '../../src/errors.ts';
 import type { SyncMessage } from '../../src/host/sync.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
@@ -36,7 +36,7 @@ export interface SessionOfTab {
   readonly files: Files;
 }
 
-/** How sync stands, as the leading tab has broadcast it last. */
+/** The state of sync, as last broadcast by the leading tab. */
 type Contact = Extract<SyncMessage, { readonly type: 'sync-state' }>;
 
 const CONNECTING: Contact = { type: 'sync-state', state: 'connecting', reason: undefined };
@@ -48,7 +48,7 @@ export class SharedSync {
   private readonly session: SessionOfTab;
   private readonly leader: Leader;
   private leadership: Leadership | undefined = undefined;
-  /** The token that the hub has refused last. */
+  /** The last token that the hub has refused. */
   private refused: string | undefined = undefined;
 
   constructor(options: SharedSyncOptions, session: SessionOfTab) {
@@ -70,12 +70,12 @@ export class SharedSync {
     return this.leadership !== undefined;
   }
 
-  /** In this tab, and no other one tells of its own. */
+  /** Sync was stopped in this tab, and no other tab has broadcast its state since. */
   get isStopped(): boolean {
     return this.contact === STOPPED;
   }
 
-  /** Takes part in the election of the tab that syncs, and receives what that one knows. */
+  /** Takes part in the election of the tab that syncs, and requests the current state from the leader. */
   join(): void {
     const { name, tabs, report } = this.options;
     tabs.broadcast({ type: 'sync-ask' });
@@ -101,35 +101,35 @@ export class SharedSync {
     this.contact = STOPPED;
   }
 
-  /** This tab has logged in. Another one may lead, which still uses the former token. */
+  /** Called when this tab has logged in. Another tab may lead, which still uses the former token. */
   onLogin(): void {
     this.options.tabs.broadcast({ type: 'sync-login' });
-    // A refusal of the former token says nothing of this one.
+    // A refusal of the former token does not apply to the new one.
     const { state } = this.contact;
     if (state === 'needs-login' || state === 'locked') this.apply(CONNECTING);
     this.kick();
   }
 
-  /** The network is gone: exchanges that wait for an answer are aborted. */
+  /** When the network is gone, the WebSocket is closed, so that requests waiting on it fail. */
   onNetwork(change: 'online' | 'offline'): void {
     if (change === 'offline') this.leader.onOffline();
     else this.sendFiles();
     this.kick();
   }
 
-  /** There is something to send, or the network is back, or the page is visible again. */
+  /** Called when there is something to send, the network is back, or the page is visible again. */
   kick(): void {
     if (this.leader.leads) this.leader.kick();
     else this.options.tabs.broadcast({ type: 'sync-kick' });
   }
 
-  /** There are files to send. */
+  /** Called when there are files to send. */
   kickFiles(): void {
     if (this.leader.leads) this.sendFiles();
     else this.options.tabs.broadcast({ type: 'sync-files' });
   }
 
-  /** Another tab has sent a message. */
+  /** Handles a message of another tab. */
   onMessage(message: SyncTabMessage): void {
     const { files, login, waiters } = this.session;
     switch (message.type) {
@@ -160,7 +160,7 @@ export class SharedSync {
     }
   }
 
-  /** To this tab and the others. */
+  /** Sends the message to this tab and the others. */
   publish(message: SyncMessage): void {
     this.broadcast(message);
     this.apply(message);
@@ -191,7 +191,7 @@ export class SharedSync {
     if (this.leader.leads) this.session.files.uploads.kick();
   }
 
-  /** What the leading tab does about the events of its exchange. */
+  /** How the leading tab handles the events of the syncer. */
   private events(): Omit<SyncerEvents, 'onFault'> {
     const { session } = this;
     const { report, tabs } = this.options;
@@ -206,7 +206,7 @@ export class SharedSync {
         const write = judgedData(record);
         if (!write) return;
         const emit = (): void => this.publish({ type: 'sync-verdict', write });
-        // Whoever receives it finds its files among those that are on their way.
+        // The files are registered first, so that the receiver of the verdict finds them among the unsent files.
         if (record.verdict?.files)
           void session.files.uploads.onVerdict(record).catch(report).then(emit);
         else emit();

@@ -1,4 +1,6 @@
-/** Calls of this tab that wait for an event of sync. Each hint has the store checked: hints of other tabs may be lost. */
+/**
+ * Calls of this tab that wait for an event of sync. A hint only causes the store to be checked, because hints of other tabs may be lost.
+ */
 import { Refusal } from '../../src/errors.ts';
 import type { JudgedData } from '../../src/host/sync.ts';
 import type { Replica } from '../../src/sync/device/replica/replica.ts';
@@ -8,7 +10,7 @@ import { judgedData } from './session-data.ts';
 
 export interface SyncWaitersOptions {
   readonly replica: Replica;
-  /** A write has its verdict. Called once for each. */
+  /** A write has received its verdict. Called once for each verdict. */
   readonly emit: (write: JudgedData) => void;
   readonly kick: () => void;
   readonly report: (reason: unknown) => void;
@@ -21,18 +23,18 @@ interface Waiter {
 
 interface SyncedWaiter extends Waiter {
   readonly set: string | undefined;
-  /** Wall clock, the same in all tabs, ms. */
+  /** Wall-clock time in ms, which is the same in all tabs. */
   from: number;
 }
 
-/** Verdicts that are not emitted twice. */
+/** How many emitted verdicts are remembered, so as not to emit them twice. */
 const EMITTED_MAX = 1000;
 
 export class SyncWaiters {
   private readonly options: SyncWaitersOptions;
-  /** By the id of the write: how far there were verdicts when it was looked for. */
+  /** By id of the write: `judgedTo` at the last check. Writes up to there had verdicts then. Empty before the first check. */
   private readonly expected = new Map<string, string>();
-  /** The latest: a verdict comes by several ways at once. */
+  /** The most recently emitted verdicts: a verdict may arrive in several ways at once. */
   private readonly emitted = new Map<string, undefined>();
   private readonly schema = new Set<Waiter>();
   private readonly settled = new Set<Waiter>();
@@ -60,7 +62,7 @@ export class SyncWaiters {
     return this.until(this.settled);
   }
 
-  /** @throws Refusal when the set is not one of this copy, now or when it would be synced, or the hub refuses it */
+  /** @throws Refusal when the copy does not have the set, now or when the wait ends, or when the hub refuses the set */
   async forSynced(set: string | undefined): Promise<void> {
     await this.errorOf(set);
     await new Promise<void>((resolve, reject) => {
@@ -77,13 +79,13 @@ export class SyncWaiters {
     const now = Date.now();
     for (const wait of this.synced) {
       if (now < wait.from) {
-        // The clock was set back: a later round counts.
+        // The clock was set back: waits for a later round.
         wait.from = now;
         this.options.kick();
         continue;
       }
       if (wait.from > since) continue;
-      // When all sets are here, one that is not among them is kept no more.
+      // After a round with all sets, a set that is not among them is no longer part of the copy.
       if (!isWhole && !(wait.set !== undefined && loaded.includes(wait.set))) continue;
       this.synced.delete(wait);
       wait.resolve();
@@ -92,7 +94,7 @@ export class SyncWaiters {
 
   onVerdict(write: JudgedData): void {
     this.expected.delete(write.id);
-    // A hub that was restored judges it again.
+    // A hub that was restored from a backup gives another verdict.
     const name = `${write.id} ${write.tsMicros}`;
     if (this.emitted.has(name)) return;
     remember(this.emitted, name, undefined, EMITTED_MAX);
@@ -103,12 +105,12 @@ export class SyncWaiters {
     rejectAll(this.schema, reason);
   }
 
-  /** Rejects all of them, with the reason. */
+  /** Rejects all waiting calls, with the reason. */
   fail(reason: unknown): void {
     for (const waiting of [this.schema, this.settled, this.synced]) rejectAll(waiting, reason);
   }
 
-  /** The copy has changed: checks the store again. */
+  /** Called when the copy has changed: checks the store again. */
   async check(): Promise<void> {
     this.mustCheck = true;
     if (this.isChecking) return;
@@ -127,7 +129,8 @@ export class SyncWaiters {
     if (!state) return;
     if (state.schema !== undefined) release(this.schema);
     if (state.settledSeq >= state.lastSeq) release(this.settled);
-    // Thousands may wait, and each commit asks: their verdicts come in order, or they have other numbers.
+    // Thousands of writes may wait, and each commit causes a check. Verdicts arrive in order, so writes are read again only if the last
+    // number with a verdict has changed, or the numbers themselves.
     const judgedTo = `${state.era} ${state.settledSeq}`;
     const gone = new Set<string>();
     for (const [id, seen] of this.expected) if (seen !== judgedTo) gone.add(id);
@@ -138,11 +141,11 @@ export class SyncWaiters {
       if (judged) this.onVerdict(judged);
       else if (this.expected.has(record.id)) this.expected.set(record.id, judgedTo);
     }
-    // Resolved before their verdicts were seen here: none comes any more.
+    // These writes were resolved before their verdicts were seen here: no verdict will arrive.
     for (const id of gone) this.forget(id);
   }
 
-  /** Why the hub does not give it. @throws Refusal `not found` */
+  /** Why the hub refuses the set. Undefined if it does not. @throws Refusal `not found` */
   private async errorOf(set: string | undefined): Promise<KeptSet['error']> {
     if (set === undefined) return undefined;
     const state = await this.options.replica.state();

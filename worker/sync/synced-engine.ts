@@ -14,7 +14,7 @@ export function syncedEngine(engine: Engine, session: SyncSession, replica: Repl
       request.secret === session.secret ? session.query(request) : engine.query(request),
     authenticate: (secret) =>
       secret === session.secret ? identityOf(replica) : engine.authenticate(secret),
-    // Documents come from the hub: it removes expired ones, and the copy follows.
+    // In a copy, the hub removes expired documents, and the copy receives the removal.
     collectExpiredData: async (onProgress) => {
       if (await replica.state()) await replica.prune(WRITES_KEPT);
       else await engine.collectExpiredData(onProgress);

@@ -1,6 +1,6 @@
 /**
- * Stores the hub's token between two visits: encrypted by a key that the browser does not let out (non-extractable), in a database of
- * its own. Scripts of the page cannot read the token through Burrow, nor find its text in what is stored.
+ * Stores the hub's token between two visits, in a database of its own, encrypted with a key that the browser does not export
+ * (non-extractable). Scripts of the page cannot read the token through Burrow, nor find its text in stored data.
  */
 import { Dexie } from 'dexie';
 import { utf8Bytes } from '../../src/codec/utf8.ts';
@@ -17,7 +17,7 @@ interface Kept {
 
 const ALGORITHM = 'AES-GCM';
 
-/** `database` is the name of one. */
+/** `database` is the name of a database. */
 export interface TokenVault {
   readonly keep: (database: string, token: string) => Promise<void>;
   readonly kept: (database: string) => Promise<string | undefined>;
@@ -64,6 +64,6 @@ async function inVault<T>(
 export const browserVault: TokenVault = {
   keep: keepToken,
   kept: keptToken,
-  // A frozen tab may hold it: the one that deletes gets an error then.
+  // A frozen tab may block the deletion, which then fails with an error.
   forget: (database) => deleteDatabase(vaultName(database)),
 };

@@ -1,4 +1,4 @@
-/** Logins that unlock a copy of a hub's database. Only the hub knows who may log in; this device knows only who did. */
+/** Logins that unlock a copy of a hub's database. Only the hub knows who may log in; this device only knows who has logged in before. */
 import { isSameText } from '../../src/engine/access.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { UnlockCall } from '../../src/host/open.ts';
@@ -13,13 +13,13 @@ export interface UnlockCopyOptions {
   readonly offlineLogin: Pick<OfflineLogin, 'check'>;
   readonly login: Pick<CopyLogin, 'logIn'>;
   readonly vault: Pick<TokenVault, 'kept'>;
-  /** The hub may know this device again: a copy that it has locked, or that needs a login, goes on. */
+  /** The hub may accept this device again: sync of a copy that was locked, or that needed a login, continues. */
   readonly onLogin: () => void;
 }
 
 /**
- * Whether the login is of the person whose copy this is: checked against the stored token, against the hash of the password last
- * checked, or, given a client key, at the hub. Undefined when the database is no copy.
+ * Whether the login belongs to the owner of the copy. A secret is compared with the stored token. A password is checked against the hash
+ * of the last password that the hub accepted or, with a client key, at the hub. Undefined when the database is not a copy.
  * @throws Refusal `connection_needed` when this device cannot tell; `too many requests`
  */
 export async function isLoginOfCopy(
@@ -40,7 +40,7 @@ export async function isLoginOfCopy(
     onLogin();
     return true;
   } catch (reason) {
-    // Another person, whom the hub accepts.
+    // Another user, whom the hub accepts.
     if (reason instanceof Refusal && reason.code === 'forbidden') return false;
     throw reason;
   }

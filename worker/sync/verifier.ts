@@ -1,6 +1,6 @@
 /**
- * Offline login for the person who logged in at the hub, for a while: a hash of the password, made here with a salt of its own. It
- * unlocks this copy and is worth nothing at the hub.
+ * Offline login for the user who has logged in at the hub, for a limited time: a hash of the password, made on this device with its own
+ * salt. It unlocks this copy and is useless at the hub.
  */
 import { syncKey } from '../../src/codec/key.ts';
 import { normalised } from '../../src/engine/access.ts';
@@ -13,16 +13,16 @@ import { DAY_MICROS } from '../../src/values/time.ts';
 import type { Micros } from '../../src/values/value.ts';
 
 const VERIFIER: RowAddress = { space: 'sync', key: syncKey('verifier') };
-/** bcrypt cost, higher than at the hub: a thief of the disk may guess offline. */
+/** bcrypt cost. Higher than at the hub, because someone who steals the disk can guess offline. */
 const COST = 12;
 const LIFE_DAYS = 30;
 
 interface Verifier {
-  /** Made of hub and user, so that the password of another user unlocks nothing. */
+  /** Identifies hub and user, so that the password of another user unlocks nothing. */
   readonly user: string;
   readonly hash: string;
   readonly expiresAt: Micros;
-  /** When the password was set at the hub, µs. */
+  /** When the password was set at the hub, in µs. */
   readonly passwordSetAt: Micros | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface VerifierOptions {
   readonly store: Store;
   readonly transactions: Transactions;
   readonly clock: () => Micros;
-  /** µs that have passed, whatever is done to the clock. */
+  /** Elapsed time in µs, not affected by changes of the clock. */
   readonly elapsed: () => Micros;
   readonly hash: (password: string, cost: number) => Promise<string>;
   readonly verify: (password: string, hash: string | undefined) => Promise<boolean>;
@@ -45,7 +45,7 @@ export class OfflineLogin {
     this.gate = new PasswordGate(options);
   }
 
-  /** Called after a login at the hub. @param passwordSetAt when the password was set, as the hub says */
+  /** Called after a login at the hub. @param passwordSetAt when the password was set, according to the hub */
   async remember(user: string, password: string, passwordSetAt: Micros | undefined): Promise<void> {
     const hashed = await this.options.hash(normalised(password), COST);
     await this.write((writer, now) => {
@@ -56,7 +56,7 @@ export class OfflineLogin {
   }
 
   /**
-   * @param why the hub was not asked, in a sentence
+   * @param why a sentence that says why the hub was not asked
    * @throws Refusal `connection_needed` when this device cannot tell; `too many requests`
    */
   async check(user: string, password: string, why: string): Promise<boolean> {
@@ -70,7 +70,10 @@ export class OfflineLogin {
     throw new Refusal('too many requests', `Too many wrong passwords. Try again after ${until}.`);
   }
 
-  /** The hub says when the password was set: one set at another time than the one checked here, or none, ends offline login. */
+  /**
+   * Called with the time at which the password was set at the hub. If it is another time than that of the password known here, or there
+   * is no password, offline login ends.
+   */
   async onPassword(setAt: Micros | undefined): Promise<void> {
     const { known } = await this.read();
     if (known && known.passwordSetAt !== setAt) await this.forget();
@@ -80,7 +83,9 @@ export class OfflineLogin {
     await this.write((writer) => writer.delete('sync', VERIFIER.key));
   }
 
-  /** `now` is not before the last commit, and this makes one: a clock that is set back afterwards gives no days more. */
+  /**
+   * `now` is never before the last commit, and reading makes a commit: setting the clock back afterwards does not extend the time limit.
+   */
   private async read(): Promise<{ readonly known: Verifier | undefined; readonly now: Micros }> {
     const { value } = await this.options.transactions.write(({ writer, head }) => {
       const row = writer.row(VERIFIER);
