@@ -1,8 +1,8 @@
-/** `fetch` whose signal ends a response for as long as it is read. */
+/** `fetch` whose signal also aborts reading the response body. */
 
 /**
- * Node's own forgets the signal once the garbage collector has taken the request, which is already when the headers are there: a stream
- * would be read for ever, and a response that stalls would be waited for without end.
+ * Node's own `fetch` loses the connection to the signal once the garbage collector has collected the request, which may happen as soon as
+ * the headers have arrived. Then a stream could not be aborted, and a response that stalls would be awaited for ever.
  */
 export const abortableFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);

@@ -1,4 +1,4 @@
-/** Passwords, hashed where the database runs, at a cost that no test waits for. */
+/** Hashes passwords in the thread of the database, at the lowest cost, so that tests do not wait. */
 import { LIMITS } from '../src/limits.ts';
 import type { PasswordJob } from '../hosts/passwords.ts';
 import { runJob } from '../worker/passwords/run-job.ts';
@@ -7,7 +7,7 @@ import { startPortWorker } from './port-worker.ts';
 export const runCheaply = (job: PasswordJob) =>
   runJob(job.task === 'hash' ? { ...job, cost: LIMITS.hashCostMin } : job);
 
-/** In the place of a worker that hashes. */
+/** Takes the place of a hashing worker. */
 export const startCheapHashing = (): Worker =>
   startPortWorker((port) => {
     port.addEventListener('message', ({ data }: MessageEvent<PasswordJob>) => {

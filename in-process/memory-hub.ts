@@ -1,4 +1,4 @@
-/** A hub in memory: the engine, the API and the sync of one that listens at a port. */
+/** A hub in memory: the engine, the API and the sync of a real hub, without a port. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { after } from '../hosts/after.ts';
 import { BUILD } from '../hosts/build.ts';
@@ -45,7 +45,7 @@ import { serveAt, unreachable } from './test-network.ts';
 const REGION_GROUP = 'local';
 const LOG_BYTES = 64 * 1024 * 1024;
 
-/** Whoever asks: nothing is counted here. */
+/** The caller of every request: requests are not limited here. */
 const CALLER: RouteCaller = {
   name: 'anybody',
   admit: () => Promise.resolve(() => undefined),
@@ -66,7 +66,7 @@ export class MemoryHub {
   private readonly runner: QueryRunner;
   private readonly builds: IndexBuilds;
   private readonly stopServing: () => void;
-  /** Streams that are open. */
+  /** Functions that end the open streams. */
   private readonly streams = new Set<() => void>();
 
   private constructor(store: ReturnType<typeof createMemoryStore>, now: () => number) {
@@ -124,7 +124,7 @@ export class MemoryHub {
     return new MemoryHub(store, clock);
   }
 
-  /** As its own database, for one page. */
+  /** The hub's own database, for one page. */
   asDatabase(): PlainDatabase {
     const { http, runner, engine, exports } = this;
     const emitters = new Map<number, Parameters<PlainDatabase['subscribe']>[3]>();
@@ -175,7 +175,7 @@ export class MemoryHub {
     const request = {
       method: init.method ?? 'GET',
       path,
-      // As the parts of sync that run in this process write them.
+      // The sync code in this process passes plain objects as headers.
       headers: { ...(init.headers as Readonly<Record<string, string>> | undefined) },
       body: typeof init.body === 'string' ? init.body : undefined,
       signal,
@@ -188,7 +188,7 @@ export class MemoryHub {
     const { status, headers, body, bytes } = await answering;
     const isStream = typeof body !== 'string';
     const content = isStream ? this.streamOf(body, signal) : ((bytes ?? body) as BodyInit);
-    // An empty one is a body too, which not every status allows.
+    // An empty string is a body too, which responses with some statuses must not have.
     const given = content === '' ? null : content;
     return { response: new Response(given, { status, headers: { ...headers } }), isStream };
   }
@@ -206,7 +206,7 @@ export class MemoryHub {
     return answerFiles({ ...request, bytes: bytes as Uint8Array | undefined }, this.files);
   }
 
-  /** Breaks when the signal is aborted, or the hub is closed. */
+  /** The stream fails when the signal is aborted, and ends when the hub is closed. */
   private streamOf(
     body: Exclude<HttpResponse['body'], string>,
     signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** The surroundings of a database that lasts as long as the object that the test holds. */
+/** The host of a database in memory, which lasts as long as the object that the test holds. */
 import { createMemoryStore, SharedMemory } from '../src/store/memory.ts';
 import { createMemoryFiles, type FileStore } from '../src/sync/device/files/file-store.ts';
 import type { DatabaseStorage, Surroundings } from '../worker/opening/find-store.ts';
@@ -7,7 +7,7 @@ import { startCheapHashing } from './hash-here.ts';
 import { LOSSLESS } from './lossless-store.ts';
 
 export interface MemoryParts extends Required<Pick<Surroundings, 'clock' | 'network' | 'ended'>> {
-  /** What it holds, also while no worker has it open. */
+  /** The stored data, which remains while no worker has the database open. */
   readonly kept: MemoryKept;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `burrowdb/node`: databases in folders, for scripts and servers in Node. The database has the API of the page, because it is the page's
- * own code over the engine of the worker; PGlite keeps the data, as it does for a hub.
+ * `burrowdb/node`: databases in folders, for scripts and servers in Node. The database has the same API as in a page, because it runs the
+ * page's code and the worker's engine. The data is stored by PGlite, as at a hub.
  */
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
@@ -18,7 +18,7 @@ import { folderStorage } from './folder/folder-storage.ts';
 import { OpenFolder } from './folder/open-folder.ts';
 import { startPortWorker } from './port-worker.ts';
 
-/** What a folder has no use for, and why. */
+/** Options that a folder does not support, with the reason. */
 const OF_BROWSERS = {
   durability: 'every write to a folder is strict',
   identity: 'open a folder for each of them',
@@ -27,18 +27,19 @@ const OF_BROWSERS = {
   worker: 'the engine runs in this process',
 };
 
-/** Those of the page, but for what is about browsers. */
+/** The options of `openDatabase` in a page, without those that only apply to browsers. */
 export interface FolderOptions extends Omit<
   DatabaseOptions,
   'durability' | 'identity' | 'persist' | 'store' | 'worker'
 > {}
 
 /**
- * Opens the database in a folder, or makes both. One process at a time has it open. What was acknowledged survives a process that is
- * killed. Whoever can read the folder can read the database.
- * @throws UsageError when the folder or an option is invalid, Unsupported where PGlite is not installed
- * @throws QueryError `storage_blocked` when another process has the folder open, which is named; `storage_unavailable` when a newer
- * version of Burrow wrote it, or it cannot be used
+ * Opens the database in a folder, and creates both if they do not exist. One process at a time can have a folder open. Acknowledged
+ * writes survive if the process is killed. The data is not encrypted: whoever can read the folder can read the database.
+ * @throws UsageError when the folder or an option is invalid
+ * @throws Unsupported when PGlite is not installed
+ * @throws QueryError `storage_blocked` when another process has the folder open (the message names it); `storage_unavailable` when the
+ * folder cannot be used, or a newer version of Burrow has written it
  * @example
  * const db = await openDatabase('./field-notes');
  * const notes = await db.client().query(q.Paginate(q.Documents(q.Collection('notes'))));
@@ -50,12 +51,12 @@ export async function openDatabase(folder: string, options: FolderOptions = {}):
   requirePglite();
   const path = resolve(folder);
   const opening = new OpenFolder(path);
-  // Before the page, which takes a worker for stuck that opens for long: PGlite makes a folder as fast as the machine is. What keeps it
-  // from that the host reports to the page.
+  // Opened before the page starts the worker: the page considers a worker stuck that takes long to open, and creating a folder with
+  // PGlite can take long on a slow machine. If opening fails here, the host reports the error to the page.
   await opening.store().catch(() => undefined);
   let endLast = (): void => undefined;
   const worker = (): Worker => {
-    // After a lock, a page starts the next one while the last is still letting go.
+    // After a lock, the page starts the next worker while the previous one is still closing.
     endLast();
     return startPortWorker((port) => {
       const ended = new AbortController();
@@ -75,7 +76,7 @@ export async function openDatabase(folder: string, options: FolderOptions = {}):
   };
   const forFolder = { persist: false, durability: 'strict', worker } as const;
   return openOnPage(path, { ...options, ...forFolder }).catch(async (reason: unknown) => {
-    // An option was wrong: no worker had it.
+    // Opening failed, for example because an option is invalid, so no worker may have used the store.
     await opening.leave(Promise.resolve());
     throw reason;
   });
@@ -93,7 +94,7 @@ function checkOptions(options: object): void {
       throw new UsageError(`The option \`${name}\` is for browsers: leave it out, ${why}.`);
 }
 
-/** An optional package: most who install Burrow build pages, and need none of its 25 MB. */
+/** PGlite is an optional package: most users of Burrow build pages and do not need its 25 MB. */
 function requirePglite(): void {
   try {
     createRequire(import.meta.url).resolve('@electric-sql/pglite');

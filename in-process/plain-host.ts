@@ -1,4 +1,4 @@
-/** The calls of a page on a database that is no copy of another and has no lock: wherever `at` asks for an answer, it is that of the hub. */
+/** The calls of a page on a database that is not a copy and cannot be locked. Whichever place `at` names, the hub answers. */
 import { Refusal } from '../src/errors.ts';
 import type { HostApi, PageMessage, Reply, WorkerMessage } from '../src/host/api.ts';
 import type { LogFile } from '../src/host/log.ts';
@@ -26,12 +26,12 @@ export interface PlainDatabase {
   verify(): Promise<readonly string[]>;
   subscribe(id: number, secret: string, query: string, emit: Emit): void;
   unsubscribe(id: number): void;
-  /** Lets go of what this page has asked for. */
+  /** Ends the live queries of this page. */
   leave(): void;
 }
 
 export interface PlainHostOptions {
-  /** Aborted when the page has ended it. */
+  /** Aborted when the page has terminated the worker. */
   readonly ended: AbortSignal;
 }
 

@@ -1,12 +1,12 @@
 /**
- * A worker that runs where its page does: the same messages, through a channel, so that values are cloned and calls take turns as they
- * do between threads.
+ * A worker in the thread of its page. It exchanges the same messages through a channel, so values are cloned and calls are asynchronous,
+ * as between threads.
  */
 
-/** What it does with the messages of its page. Returns how it is ended. */
+/** Handles the messages of the page. Returns a function that ends the worker. */
 export type Serve = (port: MessagePort) => () => void;
 
-/** All of `Worker` that a page uses. */
+/** The part of `Worker` that a page uses. */
 class PortWorker extends EventTarget {
   private readonly near: MessagePort;
   private readonly far: MessagePort;
@@ -36,5 +36,5 @@ class PortWorker extends EventTarget {
   }
 }
 
-/** `onerror` and its like are all that it lacks, and nobody here sets them. */
+/** Lacks only `onerror` and similar properties, which are not used here. */
 export const startPortWorker = (serve: Serve): Worker => new PortWorker(serve) as unknown as Worker;

@@ -1,4 +1,4 @@
-/** A hub as the database of a page: what is asked of it is sent by `fetch`. */
+/** A hub as the database of a page: calls are sent to the hub by `fetch`. */
 import type { QueryMetrics } from '../src/answers.ts';
 import { Refusal } from '../src/errors.ts';
 import { sendable } from '../src/http/authorization.ts';
@@ -22,10 +22,10 @@ import { abortableFetch } from './abortable-fetch.ts';
 import type { PlainDatabase } from './plain-host.ts';
 
 interface Remote {
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   readonly url: string;
   readonly secret: string;
-  /** Aborts what is under way. */
+  /** Aborts requests in progress. */
   readonly ended: AbortSignal;
 }
 
@@ -33,17 +33,19 @@ type Message = Pick<RequestInit, 'method' | 'body'> & {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Not of a server in between, with a page or a text: a hub answers with JSON, to a ping with a text, and to HEAD with nothing. */
+/**
+ * Whether the response is from a hub, not a page or text of a proxy. A hub responds with JSON, to a ping with text, to HEAD with nothing.
+ */
 const isOfHub = ({ ok }: Response, text: string): boolean =>
   /^\s*\{/.test(text) || (ok && !/^\s*</.test(text));
 
-/** What a response may take beyond its query, ms. */
+/** How long a response may take in addition to the query's time limit, in ms. */
 const NETWORK_MS = 10_000;
 
-/** Of a key or a token, and maybe with the name of a database: text without spaces. */
+/** Whether the text can be the secret of a key or a token, optionally followed by the name of a database: it has no spaces. */
 export const isSecret = (text: string): boolean => /^\S+$/.test(text);
 
-/** Whether it can stand in a header. */
+/** Whether the text is allowed in a header. */
 const isPlain = (text: string): boolean => /^[!-~]+$/.test(text);
 
 export function remoteDatabase(remote: Remote): PlainDatabase {
@@ -65,7 +67,7 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       return { status, body, metrics: metricsIn(response.headers), isHubs: true };
     },
     async http({ method, path, headers, body }) {
-      // A query takes its time; the other routes answer at once.
+      // A query may take long; the other routes respond immediately.
       const ms = path === '/' ? LIMITS.queryTimeoutMaxMs : 0;
       const { authorization = `Bearer ${remote.secret}` } = headers;
       const known = { ...headers, authorization: sendable(authorization) };
@@ -77,7 +79,7 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       const { status } = response;
       return { status, headers: Object.fromEntries(response.headers), body: parts ?? text };
     },
-    // The answers of a hub name no files of this process.
+    // The hub's answers never refer to a file of this process.
     logFile: () => Promise.resolve(undefined),
     verify: () =>
       Promise.reject(
@@ -92,13 +94,16 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
   };
 }
 
-/** A hub does not say over HTTP why a secret opens nothing, where programs compare texts. */
+/** Adds why a secret was rejected. A hub does not say so over HTTP, because programs compare those texts. */
 const explained = (answer: { readonly status: number; readonly body: string }, secret: string) =>
   pageBody(answer, secret, UNKNOWN_SECRET);
 
 const UNKNOWN_SECRET = 'this is no key or token, nor the root secret of the hub.';
 
-/** What the page's own database refuses is refused here, with the same text: `fetch` would take it for a bug. */
+/**
+ * Checks the options as the page's own database does, with the same error texts. Otherwise `fetch` would throw a TypeError, which looks
+ * like a bug.
+ */
 function headersOf({
   secret,
   timeoutMs,
@@ -119,12 +124,12 @@ function headersOf({
 }
 
 interface Sending {
-  /** It has no effect. */
+  /** The request has no effect. */
   readonly reads: boolean;
-  /** Until it is answered, or has begun to be in parts. */
+  /** How long the response may take, in ms; for a response in parts, until it begins. */
   readonly ms: number;
   readonly given?: AbortSignal | undefined;
-  /** What is no text that ends, such as a stream, is passed on as it comes. */
+  /** Responses that are not a complete text, such as streams, are passed on part by part. */
   readonly takesParts?: boolean;
 }
 
@@ -134,7 +139,7 @@ interface Sent {
   readonly parts?: AsyncIterable<Uint8Array>;
 }
 
-/** @throws Refusal as `unanswered` says */
+/** @throws Refusal as described at `unanswered` */
 async function send(
   remote: Remote,
   path: string,
@@ -150,7 +155,7 @@ async function send(
   }, ms);
   let parts: Sent['parts'];
   try {
-    // A redirect would lose the body, or take the secret elsewhere.
+    // A redirect could lose the body, or send the secret to another server.
     const how = { credentials: 'omit', redirect: 'error', signal } as const;
     const response = await abortableFetch(`${remote.url}${path}`, { ...message, ...how });
     if (takesParts && response.body && !isText(response)) {
@@ -168,7 +173,7 @@ async function send(
   }
 }
 
-/** A stream of events has the type of JSON too. */
+/** Whether the response is a complete text. A stream of events has the content type of JSON too. */
 const isText = ({ headers }: Response): boolean =>
   !headers.has('x-fauna-stream-id') &&
   !/^application\/(?!json)/.test(headers.get('content-type') ?? '');
@@ -192,7 +197,7 @@ const partsOf = (
         return part.done ? end() : part;
       },
       async return() {
-        // Whoever waits for a part has the end of it.
+        // A pending read ends without a part.
         await reader.cancel();
         return end();
       },
@@ -200,7 +205,7 @@ const partsOf = (
   },
 });
 
-/** Live queries. @throws Refusal `hub_unreachable`, or as `headersOf` */
+/** Requests live queries. @throws Refusal `hub_unreachable`, or as `headersOf` */
 async function openLive(
   remote: Remote,
   secret: string,
@@ -217,7 +222,7 @@ async function openLive(
   }
 }
 
-/** Only a page has an origin that a hub may refuse. */
+/** Only a page has an origin that a hub can reject. */
 const unreachedHere = async ({ url }: Remote, otherwise: Refusal): Promise<Refusal> =>
   typeof location === 'undefined' ? otherwise : unreached(otherwise, { url, network: globalThis });
 

@@ -1,6 +1,6 @@
 /**
- * `burrowdb/remote`: the clients of the page on a hub, for scripts and seeds. Answers are decoded and failures named by the page's own
- * code: a host in the same process takes its calls and sends them by `fetch`.
+ * `burrowdb/remote`: the clients of the page for a hub, for scripts and seeds. The page's own code decodes answers and creates errors; a
+ * host in the same process receives its calls and sends them to the hub by `fetch`.
  */
 import {
   openDatabase,
@@ -17,30 +17,34 @@ import { startPortWorker } from './port-worker.ts';
 import { isSecret, remoteDatabase } from './remote-database.ts';
 
 export interface ConnectOptions {
-  /** Of the hub, `http` or `https`. */
+  /** URL of the hub, `http` or `https`, without a password or a query. */
   readonly url: string;
-  /** Of a key or a token, or the hub's root secret. */
+  /** The secret of a key or a token, or the hub's root secret. */
   readonly secret: string;
 }
 
 /** A hub, as scripts use it. */
 export interface RemoteDatabase {
-  /** Without a slash at its end. */
+  /** URL of the hub, without a slash at the end. */
   readonly url: string;
-  /** Acts with the secret of a key or a token; without options with the one of `connect()`. */
+  /** A client that uses the secret of a key or a token. Default: the secret passed to `connect()`. */
   client(options?: { readonly secret?: string }): Client;
-  /** For hooks and components. What only a database on the device can do is refused. */
+  /** For hooks and components. Calls that need a database on the device are refused. */
   readonly database: Database;
-  /** The HTTP API of the hub, with the secret of `connect()` where a request names none. The host of a URL is ignored. */
+  /**
+   * The HTTP API of the hub. Requests without an `authorization` header use the secret passed to `connect()`. The host of a URL is
+   * ignored.
+   */
   readonly fetch: BurrowFetch;
   /** The query log of the hub. */
   readonly logs: Logs;
-  /** Ends what is under way: of such a write it is unknown whether it took effect. */
+  /** Ends live queries and requests in progress. It is then unknown whether a write in progress took effect. */
   close(): Promise<void>;
 }
 
 /**
- * The hub at a URL. Sends nothing yet: the first query shows whether the hub can be reached and knows the secret.
+ * Returns the database of the hub at a URL. Sends no request: the first query shows whether the hub can be reached and accepts the
+ * secret.
  * @throws UsageError when an option is invalid
  * @example
  * const remote = await connect({ url: listening.url, secret: listening.secret });

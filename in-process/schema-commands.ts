@@ -1,4 +1,4 @@
-/** `burrow schema` and `burrow types`: the module by which an app migrates its database, for one of a running hub. */
+/** `burrow schema` and `burrow types`: migrate the database of a running hub with an app's schema module, and generate its types. */
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../hosts/node-errors.ts';
 import { BurrowError } from '../src/index.ts';
@@ -12,7 +12,7 @@ import {
 import { connect } from './remote.ts';
 import { typeFile } from './type-file.ts';
 
-/** The operator can mend it: the message is enough. */
+/** An error that the operator can fix: its message is enough, without a stack. */
 export class CommandFault extends Error {}
 
 interface HubCommand {
@@ -33,7 +33,7 @@ interface SchemaModule {
   readonly steps: Readonly<Record<number, DataStep>>;
 }
 
-/** Says each change that `apply` would make. @returns how many there are */
+/** Prints each change that `apply` would make. @returns the number of changes */
 export async function diff(command: SchemaCommand): Promise<number> {
   const { schema } = await moduleAt(command.file);
   const changes = await atHub(command, (hub) => planMigration(hub, schema));
@@ -60,7 +60,7 @@ export async function apply(command: SchemaCommand): Promise<void> {
   say(`The schema has version ${done.to}; it had ${done.from}.`);
 }
 
-/** The text of a file of types. */
+/** The text of the file with types. */
 export const types = (command: HubCommand): Promise<string> =>
   atHub(command, (hub) => typeFile(hub.client(), command.url));
 

@@ -8,7 +8,7 @@ export class SetClock implements TestClock {
   private readonly real = createRealClock();
   private offset = 0;
 
-  /** µs. */
+  /** The time in µs. */
   readonly micros = (): number => this.real() + this.offset;
 
   now(): Date {

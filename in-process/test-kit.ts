@@ -1,13 +1,16 @@
-/** What tests hold of `burrowdb/testing` beside databases. Types only: they are what the package declares. */
+/** The types of `burrowdb/testing` apart from databases. This file contains only types: they are part of the package's declarations. */
 import type { BurrowFetch, Client, DatabaseOptions } from '../src/index.ts';
 
-/** A clock that tests set. Until they do, it goes with the real one. */
+/** A clock that tests can set. It always runs at the speed of the real clock, and shows the real time until it is set. */
 export interface TestClock {
-  /** What databases with this clock take for the time. */
+  /** The current time for databases and hubs that use this clock. */
   now(): Date;
-  /** It is this time now, and goes on from there. */
+  /**
+   * Sets the time, from which the clock continues: a `Date`, ms since 1970, or a text that `Date` can parse. @throws RangeError when it
+   * is not a valid time
+   */
   set(time: Date | number | string): void;
-  /** Goes forward by the sum of these; back, where they are negative. */
+  /** Moves the clock forward by the sum of these spans, or back if the sum is negative. */
   advance(by: TimeSpan): void;
 }
 
@@ -19,21 +22,21 @@ export interface TimeSpan {
   readonly ms?: number;
 }
 
-/** The network of a device, with a switch. */
+/** The network of a device, which tests switch on and off. */
 export interface TestNetwork {
   readonly isOnline: boolean;
-  /** Requests under way fail, as those that follow do, and the device is told. */
+  /** Switches the network off: requests in progress and later ones fail, and the device is notified. */
   offline(): void;
   online(): void;
 }
 
-/** A hub in memory, at a URL that databases of `burrowdb/testing` reach. */
+/** A hub in memory, with a URL that databases of `burrowdb/testing` can reach. */
 export interface TestHub {
   readonly url: string;
   readonly rootSecret: string;
-  /** Acts at the hub with the secret of a key or a token; without options as its admin. */
+  /** A client of the hub with the secret of a key or a token. Default: with all rights, as the hub's admin. */
   client(options?: { readonly secret?: string }): Client;
-  /** Its HTTP API. */
+  /** The HTTP API of the hub. */
   readonly fetch: BurrowFetch;
   close(): Promise<void>;
 }
@@ -42,13 +45,13 @@ export interface TestDatabaseOptions extends Omit<
   DatabaseOptions,
   'worker' | 'hashCost' | 'store' | 'durability' | 'persist'
 > {
-  /** Of `createClock()`: what time it is. */
+  /** A clock of `createClock()`. Default: the real time. */
   readonly clock?: TestClock;
-  /** Of `createNetwork()`: how it reaches hubs. */
+  /** A network of `createNetwork()`. Default: a network that is always online. */
   readonly network?: TestNetwork;
 }
 
 export interface TestHubOptions {
-  /** Of `createClock()`. */
+  /** A clock of `createClock()`. Default: the real time. */
   readonly clock?: TestClock;
 }

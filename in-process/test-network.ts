@@ -1,21 +1,21 @@
-/** The network of a device in a test: hubs in this process by their URLs, all others as usual, and a switch. */
+/** The network of a device in a test: reaches hubs in this process by their URLs, and other servers by `fetch`. It can be switched off. */
 import type { Network } from '../worker/browser/network.ts';
 import { abortableFetch } from './abortable-fetch.ts';
 import type { TestNetwork } from './test-kit.ts';
 
-/** What answers at a URL. Aborted, it has nobody to answer. */
+/** Answers requests to a server in this process. When the signal is aborted, nobody waits for the response. */
 export type Answering = (path: string, init: RequestInit, signal: AbortSignal) => Promise<Answered>;
 
 interface Answered {
   readonly response: Response;
-  /** Its body goes on. */
+  /** The body is a stream that may continue. */
   readonly isStream: boolean;
 }
 
-/** Servers of this process, by their origins. */
+/** The servers in this process, by origin. */
 const servers = new Map<string, Answering>();
 
-/** @returns how it ends: then nothing answers there */
+/** @returns a function that ends the server; later requests to it fail */
 export function serveAt(origin: string, answer: Answering): () => void {
   servers.set(origin, answer);
   return () => servers.set(origin, () => Promise.reject(unreachable()));
@@ -40,7 +40,7 @@ export class SwitchedNetwork implements TestNetwork {
     this.turn(true);
   }
 
-  /** As one worker has it. @param ended its end: then it gets no events any more */
+  /** The network for one worker. @param ended aborted when the worker ends: then it receives no more events */
   until(ended: AbortSignal): Network {
     const { fetch, connect } = this;
     const onChange: Network['onChange'] = (listener) => {
@@ -50,7 +50,7 @@ export class SwitchedNetwork implements TestNetwork {
     return { fetch, connect, onChange };
   }
 
-  /** Hints come by events then. */
+  /** Without WebSockets, hints arrive as server-sent events. */
   private readonly connect = (): never => {
     throw new TypeError('No WebSockets lead to hubs of this process.');
   };
@@ -95,5 +95,5 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** As `fetch` rejects. */
+/** The error with which `fetch` rejects when there is no network. */
 export const unreachable = (): TypeError => new TypeError('The network is off.');

@@ -1,4 +1,4 @@
-/** What `burrowdb/testing` promises, wherever its tests run. */
+/** What `burrowdb/testing` guarantees in every environment in which its tests run. */
 import { expect, test } from 'vitest';
 import { DatabaseClosed, NotFound, q, QueryError, Unauthorized, UsageError } from '../src/index.ts';
 import { createClock, createNetwork, openDatabase, openHub } from './testing.ts';
@@ -98,7 +98,7 @@ export function describeTesting(): void {
     );
     clock.advance({ days: 366 });
     expect(await year()).toBe(2032);
-    // What has expired goes with the next commit: a clock alone removes nothing.
+    // Expired documents disappear with the next commit: a change of the clock alone removes nothing.
     await admin.query(q.Create(todos, { data: { title: 'a wren' } }));
     expect(await admin.query(q.Exists(ref))).toBe(false);
     expect(() => clock.set('noon')).toThrow(RangeError);

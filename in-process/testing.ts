@@ -1,6 +1,6 @@
 /**
- * `burrowdb/testing`: databases and hubs in memory, in the process of the test. The database has the API of the page, because it is the
- * page's own code over the engine of the worker.
+ * `burrowdb/testing`: databases and hubs in memory, in the process of the test. A database has the same API as in a page, because it runs
+ * the page's code and the worker's engine.
  */
 import { openDatabase as openOnPage, UsageError, type Database } from '../src/index.ts';
 import { hexOfBytes } from '../src/codec/hex.ts';
@@ -27,7 +27,7 @@ import { SwitchedNetwork } from './test-network.ts';
 export type { TestClock, TestDatabaseOptions, TestHub, TestHubOptions, TestNetwork, TimeSpan };
 
 /**
- * A clock for databases and hubs, that goes with the real one until a test sets it.
+ * Creates a clock for databases and hubs. It shows the real time until a test sets it.
  * @example
  * const clock = createClock();
  * clock.set('2026-01-01T00:00:00Z');
@@ -38,7 +38,7 @@ export type { TestClock, TestDatabaseOptions, TestHub, TestHubOptions, TestNetwo
 export const createClock = (): TestClock => new SetClock();
 
 /**
- * A network for databases: all that it has are the hubs of this process, and what `fetch` reaches. It is online.
+ * Creates a network for databases, which is online at first. It reaches the hubs in this process, and other servers by `fetch`.
  * @example
  * const network = createNetwork();
  * const device = await openDatabase('todos', { network });
@@ -49,8 +49,8 @@ export const createClock = (): TestClock => new SetClock();
 export const createNetwork = (): TestNetwork => new SwitchedNetwork();
 
 /**
- * Opens an empty database in memory: no other call opens the same, and `close()` leaves nothing of it. Passwords are hashed at a cost
- * that no test waits for.
+ * Opens an empty database in memory. Each call opens a database of its own, even with the same name, and `close()` removes all of its
+ * data. Passwords are hashed at the lowest cost, so that tests do not wait.
  * @throws UsageError when an option is invalid or does not exist
  * @example
  * const memory = await openDatabase();
@@ -66,7 +66,7 @@ export async function openDatabase(
   const kept = nothingKept();
   const micros = microsOf(clock);
   const switched = networkOf(network);
-  // Locks of browsers go by names.
+  // Web Locks with the same name are shared within an origin, so each database gets a unique name.
   const own = hexOfBytes(random(8));
   const worker = (): Worker =>
     startPortWorker((port) => {
@@ -94,7 +94,8 @@ export async function openDatabase(
 }
 
 /**
- * Opens an empty hub.
+ * Opens an empty hub in memory.
+ * @throws UsageError when an option is invalid or does not exist
  * @example
  * const empty = await openHub();
  * await empty.client().query(q.CreateCollection({ name: 'todos' }));
@@ -134,7 +135,7 @@ const cheap = <Settings extends { readonly hashCost: number }>(settings: Setting
   hashCost: LIMITS.hashCostMin,
 });
 
-/** @returns µs */
+/** @returns the time in µs */
 function microsOf(clock: TestClock | undefined): () => number {
   const known = clock ?? new SetClock();
   if (known instanceof SetClock) return known.micros;

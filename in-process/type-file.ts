@@ -1,4 +1,7 @@
-/** A file of types for a database that has no schema of its own: from its collections, its indexes, and some documents of each. */
+/**
+ * Generates a file of types for a database whose app has no typed schema: from its collections, its indexes, and some documents of each
+ * collection.
+ */
 import {
   Bytes,
   FaunaDate,
@@ -11,25 +14,25 @@ import {
   type Arg,
 } from '../src/index.ts';
 
-/** What it asks with: an admin or server secret. */
+/** A client with an admin or server secret. */
 interface Asked {
   query(expression: Arg): Promise<unknown>;
 }
 
-/** Documents of a collection that are looked at: the first ones. */
+/** How many documents of each collection are read: the first ones. */
 const SAMPLE = 100;
 const NAMES_MAX = 100_000;
 const UNKNOWN = 'unknown';
 
-/** What values have been seen in one place. */
+/** The values that have been seen in one place. */
 interface Shape {
-  /** Types that are written by their name. */
+  /** Types that are written as their names. */
   readonly names: Set<string>;
-  /** Collections of refs. */
+  /** Collections that refs refer to. */
   readonly refs: Set<string>;
-  /** Of arrays. */
+  /** Shape of the elements, if there were arrays. */
   elements: Shape | undefined;
-  /** Of objects: the members, and in how many objects each was. */
+  /** Members of objects, and the number of objects in which each occurred. */
   members: Map<string, { readonly shape: Shape; seen: number }> | undefined;
   objects: number;
 }
@@ -79,7 +82,7 @@ interface StoredIndex {
   readonly values?: IndexParts;
 }
 
-/** As the index was made. */
+/** Terms or values, as they were passed when the index was created. */
 type IndexParts = IndexPart | readonly IndexPart[] | null;
 
 interface IndexPart {
@@ -97,9 +100,9 @@ interface Described {
 }
 
 /**
- * The text of the file. It names what a sample of documents has: a member that is not in all of them is optional, and one of which no
- * document was seen is unknown.
- * @param from where the database is, for the file's first line
+ * Returns the text of the file. It describes what a sample of documents contains: a member that is missing in some of them is optional,
+ * and a member for which no value was seen has the type `unknown`.
+ * @param from where the database is, for the first line of the file
  */
 export async function typeFile(client: Asked, from: string): Promise<string> {
   const names = (await client.query(namesOf(q.Collections()))) as readonly string[];
@@ -167,7 +170,7 @@ class TypeWriter {
     return `export const ${constant} = (${parameters.join(', ')}) =>\n  q.Match<${entry}>(q.Index(${JSON.stringify(name)})${given});`;
   }
 
-  /** Of what was written before. */
+  /** The imports that the previously written declarations need. */
   imports(): string {
     const types = [...this.used].sort().map((name) => `, type ${name}`);
     return `import { q${types.join('')} } from 'burrowdb';`;
@@ -186,7 +189,7 @@ class TypeWriter {
     let shape: Shape | undefined = of.shape;
     for (const name of first === 'data' ? path : []) shape = shape?.members?.get(name)?.shape;
     if (first !== 'data' || !shape) return UNKNOWN;
-    // Each element of an array has an entry.
+    // An index has an entry for each element of an array.
     return this.shape(shape.elements ?? shape, '');
   }
 
@@ -223,7 +226,7 @@ class TypeWriter {
   }
 }
 
-/** `tags_by_name` → `TagsByName` or `tagsByName`, with a number where that is taken. */
+/** `tags_by_name` → `TagsByName` or `tagsByName`, with a number appended if the name is taken. */
 function identifier(name: string, first: 'upper' | 'lower', taken: Set<string>): string {
   const words = name.split(/[^A-Za-z0-9]+/).filter(Boolean);
   const joined = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

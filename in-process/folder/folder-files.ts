@@ -1,4 +1,4 @@
-/** Files of a database in a folder: one folder for each, with its record and its chunks. */
+/** The files of a database in a folder: a folder for each file, with its record and its chunks. */
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,14 +10,14 @@ import { readIfThere, writeWhole } from './whole-file.ts';
 
 const RECORD = 'record.json';
 
-/** The folder has one opener: its calls take turns. */
+/** One process at a time has the folder open, so a queue in memory is enough to run its changes one after the other. */
 export function folderFiles(folder: string): FileStorage {
   const root = join(folder, 'files');
   const at = (file: FileName, part: string): string => join(root, hashIn(file), part);
   const turns = new SerialQueue();
   const record = async (file: FileName): Promise<FileRecord | undefined> => {
     const bytes = await readIfThere(at(file, RECORD));
-    // JSON leaves out what is undefined.
+    // JSON omits properties that are undefined.
     return bytes && { ...NOTHING_FAILED, ...(JSON.parse(bytes.toString()) as FileRecord) };
   };
   return {
@@ -29,7 +29,7 @@ export function folderFiles(folder: string): FileStorage {
         turns.run(async () => {
           const names = existsSync(root) ? await readdir(root) : [];
           const found = await Promise.all(
-            // File managers leave files of their own.
+            // File managers leave their own files in folders.
             names.filter(isHash).map((hash) => record(fileName(`file:${hash}`, 'folder'))),
           );
           return found.filter((each) => each !== undefined);
@@ -47,7 +47,7 @@ export function folderFiles(folder: string): FileStorage {
         turns.run(async () => {
           const before = await record(file);
           if (!before || !isStill(before)) return false;
-          // First: a process that is killed amid it leaves no record of a file that lacks parts.
+          // The record first: if the process is killed in between, no record remains of a file that lacks chunks.
           await rm(at(file, RECORD), { force: true });
           await rm(join(root, hashIn(file)), { recursive: true, force: true });
           return true;

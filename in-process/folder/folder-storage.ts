@@ -1,4 +1,4 @@
-/** The surroundings of a database in a folder: PGlite, threads of Node, and a file with the token of a hub. */
+/** The host of a database in a folder: PGlite, threads of Node, and a file with the token for a hub. */
 import { existsSync } from 'node:fs';
 import { rm, rmdir } from 'node:fs/promises';
 import { startHashingThread } from '../../hub/passwords/password-pool.ts';
@@ -13,7 +13,7 @@ import { tokenFile } from './token-file.ts';
 import { webWorkerOf } from './web-worker.ts';
 
 export interface FolderParts {
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string;
   readonly opening: OpenFolder;
   readonly ended: AbortSignal;
@@ -24,7 +24,7 @@ export const folderStorage = ({ folder, opening, ended }: FolderParts): Database
   network: nodeNetwork,
   openStore: () => storedIn(folder, opening),
   destroyStore: () => removeData(folder),
-  // The folder has one opener.
+  // Only one process at a time has the folder open.
   isShared: false,
   vault: tokenFile(folder),
   files: folderFiles(folder),
@@ -44,7 +44,7 @@ async function storedIn(folder: string, opening: OpenFolder): Promise<StoredData
   };
 }
 
-/** Other files there are not ours to delete. */
+/** Deletes the database. Other files in the folder stay: they are not ours. */
 async function removeData(folder: string): Promise<void> {
   if (!existsSync(folder)) return;
   const taken = await takeFolder(folder, () => undefined);

@@ -1,10 +1,10 @@
 import type { Network } from '../../worker/browser/network.ts';
 import { abortableFetch } from '../abortable-fetch.ts';
 
-/** Node tells nobody whether the device is online. */
+/** Node does not report whether the device is online. */
 export const nodeNetwork: Network = {
   fetch: abortableFetch,
-  // Node 20 has none: sync asks for changes by `fetch` then.
+  // Node 20 has no `WebSocket`: sync falls back to `fetch`.
   connect: (address) => new WebSocket(address),
   onChange: () => undefined,
 };

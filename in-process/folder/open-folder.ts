@@ -1,4 +1,4 @@
-/** The store of a folder, which one worker after the other has open. */
+/** The store of a folder. Several workers may use it, one after the other. */
 import { HUB_ROWS } from '../../hub/store/hub-rows.ts';
 import { openHubStore, type HubStore } from '../../hub/store/open-store.ts';
 import { Refusal } from '../../src/errors.ts';
@@ -7,10 +7,10 @@ import type { Store } from '../../src/store/port.ts';
 export class OpenFolder {
   private readonly folder: string;
   private current: Promise<Store> | undefined = undefined;
-  /** Who had it before lets go of it. */
+  /** Resolves when the previous worker has closed the store. */
   private before: Promise<unknown> = Promise.resolve();
 
-  /** @param folder absolute */
+  /** @param folder absolute path */
   constructor(folder: string) {
     this.folder = folder;
   }
@@ -27,7 +27,7 @@ export class OpenFolder {
     return opening;
   }
 
-  /** Whoever opens it next waits. @param ended its worker has let go of everything else */
+  /** Closes the store. The next `store()` waits for that. @param ended settles when the worker has released everything else */
   async leave(ended: Promise<unknown>): Promise<void> {
     const { current, before } = this;
     this.current = undefined;
@@ -41,7 +41,7 @@ async function openFolder(folder: string, onClose: () => void): Promise<Store> {
   const opened = await openHubStore({ at: { data: folder } });
   const { store } = opened;
   let closed: Promise<void> | undefined;
-  // Whoever lets go of the store lets go of the folder.
+  // Closing the store also releases the folder.
   const close = async (): Promise<void> => {
     onClose();
     await (closed ??= opened.close());
@@ -59,7 +59,7 @@ async function openFolder(folder: string, onClose: () => void): Promise<Store> {
   };
 }
 
-/** Its devices would not be told of what is written here. */
+/** Refuses the folder of a hub: the devices of the hub would not be notified of what is written here. */
 async function refuseHub(folder: string, { store }: HubStore): Promise<void> {
   const marks = [HUB_ROWS.epoch, HUB_ROWS.loading];
   const { rows } = await store.read((tx) => tx.fetch(marks, []));

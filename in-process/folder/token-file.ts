@@ -1,4 +1,4 @@
-/** Keeps the hub's token in a file of the folder, which only its owner can read: Node has no key that it does not let out. */
+/** Stores the hub's token in a file of the folder that only its owner can read. Node has no key store to encrypt it with. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TokenVault } from '../../worker/sync/token-vault.ts';

@@ -1,4 +1,4 @@
-/** A thread of Node with what the code of the page uses of a `Worker`. */
+/** A Node thread with the part of the `Worker` interface that the page's code uses. */
 import type { Worker as Thread } from 'node:worker_threads';
 
 class ThreadWorker extends EventTarget {
@@ -13,7 +13,7 @@ class ThreadWorker extends EventTarget {
     thread.on('error', () => {
       this.dispatchEvent(new Event('error', { cancelable: true }));
     });
-    // The process goes on for its databases, not for this.
+    // The thread alone must not keep the process running; its databases do.
     thread.unref();
   }
 
@@ -26,6 +26,6 @@ class ThreadWorker extends EventTarget {
   }
 }
 
-/** `onerror` and its like are all that it lacks, and nobody here sets them. */
+/** Lacks only `onerror` and similar properties, which are not used here. */
 export const webWorkerOf = (thread: Thread): Worker =>
   new ThreadWorker(thread) as unknown as Worker;

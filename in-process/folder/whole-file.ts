@@ -1,10 +1,10 @@
-/** Files of a folder that only their owner can read: written whole or not at all. */
+/** Files of a folder that only their owner can read, written completely or not at all. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf } from '../../hosts/node-errors.ts';
 
-/** Written beside it and moved into place: nobody reads half of it, and one with other rights is replaced. */
+/** Writes a temporary file and renames it: no reader sees a partial file, and an existing file with other permissions is replaced. */
 export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const beside = `${path}.${randomUUID()}.new`;
