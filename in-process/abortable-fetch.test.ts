@@ -37,7 +37,7 @@ const get = (path: string, signal?: AbortSignal): Promise<Response> =>
     ...(signal && { signal }),
   });
 
-/** Reads to the end; nobody holds the request or the response meanwhile. */
+/** Reads the body to its end, holding no reference to the request or the response. */
 async function readAll(signal: AbortSignal, parts: string[]): Promise<void> {
   const reader = (await get('/200', signal)).body?.getReader();
   for (let part = await reader?.read(); part?.done === false; part = await reader?.read())

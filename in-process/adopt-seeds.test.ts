@@ -1,4 +1,7 @@
-/** Adoption by seeds: pages are killed amid it, the network comes and goes, others write; each document is made once, with its file. */
+/**
+ * Adoption with random faults from a seed: pages are killed during it, the network comes and goes, others write. Each document is created
+ * once, with its file.
+ */
 import { afterEach, expect, test } from 'vitest';
 import { adopt } from '../src/adopt/adopt.ts';
 import { openDatabase as openOnPage, q, type Database, type FileRef } from '../src/index.ts';
@@ -20,7 +23,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** What the device keeps, and pages of it that can be killed. */
+/** A device with its stored data, whose pages can be killed. */
 class Device {
   readonly network = new SwitchedNetwork();
   private readonly kept = nothingKept();
@@ -52,7 +55,7 @@ class Device {
     });
   }
 
-  /** Nothing is said to anybody. */
+  /** Terminates the worker without notifying anyone. */
   kill(): void {
     this.worker?.terminate();
   }
@@ -72,7 +75,7 @@ async function makeLocal(): Promise<Database> {
 
 class Killed extends Error {}
 
-/** One page of the device: it adopts, until it is killed or done. @returns whether all has its verdict */
+/** One page of the device: it adopts until it is killed or done. @returns whether all writes have their verdicts */
 async function adoptInPage(
   device: Device,
   local: Database,
@@ -136,7 +139,7 @@ test('each document is made once, with its file, wherever pages are killed and t
     const device = new Device();
     const scene = { hub, secret, chance: new Chance(seed), count };
     for (let isDone = false; !isDone;) {
-      // The first page needs the hub once.
+      // The first page must reach the hub once.
       device.network.online();
       isDone = await adoptInPage(device, local, scene);
     }

@@ -1,4 +1,4 @@
-/** A database that lived alone goes up to a hub: all of it, once, wherever it is cut off. */
+/** A local database is adopted by a hub: completely, exactly once, wherever adoption is interrupted. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { adopt, AdoptRefused, planAdoption, type AdoptOptions } from '../src/adopt/adopt.ts';
 import { queryError } from '../src/client/errors.ts';
@@ -31,7 +31,9 @@ let sync: Sync;
 
 const actions = { read: true, create: true, create_with_id: true, write: true, delete: true };
 
-/** Here: a user and five notes of theirs, of which each is about the one before. At the hub: another id of the user, and no note. */
+/**
+ * Local database: a user and five of their notes, each with a ref to the previous one. Hub: the same user under another id, and no note.
+ */
 beforeEach(async () => {
   hub = await openHub();
   const admin = hub.client();
@@ -79,7 +81,7 @@ afterEach(async () => {
   await hub.close();
 });
 
-/** The user of this device is the one who has logged in. */
+/** Maps the user of this device to the user who has logged in. */
 const here: AdoptOptions = {
   map: ({ ref }) => (ref.collection?.id === 'users' ? { is: adaRef } : {}),
 };
@@ -90,7 +92,7 @@ beforeEach(async () => {
 
 const FIVE = ['note 1', 'note 2', 'note 3', 'note 4', 'note 5'];
 
-/** At the hub, each made once, with refs to what they mean there. */
+/** Expects the five notes at the hub: each created once, with refs to the documents of the hub. */
 async function expectFive(): Promise<void> {
   const admin = hub.client();
   expect(await admin.query(titles)).toEqual(FIVE);
@@ -182,7 +184,7 @@ test('what clashes is told by a dry run, in words, and is refused and kept other
   expect(plan.clashes.map(({ ref, description }) => `${ref.id}: ${description}`)).toEqual([
     '102: The hub has notes/102 already, with other data.',
   ]);
-  // Nothing was done.
+  // Nothing was written.
   expect(await sync.writes.list()).toEqual([]);
   expect(await hub.client().query(q.Count(all))).toBe(1);
 
@@ -190,7 +192,7 @@ test('what clashes is told by a dry run, in words, and is refused and kept other
   expect(await planAdoption(local, sync, here)).toMatchObject({ checkedBy: 'device' });
   network.online();
   await sync.whenSynced();
-  // The copy sees the clash too; the others go up.
+  // The copy finds the clash too; the other documents are adopted.
   const seen = await adopt(local, sync, here);
   expect(seen).toMatchObject({
     submitted: 4,

@@ -1,4 +1,4 @@
-/** Sync without a page: one device, whose pages come and go. */
+/** Sync without a page: one device whose pages are opened and closed. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { backgroundRequestIn, backgroundTag } from '../src/host/background.ts';
 import { openDatabase as openOnPage, q, type Database, type Sync } from '../src/index.ts';
@@ -16,7 +16,7 @@ const notes = q.Collection<{ text: string }>('notes');
 const texts = q.Map(q.Paginate(q.Documents(notes)), (ref) =>
   q.Select(['data', 'text'], q.Get(ref)),
 );
-/** Longer than an exchange in one process takes, by far. */
+/** Much longer than an exchange within one process takes. */
 const LONG_MS = 60_000;
 
 let hub: TestHub;
@@ -37,7 +37,7 @@ afterEach(() => hub.close());
 const storage = (ended: AbortSignal): DatabaseStorage =>
   memoryStorage({ kept, ended, clock: () => Date.now() * 1000, network: network.until(ended) });
 
-/** Opens what the device keeps, as a page does. */
+/** Opens the data stored on the device, as a page does. */
 const openPage = (): Promise<Database> =>
   openOnPage('notes', {
     persist: false,
@@ -62,7 +62,7 @@ async function inPage<T>(work: (sync: Sync) => Promise<T>): Promise<T> {
   }
 }
 
-/** As the service worker does when the browser calls it. */
+/** What the service worker does when the browser sends a sync event. */
 async function syncWithoutPage(limitMs = LONG_MS): Promise<void> {
   const db = await openPage();
   const request = backgroundRequestIn(backgroundTag(db.stored));

@@ -1,4 +1,4 @@
-/** Sets whose query reads documents: what a user keeps follows from what they are assigned to. */
+/** Sets whose query reads documents: what a user keeps depends on what they are assigned to. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   q,
@@ -16,7 +16,7 @@ const meters = q.Collection('meters');
 const meterCount = q.Count(q.Documents(meters));
 const me = q.CurrentIdentity();
 
-/** Of docs/sync.md: the meters of all sites that the user is assigned to. */
+/** The example of docs/sync.md: the meters of all sites that the user is assigned to. */
 const sites = q.Paginate(q.Match(q.Index('sites_by_user'), me), { size: 60 });
 const mine = q.Union(
   q.Select(
@@ -32,7 +32,7 @@ let db: Database;
 let sync: Sync;
 let user: DocumentRef;
 
-/** Three sites with two meters each; whoever is assigned to a site may read its meters. */
+/** Three sites with two meters each. A user who is assigned to a site may read its meters. */
 beforeEach(async () => {
   hub = await openHub();
   admin = hub.client();

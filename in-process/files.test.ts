@@ -1,4 +1,4 @@
-/** Files of a page: stored, sent to a hub when the document is confirmed, fetched by another device, refused, removed. */
+/** Files of a page: stored, uploaded to a hub when the document is confirmed, fetched by another device, refused, removed. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -194,7 +194,7 @@ describe('with a hub', () => {
     expect(await failure(other.db.files.get(photo))).toBe('not found');
     const blob = await other.db.files.get(photo, { of: note?.ref as never });
     expect(await isSame(blob, bytes(3 * CHUNK + 1))).toBe(true);
-    // It is here now, whatever the network does.
+    // The file is stored here now, so no network is needed.
     expect(await other.db.files.list()).toMatchObject([{ state: 'sent', size: 3 * CHUNK + 1 }]);
     await other.sync.stop();
     expect((await other.db.files.get(photo)).size).toBe(3 * CHUNK + 1);
@@ -266,7 +266,7 @@ describe('with a hub', () => {
     );
     await hub.client().query(q.Delete(ref));
     expect(await failure(other.db.files.get(photo, { of: ref }))).toBe('not found');
-    // Whoever has the bytes may bring them.
+    // Any device that has the file may upload it.
     await db.files.send(photo, { of: copyOfRef.ref });
     await db.files.whenSent();
     expect((await other.db.files.get(photo, { of: copyOfRef.ref })).size).toBe(9);
@@ -345,7 +345,7 @@ describe('with a hub', () => {
   );
 
   describe('of a photo that its device has not sent yet', () => {
-    /** A note whose photo is on a device that is offline, and one that keeps the notes. */
+    /** A note whose photo is on a device that is offline, and a device that keeps the notes. */
     async function noteBefore(photoSeed = 1) {
       const taking = await device({ network });
       const photo = await taking.db.files.put(photoOf(CHUNK + 5, photoSeed));
@@ -360,7 +360,7 @@ describe('with a hub', () => {
       const other = await device({ network: counted.network });
       const got = other.db.files.get(photo, { of: ref, wait: true });
       await expect.poll(counted.requests).toBe(1);
-      // What else is written does not concern it.
+      // Other writes cause no request for the file.
       await hub.client().query(q.Create('notes', { data: { text: 'another' } }));
       await other.sync.whenSynced();
       expect(counted.requests()).toBe(1);
@@ -448,7 +448,7 @@ describe('with a hub', () => {
         .client()
         .query(q.Create(notes, { data: { photo, open: true } as never }));
       const waiting = other.db.files.get(photo, { of: mine.ref, wait: true });
-      // The file of the other note is no file of this one.
+      // A file that was uploaded for the other note is not available for this one.
       await send();
       await taking.db.files.whenSent();
       await other.sync.whenSynced();

@@ -5,7 +5,7 @@ import { createNetwork, openDatabase, openHub, type TestHub, type TestNetwork } 
 
 const notes = q.Collection('notes');
 const counted = q.Call(q.Function('counted'));
-/** Writes, which nobody sees who only sees the call. */
+/** This function writes, which the call itself does not show. */
 const noted = q.Call(q.Function('noted'));
 
 let hub: TestHub;

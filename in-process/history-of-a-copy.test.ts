@@ -1,4 +1,4 @@
-/** A copy holds the present only: what needs the past fails there, and is never answered as if nothing had been. */
+/** A copy contains only the present: queries that need history fail there, and never get an answer as if there had been nothing. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   HistoryNotLocal,
@@ -18,7 +18,7 @@ const note = q.Ref(notes, '1');
 let hub: TestHub;
 let db: Database;
 let sync: Sync;
-/** When there was one red note; it is blue now. */
+/** A time at which there was one red note. It is blue now. */
 let past: Expr<FaunaTime>;
 
 beforeEach(async () => {
@@ -84,7 +84,7 @@ test('the present may be named by its time', async () => {
   const { client } = sync;
   expect(await client.query(q.At(q.Now(), q.Count(all)))).toBe(1);
   expect(await client.query(q.At(q.TimeAdd(q.Now(), 1, 'hour'), q.Count(all)))).toBe(1);
-  // As it is since before that time, it needs no history.
+  // The note has not changed since that time, so no history is needed.
   const since = await client.query(q.Epoch(q.Select('ts', q.Get(note)), 'microseconds'));
   expect(await client.query(q.Select(['data', 'color'], q.Get(note, since)))).toBe('blue');
 });

@@ -1,4 +1,4 @@
-/** Live queries on a copy that are answered by the hub while it can be reached, or only when the copy holds all they read. */
+/** Live queries on a copy that are answered by the hub while it can be reached, or only if the copy holds everything they read. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createLiveRoute } from '../hub/live/live-route.ts';
 import { DEFAULT_SETTINGS } from '../hub/settings/settings.ts';
@@ -54,7 +54,7 @@ test('who waits for what a sync that was stopped would bring is told so', async 
   await Promise.all([sync.whenSettled(), sync.whenSynced()]);
 });
 
-/** Counts all notes. @returns what was told, as texts */
+/** Counts all notes. @returns the received answers, as texts */
 function watch(client: Client, at: 'complete' | 'hub-or-copy') {
   const received: string[] = [];
   const stop = client.subscribe(

@@ -29,14 +29,14 @@ interface Note {
 }
 
 const notes = q.Collection<Note>('notes');
-/** Writes, before the process that writes is killed. */
+/** The number of acknowledged writes after which the process is killed. */
 const ENOUGH = 41;
 const writer = fileURLToPath(new URL('./testing/write-until-killed.mjs', import.meta.url));
 let base: string;
 let folders = 0;
-/** Not made yet. */
+/** The path of a folder that does not exist yet. */
 const newFolder = (): string => join(base, String((folders += 1)));
-/** One that was opened and closed: they are copied. */
+/** A copy of a folder that was opened and closed. */
 async function emptyFolder(): Promise<string> {
   const folder = newFolder();
   await cp(join(base, 'empty'), folder, { recursive: true });
@@ -68,7 +68,7 @@ const numbersIn = (client: Client): Promise<readonly number[]> =>
   );
 
 test('a folder keeps what was written, and live queries follow it', async () => {
-  // PGlite makes it.
+  // The folder does not exist: PGlite creates it.
   const folder = newFolder();
   const first = await openDatabase(folder);
   await addNotes(first.client(), [1, 2]);
@@ -149,7 +149,7 @@ test('a folder is kept in step with a hub, and its owner alone can read the toke
   await add(first, 'a heron', { login });
   await first.close();
   const { mode } = await stat(join(folder, 'hub-token'));
-  // Windows has no such modes.
+  // Windows has no such file modes.
   expect(process.platform === 'win32' ? 0o600 : mode & 0o777).toBe(0o600);
 
   const again = await openDatabase(folder);
@@ -268,14 +268,14 @@ describe('a process', () => {
     const db = await openDatabase(folder);
     const kept = await numbersIn(db.client());
     expect(kept).toEqual(expect.arrayContaining(acknowledged));
-    // What was under way may be there too, and nothing else.
+    // The writes in progress may be stored too, but nothing else.
     expect(kept.length - acknowledged.length).toBeLessThanOrEqual(4);
     expect(await db.verify()).toEqual([]);
     await db.close();
   });
 
   test('without PGlite is told how to install it', async () => {
-    // Nothing is installed there.
+    // No package is installed in this folder.
     const away = newFolder();
     await mkdir(away);
     await copyFile(join(built, 'node.mjs'), join(away, 'node.mjs'));

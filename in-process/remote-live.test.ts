@@ -1,4 +1,4 @@
-/** Live queries of scripts: the values of the page's, in its order, over streams that break. */
+/** Live queries of scripts: they receive the same values as in a page, in the same order, over streams that break. */
 import { createServer, type Server } from 'node:http';
 import { connect as dial, type Socket } from 'node:net';
 import { createElement } from 'react';
@@ -18,7 +18,7 @@ const add = () => q.Create(notes, { data: {} });
 
 let hub: TestHub;
 let remote: RemoteDatabase;
-/** Between both: a network that can be cut. */
+/** The network between script and hub, which can be cut. */
 let network: CutNetwork;
 
 beforeEach(async () => {
@@ -75,7 +75,7 @@ class CutNetwork {
     return network;
   }
 
-  /** Breaks what is open. */
+  /** Breaks the open connections. */
   break(): void {
     for (const socket of this.sockets) socket.destroy();
   }
@@ -86,7 +86,7 @@ class CutNetwork {
   }
 }
 
-/** Everything that an observer is told. */
+/** Records everything that an observer receives. */
 function follow(client: Client, query = count) {
   const received: unknown[] = [];
   const closed: BurrowError[] = [];

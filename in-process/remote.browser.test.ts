@@ -1,4 +1,4 @@
-/** A page at a hub, without a worker: across origins, with components. */
+/** A page that uses a hub without a worker: across origins, with components. */
 import { Fragment } from 'react';
 import { commands } from 'vitest/browser';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Scripts at a hub that listens at a port. */
+/** Scripts that use a hub over a port. */
 import { createServer } from 'node:http';
 import { inspect } from 'node:util';
 import { gunzipSync } from 'node:zlib';
@@ -57,7 +57,7 @@ test('many queries at once are no leak to Node', async () => {
   const client = remote.client();
   const all = Array.from({ length: 30 }, (_, n) => client.query(q.Add(n, 1)));
   expect(await Promise.all(all)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
-  // Warnings come in a later turn.
+  // Node emits warnings in a later turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   process.off('warning', onWarning);
   expect(warnings).toEqual([]);

@@ -1,4 +1,4 @@
-/** Whether an answer of a copy is complete, and where it comes from. */
+/** Whether an answer of a copy is complete, and where the answer comes from. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CopyIncomplete, q, type AnswerScope, type Database, type Sync } from '../src/index.ts';
 import { createNetwork, openDatabase, openHub, type TestHub, type TestNetwork } from './testing.ts';
@@ -140,7 +140,7 @@ test('a live query says what it lacks, and tells when nothing is missing any mor
   });
   await expect.poll(() => received).toEqual([[0, [{ index: 'notes_by_color' }]]]);
   await sync.setSets([all]);
-  // There is no green note: what changes is that this is known.
+  // There is no green note: only the information that nothing is missing changes.
   await expect.poll(() => received.at(-1)).toEqual([0, []]);
   expect(received).toHaveLength(2);
   stop();

@@ -1,11 +1,11 @@
-/** How long a set may be, and how many there may be. */
+/** The limits of the length and the number of sets. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { q, queryText, type Database } from '../src/index.ts';
 import { openDatabase, openHub, type TestHub } from './testing.ts';
 
 const NAMES = Array.from({ length: 12 }, (_, n) => `notes${n}`);
 const documents = (name: string) => q.Documents(q.Collection(name));
-/** Longer than the name that a message has for a set. */
+/** A set whose text is longer than its id in messages. */
 const [first = documents(''), ...others] = NAMES.map(documents);
 const all = q.Union(first, ...others);
 

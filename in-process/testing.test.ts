@@ -33,11 +33,11 @@ test('nothing holds databases that are closed', async () => {
     await db.client().query(q.Add(1, 2));
     await (i % 2 === 0 ? db.close() : db.destroy());
   }
-  // What the last ones have begun may still come to its end.
+  // Work that the last databases have begun may still be finishing.
   await expect.poll(inMemory).toBeLessThan(before + 5);
 });
 
-// Vue puts a proxy before what a ref holds, and a proxy has none of the private members of its target.
+// Vue wraps the value of a ref in a proxy, and a proxy has none of the private members of its target.
 test('objects of the API work in a ref of Vue', async () => {
   const hub = await openHub();
   const { login } = await signUp(hub);
@@ -58,7 +58,7 @@ test('objects of the API work in a ref of Vue', async () => {
   await hub.close();
 });
 
-// The emulated pages have a Blob of their own, for which Node makes no URL.
+// The emulated pages have a Blob class of their own, for which Node creates no URLs.
 test('the query log is exported', async () => {
   const db = await openDatabase('notes', { log: { enabled: true } });
   await db.client().query(q.Now());

@@ -7,7 +7,7 @@ import { q } from '../src/index.ts';
 import { openDatabase } from './testing.ts';
 import { typeFile } from './type-file.ts';
 
-/** What the compiler of an app says to it. */
+/** The errors that an app's compiler reports for the file. */
 function problemsIn(text: string): string[] {
   const path = join(root, 'docs/burrow-types.ts');
   const program = compileSurface(new Map([[path, text]]));

@@ -1,11 +1,11 @@
-/** What the walks at the end of ARCHITECTURE.md name of page and worker, and of a write's way to its hub, is executed. */
+/** The files of page, worker and sync that the walks at the end of ARCHITECTURE.md name are executed. */
 import { expect, test } from 'vitest';
 import { filesExecuted, filesIn, walks } from '../src/engine/testing/walk.ts';
 import { q } from '../src/index.ts';
 import { openDatabase, openHub } from './testing.ts';
 import { signUp, todos } from './testing/todo-kit.ts';
 
-/** Here passwords are hashed beside the worker, and a hub has no sockets. */
+/** Files that are not executed here: passwords are hashed without a hashing worker, and the hub has no WebSockets. */
 const ELSEWHERE = /^hub\/|^worker\/(?:passwords|sync\/hub-line)/;
 
 const namedIn = (title: string): readonly string[] =>

@@ -1,4 +1,4 @@
-/** What the engine says to those who call it wrongly, as a page hears it: what to write instead. */
+/** Messages of the engine for wrong calls, as a page receives them: they say what to write instead. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Session } from '../src/hooks/core/session.ts';
 import { q, UsageError, type Database, type Sync } from '../src/index.ts';

@@ -1,20 +1,20 @@
-/** T11, T12 in the browser: queries that grow end in a coded error, and the worker that met them answers on. */
+/** T11, T12 in the browser: queries that grow without bound end with an error code, and their worker continues to answer. */
 import { expect, test } from 'vitest';
 import { BOMBS } from '../src/engine/testing/bomb-queries.ts';
 import { LIMITS } from '../src/limits.ts';
 import { openDatabase, q, type Database } from '../src/index.ts';
 
-/** Those that take seconds are left to Node. */
+/** Queries that take seconds run only in Node. */
 const SLOW = new Set(['a set of sets, read', 'replaced by more, with a pattern']);
 
 const CODES = /^(limit_exceeded|bad request|invalid argument|stack overflow)$/;
 
-/** Status, and code of the error. */
+/** Status and error code of the response. */
 async function refusalOf(db: Database, body: string): Promise<readonly [number, string]> {
   const headers = {
     authorization: `Bearer ${db.rootSecret}`,
     'x-faunadb-api-version': '4',
-    // None of them may end for the time that it took.
+    // None of the queries may end because of its duration.
     'x-query-timeout': '600000',
   };
   const answer = await db.fetch('/', { method: 'POST', body, headers });

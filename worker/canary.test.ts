@@ -1,4 +1,4 @@
-/** Law 7 over a store in memory: all that an engine, its HTTP surface and its log keep, answer or report. */
+/** Law 7 over a store in memory: no secret in what an engine, its HTTP API and its log store, answer or report. */
 import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import type { Asked } from '../e2e/support/canary-step.ts';
@@ -29,11 +29,11 @@ async function send(host: MemoryHost, asked: Asked): Promise<{ status: number; t
   };
   if (by === 'stream') return follow(host, request);
   const { status, headers, body } = await host.handle(request);
-  // The text first: what a step brings is read from it.
+  // The text comes first: the next steps read values from it.
   return { status, text: `${body}\n${JSON.stringify(headers)}`.split('\n')[0] ?? '' };
 }
 
-/** Its first two events: the user that it follows gets the last password again. */
+/** The first two events of a stream. Between them, the user it follows gets the last password again. */
 async function follow(
   host: MemoryHost,
   request: Parameters<typeof handleRequest>[0],

@@ -1,4 +1,4 @@
-/** The examples of the specification over IndexedDB: each in a database of its own, in this browser. */
+/** The examples of the specification over IndexedDB, each in a database of its own, in this browser. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { compare, hash, hashSync } from 'bcryptjs';
 import { afterAll, describe, test } from 'vitest';
@@ -23,7 +23,7 @@ import { pause } from './browser/pause.ts';
 import { OPEN, STORE_KINDS } from './testing/store-kinds.ts';
 import { freshName } from './testing/store-kit.ts';
 
-/** Cheapest there is: the examples hash a lot. */
+/** The lowest cost: the examples hash many passwords. */
 const HASH_COST = 4;
 const NOBODY = hashSync('nobody', HASH_COST);
 const ADMIN = `fnA${'conformance'.repeat(4).slice(0, 37)}`;
@@ -47,7 +47,7 @@ function hostOver(store: Store): ConformanceHost {
     hashCost: HASH_COST,
     durability: 'relaxed',
     rootSecret: ADMIN,
-    // As the specification has it; the decision for programs has its own tests.
+    // As in the specification; the decision for programs has its own tests.
     ownDocument: 'by role',
   });
   const log = new QueryLog({ ...LOG_DEFAULTS, ...shared });
@@ -85,7 +85,7 @@ const passes = (run: Promise<void>): Promise<boolean> =>
     () => false,
   );
 
-/** `notYet`: fails in memory as well. */
+/** `notYet`: the example fails in memory as well. */
 const figures = { pass: 0, fail: 0, notYet: 0 };
 
 const files = Object.entries({ examples, sets, auth });

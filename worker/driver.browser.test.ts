@@ -2,7 +2,7 @@ import driverSource from 'faunadb/dist/faunadb.js?raw';
 import { expect, test } from 'vitest';
 import { openDatabase, q as ours } from '../src/index.ts';
 
-/** As much of the original driver's surface as is used here. */
+/** The part of the original driver's API that is used here. */
 interface Driver {
   readonly Client: new (options: object) => DriverClient;
   readonly query: Readonly<Record<BuilderName, (...args: readonly unknown[]) => unknown>>;
@@ -34,7 +34,7 @@ interface DriverStream {
   close(): void;
 }
 
-/** The driver as it is shipped to browsers: one classic script that makes a global. */
+/** Loads the driver as shipped to browsers: one classic script that defines a global. */
 function loadDriver(): Driver {
   const script = document.createElement('script');
   script.textContent = driverSource;
@@ -60,7 +60,7 @@ test('the original driver works unchanged over db.fetch', async () => {
     'ä',
     '2026-11-21T10:00:00Z',
   ]);
-  // Both kinds of client see one database.
+  // Both kinds of client use the same database.
   expect(
     (await db.client().Get<{ title: string }>(ours.Ref(ours.Collection('notes'), '1'))).data.title,
   ).toBe('ä');

@@ -9,7 +9,7 @@ import { freshName } from './testing/store-kit.ts';
 
 const DAY = 86_400 * 1_000_000;
 
-/** Time of all engines of this test, µs. */
+/** The time of all engines of this test, in µs. */
 let now = Date.parse('2026-01-01') * 1000;
 
 async function openEngine(kind: StoreKind, name: string) {
@@ -84,7 +84,7 @@ test.each(STORE_KINDS)(
     expect(await two.engine.verify()).toEqual([]);
     let rows = 0;
     await two.engine.verify((checked) => (rows = checked));
-    // Twenty documents with one version each, three collections and what their names leave.
+    // Twenty documents with one version each, three collections, and the rows of their names.
     expect(rows).toBeLessThan(40);
     await two.store.destroy();
   },

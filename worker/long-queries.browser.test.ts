@@ -1,4 +1,4 @@
-/** Queries that take long, beside short ones: in a worker beside that of the page. */
+/** Long queries beside short ones: they run in a second worker. */
 import { expect, test } from 'vitest';
 import { openDatabase, q, type Database, type DatabaseOptions, type Expr } from '../src/index.ts';
 import { longText, repeated } from '../src/engine/testing/large-values.ts';
@@ -15,7 +15,7 @@ async function open(options: DatabaseOptions = {}): Promise<Database> {
 const notes = q.Collection('notes');
 const search = (times: number) =>
   repeated(times, { containsstr: { var: 's' }, search: 'aaaaaaaaab' });
-/** Takes a second or more, and counts. */
+/** A query that counts, and takes a second or more. */
 const TIMES = 120;
 const long = (times = TIMES): Expr<number> =>
   wireOf({ let: { s: longText(21) }, in: search(times) });
@@ -33,7 +33,7 @@ test('a query that takes long is answered, and short ones are not kept waiting f
   order.push('short');
   expect(await answer).toBe(TIMES);
   expect(order).toEqual(['short', 'long']);
-  // What was written meanwhile is seen by the next one.
+  // The next long query sees what was written in the meantime.
   expect(await db.client().query([long(), q.Count(q.Documents(notes))])).toEqual([TIMES, 5]);
   await db.destroy();
 });
@@ -46,7 +46,7 @@ test('a caller with many queries of some milliseconds holds up no other', async 
   await flooding.query(short);
   const QUERIES = 100;
   const order: string[] = [];
-  // A few milliseconds each: no turn is over.
+  // They take a few milliseconds each: none exceeds its time slice.
   const flood = Array.from({ length: QUERIES }, () =>
     flooding.query(short).then((found) => (order.push('flood'), found)),
   );
@@ -100,7 +100,7 @@ test('a query that takes long is stopped by its signal, wherever it is', async (
   const write = db.client().query(q.Do(long(), q.Create(notes, { data: {} })), {
     signal: writing.signal,
   });
-  // All of them have had their turn.
+  // By now, all of them have exceeded their time slice here.
   await count(db);
   waiting.abort();
   await expect(second).rejects.toBe(waiting.signal.reason);
@@ -129,7 +129,7 @@ test('a query that takes long ends with the session, and with the database', asy
   const closed = last.catch((error: { readonly code: string }) => error.code);
   await count(db);
   await db.destroy();
-  // What runs may finish first.
+  // The running query may finish first.
   expect([TIMES, 'database_closed', 'storage_unavailable']).toContain(await closed);
 });
 

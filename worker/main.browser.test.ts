@@ -21,7 +21,7 @@ const freshName = (): string => `main-${Date.now()}-${++databases}`;
 const open = (options: DatabaseOptions = {}): Promise<Database> =>
   openDatabase(freshName(), { durability: 'relaxed', ...options });
 
-/** A collection of users and an index by which they log in. */
+/** Creates a collection of users, and an index by which they log in. */
 async function signUp(db: Database): Promise<void> {
   const admin = db.client();
   await admin.query(q.CreateCollection({ name: 'users' }));
@@ -53,7 +53,7 @@ test.each(STORES)(
     expect(note.ref).toEqual(new Ref(note.ref.id, new Ref('notes', new Ref('collections'))));
     await db.close();
 
-    // As it was made.
+    // The database keeps the layout with which it was created.
     const again = await openDatabase(name, { store: store === 'rows' ? 'packed' : 'rows' });
     expect((await again.client().Get<{ title: string }>(note.ref)).data).toEqual({ title: 'kept' });
     expect(again.loss).toBeUndefined();
@@ -124,7 +124,7 @@ test('the worker is started again by itself, to hash passwords beside the querie
   const order: string[] = [];
   const byEmail = q.Match(q.Index('users_by_email'), 'alice@example.org');
   const login = admin.Login(byEmail, { password: 'correct horse' }).then(() => order.push('login'));
-  // Sliced within this worker, hashing would leave room for two or three.
+  // If hashing ran in slices within this worker, only two or three queries would be done before the login.
   for (let count = 0; count < 20; count++) await admin.query(count);
   order.push('queries');
   await login;
@@ -338,7 +338,7 @@ test('a write that was aborted is stored if it was answered, and only then', asy
     client.query(q.Create(notes, { data: { n } }), { signal }),
   );
   const ending = Promise.allSettled(writes);
-  // Some while they are committed, some before: each turn of the worker is over at another time.
+  // Some are aborted during their commit, some before it: each iteration aborts at another point of the worker's work.
   for (const each of stop) {
     await client.query(1);
     each.abort();

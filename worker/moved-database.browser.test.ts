@@ -1,6 +1,6 @@
 /**
- * A database as a release left it, in rows of format 1, opened by this build. `testing/rows-format-1.json` is never made anew: what
- * a later format looks like is another file. `VITE_KEEP_ROWS=rows-format-N.json` makes one, with this build.
+ * A database as an earlier release left it, in rows of format 1, opened by this build. `testing/rows-format-1.json` is never regenerated;
+ * another format needs another file. `VITE_KEEP_ROWS=rows-format-N.json` creates such a file with this build.
  */
 import { commands } from 'vitest/browser';
 import { expect, test, vi } from 'vitest';
@@ -26,7 +26,7 @@ type Who = 'root' | 'token' | 'key' | 'child';
 interface Kept {
   readonly database: KeptDatabase;
   readonly secrets: Readonly<Record<Exclude<Who, 'root'>, string>>;
-  /** Those of `QUESTIONS`, as text of the wire. */
+  /** The answers to `QUESTIONS`, as wire JSON. */
   readonly answers: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +39,7 @@ const ALICE = q.Match(q.Index('users_by_email'), 'alice@example.org');
 const NOTE = q.Ref(NOTES, '7');
 const EVERY = { size: 1000 };
 
-/** What is asked of a database, and by whom. */
+/** The queries to run on a database, and the credential that runs each. */
 const QUESTIONS: Readonly<Record<string, readonly [Who, unknown]>> = {
   schema: [
     'root',
@@ -89,7 +89,7 @@ async function answersOf(
   return answers;
 }
 
-/** Something of everything that is stored. */
+/** Stores something of every kind. */
 async function fill(db: Database): Promise<Kept['secrets']> {
   const admin = db.client();
   await admin.query(q.CreateCollection({ name: 'users' }));
@@ -150,7 +150,7 @@ async function fill(db: Database): Promise<Kept['secrets']> {
   return { key, child, token };
 }
 
-/** Of all that is in the query log, and in the files of exports. */
+/** The contents of the query log and of the files of exports. */
 async function logsOf(db: Database): Promise<{ exports: number; queries: boolean }> {
   const { results } = await db.logs.list();
   return { exports: results.length, queries: results.every(({ state }) => state === 'Complete') };
@@ -188,7 +188,7 @@ test.each(['packed', 'rows'] as const)(
       expect(Object.keys(found).filter((asked) => found[asked] !== answers[asked])).toEqual([]);
       expect(await db.verify()).toEqual([]);
       expect(await logsOf(db)).toEqual({ exports: 1, queries: true });
-      // Its history goes on: nothing that is written now is before what was.
+      // Its history continues: no new write gets a time before the old ones.
       const admin = db.client();
       const before = await admin.query(q.Select('ts', q.Get(NOTE)));
       const { ref, ts } = await admin.Create(NOTES, { data: { n: 0, tags: ['new'] } });
@@ -221,7 +221,10 @@ async function fillMany(name: string): Promise<void> {
   await db.close();
 }
 
-/** What a killed worker had open WebKit may keep for as long as the page lives (decision 0010): nobody can move that database any more. */
+/**
+ * WebKit may keep the connections of a killed worker open for as long as the page lives (decision 0010): then the database cannot be
+ * moved.
+ */
 function heldByTheKilled(reason: unknown): undefined {
   if (!(reason instanceof BurrowError && reason.code === 'storage_blocked')) throw reason;
 }
@@ -239,11 +242,11 @@ test('a worker that is killed at any slice of a move leaves a database that is w
         (worker = new Worker(new URL('./main.ts', import.meta.url), { type: 'module' })),
       onProgress: (progress) => {
         received.push(progress);
-        // The first is told before anything is done: each attempt comes one slice further.
+        // The first progress message is sent before anything is copied, so each attempt copies one more slice.
         if (received.length === 2) worker?.terminate();
       },
     });
-    // A page whose worker was killed amid it is notified of that late.
+    // A page whose worker was killed while opening is notified late.
     opening.catch(() => undefined);
     const killed = vi.waitUntil(() => received.length >= 2, { timeout: 60_000 });
     const db = await Promise.race([
@@ -260,13 +263,13 @@ test('a worker that is killed at any slice of a move leaves a database that is w
       await fillMany(name);
     }
   }
-  // A busy page receives a slice late, when the worker has moved on: then there are fewer kills than slices.
+  // A busy page may receive a progress message when the worker has already moved on. Then there are fewer kills than slices.
   expect(kills).toBeGreaterThan(1);
   const db = await openDatabase(name, { store: 'packed' });
   const admin = db.client();
   expect(await admin.query(q.Count(q.Match(q.Index('by_n'))))).toBe(DOCUMENTS);
   expect(await admin.query(q.Count(q.Documents(NOTES)))).toBe(DOCUMENTS);
   expect(await db.verify()).toEqual([]);
-  // Not destroyed: in WebKit what killed workers had open may hold that up for longer than a page waits.
+  // Not destroyed: in WebKit, connections of killed workers may block the deletion for longer than a page waits.
   await db.close();
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import readme from '../README.md?raw';
 import * as burrow from '../src/index.ts';
 
-/** What the README imports. Whoever pastes its code has no other names of the package. */
+/** The names that the README imports. Its code must not need any other names of the package. */
 const imported = Object.fromEntries(
   [...readme.matchAll(/^import \{ (.*) \} from 'burrowdb'$/gm)]
     .flatMap(([, names = '']) => names.split(', '))
@@ -13,7 +13,7 @@ const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ''])
   code.replace(/^import .*$/m, ''),
 );
 
-/** Runs code of the README as a page would, with the names it has by then. */
+/** Runs code of the README as a page would, with the variables that it has at that point. */
 const run = (code: string, names: Readonly<Record<string, unknown>>): Promise<unknown> => {
   const parameters = Object.keys(names);
   // eslint-disable-next-line typescript/no-implied-eval -- the README is ours
@@ -23,7 +23,7 @@ const run = (code: string, names: Readonly<Record<string, unknown>>): Promise<un
   return body(...Object.values(names));
 };
 
-/** The code of a whole app: everything up to what it shows of shared devices, pasted into one file. */
+/** The code of a whole app: all blocks up to the one about shared devices, pasted into one file. */
 const [start = '', login = ''] = blocks;
 const shared = blocks.find((block) => block.includes('signOut')) ?? '';
 

@@ -1,4 +1,4 @@
-/** What is damaged in a packed database, and what comes out of it. */
+/** Damage in a packed database, and what can be salvaged from it. */
 import { afterEach, expect, test } from 'vitest';
 import {
   LocalDataLoss,
@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const name of names.splice(0)) indexedDB.deleteDatabase(name);
 });
 
-/** A database of which some is in blocks and some in the log only. */
+/** A database of which a part is in blocks, and a part only in the log. */
 async function filled(name: string): Promise<void> {
   const db = await openDatabase(name, { durability: 'relaxed' });
   const client = db.client();
@@ -54,11 +54,11 @@ interface Stored {
   v?: Uint8Array<ArrayBuffer>;
 }
 
-/** Its definition is among what is stored there. */
+/** Whether the stored bytes contain the definition of the collection. */
 const hasCollection = ({ v }: Stored): boolean =>
   new TextDecoder('latin1').decode(v).includes('"name":"notes"');
 
-/** Changes what is stored under some keys, which `pick` takes from all of them, as nobody but a broken disk does. */
+/** Changes the values under some keys, which `pick` selects from all of them, as a broken disk would. */
 async function damage(
   name: string,
   store: 'blocks' | 'commits',
@@ -86,7 +86,7 @@ async function damage(
   return damaged;
 }
 
-/** By their numbers, each as it was written. */
+/** The numbers of the notes. Each note must be as it was written. */
 async function notesOf(db: Database): Promise<readonly number[]> {
   const numbers: number[] = [];
   const pages = db.client().paginate(q.Documents(q.Collection('notes')), { size: 1000 });
@@ -122,7 +122,7 @@ test('of a database with a damaged block all other documents come out, and the b
   expect(numbers.length).toBeGreaterThan(DOCUMENTS - 200);
   expect(new Set(numbers).size).toBe(numbers.length);
   expect(rows).toBeGreaterThanOrEqual(numbers.length);
-  // It is a database as any other.
+  // The salvaged database is a normal one.
   expect(await rescued.verify()).toEqual([]);
   await create(rescued, 900_000, 1);
   const city = q.Match(q.Index('notes_by_city'), `c${900_000 % 7}`);
@@ -133,7 +133,7 @@ test('of a database with a damaged block all other documents come out, and the b
 test('documents whose collection has lost its name come out under its number', async () => {
   const [name, into] = [named(), named()];
   await filled(name);
-  // In a block, in the log or in both: that depends on when the memtable was flushed.
+  // The definition is in a block, in the log or in both, depending on when the memtable was flushed.
   const inBlocks = await damage(name, 'blocks', (all) => all.filter(hasCollection));
   const inLog = await damage(name, 'commits', (all) => all.filter(hasCollection));
   expect(inBlocks + inLog).toBeGreaterThan(0);

@@ -7,11 +7,11 @@ const memoryWorker = () =>
 let database: Database | undefined;
 let registration: ServiceWorkerRegistration | undefined;
 
-/** Resolves when this page is served by that very script: without a reload, as it claims the page. */
+/** Resolves when this page is served by exactly this script, without a reload: the script claims the page. */
 async function register(settings: string): Promise<void> {
   const script = `/service-worker.js?${settings}`;
   registration = await navigator.serviceWorker.register(script);
-  // One of the test before may still be there.
+  // The service worker of the previous test may still be active.
   const own = new URL(script, location.origin).href;
   await expect.poll(() => navigator.serviceWorker.controller?.scriptURL).toBe(own);
 }
@@ -79,7 +79,7 @@ test('a request is executed once, also where a page has the database open twice'
   const body = '{"create":{"collection":"notes"}}';
   const answer = await fetch('/burrow/', { method: 'POST', headers, body });
   expect(answer.status).toBe(201);
-  // What is executed ends before.
+  // Closing waits for running queries, so a second execution of the request would be counted below.
   await Promise.all([other.close(), database.close()]);
   database = await openDatabase('twice', { worker });
   expect(await database.client().query(q.Count(q.Documents(notes)))).toBe(1);

@@ -42,7 +42,7 @@ test('a stream in one tab tells what another tab commits, many at once and rewri
   await Promise.all([1, 2, 3].map((n) => writer.Update(note, { data: { n } })));
   for (const n of [1, 2, 3]) expect((await stream.next()).event.document.data).toMatchObject({ n });
 
-  // More in one commit than tabs tell one another by name.
+  // More changes in one commit than a notice between tabs lists.
   const ids = Array.from({ length: 400 }, (_, i) => String(i + 10));
   await writer.query(
     q.Do(

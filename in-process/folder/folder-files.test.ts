@@ -26,7 +26,7 @@ test('what else is in the folder is no file', async () => {
   const store = folderFiles(folder).openFiles('any');
   const record = newRecord(`file:${'a'.repeat(64)}`, { size: 0, chunks: [] });
   await store.update(record.file, () => record);
-  // As file managers leave them.
+  // Files that file managers leave behind.
   await writeFile(join(folder, 'files', '.DS_Store'), '');
   await mkdir(join(folder, 'files', 'copies'));
   expect(await store.records()).toEqual([record]);

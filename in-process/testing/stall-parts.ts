@@ -4,7 +4,7 @@ import type { SwitchedNetwork } from '../test-network.ts';
 
 const PART = /\/files\/[\da-f]{64}\/\d/;
 
-/** @returns how many parts were asked for, or sent */
+/** @returns the number of chunks that were requested or sent */
 export function stallParts(network: Pick<SwitchedNetwork, 'until'>): () => number {
   let parts = 0;
   const until = network.until.bind(network);

@@ -1,4 +1,4 @@
-/** A hub with to-dos, and somebody who may use them. */
+/** A hub with to-dos, and a user who may read and write them. */
 import { q, type Client } from '../../src/index.ts';
 
 interface Todo {

@@ -1,5 +1,5 @@
 // @ts-check
-// A process that writes to the folder it is given, and says what was acknowledged, until it is killed.
+// A process that writes to the given folder, and prints each acknowledged write, until it is killed.
 import { pathToFileURL } from 'node:url';
 
 const [, , program = '', folder = ''] = process.argv;

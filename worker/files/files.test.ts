@@ -15,7 +15,7 @@ const CHUNK = 1024 * 1024;
 const nowMs = (): number => 1_767_225_600_000;
 const of = { collection: 'notes', id: '1' };
 
-/** Of a device whose exchange with the hub goes on, and where nothing fails. */
+/** Options of a device that syncs without failures. */
 const syncing = {
   name: 'notes',
   sha256,
@@ -29,7 +29,7 @@ const syncing = {
   report: (reason: unknown) => expect.unreachable(String(reason)),
 };
 
-/** A device beside a hub that gives the first chunk, and the next one when it is told. */
+/** A device and a hub that sends the first chunk at once, and the next one when `arrive()` is called. */
 async function openBeside(blob: Blob) {
   const atHub = createMemoryFiles();
   const file = await putFile(blob, { store: atHub, sha256, nowMs });
@@ -67,7 +67,7 @@ async function openBeside(blob: Blob) {
   return { files, file, store, signals, asked: () => asked, arrive: () => arrive() };
 }
 
-/** What a disk does to a part that is there. */
+/** What a disk can do to a stored chunk. */
 const DAMAGES = [
   ['lost', () => undefined],
   ['changed', (bytes: Uint8Array) => bytes.map((byte) => byte ^ 1)],
@@ -75,7 +75,7 @@ const DAMAGES = [
 ] as const;
 type Damage = (typeof DAMAGES)[number][1];
 
-/** Damages a part that is there, until it is put again. */
+/** Damages a stored chunk until it is put again. */
 function damagePart(store: FileStore, part: number, damage: Damage): void {
   const before = { ...store };
   let isLost = true;
@@ -293,7 +293,7 @@ test('a database that is closed ends fetching', async () => {
   expect(signals[0]?.aborted).toBe(true);
 });
 
-/** What one device has open, each with its own exchange with the hub, which takes chunks when it is told. */
+/** Tabs of one device, each with its own connection to the hub, which accepts chunks when it is told to. */
 async function openTabs(count: number, blob: Blob) {
   vi.stubGlobal('navigator', { locks: new FakeLocks() });
   const store = createMemoryFiles();
@@ -409,7 +409,7 @@ test('a file that a server on the way does not let through is unsent, and says w
   expect(await files.list()).toMatchObject([{ state: 'sent', error: undefined }]);
 });
 
-/** Of a hub over a line that breaks at each chunk once. */
+/** A connection to the hub that breaks once at each chunk. */
 function breakingLine(): { readonly next: (n: number) => Promise<void> } {
   const broken = new Set<number>();
   return {
@@ -459,7 +459,7 @@ test.each(['sent', 'fetched'])(
     });
     if (way === 'sent') files.uploads.kick();
     else void files.fetch({ file, of, wait: true });
-    // Each break is waited for a second.
+    // There is a pause of one second after each break.
     for (let second = 0; second < 12; second++) {
       await vi.advanceTimersByTimeAsync(1000);
       await new Promise((resolve) => setImmediate(resolve));
@@ -471,7 +471,7 @@ test.each(['sent', 'fetched'])(
 
 test('sending leaves nothing on the signal of the database', async () => {
   const { tabs, arrive, written } = await openTabs(1, new Blob([new Uint8Array(5)]));
-  // What locks keep of it is not of the files.
+  // Without Web Locks, whose own listeners on the signal are not tested here.
   vi.stubGlobal('navigator', {});
   const [tab] = tabs as [Files];
   const { signal } = (tab as unknown as { readonly ended: AbortController }).ended;

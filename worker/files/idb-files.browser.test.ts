@@ -1,4 +1,4 @@
-/** Files in IndexedDB: the contract, two tabs, and what is left after they were deleted. */
+/** Files in IndexedDB: the contract, two tabs, and what remains after a deletion. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { describeFileStore } from '../../src/sync/device/files/file-store.contract.ts';
 import { putFile } from '../../src/sync/device/files/put-file.ts';
@@ -54,7 +54,7 @@ test('a file that is put while the database is closed leaves nothing behind', as
   const name = `closed ${performance.timeOrigin}`;
   const files = open(name);
   let parts = 0;
-  // Another tab deletes all: this one closes when it hears of it.
+  // Another tab deletes everything: this tab closes its files when it is notified.
   const putChunk: OpenedFiles['putChunk'] = async (...part) => {
     if (++parts === 2) {
       files.close();

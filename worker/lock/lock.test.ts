@@ -9,7 +9,7 @@ import { guardedStore, lockedStore, readLock, writeLock } from './lock.ts';
 
 const NOTE = create(doc('notes', 1), { text: 'a heron' });
 
-/** An engine beside others: it looks at the head in every transaction. */
+/** An engine without a lease: it reads the head in every transaction. */
 function engineOn(store: Store): Engine {
   let now = 1_800_000_000_000_000;
   return createEngine({
@@ -34,7 +34,7 @@ const ask = (engine: Engine, query: unknown) =>
     allows: 'write',
   });
 
-/** A store with a note in it. */
+/** A store that contains a note. */
 async function filled(): Promise<Store> {
   const world = new EngineWorld();
   await world.ask({ create_collection: { object: { name: 'notes' } } });
@@ -99,7 +99,7 @@ test('lockedStore() serves its engine and keeps the lock over what that writes',
   expect((await ask(engine, create(coll('notes'), {}))).status).toBe(201);
   expect(await readLock(store)).toBe('locked');
   expect((await ask(engine, { get: doc('notes', 1) })).status).toBe(200);
-  // Another tab has unlocked it: that stays so.
+  // If another tab has unlocked the database, it stays unlocked.
   await writeLock(store, 'open');
   expect((await ask(engine, create(coll('notes'), {}))).status).toBe(201);
   expect(await readLock(store)).toBe('open');

@@ -130,7 +130,7 @@ test('tryLogin() evaluates nothing that could carry data out, or change any', as
   ];
   const user1 = JSON.stringify(doc('users', 1));
   const hidden = [
-    // Of members with one name the engine takes the first, JSON.parse() the last.
+    // Of duplicate members, the engine uses the first, and JSON.parse() the last.
     `{"match":{"do":[{"delete":${user1}},{"index":"users_by_email"}]},"terms":"eve","match":{"index":"users_by_email"}}`,
     `${'{"ref":'.repeat(20_000)}1${'}'.repeat(20_000)}`,
   ];
@@ -149,7 +149,7 @@ test('tryLogin() opens a copy to the person whose it is, and to keys of this dev
     (await tryLogin(hostOf(world, isOwner), call)).body;
   expect(await bodyOf({ secret: 'the hub’s' }, true)).toBe('{"resource":{"secret":"the hub’s"}}');
   expect(await bodyOf(byPassword, true)).toBe('{"resource":{}}');
-  // What stands in the copy is no login: passwords are the hub's.
+  // Credentials stored in the copy are no login: only the hub has the passwords.
   expect(await bodyOf(byPassword, false)).toContain('authentication failed');
   expect(await bodyOf({ secret: 'another' }, false)).toContain('unauthorized');
   const secret = await secretOf(world, { role: 'admin' });

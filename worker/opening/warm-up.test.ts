@@ -4,7 +4,7 @@ import { coll, create, EngineWorld, obj, ROOT } from '../../src/engine/testing/e
 import { TurnOver } from '../../src/query/turn-over.ts';
 import { warmUp } from './warm-up.ts';
 
-/** An engine with a collection for each number, of so many documents. */
+/** An engine with one collection for each number, with that many documents. */
 async function setUp(...counts: readonly number[]) {
   const world = new EngineWorld();
   for (const [index, count] of counts.entries()) {
@@ -13,7 +13,7 @@ async function setUp(...counts: readonly number[]) {
     await world.ask(Array.from({ length: count }, (_none, n) => create(coll(name), { n })));
   }
   const asked: QueryRequest[] = [];
-  /** Elements of each answer. */
+  /** The number of elements in each answer. */
   const read: number[] = [];
   const commits: unknown[] = [];
   world.engine.onCommit((notice) => commits.push(notice));
@@ -27,7 +27,7 @@ async function setUp(...counts: readonly number[]) {
     read.push(resource.data.length);
     return answer;
   };
-  /** @param takes ms of each query @param asksMax the database is closed after so many */
+  /** @param takes the duration of each query, in ms @param asksMax the database is closed after this many queries */
   const warm = (takes: number, asksMax = Infinity) =>
     warmUp(
       { engine: { query: (request) => query(request, takes) }, rootSecret: ROOT },

@@ -4,7 +4,7 @@ import type { PasswordJob } from '../../hosts/passwords.ts';
 import { dummyHash } from '../../hosts/dummy-hash.ts';
 import { PasswordPool } from './passwords.ts';
 
-/** A hashing worker on this side: the work is real, the thread is not. */
+/** A hashing worker in the same thread: it really hashes. */
 class FakeWorker extends EventTarget {
   readonly jobs: PasswordJob[] = [];
   isTerminated = false;

@@ -11,7 +11,7 @@ const LATE: QueryReply = {
   metrics: NO_METRICS,
 };
 
-/** A call that ends when it is told how. */
+/** A call that ends when the test says so, with the given reply. */
 function call(calls: AbortableCalls, number: number) {
   let seen: Partial<Abortable> = {};
   let end: (reply: QueryReply) => void = () => undefined;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { pause } from '../browser/pause.ts';
 import { BusyCallers } from './busy-callers.ts';
 
-/** Each query takes 10 ms of a clock that nothing else moves. */
+/** Each query takes 10 ms of a clock that only queries advance. */
 function openCallers() {
   let now = 0;
   const callers = new BusyCallers(() => now);

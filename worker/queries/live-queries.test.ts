@@ -6,7 +6,7 @@ import { Refusal } from '../../src/errors.ts';
 import { readCounted } from '../../src/store/testing/read-counted.ts';
 import { LIVE_QUERIES_MAX, LiveQueries } from './live-queries.ts';
 
-/** An engine of one document per query text, and a page that records what it receives. */
+/** An engine with one document per query text, and a page that records the answers it receives. */
 class Setup {
   readonly asked: string[] = [];
   readonly minSnapshots: (number | undefined)[] = [];
@@ -15,11 +15,11 @@ class Setup {
   readonly places = new Set<string>();
   readonly received: string[] = [];
   readonly values = new Map<string, string>();
-  /** How often it answers that another tab holds it up. */
+  /** How many runs fail because another tab blocks the store. */
   heldUp = 0;
   /** Called while a query runs. */
   amid: (query: string) => void = () => undefined;
-  /** ms that each run takes, and turns given to others. */
+  /** Duration of each run, in ms, and the number of pauses. */
   takes = 5;
   turns = 0;
   private time = 0;

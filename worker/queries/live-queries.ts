@@ -59,7 +59,7 @@ export type LiveState = Readonly<
 
 /** Limit for one page. */
 export const LIVE_QUERIES_MAX = 1000;
-/** A query whose last run took no longer than this, in ms, runs again without a pause. */
+/** The first query of a round runs without a pause if its last run took no longer than this, in ms. */
 const QUICK_MS = 2;
 
 export class LiveQueries {

@@ -14,13 +14,13 @@ const answer = (body: string): QueryAnswer => ({
   readSet: { rows: [], ranges: [] },
 });
 
-/** `instanceof Worker` is all it lacks. */
+/** A fake `Worker`, which only `instanceof Worker` would not accept. */
 class FakeEvaluator extends EventTarget {
   readonly received: ToEvaluator[] = [];
   isTerminated = false;
 
   postMessage(message: ToEvaluator): void {
-    // As in a browser: what cannot be cloned is refused.
+    // As in a browser, a message that cannot be cloned is rejected.
     this.received.push(structuredClone(message));
   }
 
@@ -36,7 +36,7 @@ class FakeEvaluator extends EventTarget {
     this.isTerminated = true;
   }
 
-  /** Texts of the queries that came. */
+  /** Texts of the queries received. */
   get queries(): string[] {
     return this.received.flatMap((each) =>
       each.type === 'query' ? [each.query.request.query] : [],
@@ -163,7 +163,7 @@ test.each<[string, (evaluator: FakeEvaluator | undefined) => void]>([
   end(started[0]);
   expect(await refused).toBeInstanceOf(Refusal);
   expect(vi.getTimerCount()).toBe(0);
-  // The next one is stopped as before.
+  // The next query can be stopped as before.
   const next = execute('2', { isAbandoned: () => true }).catch((reason: unknown) => reason);
   vi.advanceTimersByTime(1000);
   expect(await next).toMatchObject({ code: 'time out' });

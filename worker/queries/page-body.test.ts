@@ -1,4 +1,4 @@
-/** What a client of the page is told besides what HTTP answers. */
+/** Details that a client of the page receives in addition to what an HTTP response says. */
 import { expect, test } from 'vitest';
 import {
   coll,

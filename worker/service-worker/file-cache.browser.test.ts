@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { AppCache } from './file-cache.ts';
 
 const base = `${location.origin}/app/`;
-/** A file that the test server has, whatever the version. */
+/** A file that the test server has in every version. */
 const FILE = new URL('/service-worker.js', location.origin).href;
 
 function publish(list: unknown, status = 200): void {
@@ -35,7 +35,7 @@ test('answer() gives a file that was redirected as if it had not been: browsers 
   const redirected = vi.spyOn(Response.prototype, 'redirected', 'get').mockReturnValue(true);
   const answer = await cache.answer(new Request(FILE));
   redirected.mockRestore();
-  // One that is made here was fetched from nowhere.
+  // A response that was constructed here has no URL.
   expect([direct.url, answer.url]).toEqual([FILE, '']);
   expect([...answer.headers]).toEqual([...direct.headers]);
   expect(await answer.text()).toBe(await direct.text());
@@ -65,7 +65,7 @@ test('a page and its workers are given the files of the version that the page be
   expect(await shown('page', 'worker')).toBe('1');
   expect(await shown('worker')).toBe('1');
   expect(await shown('', 'next page')).toBe('2');
-  // As after a stop of the service worker.
+  // As after the service worker was stopped.
   const again = await new AppCache(base).answer(new Request(FILE), {
     clientId: 'page',
     resultingClientId: '',
@@ -97,7 +97,7 @@ test('a version that could not be had whole is in the place of none', async () =
   publish({ version: '3', files: [FILE] });
   await cache.refresh();
   expect(await mine()).toEqual([`burrow-app ${base} 1`, `burrow-app ${base} 3`]);
-  // As after a stop of the browser in the middle.
+  // As if the browser had been stopped in the middle of a refresh.
   await (await caches.open(`burrow-app ${base} 4`)).add(FILE);
   publish({ version: '5', files: [FILE] });
   await cache.refresh();

@@ -17,7 +17,7 @@ const REQUEST: ServiceRequest = {
 };
 const OPTIONS: ForwardOptions = {
   database: 'notes',
-  // Of pages that are silent; a busy machine takes others that long, too.
+  // Tests with silent pages wait this long. A shorter time would not be enough for other pages on a busy machine.
   acceptMs: 400,
   answerMs: 200,
   goneMs: 20,
@@ -27,11 +27,11 @@ const OPTIONS: ForwardOptions = {
 interface Seen {
   readonly offers: ServiceOffer[];
   readonly calls: ServiceCall[];
-  /** Ports that are closed. */
+  /** Closed ports. */
   readonly closed: MessagePort[];
 }
 
-/** A page that accepts and answers as told; `undefined` as answers: it stays silent. */
+/** A page that accepts and gives these answers. Undefined: it sends nothing. */
 function pageOf(id: string, answers: readonly ServiceAnswer[] | undefined): Page & Seen {
   const seen: Seen = { offers: [], calls: [], closed: [] };
   let next = 0;

@@ -1,4 +1,4 @@
-/** What a store leaves under way when it closes, and how it takes turns. */
+/** Transactions that are in progress when a store closes, and transactions that run one at a time. */
 import { describe, expect, test } from 'vitest';
 import { metaKey } from '../../src/codec/key.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -24,7 +24,7 @@ const increment = (store: Store): Promise<void> =>
 const read = (store: Store): Promise<number> =>
   store.read(async (tx) => countOf((await tx.fetch([COUNTER], [])).rows[0]?.value));
 
-/** How many transactions there were at once, at most, and how many are left, while the body runs. */
+/** The greatest number of simultaneous transactions while the body runs, and the number of those left at its end. */
 async function counting(body: () => Promise<void>): Promise<{ most: number; left: number }> {
   const alive = new Set<IDBTransaction>();
   const seen = { most: 0, left: 0 };

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 
 const oneAtATime = (): InFlight => new InFlight({ isOneAtATime: true, watchdog: new Watchdog() });
 
-/** Its name is noted when it may begin, or why it may not. */
+/** Records the name when the transaction may begin, or the reason why it may not. */
 function enterAs(name: string, inFlight: InFlight, noted: string[]): void {
   void Promise.resolve(inFlight.enter()).then(
     () => noted.push(name),
@@ -119,7 +119,7 @@ test('needsOneAtATime() is true of WebKit, under whatever name it goes', () => {
     expect(needsOneAtATime(userAgent), userAgent).toBe(isNeeded);
 });
 
-/** A transaction that writes, and the notifications of others that it received. */
+/** A write transaction that records the notifications about other write transactions. */
 class Noting {
   readonly received: boolean[] = [];
 

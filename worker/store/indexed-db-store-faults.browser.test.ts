@@ -116,7 +116,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     expect(await state(store)).toEqual({ counter: 2, rows: 2 });
   });
 
-  // A packed one has called `commit()` by then: what can be taken back before is above.
+  // A packed store has called `commit()` by then. What can be rolled back before that is tested above.
   test.runIf(kind === 'rows')(
     'write() is done once when the connection is lost instead of its commit',
     async () => {
@@ -150,7 +150,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
           lostAnswer.catch((each: unknown) => each),
           increment(other),
         ]);
-        // Its record is in the log, whoever comes after it; of the row that tells, the last writer is known alone.
+        // The record is in the log, whoever has written since. With rows, only the last writer of the marked row is known.
         const ofRows = { code: 'storage_unavailable' };
         expect([reason]).toMatchObject([kind === 'rows' ? ofRows : undefined]);
       },
@@ -208,7 +208,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     const store = await open();
     await increment(store);
     const withoutReason = Object.getOwnPropertyDescriptor(IDBTransaction.prototype, 'error');
-    // WebKit: the transaction has no error, only the request.
+    // WebKit: the transaction has no error, only the request has.
     Object.defineProperty(IDBTransaction.prototype, 'error', {
       configurable: true,
       get: () => null,
@@ -229,7 +229,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
 
   test('read() and write() say storage_blocked when another tab holds the database', async () => {
     const name = freshName();
-    // Of what nobody holds, a busy machine is done between fewer beats.
+    // Longer beats than in the other tests, so that on a busy machine requests that nobody blocks are answered in time.
     const store = await open(name, { watchdog: new Watchdog(500) });
     const release = await holdStores(name, kind);
     await expect(state(store)).rejects.toMatchObject({ code: 'storage_blocked' });
@@ -259,7 +259,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     await store.close();
   });
 
-  // Of rows it is known by one of `meta`, which nobody blocks that writes others.
+  // With rows, a row of `meta` shows whether the commit succeeded. A tab that writes to other object stores does not block reading it.
   test.runIf(kind === 'packed')(
     'write() does not say storage_blocked when a try before may have been stored',
     async () => {
@@ -292,7 +292,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     const name = freshName();
     const version = kind === 'rows' ? 1 : 30;
     const holder = await rawOpen(name, version);
-    // Waits for the holder, and makes everybody wait behind it.
+    // This upgrade waits for the holder, and everyone else waits behind it.
     const upgrade = indexedDB.open(name, version + 1);
     await expect(open(name, { openDeadlineMs: 200 })).rejects.toMatchObject({
       code: 'storage_blocked',
@@ -351,7 +351,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
 
 const COUNTER = metaKey('counter');
 
-/** Counts up, and adds a row of that number. */
+/** Increments the counter, and adds a row with that number. */
 function increment(store: Store): Promise<void> {
   return store.write(
     async (tx) => {
@@ -394,12 +394,12 @@ function failAt(isNow: boolean): void {
   if (isNow) throw new DOMException('Connection to Indexed Database server lost.', 'UnknownError');
 }
 
-/** The commit goes on, but its answer does not come: an abort does, as when a connection dies. */
+/** The commit continues, but its completion is not reported. An abort event is dispatched instead, as when a connection dies. */
 function loseAnswer(transaction: IDBTransaction): void {
   transaction.dispatchEvent(new Event('abort'));
 }
 
-/** A write transaction that does not end, as in a tab that was stopped. */
+/** A write transaction that does not end, as in a tab that was suspended. */
 async function holdStores(name: string, kind: StoreKind): Promise<() => void> {
   const own = kind === 'rows' ? ['documents', 'history'] : ['commits', 'blocks'];
   return hold(await rawOpen(name), ['meta', 'log', 'files', ...own]);

@@ -149,7 +149,7 @@ describe.each(STORE_KINDS)('%s', (kind) => {
     const store = await open(name, {
       marker: {
         ...marker,
-        // Its turn comes when the database is gone.
+        // Writes only when the database has already been deleted.
         async write(...written) {
           onWrite();
           await turn;
@@ -240,7 +240,7 @@ test('rows of a newer format are neither written nor opened', async () => {
 
 test('openOutsideMarker() keeps a text, here and in a cache', async () => {
   for (const hasFiles of [true, false]) {
-    // A browser may have no such files at all.
+    // A browser may lack the origin private file system.
     if (!hasFiles) vi.stubGlobal('FileSystemFileHandle', undefined);
     const marker = await openOutsideMarker('a/strange name');
     expect(marker).toBeDefined();
@@ -311,7 +311,7 @@ function commit(store: Store, ts: number): Promise<void> {
   );
 }
 
-/** As an engine commits: it reads the head in the same transaction. */
+/** Commits as an engine does: reads the head in the same transaction. */
 function increment(store: Store): Promise<void> {
   return store.write(
     async (tx) => {
@@ -326,11 +326,11 @@ function increment(store: Store): Promise<void> {
 const headOfStore = (store: Store): Promise<unknown> =>
   store.read(async (tx) => (await tx.fetch([{ space: 'meta', key: HEAD }], [])).rows[0]?.value);
 
-/** What a browser that lost some of its files may leave. */
+/** Clears one object store, as a browser that lost some of its files may do. */
 const clear = (name: string, space: string): Promise<void> =>
   inStores(name, [space], (store) => store.clear());
 
-/** What a newer version of the app leaves: another format in each stamp, and in the mark of each row of `meta`. */
+/** Raises the format in each stamp, and in the mark of each row of `meta`, as a newer version of the app does. */
 const raiseFormat = (name: string): Promise<void> =>
   inStores(name, SPACES, (store) =>
     store.openCursor().addEventListener('success', ({ target }) => {
@@ -342,7 +342,7 @@ const raiseFormat = (name: string): Promise<void> =>
     }),
   );
 
-/** Changes object stores behind the back of whoever has the database open. */
+/** Changes object stores without the knowledge of those who have the database open. */
 async function inStores(
   name: string,
   stores: readonly string[],

@@ -5,7 +5,7 @@ import type { NativeTransaction } from './native-transaction.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A database that answers nothing by itself. */
+/** A database that answers no request by itself. */
 class SilentDatabase {
   readonly requests: { onsuccess?: () => void; readonly result: number }[] = [];
   commits = 0;

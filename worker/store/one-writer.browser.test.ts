@@ -1,4 +1,4 @@
-/** Chromium loses a database of which two transactions were writing when it was killed: docs/decisions/0004-crash.md. */
+/** Chromium loses a database if two transactions were writing to it when the browser was killed: docs/decisions/0004-crash.md. */
 import { describe, expect, test } from 'vitest';
 import { metaKey } from '../../src/codec/key.ts';
 import type { Space, Store } from '../../src/store/port.ts';
@@ -16,7 +16,7 @@ const put = (store: Store, spaces: readonly [Space, ...Space[]], name: string): 
     { spaces, durability: 'relaxed' },
   );
 
-/** All transactions that begin while it runs. */
+/** All transactions that begin while the body runs. */
 async function begunIn(body: () => Promise<void>): Promise<readonly IDBTransaction[]> {
   const begun: IDBTransaction[] = [];
   const note = (_call: unknown, result: unknown): void => {

@@ -15,7 +15,7 @@ afterEach(async () => {
   await Promise.all((await marksOfKilled([])).map((mark) => mark.remove()));
 });
 
-/** The mark of a worker that is no more. */
+/** Leaves the mark of a worker that no longer exists. */
 async function markedWorker(): Promise<string> {
   const worker = freshName();
   await new WriteMark('notes', worker).set();
@@ -28,7 +28,7 @@ const killed = async (): Promise<readonly string[]> =>
 const scratches = async (): Promise<number> =>
   (await indexedDB.databases()).filter(({ name }) => name === 'burrow:scratch').length;
 
-// Workers of other test files come and go in the same origin.
+// Not compared with an exact list: workers of other test files come and go in the same origin.
 test('renewLogAfterKill() writes for a worker that was killed, once, and leaves nothing', async () => {
   const worker = await markedWorker();
   expect(await killed()).toContain(worker);
@@ -44,7 +44,7 @@ test('renewLogAfterKill() writes nothing after workers that ended while the brow
   const worker = await markedWorker();
   await renewLogAfterKill([worker, ...(await killed())]);
   expect(opened()).toEqual([]);
-  // Its mark went, so it is no kill when the note of its end is gone too.
+  // Its mark was removed, so it does not count as killed, even when the record of its end is gone too.
   expect(await killed()).not.toContain(worker);
 });
 

@@ -32,7 +32,7 @@ export interface StoreHandlers {
 /** The stored database with one name. */
 export interface StoredDatabase {
   readonly store: Store;
-  /** Random identifier of this database, generated when it was created. */
+  /** Identifier of this database, assigned when it was created. */
   readonly birth: string;
   /** Opening it created the database. */
   readonly isNew: boolean;

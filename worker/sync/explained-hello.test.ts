@@ -12,7 +12,7 @@ const message = {
   lastSeq: 0,
 };
 
-/** A hello that fails, at a hub that does or does not refuse the origin. */
+/** A hello that fails, at a hub that rejects the origin if there is an explanation. */
 function failing(reason: Error, { explanation }: { explanation: string | undefined }) {
   const stop = new AbortController();
   const state = { now: 0, asked: 0, stop };

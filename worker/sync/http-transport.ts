@@ -57,7 +57,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     },
     push: (message) =>
       presently(options, () => {
-        // A WebSocket that was opened with a former token: its refusals do not apply to the present token.
+        // Closes a WebSocket that was opened with a former token: its refusals do not apply to the present token.
         if (line?.options.token !== options.token()) line?.end();
         return line?.push(message) ?? postTo(options, 'push', message);
       }),

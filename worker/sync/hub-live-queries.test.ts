@@ -3,7 +3,7 @@ import { SYNC_LIMITS } from '../../src/limits.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
 import { HubLiveQueries } from './hub-live-queries.ts';
 
-/** Of all that it keeps. */
+/** The number of entries in all maps. */
 const kept = (live: HubLiveQueries): number =>
   Object.values(live).reduce((sum, each) => sum + (each instanceof Map ? each.size : 0), 0);
 
@@ -26,7 +26,7 @@ test('live queries that have ended leave nothing, however many secrets they had'
   secrets.forEach((_, id) => live.unsubscribe(id));
   await expect.poll(() => ended).toHaveLength(20);
   expect(kept(live)).toBe(0);
-  // The same secret again, and gone before it was asked for.
+  // The same secret again, with a query that is removed before it was sent.
   live.subscribe(20, 'secret 0', '1', () => undefined);
   live.unsubscribe(20);
   live.subscribe(21, 'secret 0', '1', () => undefined);

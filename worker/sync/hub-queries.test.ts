@@ -6,7 +6,7 @@ import { askHub, isRead, loginAtHub, unreached } from './hub-queries.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** A browser whose page is at an origin, and who answers which mode of request. */
+/** A browser with a page of some origin, where requests of the given modes are answered. */
 function browser(answered: readonly string[]): void {
   vi.stubGlobal('location', { origin: 'https://app.example' });
   vi.stubGlobal('fetch', (url: string, { mode }: { mode: string }) => {
@@ -48,7 +48,7 @@ test('whether a query took effect is told as well where a proxy answers for a hu
   await expect(ask('{"now":null}')).rejects.toMatchObject({ code: 'hub_unreachable' });
 });
 
-/** A server on the way, such as the page by which a hotel lets guests into its network. */
+/** A server in between, such as the captive portal of a hotel. */
 const otherServer = (status: number, text: string) => ({
   url: 'https://hub.example',
   network: {
@@ -60,7 +60,7 @@ test.each([
   [200, '<html>Welcome</html>'],
   [403, '<html>Welcome</html>'],
   [502, '<html>Welcome</html>'],
-  // Cut off by a server on the way, which does not say so.
+  // Cut off by a proxy, without an error.
   [200, '{"resource":{"data":[{"x":1}'],
 ])(
   'an answer of another server, with status %i and text %s, is no answer of the hub',
@@ -78,7 +78,7 @@ test.each([
   },
 );
 
-/** Hears every request, and answers none. */
+/** Receives every request, and answers none. */
 const slow = {
   url: 'https://hub.example',
   network: {
@@ -111,7 +111,7 @@ test('every function that writes is taken for one', () => {
     ({ name }) => name,
   );
   const reading = writing.filter((name) => isRead(JSON.stringify({ [name]: null })));
-  // They have no effect but their value.
+  // Their only effect is their value.
   expect(reading).toEqual(['new_id', 'next_id']);
   expect(isRead('{"count":{"documents":{"collection":"notes"}}}')).toBe(true);
 });

@@ -7,7 +7,7 @@ interface Tab {
   readonly calls: string[];
 }
 
-/** Tabs that receive each other's beats, but for those that are deaf or frozen. */
+/** Tabs that receive each other's heartbeats, except for those that are silent. */
 function tabsOver(locks: FakeLocks | undefined, count: number) {
   const silent = new Set<number>();
   const tabs: Tab[] = [];
@@ -68,7 +68,7 @@ test('a leader without a beat for seven seconds loses the lock, and follows', as
   expect(leaders()).toEqual([1]);
   expect(tabs[0]?.calls).toEqual(['lead', 'follow']);
   silent.delete(0);
-  // It waits in line again: it does not steal back.
+  // It waits for the lock, and does not steal it back.
   await pass(60_000);
   expect(leaders()).toEqual([1]);
   tabs[1]?.leadership.close();
@@ -90,7 +90,7 @@ test('a tab that has slept takes nothing for silence that it slept through', asy
   const { leaders, silent } = open(2);
   await pass(2000);
   silent.add(0);
-  // Both were frozen: their clocks went on.
+  // Both were frozen, while their clocks continued.
   vi.setSystemTime(Date.now() + 60_000);
   vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
   await pass(2000);

@@ -13,7 +13,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 const HUB = 'https://hub.test';
 
-/** A hub that greets whoever comes. */
+/** A hub that accepts every device. */
 const greet = async (_url: unknown, { body }: RequestInit = {}): Promise<Response> => {
   const { device, lastSeq } = JSON.parse(body as string) as RequestOf<'hello'>;
   const epoch = 'e'.repeat(32);
@@ -27,7 +27,10 @@ const greet = async (_url: unknown, { body }: RequestInit = {}): Promise<Respons
   });
 };
 
-/** A tab of a copy that has logged in with this token. @param state what the store says by then @param kept that another tab has too */
+/**
+ * A tab of a copy that has logged in with this token. @param state the result of reading the state @param kept the vault, which may be
+ * shared with another tab
+ */
 async function tabWith(
   token: string,
   {
@@ -72,7 +75,7 @@ test('a token that was revoked is forgotten, and the offline login with it', asy
 test('the login of another tab outlives the refusal of the former token', async () => {
   const { login, kept, hasOfflineLogin } = await tabWith('former');
   kept.set('copy', 'present');
-  // The copy is locked for the former token, and then for none.
+  // The copy is locked because of the former token, and then without a token.
   for (const token of ['former', undefined]) await login.forget(token);
   await login.reload();
   expect([login.token, hasOfflineLogin()]).toEqual(['present', true]);
@@ -92,7 +95,7 @@ test('a login in another tab while the former token is being forgotten outlives 
   let taken: Promise<unknown> = Promise.resolve();
   vault.kept = async () => {
     taken = other.logIn(HUB, { secret: 'present', login: undefined }, undefined);
-    // It has kept its token, or waits for the lock.
+    // By now, the other tab has stored its token, or waits for the lock.
     await vi.waitFor(() =>
       expect(waiting.length === 2 || kept.get('copy') === 'present').toBe(true),
     );
@@ -135,7 +138,7 @@ test('of two users who log in at once on a new device, in two tabs, the token of
     await tabWith('', { kept, adopt, fetch }),
     await tabWith('', { kept, adopt, fetch }),
   ];
-  // Both have read that there is no copy yet.
+  // Both tabs have read that there is no copy yet.
   await one.login.logIn(HUB, { secret: 'of Ada', login: undefined }, undefined);
   const second = other.login.logIn(HUB, { secret: 'of Bob', login: undefined }, undefined);
   await expect(second).rejects.toMatchObject({ code: 'forbidden' });

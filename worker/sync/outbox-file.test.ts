@@ -162,7 +162,7 @@ test('lastKept() is under the id of the latest write, whatever a killed tab has 
   for (const seq of [7, 8, 9]) former.keep(at(seq, 'former', seq));
   former.close();
   const present = await opened('present');
-  // The second was made by a clock that has been set back.
+  // The second write has the latest time: the clock was set back after it.
   for (const [seq, now] of [
     [1, 8],
     [2, 11],

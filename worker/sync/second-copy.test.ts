@@ -18,7 +18,7 @@ const userOf = (id: string): Actor => ({
 });
 const ADA = userOf('1');
 
-/** Tabs of one copy, and its state as the store has it. */
+/** Tabs of one copy, and the state of the copy as stored. */
 async function openCopy() {
   const { folder } = await openStorage();
   const recovered: string[] = [];
@@ -51,14 +51,14 @@ async function openCopy() {
     state = { ...state, settledSeq };
     for (const tab of tabs) await tab.reconcile();
   };
-  /** The writes without a verdict are numbered anew. */
+  /** Renumbers the writes without a verdict. */
   const move = (device: string): void => {
     const { lastSeq, settledSeq } = state;
     state = { ...state, device, lastSeq: lastSeq - settledSeq, settledSeq: 0 };
   };
   const bytes = (): number =>
     [...folder.files.values()].reduce((sum, file) => sum + file.bytes.length, 0);
-  /** The database went back to this. */
+  /** Resets the database to an earlier state. */
   const revert = (to: Numbers): void => void (state = to);
   return {
     folder,
@@ -90,7 +90,7 @@ const write = (seq: number, device: string, chars: number): KeptWrite => ({
 
 type Folder = Awaited<ReturnType<typeof openStorage>>['folder'];
 
-/** Numbers of what is found after a kill. */
+/** Numbers of the writes that are found after a kill. */
 const found = async (folder: Folder) => (await foundWrites(folder)).map(({ item }) => item.seq);
 
 async function foundWrites(folder: Folder) {
@@ -120,7 +120,7 @@ test('of several tabs, each truncating in its own time, nothing is taken to be m
   const { folder, openTab, submit, settle } = await openCopy();
   const [one, other] = [await openTab(), await openTab()];
   for (let seq = 1; seq <= 30; seq += 1) {
-    // The one fills its files sooner than the other.
+    // The first tab fills its files sooner than the other.
     await (seq % 5 === 0 ? submit(other) : submit(one, 200_000));
     await settle(Math.max(0, seq - 3), seq % 2 === 0 ? [one] : [other, one]);
     const kept = await found(folder);
@@ -174,7 +174,7 @@ test('writes that are numbered anew are found under the new id of the device alo
   await third.close();
   move('bb');
   expect(await devices()).toEqual(['aa 1', 'aa 2', 'aa 3']);
-  // One tab has moved them: what the others have kept is no copy of them any more.
+  // One tab has moved the writes: their second copies in the files of the other tabs are obsolete.
   await settle(0, [one]);
   expect(await devices()).toEqual(['bb 1', 'bb 2', 'bb 3']);
   await settle(1, [one, other]);
@@ -220,7 +220,7 @@ test('a database that goes back to before its writes were numbered anew gets tho
   revert(before);
   const next = await openTab();
   expect(recovered).toEqual(['undefined 1', 'undefined 2', 'undefined 3']);
-  // Each has its second copy, under the number that it has now.
+  // Each write has its second copy, under its present number.
   await settle(0, [next]);
   expect((await foundWrites(folder)).map(({ device, item }) => device + item.seq)).toEqual([
     'aa1',
@@ -246,7 +246,7 @@ test('writes of a lost copy are taken back by the next one of the same user, and
   await submit(tab);
   await tab.close();
   const empty = { lastSeq: 0, settledSeq: 0 };
-  // A hub that has forgotten the device gives its id to anybody.
+  // A hub that has forgotten the device gives its id to any user.
   for (const device of ['aa', 'cc']) {
     revert({ ...empty, device, actor: userOf('2') });
     await (await openTab()).close();
@@ -353,7 +353,7 @@ test('what was written while a tab had no file is in its next one', async () => 
   const { folder, openTab, submit } = await openCopy();
   const tab = await openTab();
   await submit(tab);
-  // Sync is stopped, and begins again.
+  // Sync is stopped, and starts again.
   await tab.close();
   await submit(tab);
   const next = await openTab();
@@ -367,7 +367,7 @@ test('of writes with other numbers none is found under the former ones, however 
   await submit(killed);
   await killed.close();
   move('bb');
-  // It moves them, but cannot delete what the other has kept.
+  // The tab moves the writes, but cannot delete the second copies of the other tab.
   const remove = vi.spyOn(folder, 'removeEntry').mockRejectedValue(new Error('open'));
   await settle(0, [one]);
   remove.mockRestore();

@@ -5,7 +5,10 @@ import { SharedSync, type SessionOfTab, type SharedSyncOptions } from './shared-
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** A tab that leads the sync of a copy, with a token that the hub has revoked. @param logIn of somebody, while the lock is stored */
+/**
+ * A tab that leads the sync of a copy, with a token that the hub has revoked. @param logIn called while the lock is being stored, to log
+ * in
+ */
 async function openTab(logIn: (login: CopyLogin, kept: Map<string, string>) => void) {
   vi.stubGlobal('navigator', {});
   const kept = new Map([['copy', 'former']]);

@@ -23,7 +23,7 @@ async function open() {
     },
     report: (reason) => reported.push(reason),
   });
-  /** The hub judges all that waits. */
+  /** The hub gives verdicts on all waiting writes. */
   const judge = async (): Promise<void> => {
     const items = await replica.outgoing({ count: 100, chars: 1e6 });
     await replica.settle(
@@ -34,7 +34,7 @@ async function open() {
   return { world, waits, received, reported, judge, kicks: () => kicks };
 }
 
-/** What a promise is after all that can happen now has happened. */
+/** The state of a promise after everything that can happen now has happened. */
 async function stateOf(promise: Promise<unknown>): Promise<'done' | 'failed' | 'waiting'> {
   const late = new Promise<'waiting'>((resolve) => setImmediate(() => resolve('waiting')));
   return Promise.race([
@@ -130,7 +130,7 @@ test('forSynced() waits for a later round when the clock is set back, and not fo
   const synced = waits.forSynced(undefined);
   await new Promise((resolve) => setImmediate(resolve));
   vi.setSystemTime(begun - 3_600_000);
-  // It began before, by the clock of then.
+  // The round began earlier, according to the clock before it was set back.
   waits.onRound(begun - 1, [], true);
   expect(await stateOf(synced)).toBe('waiting');
   vi.setSystemTime(begun - 3_599_000);

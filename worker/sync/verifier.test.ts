@@ -84,7 +84,7 @@ test('OfflineLogin takes a password in each form that the hub takes', async () =
     hash: (password) => passwords.hash(password, 4),
     verify: (password, hash) => passwords.verify(password, hash),
   });
-  // 72 bytes as they are stored, 108 as they are typed here.
+  // 72 bytes as stored, 108 as typed here.
   for (const password of ['caf\u00e9', '\u00e9'.repeat(36)]) {
     const forms = [password.normalize('NFC'), password.normalize('NFD')];
     for (const form of forms) {

@@ -3,7 +3,7 @@ import { ANSWER_MS, Lease, LEASE_MS } from './lease.ts';
 
 let databases = 0;
 
-/** Tabs over the browser's own locks, with a clock that tests turn and waits that are short. */
+/** Tabs that use the browser's own locks, with a clock that tests set and short waits. */
 class Origin {
   time = 0;
   waited: number[] = [];
@@ -73,7 +73,7 @@ test('term() stays the same as long as no other tab could commit, and is another
   expect(first).toBeDefined();
   origin.time = LEASE_MS * 60;
   expect(tab.term()).toBeUndefined();
-  // Proved anew: the lock was held all the time.
+  // A new proof shows that the lock was held all the time.
   await expect.poll(() => tab.term()).toBe(first);
   const other = origin.tab();
   await other.join();
@@ -104,7 +104,7 @@ test('a tab that does not answer loses its lease, and its last proof is waited o
   await frozen.join();
   await other.join();
   expect(origin.waited.filter((ms) => ms !== ANSWER_MS)).toEqual([expect.closeTo(LEASE_MS + 200)]);
-  // Thawed: it has learnt that the lock is gone, whatever its clock says.
+  // After it resumes: it has noticed that the lock is gone, whatever its clock says.
   expect(frozen.isHeld()).toBe(false);
   expect(other.isHeld()).toBe(false);
   frozen.close();

@@ -87,7 +87,7 @@ export class Lease {
     return this.isHeld() ? this.terms : undefined;
   }
 
-  /** Called when another tab is opening the database. */
+  /** Releases the lease, for example because another tab is opening the database. */
   giveUp(): void {
     const { state } = this;
     this.announced++;

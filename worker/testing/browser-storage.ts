@@ -1,7 +1,7 @@
-/** Test kit: what the browser does to the storage of this origin, by its debugging protocol. */
+/** Test kit: changes the storage of this origin, as the browser may do, through the debugging protocol. */
 import { cdp, server } from 'vitest/browser';
 
-/** Why a test of this cannot run in this browser; undefined where it can. */
+/** Why tests of this cannot run in this browser. Undefined where they can. */
 export const withoutProtocol =
   server.provider === 'playwright'
     ? undefined
@@ -12,11 +12,11 @@ const send = (method: string, more: object): Promise<unknown> => {
   return session.send(method, { origin: location.origin, ...more });
 };
 
-/** As when the browser needs the space: databases are gone, open ones are closed by force. */
+/** As when the browser needs space: deletes the databases, and closes open ones by force. */
 export const evictIndexedDb = (): Promise<unknown> =>
   send('Storage.clearDataForOrigin', { storageTypes: 'indexeddb' });
 
-/** Evicts first: what the browser remembers of free space goes with it. */
+/** Evicts the databases first: that also resets what the browser has cached about free space. */
 export async function withQuota(bytes: number, body: () => Promise<void>): Promise<void> {
   await evictIndexedDb();
   await send('Storage.overrideQuotaForOrigin', { quotaSize: bytes });

@@ -6,7 +6,7 @@ interface Held {
   readonly lose: () => void;
 }
 
-/** Who waits gets it in turn, who steals gets it at once. */
+/** Requests get the lock in order; a request that steals gets it at once. */
 export class FakeLocks {
   private readonly waiting: Held[] = [];
   private held: Held | undefined = undefined;

@@ -3,16 +3,16 @@ import { metaKey } from '../../src/codec/key.ts';
 import type { Store } from '../../src/store/port.ts';
 
 export interface Call {
-  /** From 1, over all the calls named below. */
+  /** From 1, counting all the calls named below. */
   readonly number: number;
   readonly name: string;
   readonly transaction: IDBTransaction | undefined;
-  /** Of the object store that was called. */
+  /** Name of the object store that was called. */
   readonly store: string | undefined;
 }
 
 export interface Fault {
-  /** Throws: the call fails, unmade. */
+  /** If it throws, the call is not made, and fails with that error. */
   readonly before?: (call: Call) => unknown;
   readonly after?: (call: Call, result: unknown) => unknown;
 }
@@ -28,7 +28,7 @@ const PLACES: readonly (readonly [object, readonly string[]])[] = [
   [IDBIndex.prototype, ['getAll', 'openKeyCursor']],
 ];
 
-/** Runs the body while calls go through the fault; returns how many there were. */
+/** Runs the body with the fault at all calls. Returns the number of calls. */
 export async function withFault(fault: Fault, body: () => Promise<void>): Promise<number> {
   let number = 0;
   const putBacks = PLACES.flatMap(([prototype, names]) =>
@@ -61,7 +61,7 @@ function transactionOf(source: unknown): IDBTransaction | undefined {
   return source instanceof IDBIndex ? source.objectStore.transaction : undefined;
 }
 
-/** Runs when the last row of a write to `meta`, or the record of a commit, is stored, which is when the browser begins to commit. */
+/** Runs when the last row of a write to `meta`, or the record of a commit, is stored: then the browser begins to commit. */
 export const atCommit = (run: (transaction: IDBTransaction) => void): Fault => ({
   after: ({ name, store, transaction }, result) => {
     const isLast = (name === 'put' && store === 'meta') || (name === 'add' && store === 'commits');
@@ -70,7 +70,7 @@ export const atCommit = (run: (transaction: IDBTransaction) => void): Fault => (
   },
 });
 
-/** As when the browser loses its storage process: the connection is dead and nobody was told. */
+/** As when the browser loses its storage process: the connection is dead, and no event was dispatched. */
 export async function loseConnection(store: Store): Promise<void> {
   let idb: IDBDatabase | undefined;
   await withFault({ before: ({ transaction }) => (idb ??= transaction?.db) }, async () => {

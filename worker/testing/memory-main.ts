@@ -1,4 +1,4 @@
-/** The worker over a store in memory: for tests of everything but IndexedDB. */
+/** The worker over a store in memory, for tests of everything but IndexedDB. */
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { serve } from '../serve.ts';
 

@@ -1,16 +1,16 @@
-/** The private files of an origin, as browsers have them. */
+/** A fake of the origin private file system. */
 import { vi } from 'vitest';
 
-/** A file that is open in one place only, as the browser has it. */
+/** A file that can be open in one place only, as in a browser. */
 export class FakeFile {
   bytes = new Uint8Array();
   isOpen = false;
   flushes = 0;
-  /** Bytes it takes before it is full. */
+  /** The number of bytes it accepts before it is full. */
   room = Infinity;
   /** Called before each change. */
   beforeChange: () => void = () => undefined;
-  /** Another tab deletes it at the next call of this kind. */
+  /** The kind of call before which another tab deletes the file. */
   isGoneBefore: 'open' | 'read' | undefined = undefined;
 
   createSyncAccessHandle() {
@@ -81,7 +81,7 @@ class FakeFolder {
   }
 }
 
-/** Stands for the private files of an origin. */
+/** Installs a fake of the origin private file system. */
 export async function openStorage() {
   const root = new FakeFolder();
   vi.stubGlobal('navigator', { storage: { getDirectory: () => Promise.resolve(root) } });

@@ -1,8 +1,8 @@
-/** Test kit: databases of IndexedDB past the stores. */
+/** Test kit: accesses IndexedDB databases directly, bypassing the stores. */
 import { Watchdog } from '../store/watchdog.ts';
 import { NativeTransaction } from '../store/native-transaction.ts';
 
-/** As it is, whatever its version. @param upgrade of an older one */
+/** Opens a database in its present version, or in the given one. @param upgrade called for an older version */
 export function rawOpen(
   name: string,
   version?: number,
@@ -18,7 +18,7 @@ export function rawOpen(
   });
 }
 
-/** One that writes to an object store, and that no connection watches. */
+/** Begins a write transaction on an object store, outside any connection of a store. */
 export const beginWrite = (idb: IDBDatabase, store: string): NativeTransaction =>
   new NativeTransaction(idb, {
     stores: [store],

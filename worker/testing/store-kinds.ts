@@ -1,4 +1,4 @@
-/** Test kit: the two stores of a browser, to run the same tests over both. */
+/** Test kit: both stores of a browser, to run the same tests over both. */
 import type { BrowserStore } from '../store/browser-store.ts';
 import type { StoreKind } from '../store/layouts.ts';
 import { openIndexedDbStore, openPackedDatabase } from '../store/open-layout.ts';
@@ -6,7 +6,7 @@ import type { IndexedDbStoreOptions } from '../store/indexed-db-store.ts';
 import type { PackedDatabaseOptions } from '../store/packed/packed-database.ts';
 import { storeOptions } from './store-kit.ts';
 
-/** What both understand. */
+/** The options that both stores accept. */
 export type StoreOptions = Partial<IndexedDbStoreOptions> & Partial<PackedDatabaseOptions>;
 
 type OpenBrowserStore = (name: string, more?: StoreOptions) => Promise<BrowserStore>;

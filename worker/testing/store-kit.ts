@@ -1,4 +1,4 @@
-/** What tests of the browser's store share. */
+/** Test kit for the browser's stores. */
 import { metaKey } from '../../src/codec/key.ts';
 import { headOf } from '../../src/engine/transactions.ts';
 import type { IndexedDbStoreOptions } from '../store/indexed-db-store.ts';
@@ -22,7 +22,7 @@ export class MemoryMarker implements OutsideMarker {
     for (const listener of this.listeners) listener(text);
   }
 
-  /** Resolves when such a text is written. */
+  /** Resolves when a matching text is written. */
   until(isIt: (text: string) => boolean): Promise<void> {
     if (this.text !== undefined && isIt(this.text)) return Promise.resolve();
     return new Promise((resolve) => {

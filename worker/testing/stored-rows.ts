@@ -1,7 +1,10 @@
-/** Test kit: what a database stores, as text that can be kept; and a database made of it, as former versions of the app left it. */
+/**
+ * Test kit: the contents of a database as text that can be kept in a file, and a database created from it, as an earlier version of the
+ * app left it.
+ */
 import { decodeBase64, encodeBase64 } from '../../src/codec/base64.ts';
 
-/** An object store, as it is declared, with all that lies in it. */
+/** An object store: its declaration and its contents. */
 interface KeptStore {
   readonly name: string;
   readonly keyPath: string;
@@ -15,12 +18,12 @@ interface KeptStore {
 }
 
 export interface KeptDatabase {
-  /** Of IndexedDB. */
+  /** The version in IndexedDB. */
   readonly version: number;
   readonly stores: readonly KeptStore[];
 }
 
-/** Bytes become text, which JSON keeps. */
+/** Encodes bytes as text, because JSON has no bytes. */
 export const keptText = (kept: unknown): string =>
   JSON.stringify(kept, (_, value: unknown) =>
     value instanceof Uint8Array ? { base64: encodeBase64(value) } : value,

@@ -54,7 +54,7 @@ function newName(): string {
   return name;
 }
 
-/** Rows in all spaces. */
+/** Stores rows in all spaces. */
 async function fill(name: string): Promise<void> {
   const store = await OPEN.rows(name);
   const rows = sequence(ROWS).map((i) => row(fixed(i), [`a${fixed((i * 7) % ROWS)}`, `b${i % 3}`]));
@@ -72,7 +72,7 @@ async function fill(name: string): Promise<void> {
 const withoutEntries = (space: Space, each: Row): Row =>
   space === 'history' ? each : { ...each, entries: [] };
 
-/** But for the note of how far a move has come. */
+/** The contents of the store, without the row that records the progress of a move. */
 async function contentsOf(store: Store): Promise<unknown> {
   const rows = await Promise.all(SPACES.map((space) => inRange(store, { space })));
   const entries = await Promise.all(
@@ -98,7 +98,7 @@ interface Received {
   readonly failures: unknown[];
 }
 
-/** As `openStoredDatabase` does. */
+/** Opens the database as `openStoredDatabase` does. */
 async function open(
   name: string,
   wanted: StoreKind = 'packed',
@@ -121,7 +121,7 @@ async function versionStored(name: string): Promise<number> {
   return version;
 }
 
-/** What lies in the object stores of rows, without the stamps, and the note of it. */
+/** The number of rows left in the former object stores, without the stamps, plus 1 while the stamp says that rows are left. */
 async function rowsLeft(name: string): Promise<number> {
   const idb = await rawOpen(name);
   const tx = idb.transaction([...HOT_SPACES]);
@@ -154,7 +154,7 @@ test('rows are moved into blocks, as the same database, and removed afterwards',
   await increment(store);
   await store.close();
   expect(await versionStored(name)).toBe(versionOf(PACKED_LAYOUT));
-  // What was made of rows stays packed, whatever is asked for later.
+  // A database that was moved stays packed, whatever layout is requested later.
   expect(await counterOf(await open(name, 'rows'))).toBe(2);
 });
 
@@ -171,7 +171,7 @@ test('a move that is killed at any call loses and doubles nothing, and a later o
     }
     isKilled = await killedMove(name, at);
     if (isKilled) kills += 1;
-    // Of the rows, or of the blocks, as it happens: never half of it.
+    // The contents are complete, whether the database is stored as rows or as blocks at this point.
     if (at % 2 === 0) await expectContents(name, 'rows', contents[0]);
     else if (at % 3 === 0) await killedMove(name, at + 30);
     const store = await open(name);
@@ -188,7 +188,7 @@ async function expectContents(name: string, wanted: StoreKind, contents: unknown
   await store.close();
 }
 
-/** From that call on nothing is done any more. Returns whether it had not ended before. */
+/** From the call with this number on, nothing is done. Returns whether the move was killed before its end. */
 async function killedMove(name: string, at: number): Promise<boolean> {
   let isKilled = false;
   const kill = {
@@ -200,7 +200,7 @@ async function killedMove(name: string, at: number): Promise<boolean> {
   };
   await withFault(kill, async () => {
     await moveDatabase(name, moveOptions()).catch((reason: unknown) => {
-      // A former one had come to its end.
+      // An earlier attempt had completed the move.
       if (!isKilled && !(reason instanceof MadeWith)) throw reason;
     });
   });
@@ -245,7 +245,7 @@ test('with a full disk rows stay rows, and are moved when there is room', async 
         before: ({ name: call, store }) => {
           if (store !== full || (call !== 'add' && call !== 'put')) return;
           asked += 1;
-          // Not at once: something is there already that must not be left.
+          // Not at the first call: some data that must be removed has been written by then.
           if (asked > 3) throw new DOMException('full', 'QuotaExceededError');
         },
       },

@@ -11,7 +11,7 @@ import { LostSchema } from './lost-schema.ts';
 const everything = { ...EVERY_KEY, limit: Infinity, reverse: false };
 const isOfSchema = ({ key }: Row): boolean => isNative(decodeDocumentKey(key).collection);
 
-/** What comes out of a store whose block with the schema is damaged. */
+/** The result of salvaging a store in which the rows that match `isLost` could not be read. */
 async function salvaged(
   memory: SharedMemory,
   isLost: (row: Row) => boolean,

@@ -29,7 +29,7 @@ describeStore('openPackedDatabase() that flushes and merges all the time', (name
   OPEN.packed(`small ${name}`, { limits: SMALL }),
 );
 
-/** Mode and first object store of each that is begun meanwhile, of those that see log or blocks. */
+/** Mode and first object store of each transaction on log or blocks that begins while the body runs. */
 async function transactionsIn(body: () => Promise<void>): Promise<(readonly string[])[]> {
   const begun: (readonly string[])[] = [];
   const after = ({ name }: Call, result: unknown): void => {
@@ -90,7 +90,7 @@ test('a commit that was given another number does not count, and is made again',
   const store = await open(name);
   for (const _ of sequence(4)) await increment(store);
   const { n: _, ...last } = (await partsIn(name)).at(-1) ?? { n: 0, v: new Uint8Array(), c: '' };
-  // As another tab leaves one that came too late.
+  // As left by another tab whose append came too late.
   await inRaw(name, (log) => log.add({ ...last, e: 1 }));
   await increment(store);
   const parts = await partsIn(name);
@@ -122,7 +122,7 @@ test('open() of a stored database takes two transactions, and its head and its l
     expect(await readLock(await open(name))).toBe('open');
   });
   expect(took).toEqual([
-    // Dexie looks at what is declared.
+    // Dexie checks which object stores exist.
     ['readonly', 'commits'],
     ['readwrite', 'commits'],
     ['readonly', 'commits'],
@@ -205,11 +205,11 @@ test('what is stored is read into memory after opening, and pages then read no b
   let reads = 0;
   const countReads = { before: (call: Call) => void (reads += call.store === 'blocks' ? 1 : 0) };
   await withFault(countReads, async () => {
-    // Counted from here on: on a busy machine all is read before open() resolves.
+    // Reads are counted before the database opens: on a busy machine all of them are done before open() resolves.
     const again = await open(name, { idleMs: 20 });
-    // The entries, and the documents, though nobody has asked for one.
+    // Entries and documents are prefetched, although no query has read one.
     await vi.waitUntil(() => reads >= 2, { timeout: 60_000 });
-    // Counted when asked for: the last may still be under way.
+    // A read is counted when it is requested, so the last ones may still be in progress.
     await vi.waitFor(
       async () => {
         reads = 0;
@@ -353,18 +353,18 @@ function signal(): { readonly promise: Promise<void>; readonly resolve: () => vo
   return { promise, resolve: () => resolve() };
 }
 
-/** A native transaction over the log, past the store. */
+/** Runs a native transaction on the log, bypassing the store. */
 async function inRaw<T>(name: string, body: (log: IDBObjectStore) => IDBRequest<T>): Promise<T> {
   return raw(name, 'commits', body);
 }
 
-/** Of the log, without the stamp. */
+/** The parts of the log, without the stamp. */
 const partsIn = (name: string): Promise<StoredPart[]> =>
   inRaw(name, (log) => log.getAll(IDBKeyRange.lowerBound(1)));
 
 const blocksOf = (name: string): Promise<number> => raw(name, 'blocks', (store) => store.count());
 
-/** As another tab would that has flushed what is there, and committed one thing more. */
+/** What another tab does that flushes the log and then appends another commit. */
 const cutLog = (name: string): Promise<unknown> =>
   inRaw(name, (log) => {
     log.delete(IDBKeyRange.lowerBound(2));
