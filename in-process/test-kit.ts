@@ -6,8 +6,8 @@ export interface TestClock {
   /** The current time for databases and hubs that use this clock. */
   now(): Date;
   /**
-   * Sets the time, from which the clock continues: a `Date`, ms since 1970, or a text that `Date` can parse. @throws RangeError when it
-   * is not a valid time
+   * Sets the time, from which the clock continues: a `Date`, ms since 1970, or a text that `Date` can parse.
+   * @throws RangeError when it is not a valid time
    */
   set(time: Date | number | string): void;
   /** Moves the clock forward by the sum of these spans, or back if the sum is negative. */

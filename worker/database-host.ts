@@ -224,7 +224,7 @@ export class DatabaseHost {
 
   /** Closes the database without waiting for running calls. */
   private letGo({ database }: Opened): void {
-    // First, because a file that is still being stored would recreate rows that another tab has deleted.
+    // First, because a file that is still being stored would recreate the database of the files after another tab has deleted it.
     database.sync.files.close();
     this.closing = database.close().catch(report);
   }

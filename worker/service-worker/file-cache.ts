@@ -1,7 +1,7 @@
 /**
- * Caches the files of an app for use without a network. The files are listed in `precache.json`, beside the service worker: `{"version":
- * "…", "files": ["./", …]}`. A new version is fetched completely in the background and is used by the next page load; open pages continue
- * with the previous version.
+ * Caches the files of an app for use without a network. `precache.json`, beside the service worker, lists the files:
+ * `{"version": "…", "files": ["./", …]}`. A new version is fetched completely in the background and is used by the next page load; open
+ * pages continue with the previous version.
  */
 
 interface Precache {

@@ -45,8 +45,8 @@ export const ROWS_LAYOUT: Layout = {
 
 /**
  * The key generator of `commits` numbers the parts of the log. Query log and files are stored as rows; `meta` contains only the stamp.
- * The other object stores are empty. They are declared because Dexie would otherwise add them to databases that lack them when an older
- * version of the app opens one, with yet another version.
+ * The other object stores are empty. They are declared because older versions of the app declare them: if they were missing, Dexie would
+ * add them when such a version opens the database, and so raise the database's version.
  */
 export const PACKED_LAYOUT: Layout = {
   kind: 'packed',
