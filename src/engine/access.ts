@@ -1,4 +1,4 @@
-/** Door of the room `access`: who asks, what they may do, secrets and passwords. */
+/** Exports of `access/` for other folders: authentication, permissions, secrets and passwords. */
 export { looksLikeAccessToken } from './access/access-token.ts';
 export { authenticate, authenticationContext } from './access/authenticate.ts';
 export { permissionsOf } from './access/caller-permissions.ts';

@@ -1,4 +1,4 @@
-/** Door of the room `catalog`: schema objects, databases and refs. */
+/** Exports of `catalog/` for other folders: schema objects, databases and refs. */
 export { databaseByGlobalId, databasesBelow, ROOT_DATABASE } from './catalog/databases.ts';
 export { collectionRef } from './catalog/definitions.ts';
 export type {

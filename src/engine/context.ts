@@ -1,4 +1,4 @@
-/** Door of the room `context`: what one query carries. */
+/** Exports of `context/` for other folders: the context of one query. */
 export type { AccessRequest, Permissions } from './context/access-request.ts';
 export { timedOut } from './context/time-over.ts';
 export { isBuiltinRole } from './context/caller.ts';

@@ -1,4 +1,4 @@
-/** Door of the room `documents`: documents and their rows. */
+/** Exports of `documents/` for other folders: documents and their rows. */
 export { fieldsOf, isExpired, keyOf, liveVersion } from './documents/documents.ts';
 export { SEQUENCES } from './documents/id-sequences.ts';
 export { bodyOf } from './documents/stored-values.ts';

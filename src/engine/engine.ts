@@ -1,4 +1,7 @@
-/** The engine of one store: what worker, hub and tests make one of, and what it offers them. What it needs: `context/host.ts`. */
+/**
+ * Creates the engine of one store for its host (worker, hub or tests), and declares what an engine offers. For what it needs from the host,
+ * see `context/host.ts`.
+ */
 import { QueryFailure, Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { parseQuery } from '../query/parse.ts';
@@ -31,16 +34,19 @@ import { verifyStore } from './jobs/verify.ts';
 
 export type { BuildProgress };
 
-/** Queries and other work as parts of transactions: for who adds something to what a query does, in the same commit. */
+/** Executes queries inside transactions of the caller, for code that must commit something else together with a query. */
 export interface Transactions {
   read<T>(body: TransactionBody<T>, options?: ReadFreshness): Promise<Transacted<T>>;
   /** Settles when the commit is durable, or at once when nothing was written. */
   write<T>(body: TransactionBody<T>, inLine?: InLine): Promise<Transacted<T>>;
-  /** Reads the text of a query, for `plan`. Undefined: it is short, `plan` does it at once. */
+  /** Parses a long query text, for `plan`. Undefined: the text is short, and `plan` parses it at once. */
   readLong(
     request: Pick<QueryRequest, 'query' | 'apiVersion'>,
   ): Promise<QueryPlan['parsed']> | undefined;
-  /** What all executions of a query share. `ids`: the first it generates; `moreIds`: those after them, by how many came before, in what runs with the caller's own permissions. */
+  /**
+   * Creates what all executions of a query share. `ids` are the first ids that the query generates. `moreIds` makes the ids after them,
+   * from the number of ids before; it is used only where the query runs with the caller's own permissions.
+   */
   plan(
     request: QueryRequest,
     given?: Partial<Pick<QueryPlan, 'impersonation' | 'now' | 'parsed'>> & {
@@ -48,32 +54,32 @@ export interface Transactions {
       readonly moreIds?: (index: number) => bigint;
     },
   ): QueryPlan;
-  /** One execution; what it reads is limited, whatever else the body reads. @throws Suspended, Refusal */
+  /** Executes the query once. The reads of the query are limited, those of the rest of the body are not. @throws Suspended, Refusal */
   execute(plan: QueryPlan, input: BodyInput): BodyResult<QueryExecution>;
   answer(plan: QueryPlan, executed: Transacted<QueryExecution>): QueryAnswer;
-  /** The answer to what an execution threw; what is no refusal is thrown again. */
+  /** Turns what an execution threw into an answer. Throws it again if it is not a `Refusal`. */
   refused(plan: Pick<QueryPlan, 'request' | 'started'>, reason: unknown): QueryAnswer;
 }
 
 export interface Engine {
   readonly transactions: Transactions;
   query(request: QueryRequest): Promise<QueryAnswer>;
-  /** The identity behind a secret, or undefined when it opens nothing. */
+  /** The credential that belongs to a secret. Undefined if the secret is not valid. */
   authenticate(secret: string): Promise<Credential | undefined>;
-  /** What a secret entitles to at present, or undefined when it opens nothing. */
+  /** The present entitlements of a secret. Undefined if the secret is not valid. */
   entitlements(secret: string): Promise<Entitlements | undefined>;
-  /** Commits of this engine, after they are durable. Returns the way to stop. */
+  /** Calls the listener for each commit of this engine, once it is durable. Returns a function that removes the listener. */
   onCommit(listener: (notice: CommitNotice) => void): () => void;
-  /** Another engine on the same store has committed: forget what it changed. */
+  /** To be called when another engine on the same store has committed: drops what it changed from the cache. */
   applyCommit(notice: CommitNotice): void;
-  /** Progress of index builds; resolves when none is left. */
+  /** Builds the indexes that are incomplete. Resolves when none is left. */
   buildIndexes(onProgress?: (progress: BuildProgress) => void): Promise<void>;
   /**
-   * Removes what had expired at the last commit (history, documents with a `ttl`, contents of deleted collections, indexes and
-   * databases) in small commits of its own; resolves when nothing of it is left. No answer changes.
+   * Removes data that had expired at the last commit (history, documents with a `ttl`, contents of deleted collections, indexes and
+   * databases), in small commits. Resolves when none is left. Answers of queries do not change.
    */
   collectExpiredData(onProgress?: (progress: SweepProgress) => void): Promise<void>;
-  /** Walks everything and says what is wrong. Empty: nothing. */
+  /** Checks the whole store and returns a message for each problem found. */
   verify(onProgress?: (checked: number) => void): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -166,7 +172,7 @@ async function answerQuery(request: QueryRequest, host: QueryHost): Promise<Quer
     let run = await execute();
     while (run.value.meters.past > (run.committed ?? run.head)) {
       const moving = movingHead(run.value.meters.past);
-      // On a copy, the past is the hub's.
+      // On a copy, past times are times of the hub, so the head of the copy must not move.
       if (view || !(await transactor.write(moving).catch(unlessFull))) break;
       run = await execute();
     }
@@ -180,23 +186,23 @@ async function answerQuery(request: QueryRequest, host: QueryHost): Promise<Quer
 }
 
 /**
- * What a query has read at a past time must stay, so no later commit may be of that time or before: the head moves there. Only of
- * times after the last commit, so it is rare. See docs/decisions/0005-commits.md.
+ * A write that moves the head to `ts`. What a query has read as of a past time must stay true, so no later commit may have that time or an
+ * earlier one. This is only necessary for times after the last commit, so it is rare. See docs/decisions/0005-commits.md.
  */
 const movingHead =
   (ts: Micros): TransactionBody<void> =>
   ({ writer, head }) => {
-    // A commit is made of writes: nothing is there to be deleted.
+    // A commit needs at least one write. No row has this key, so the deletion has no effect.
     if (head < ts) writer.delete('sync', HEAD.key);
     return { value: undefined, ts };
   };
 
-/** A full store can be read all the same, to get out what is there. */
+/** Ignores a full store: it must stay readable, so that users can get their data out. */
 function unlessFull(reason: unknown): void {
   if (!isOutOfRoom(reason)) throw reason;
 }
 
-/** Without a valid secret a long text is not parsed. @throws Refusal */
+/** Parses a long text only if the secret is valid. @throws Refusal */
 async function readForKnown(
   request: QueryRequest,
   { options, transactor, transactions }: QueryHost,
@@ -215,6 +221,6 @@ function failureIn(reason: unknown): QueryFailure {
 const READ_ONLY =
   'This database is a copy of a hub’s database. Write with the client of its sync (`sync.client`).';
 
-/** By the text of the query and the place of the call; whether it does is another matter. */
+/** Whether the query's text and its transport allow a write. The query may still write nothing. */
 export const mayWrite = ({ request, parsed }: QueryPlan): boolean =>
   request.allows === 'write' && !(parsed instanceof QueryFailure) && parsed.effect === 'write';

@@ -1,4 +1,4 @@
-/** What an engine needs from its host, and the words that both use: queries, answers, commits. */
+/** What an engine needs from its host, and the types that both use: requests, answers and commit notices. */
 export type {
   AccessTokenPort,
   CommitNotice,

@@ -1,4 +1,4 @@
-/** Door of the room `session`: a query as a part of a transaction of somebody else. */
+/** Exports of `session/` for other folders: executing a query inside a transaction of the importing code. */
 export {
   detailedBody,
   errorBody,

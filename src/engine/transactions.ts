@@ -1,4 +1,4 @@
-/** Door of the room `transactions`: bodies of transactions, the head, the log of changes. */
+/** Exports of `transactions/` for other folders: transaction bodies, the head and the change log. */
 export { changeKey, readChanges } from './transactions/change-log.ts';
 export type { LoggedChange } from './transactions/change-log.ts';
 export type {

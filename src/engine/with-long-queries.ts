@@ -1,4 +1,4 @@
-/** Queries that take longer than a turn are executed elsewhere, so that they hold up nobody here. */
+/** Hands queries that take longer than a turn over to another engine, so that they do not block others here. */
 import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { TurnOver } from '../query/turn-over.ts';
@@ -7,7 +7,7 @@ import type { Engine } from './engine.ts';
 
 type ArrivedQuery = Parameters<LongQueries['execute']>[0];
 
-/** The same engine, but for its queries. */
+/** Returns the engine with another `query`. */
 export function withLongQueries(
   engine: Engine,
   longQueries: LongQueries,
@@ -16,7 +16,7 @@ export function withLongQueries(
   const { transactions } = engine;
   const { textCharsMax = LIMITS.sliceChars } = longQueries;
 
-  /** Without a valid secret a long text is not parsed, here or there. */
+  /** A long text is parsed, here or in the other engine, only if the secret is valid. */
   const executeLong = async (request: ArrivedQuery): Promise<QueryAnswer> => {
     const { secret } = request;
     if (secret === undefined || !(await engine.authenticate(secret)))

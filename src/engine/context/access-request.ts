@@ -1,12 +1,12 @@
-/** Access requests: what a query is about to do, as far as permissions can deny it. Spec: auth 3.2. */
+/** Access requests: actions of a query that permissions can deny. Spec: auth 3.2. */
 import type { ActionName, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
 import type { FunctionDefinition, IndexDefinition } from '../catalog/definitions.ts';
 
-/** Something a query is about to do. Rows of the table in auth 3.2. */
+/** An action that a query is about to take. The variants are the rows of the table in auth 3.2. */
 export type AccessRequest =
-  /** Of a document, or of a native collection as a set (`keys()`: the ref of the collection). */
+  /** `ref`: a document, or a native collection as a set (for `keys()`, the ref of the collection). */
   | { readonly action: 'read' | 'history_read' | 'delete'; readonly ref: Ref }
-  /** `match`; and whether its documents are shown without a check of each. */
+  /** `read_index`: whether `match` may read the index. `read_all_of_index`: whether its documents are shown without checking each. */
   | {
       readonly action: 'read_index' | 'read_all_of_index';
       readonly index: IndexDefinition;
@@ -16,7 +16,7 @@ export type AccessRequest =
   | { readonly action: 'read_entry'; readonly ref: Ref; readonly index: IndexDefinition }
   /** Whether `documents(collection)` is shown without a check of each document. */
   | { readonly action: 'read_all_of_collection'; readonly collection: Ref }
-  /** Nulls may be in `data`: predicates see none. */
+  /** `data` may contain nulls. Predicates do not see them. */
   | { readonly action: 'create'; readonly collection: Ref; readonly data: ObjectValue }
   | {
       readonly action: 'create_with_id';
@@ -38,9 +38,9 @@ export type AccessRequest =
       readonly kind: ActionName;
       readonly data: ObjectValue;
     }
-  /** Whether a role has a rule for it, whatever the rule says of this document. */
+  /** Whether a role has any rule for this action, whatever the rule decides about this document. */
   | { readonly action: 'has_rule'; readonly rule: 'write' | 'delete'; readonly ref: Ref }
-  /** Change a password without knowing it, or set a hash of one. Spec: auth 2.1. */
+  /** Change a password without knowing the old one, or set a password hash. Spec: auth 2.1. */
   | { readonly action: 'set_any_password' }
   | { readonly action: 'call'; readonly function: FunctionDefinition; readonly argument: Value };
 
@@ -48,8 +48,8 @@ export interface Permissions {
   /** @throws Suspended */
   may(request: AccessRequest): boolean;
   /**
-   * Of a document that it has just let be read: whether it lets all of that collection be read, whatever is in them and whatever the rest
-   * of the query does.
+   * Called for a document that may be read. Whether all documents of its collection may be read, whatever they contain and whatever else
+   * the query does.
    */
   readsAllBeside?(ref: Ref): boolean;
 }

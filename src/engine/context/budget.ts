@@ -1,4 +1,4 @@
-/** What a query may do: evaluation steps, work, and time. Spec: values 12, auth 4.5 (`computeOps`). */
+/** Limits of a query: evaluation steps, work and time. Spec: values 12, auth 4.5 (`computeOps`). */
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Micros } from '../../values/value.ts';
@@ -6,51 +6,51 @@ import { TurnOver } from '../../query/turn-over.ts';
 import { timedOut } from './time-over.ts';
 
 const STEPS_PER_OP = 50;
-/** The clock is read once in so many steps, and in so many units of work. */
+/** The clock is read after this many steps, and after this many units of work. */
 const STEPS_BETWEEN_LOOKS = 1024;
 const WORK_BETWEEN_LOOKS = 5_000_000;
-/** In a short turn it is read more often. */
+/** Units of work between two readings of the clock, for each ms of a turn: short turns need more frequent readings. */
 const WORK_OF_TURN_MS = 250_000;
 
-/** What evaluation is charged to. */
+/** Counts the cost of an evaluation. */
 export interface Steps {
-  /** @throws Refusal `bad request` past the steps allowed, `time out` past the time of the query */
+  /** @throws Refusal `bad request` after too many steps, `time out` after the time limit of the query */
   charge(steps: number): void;
   /**
-   * Work that is about to be done, beside the steps that call for it.
-   * @throws Refusal `bad request` for too much at once or in all, `time out` past the time of the query
+   * Charges work before it is done, in addition to the steps of the calls that cause it.
+   * @throws Refusal `bad request` for too much work in one call or in total, `time out` after the time limit of the query
    */
   spend(units: number): void;
-  /** The query has done all that it may: it fails, whatever caught the refusal. */
+  /** The query has used up its work limit. It fails even if code caught the refusal. */
   readonly isSpent: boolean;
 }
 
 type WorkLimits = { readonly [Name in 'queryWork' | 'callWork']: number };
 
-/** Not all of `LIMITS`, which bundles would then hold as an object. */
+/** Not `LIMITS` itself: bundles would then contain it as a whole object. */
 const WORK_LIMITS: WorkLimits = { queryWork: LIMITS.queryWork, callWork: LIMITS.callWork };
 
-/** Of work that bounds its own steps. */
+/** For internal work that limits its own steps. */
 export const NO_WORK_LIMITS: WorkLimits = { queryWork: Infinity, callWork: Infinity };
 
-/** Of work that other limits bound: it is charged in whole, up to what a call may take, and never refused for being too much at once. */
+/** For work that other limits bound: charges all of it up to the limit of one call, so that it is never refused as too much at once. */
 export const boundedWork = (units: number): number => Math.min(units, LIMITS.callWork);
 
-/** Of a query. */
+/** The budget of one query. */
 export class Budget implements Steps {
   private turnEnd: Micros = Infinity;
   private steps = 0;
   private nextLook = STEPS_BETWEEN_LOOKS;
   private workBetweenLooks = WORK_BETWEEN_LOOKS;
   private workUntilLook = WORK_BETWEEN_LOOKS;
-  /** Up to the last look. */
+  /** Units of work up to the last reading of the clock. */
   private spent = 0;
   private readonly clock: () => Micros;
   private readonly deadline: Micros;
   private readonly timeoutMs: number;
   private readonly limits: WorkLimits;
 
-  /** @param started when the query came, by the same clock */
+  /** @param started when the query arrived, by the same clock */
   constructor(
     clock: () => Micros,
     started: Micros,
@@ -73,7 +73,7 @@ export class Budget implements Steps {
     this.requireTime();
   }
 
-  /** It is no step of the query: how many there are would tell of documents that are not shown. */
+  /** Work does not count as steps: callers are shown the number of steps, which would then reveal how many hidden documents there are. */
   spend(units: number): void {
     this.workUntilLook -= units;
     if (this.workUntilLook <= 0) this.lookAtWork(units);
@@ -83,10 +83,13 @@ export class Budget implements Steps {
     return this.spent > this.limits.queryWork;
   }
 
-  /** More than a call may take is more than there is between two looks. */
+  /**
+   * Called when the work since the last reading of the clock is used up. `callWork` exceeds that amount, so a call over its limit always
+   * gets here.
+   */
   private lookAtWork(units: number): void {
     if (units > this.limits.callWork) {
-      // It is not done.
+      // The call is rejected, so its work is not counted.
       this.workUntilLook += units;
       throw exceeded('A call', LIMITS.callWork, WORK);
     }
@@ -96,14 +99,17 @@ export class Budget implements Steps {
     if (this.isSpent) throw exceeded('Query', LIMITS.queryWork, WORK);
   }
 
-  /** @param aheadMicros what is about to be done takes. @throws Refusal, TurnOver */
+  /**
+   * @param aheadMicros expected duration of the work that is about to begin
+   * @throws Refusal, TurnOver
+   */
   private requireTime(aheadMicros = 0): void {
     const now = this.clock();
     if (now > this.deadline) throw timedOut(this.timeoutMs);
     if (now + aheadMicros > this.turnEnd) throw new TurnOver();
   }
 
-  /** From now on: at its end, evaluation ends too. */
+  /** Starts a turn. When it ends, the evaluation throws `TurnOver`. */
   limitTurn(ms: number): void {
     this.turnEnd = this.clock() + ms * 1000;
     this.workBetweenLooks = Math.min(WORK_BETWEEN_LOOKS, Math.max(1, ms) * WORK_OF_TURN_MS);
@@ -120,20 +126,20 @@ const exceeded = (what: string, limit: number, unit: string): Refusal =>
 
 const WORK = 'units of work';
 
-/** One evaluation of a predicate may take so many steps, those of functions it calls included. */
+/** Most steps of one evaluation of a predicate, including the functions that it calls. */
 const ISOLATED_STEPS_MAX = 20_000;
-/** And its calls so much work. */
+/** Most work of the calls in one evaluation of a predicate. */
 const ISOLATED_WORK_MAX = 30_000_000;
-/** What setting one up takes, and each of its steps. */
+/** Work charged for setting up a predicate, and for each of its steps. */
 const PREDICATE_WORK = 8_000;
 const ISOLATED_STEP_WORK = 1_000;
 const ISOLATED_STEPS_BETWEEN_LOOKS = 256;
 
-/** Of one predicate after another. */
+/** The budget of predicates, which are evaluated one after the other. Their cost is charged to the query as work. */
 export class IsolatedBudget implements Steps {
   private steps = 0;
   private nextLook = ISOLATED_STEPS_BETWEEN_LOOKS;
-  /** Of the steps. */
+  /** Number of steps already charged to the parent as work. */
   private charged = 0;
   private spent = 0;
   private readonly parent: Steps;
@@ -142,7 +148,7 @@ export class IsolatedBudget implements Steps {
     this.parent = parent;
   }
 
-  /** The next predicate. */
+  /** Starts the next predicate. */
   begin(): void {
     const work = PREDICATE_WORK + this.uncharged;
     this.steps = 0;
@@ -166,7 +172,7 @@ export class IsolatedBudget implements Steps {
     return (this.steps - this.charged) * ISOLATED_STEP_WORK;
   }
 
-  /** Predicates below predicates: all of them are work of the outermost, so that they come to an end. */
+  /** The work of nested predicates also counts for the outermost predicate, so that nesting is bounded. */
   spend(units: number): void {
     this.spent += units;
     if (this.spent > ISOLATED_WORK_MAX) throw exceeded('Predicate', ISOLATED_WORK_MAX, WORK);

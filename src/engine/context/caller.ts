@@ -6,25 +6,25 @@ export type BuiltinRole = 'admin' | 'server' | 'server-readonly' | 'client';
 
 export interface Caller {
   readonly label: CredentialLabel;
-  /** Where its queries run. */
+  /** The database in which the caller's queries run. */
   readonly database: DatabaseId;
   /** Names from the root of this store down to `database`. */
   readonly path: readonly string[];
   readonly role: Credential['role'];
-  /** Roles given to the secret itself, in `database`. Those by membership of the identity come on top. */
+  /** Roles given to the secret itself, in `database`. Roles by membership of the identity are not included. */
   readonly roles: readonly Ref[];
-  /** The key or token; none for the root secret. */
+  /** The document of the key or token. Undefined for the root secret. */
   readonly document: Ref | undefined;
   readonly identity: Ref | undefined;
-  /** A token from `login`, not a key acting as a document. */
+  /** The credential is a token from `login`, not a key that acts as a document. */
   readonly isToken: boolean;
-  /** Whether it may read the document of its identity when no role says so. */
+  /** Whether the caller may read its identity document although no role allows it. */
   readonly readsOwnDocument?: boolean;
-  /** Of a token of an identity provider. */
+  /** Set when the credential is a token of an identity provider. */
   readonly grant?: AccessGrant | undefined;
 }
 
-/** The holder of the root secret, or the engine at its own work. */
+/** The holder of the root secret, or the engine itself during background work. */
 export const rootCaller = (database: DatabaseId): Caller => ({
   label: { kind: 'root', id: '0' },
   database,
@@ -38,9 +38,9 @@ export const rootCaller = (database: DatabaseId): Caller => ({
 
 export interface AccessGrant {
   readonly claims: ObjectValue;
-  /** When the token ends. */
+  /** When the token expires. */
   readonly until: Micros;
-  /** Roles beside those of the caller, for whose predicates the claims are the argument. */
+  /** Additional roles, each held only if its predicate returns true for the claims. */
   readonly conditional: readonly { readonly role: Ref; readonly predicate: Lambda }[];
 }
 

@@ -1,4 +1,4 @@
-/** What one query carries through every part of the engine. Created for each execution. */
+/** The context of one query, passed through every part of the engine. Each execution of the query creates a new one. */
 import type { ApiVersion, ReadTime } from '../../query/session.ts';
 import type { PasswordAttempt, Reader, Writer } from '../../store/reader.ts';
 import type { DatabaseId, Lambda, Micros, Value } from '../../values/value.ts';
@@ -8,25 +8,25 @@ import type { Meters } from './meters.ts';
 import type { Permissions } from './access-request.ts';
 import type { Schema } from '../catalog/schema.ts';
 
-/** Recorded inputs: the same in every execution of one query, in the order requested. */
+/** Recorded inputs of one query. Each execution of the query gets the same values, in the order in which it asks for them. */
 export interface Inputs {
-  /** A fresh document id: positive, later ones greater. */
+  /** A new document id: positive, and greater than those before it. */
   readonly newId: () => bigint;
-  /** One that nobody has brought along with the query. */
+  /** A new id that is always generated here, also when the query came with ids of its own. */
   readonly newOwnId: () => bigint;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Of a write that may be executed again elsewhere: the token in use may be another one there. */
+  /** Set for writes that another host may execute again, where the caller may use another token: `logout` calls it, and it throws. */
   readonly refuseLogout?: () => never;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
   /** The audience that tokens of identity providers name for the root database. */
   readonly rootAudience: string | undefined;
-  /** Whether the keys of such tokens may be published at an address that is not https. */
+  /** Whether an identity provider may publish its keys at this address although it is not https. */
   readonly mayFetch: ((uri: string) => boolean) | undefined;
   /** @throws Suspended */
   readonly hash: (password: string) => string;
   /**
-   * `hash` undefined: no such account; the same work, false.
-   * @throws Suspended; Refusal `too many requests` after too many wrong ones
+   * Whether the password matches the hash. If `hash` is undefined (no such account), the result is false after the same amount of work.
+   * @throws Suspended; Refusal `too many requests` after too many wrong passwords
    */
   readonly verify: (
     password: string,
@@ -35,58 +35,61 @@ export interface Inputs {
   ) => boolean;
 }
 
-/** Function values, which only the query room can read and apply; `apply` and `isolated` belong to one session. */
+/** Operations on function values (lambdas). Only `src/query/` can parse and apply them. `apply` and `isolated` belong to one session. */
 export interface Lambdas {
-  /** Parses the inside of a stored `@query`. */
+  /** Parses the contents of a stored `@query`. */
   readonly parse: (wire: string, apiVersion: string) => Lambda;
-  /** All that its body may do, calls of functions included. */
+  /** The strongest effect that the body can have, including the functions that it calls. */
   readonly effectOf: (lambda: Lambda) => 'pure' | 'read' | 'write';
-  /** Applies a function of one argument, under an effect limit; it reads at `time`, the present unless given. @throws Suspended, QueryFailure */
+  /**
+   * Applies a function of one argument, which may do no more than `limit`. It reads at `time`, by default the present.
+   * @throws Suspended, QueryFailure
+   */
   apply(lambda: Lambda, argument: Value, limit: 'pure' | 'read', time?: ReadTime): Value;
-  /** Opens an isolated evaluation: other permissions, read-only, outside the limits and meters of the query. */
+  /** Opens an isolated evaluation: read-only, with its own permissions, limits and meters. */
   isolated(parts: IsolatedParts): ApplyIsolated;
 }
 
-/** What an isolated evaluation has instead of the query's own. */
+/** The parts of the context that an isolated evaluation replaces. */
 export interface IsolatedParts extends Partial<Pick<EngineContext, 'reader' | 'schema'>> {
   readonly permissions: Permissions;
-  /** Whose names it uses. */
+  /** The database in which names are resolved. */
   readonly database: DatabaseId;
 }
 
 /** @throws Suspended, QueryFailure, Refusal */
 export type ApplyIsolated = (lambda: Lambda, argument: Value) => Value;
 
-/** Another context is enough to make one of. */
+/** What a context is created from. An existing context qualifies, so a context can be derived from another. */
 export type ContextParts = Omit<EngineContext, 'database' | 'permissions' | 'lambdas'>;
 
-/** Permissions need the context: their predicates read. */
+/** Creates the permissions of a context. They need the context because their predicates read documents. */
 export type PermissionsIn = (context: EngineContext) => Permissions;
 
 export interface EngineContext {
-  /** The present: what is committed, and this query's own writes. The same object as `writer` when there is one. */
+  /** Reads the present state: committed data and this query's own writes. It is the same object as `writer` if there is a writer. */
   readonly reader: Reader;
   readonly writer: Writer | undefined;
   /** The database the query runs in. */
   readonly database: DatabaseId;
-  /** The present: expiry, permissions, and `Now()` unless `now` is set. */
+  /** The time of the present state: for expiry and permissions, and for `Now()` unless `now` is set. */
   readonly snapshot: Micros;
-  /** `Now()` of a query that was made elsewhere. */
+  /** `Now()` of a query that was made elsewhere, for example on a device. Undefined: `snapshot`. */
   readonly now: Micros | undefined;
-  /** Valid time of what this query writes: later than every commit before it, and than `snapshot`. */
+  /** Valid time of the versions that this query writes: later than `snapshot` and all earlier commits. */
   readonly commitTs: Micros;
   readonly apiVersion: ApiVersion;
   readonly caller: Caller;
   readonly inputs: Inputs;
   readonly meters: Meters;
-  /** Schema of a database as it is now, this query's own changes included; `byName` look-ups ignore those. @throws Suspended */
+  /** The present schema of a database, with this query's own changes. Its `byName` ignores those changes. @throws Suspended */
   readonly schema: (database: DatabaseId) => Schema;
-  /** Documents whose past this query has rewritten (`insert`, `remove`): keys. */
+  /** Keys of the documents whose history this query has changed (with `insert` or `remove`). */
   readonly rewritten: Set<string>;
-  /** Called when the query has been evaluated: what it leaves has to be valid, not each step on the way. @throws QueryFailure */
+  /** Checks that run after the query has been evaluated, because only its final state must be valid. @throws QueryFailure */
   readonly atEnd: (() => void)[];
   readonly lambdas: Lambdas;
-  /** The caller's, or those of the role of the function being called. */
+  /** The permissions of the caller, or those of the role of the user-defined function that is being called. */
   readonly permissions: Permissions;
 }
 
@@ -96,7 +99,7 @@ export function createContext(
   permissionsIn: PermissionsIn,
   lambdas: Lambdas,
 ): EngineContext {
-  // Every member is written out, here and where parts are made: of a copy with more added to it, V8 makes a shape of its own each time.
+  // All members are listed, here and where `parts` is built: if members were added to a copy, V8 would create a new hidden class each time.
   const context: Omit<EngineContext, 'permissions'> & { permissions: Permissions } = {
     reader: parts.reader,
     writer: parts.writer,
@@ -120,16 +123,16 @@ export function createContext(
 
 const NOTHING_YET: Permissions = { may: () => false };
 
-/** What reading a document takes, also before the caller is authenticated. */
+/** The part of the context that is needed to read documents. It exists before the caller is authenticated. */
 export type StoreContext = Pick<EngineContext, 'reader' | 'snapshot' | 'schema'>;
 
-/** What authenticating a caller takes. */
+/** What is needed to authenticate a caller. */
 export interface AuthenticationContext extends StoreContext {
   readonly lambdas: Pick<Lambdas, 'parse'>;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
   readonly rootSecret: EngineOptions['rootSecret'];
   readonly rootAudience: string | undefined;
   readonly ownDocument: EngineOptions['ownDocument'];
-  /** Whether a key published at the address has signed the token. @throws Suspended */
+  /** Whether the token was signed with a key published at `jwksUri`. @throws Suspended */
   readonly isSigned: (token: string, jwksUri: string) => boolean;
 }

@@ -1,4 +1,7 @@
-/** What an engine needs from its host, and the words that both use: queries, answers, commits. What it offers: `engine.ts`. */
+/**
+ * What an engine needs from its host, and the types that both use: requests, answers and commit notices. For what an engine offers, see
+ * `engine.ts`.
+ */
 import type { MissingSet, QueryMetrics } from '../../answers.ts';
 import type { Key } from '../../codec/key.ts';
 import type { Fault, RefusalCode } from '../../errors.ts';
@@ -20,149 +23,172 @@ export interface EngineOptions {
   readonly store: Store;
   /** Wall clock, µs. */
   readonly clock: () => Micros;
-  /** µs that have passed since some moment, whatever is done to the wall clock: where users can set it. */
+  /** Monotonic clock, µs since an arbitrary moment. For hosts where users can change the wall clock. */
   readonly elapsed?: () => Micros;
-  /** Fresh random bytes: ids, salts of secrets. */
+  /** Returns new random bytes, for ids and the salts of secrets. */
   readonly random: (bytes: number) => Uint8Array;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
   /**
-   * bcrypt, run outside every transaction. `hash` undefined: no such account; do the same work and answer false. `address`: whence the
-   * password came, if it is known.
+   * bcrypt, executed outside all transactions. If `hash` is undefined (no such account), `verify` does the same work and returns false.
+   * `address` is the network address that the password came from, if known.
    */
   readonly passwords: {
     hash(password: string, cost: number): Promise<string>;
     verify(password: string, hash: string | undefined, address?: string): Promise<boolean>;
   };
   readonly hashCost: number;
-  /** Who may read the document of a token: the token itself (unless given), or only whom a role lets. */
+  /**
+   * Who may read the identity document of a token: `readable` (the default) lets the token itself, `by role` only callers whose role allows
+   * it.
+   */
   readonly ownDocument?: 'readable' | 'by role';
-  /** Tokens made by others (JWT). Without it they open nothing. */
+  /** Accepts tokens of identity providers (JWT). If undefined, they are not valid credentials. */
   readonly accessTokens?: AccessTokenPort;
   readonly durability: Durability;
-  /** Secret with admin rights on the root database, or its hash (`hashOfRootSecret`) where it must be kept; never stored by the engine. */
+  /**
+   * Secret with admin rights on the root database, or its hash (`hashOfRootSecret`) for hosts that must store it. The engine never stores
+   * it.
+   */
   readonly rootSecret: string | { readonly hash: string };
-  /** Name logged and answered as region group. */
+  /** The region group that logs and answers name. */
   readonly regionGroup: string;
-  /** Gives the event loop a turn between slices of background work. */
+  /** Yields to the event loop between slices of background work. */
   readonly pause: () => Promise<void>;
-  /** So long writes that share a commit are evaluated at one go, if not for `GROUP_MICROS`: shorter groups are more commits. */
+  /** How long writes that share a commit are evaluated without yielding, µs. Default: `GROUP_MICROS`. A shorter time means more commits. */
   readonly groupMicros?: Micros;
-  /** Most that one fetch brings, if less than `LIMITS.fetchBytes`: between fetches, others have their turn. */
+  /** Most bytes that one fetch reads, if less than `LIMITS.fetchBytes`. Other transactions can run between fetches. */
   readonly fetchBytes?: number;
-  /** Reads the text of a query that is longer than `LIMITS.sliceChars` (`longTextReader`); without it, every text is read at once. */
+  /**
+   * Parses query texts that are longer than `LIMITS.sliceChars` (see `longTextReader`). If undefined, every text is parsed synchronously.
+   */
   readonly readLong?: (text: string, apiVersion: ApiVersion) => Promise<Node>;
-  /** Keep, for each commit, which documents it changed: what a hub needs to bring devices up to date. */
+  /** Whether to log which documents each commit changed. A hub needs the log to send changes to devices. */
   readonly logsChanges?: boolean;
-  /** What queries see instead of what is stored, where that is a copy with writes of its own on top. */
+  /** What queries see in place of the stored data, when the store is a device's copy with pending writes on top. */
   readonly view?: View;
-  /** Makes the list of writes that wait for a commit; as they came, when left out. */
+  /** Creates the list of writes that wait for a commit. Default: an array, so first in, first out. */
   readonly makeWaiting?: <T extends InLine>() => WaitingList<T>;
-  /** How long cached facts stay valid without asking the store; 'never' outside a lease. */
+  /** While the lease is held, cached data is valid without reading the store. If undefined, it never is. */
   readonly lease?: Lease;
 }
 
-/** Another engine on the same store, which holds up nobody: for queries that take long, and those whose text is longer than `LIMITS.sliceChars`. */
+/**
+ * Another engine on the same store, in a thread or worker of its own, so that it blocks nobody. It executes queries that take long, and
+ * queries whose text is longer than `LIMITS.sliceChars`.
+ */
 export interface LongQueries {
-  /** When the query may begin here; undefined: now. */
+  /** Resolves when the query may begin here. Undefined: it may begin at once. */
   whenFree(request: QueryRequest): Promise<void> | undefined;
-  /** How long the query may be evaluated here, in the execution that begins, before it goes there. @param evaluatedMs in those before */
+  /**
+   * How long the execution that begins now may be evaluated here before the query is handed over to the other engine, ms.
+   * @param evaluatedMs how long earlier executions of the query were evaluated
+   */
   turnMs(request: QueryRequest, evaluatedMs?: number): number;
-  /** How long the query was evaluated here, each time. */
+  /** Records how long one execution of the query was evaluated here, ms. */
   recordTime?(request: QueryRequest, ms: number): void;
-  /** In which database its credential acts, told with its answer. */
+  /** Records the database of the query's credential, which is known once it is answered. */
   recordDatabase?(request: QueryRequest, path: readonly string[]): void;
-  /** As `turnMs`, of queries that may write; `turnMs` if not given. */
+  /** Replaces `turnMs` for queries that may write. */
   readonly writeTurnMs?: number;
-  /** A longer text goes there unread; `LIMITS.sliceChars` if not given. */
+  /** Longer query texts are handed over without being parsed here. Default: `LIMITS.sliceChars`. */
   readonly textCharsMax?: number;
-  /** Executes it from its start. @throws Refusal */
+  /** Executes the query from its start. @throws Refusal */
   execute(request: QueryRequest & { readonly arrived: Micros }): Promise<QueryAnswer>;
 }
 
-/** Where a caller waits among others. */
+/** The waiting line of a caller. */
 export interface Line {
   readonly name: string;
-  /** Of such lines, which have one share together. */
+  /** Lines of the same group have one share of the capacity together. */
   readonly group: string;
 }
 
 export interface InLine {
-  /** Whose it is, where callers take turns. */
+  /** The caller's line, on hosts where callers take turns. */
   readonly line?: Line | undefined;
 }
 
-/** What an array does. Another list may have its own order, but for those of one line. */
+/**
+ * The methods of an array that the commit queue uses. Another implementation may order entries differently, but must keep the order within
+ * each line.
+ */
 export interface WaitingList<T> {
   readonly length: number;
   push(one: T): unknown;
-  /** What was taken, and waits again. */
+  /** Puts back entries that were taken and must wait again. */
   unshift(...some: readonly T[]): unknown;
-  /** Takes the first of them. */
+  /** Removes the first `count` entries and returns them. */
   splice(from: 0, count: number): T[];
 }
 
 export interface Lease {
-  /** A number while nobody else can commit, another each time that this begins; undefined: somebody can. */
+  /** A number while nobody else can commit, and undefined otherwise. Each time that the lease is acquired, the number is a new one. */
   readonly term: () => number | undefined;
-  /** It cannot be revoked: while it is held, the cache is valid for the next transaction too. */
+  /** The lease cannot be revoked. While it is held, the cache is also valid for the next transaction. */
   readonly isPermanent?: boolean;
 }
 
-/** The engine keeps the keys, checks claims and times; the host fetches, and knows the signatures. */
+/**
+ * The host's part of checking tokens of identity providers: fetching keys and verifying signatures. The engine caches the keys and checks
+ * claims and times.
+ */
 export interface AccessTokenPort {
-  /** The key set (JWKS, JSON text) published at the address. Rejects when it cannot be had now. */
+  /** Fetches the key set (JWKS, as JSON text) published at the address. Rejects if it is unavailable. */
   fetchKeys(uri: string): Promise<string>;
-  /** Whether a key of the set has signed it. `unknown key`: by one that is not in it. */
+  /** Whether the token was signed with a key of the set. `unknown key`: the token names a key that the set does not contain. */
   isSigned(token: string, keys: string): Promise<boolean | 'unknown key'>;
-  /** The audience that tokens name for the root database; without it, the root database has no access providers. */
+  /** The audience of tokens for the root database. If undefined, the root database has no access providers. */
   readonly rootAudience?: string | undefined;
-  /** Whether keys may be published at an address that is not https. */
+  /** Whether keys may be published at this address although it is not https. */
   readonly mayFetch?: (uri: string) => boolean;
 }
 
 export interface QueryRequest extends InLine {
-  /** As it came: key, token, scoped secret. Undefined: no credential given. */
+  /** The secret as received: key, token or scoped secret. Undefined: the request has no credential. */
   readonly secret: string | undefined;
   /** Wire JSON text. */
   readonly query: string;
-  /** In its place, which is then empty, or of a body that belongs into it (`withBody`): UTF-8 in parts. Only `LongQueries` execute it. */
+  /**
+   * The query as UTF-8 chunks, in place of `query`, which is then empty or a body that the text must be inserted into (`withBody`). Only
+   * `LongQueries` execute it.
+   */
   readonly queryParts?: readonly Uint8Array<ArrayBuffer>[] | undefined;
   readonly apiVersion: ApiVersion;
-  /** What the place of the call allows: `POST /` write, `GET /?q=` and streams read. */
+  /** The strongest effect that the transport allows: `POST /` allows writes, `GET /?q=` and streams only reads. */
   readonly allows: 'write' | 'read';
-  /** Words for the effect fault: "get requests". */
+  /** What the transport is called in the error for a forbidden effect, for example "get requests". */
   readonly placeName?: string | undefined;
   readonly lastSeenTxn?: Micros | undefined;
-  /** A read may show the state after this commit or any later one, if it can be had without asking the store; absent: the newest. */
+  /** A read may show the state after this commit or any later one, if that avoids reading the store. Undefined: the newest state. */
   readonly minSnapshot?: Micros;
   readonly timeoutMs?: number | undefined;
-  /** How often another commit may come between before the answer is `contended transaction`. */
+  /** How often the write may be retried because another commit intervened. After that, the answer is `contended transaction`. */
   readonly retriesMax?: number | undefined;
-  /** Where it came from over a network: wrong passwords are counted apart. */
+  /** Network address of the client. Wrong passwords are counted separately for each address. */
   readonly address?: string | undefined;
-  /** When it came, if it has waited elsewhere. */
+  /** When the request arrived, if it has waited elsewhere. */
   readonly arrived?: Micros;
-  /** How long it may be evaluated in the execution that begins: then `TurnOver` is thrown. */
+  /** How long the execution that begins now may be evaluated, ms. After that, it throws `TurnOver`. */
   readonly turnMs?: () => number;
-  /** Likewise, if it may write. */
+  /** Replaces `turnMs` if the query may write. */
   readonly writeTurnMs?: number;
-  /** Told how long each execution took here. */
+  /** Called with the duration of each execution here. */
   readonly recordTime?: (ms: number) => void;
-  /** A long answer may come as `bytes`, with an empty `body`. */
+  /** The caller accepts a long answer as `bytes`, with an empty `body`. */
   readonly takesBytes?: boolean;
-  /** Nobody waits for the answer any more. */
+  /** Whether the caller no longer waits for the answer. */
   readonly isAbandoned?: () => boolean;
 }
 
 export type Metrics = QueryMetrics;
 
-/** The credential of a query as it may be logged: never a secret. */
+/** The credential of a query in a form that may be logged. It never contains a secret. */
 export interface CredentialLabel {
   readonly kind: 'root' | 'key' | 'token' | 'provider';
   readonly id: string;
 }
 
-/** What a query read: a later commit that touches any of it may change the answer. */
+/** What a query read. A later commit that changes any of it may change the answer. */
 export interface ReadSet {
   readonly rows: readonly RowAddress[];
   readonly ranges: readonly Range[];
@@ -172,49 +198,52 @@ export interface QueryAnswer {
   readonly status: number;
   /** `{"resource":…}` or `{"errors":[…]}`. */
   readonly body: string;
-  /** In its place: UTF-8 that another thread has made. */
+  /** The body as UTF-8, in place of `body`, when another thread produced the answer. */
   readonly bytes?: Uint8Array;
-  /** Commit time when something was written, else the snapshot. */
+  /** The commit time if something was written, otherwise the time of the snapshot. */
   readonly txnTime: Micros;
-  /** The last commit that the query saw; absent when it was refused. */
+  /** The last commit that the query saw. Undefined when the query was refused. */
   readonly head?: Micros;
-  /** Why it was refused before or beside its evaluation. */
+  /** Set if the query was refused as a whole, before or during its evaluation. */
   readonly refusal?: RefusalCode;
   readonly metrics: Metrics;
-  /** Absent when no credential was accepted. */
+  /** Undefined when no credential was accepted. */
   readonly credential?: CredentialLabel;
-  /** Path of names from the root of this store; `[]` for the root. */
+  /** Names of the databases from the root of this store down to this one; `[]` for the root. */
   readonly database: readonly string[];
   readonly faults?: readonly Fault[];
-  /** Of faults: the caller may see what they met. */
+  /** Set together with `faults`: the caller has permission to see the data that the faults mention. */
   readonly hasOwnRights?: boolean;
-  /** Effects of a write that its result does not show. */
+  /** Messages about effects of a write that its result does not show. */
   readonly notices?: readonly string[];
   readonly readSet: ReadSet;
-  /** Of a copy of a hub's database: see `MissingSet`. */
+  /** Only on a copy of a hub's database: see `MissingSet`. */
   readonly missing?: readonly MissingSet[];
-  /** Of a copy too: its hub has answered. */
+  /** Only on a copy: the answer came from the hub. */
   readonly isHubs?: true;
-  /** Index entries and documents that its sets went through. No caller is told: it is more than it is shown. */
+  /**
+   * Number of index entries and documents that sets went through. Never sent to callers: it would reveal how many hidden documents there
+   * are.
+   */
   readonly scanned?: number;
 }
 
-/** One commit as seen by live queries, caches of other tabs, streams. */
+/** Notification of one commit, for live queries, streams and the caches of other tabs. */
 export interface CommitNotice {
-  /** Head before and after: a listener that missed one knows it. */
+  /** The head before this commit. With it, a listener detects that it missed a commit. */
   readonly previous: Micros;
   readonly ts: Micros;
   readonly rows: readonly { readonly space: TrackedSpace; readonly key: Key }[];
-  /** Entries added or removed. */
+  /** Index entries that the commit added or removed. */
   readonly entries: readonly { readonly space: EntrySpace; readonly key: Key }[];
-  /** What it wrote into the log of changes; left out where there is none, and when another process committed. */
+  /** Rows that the commit wrote to the change log. Undefined if there is no change log, or if another process committed. */
   readonly logged?: readonly Row[];
 }
 
 export interface View {
   /**
-   * The writer itself when it shows what is stored; then writing is allowed.
-   * @param looked gets the rows that were found in the view, and not read from the store
+   * Returns a writer that shows the view, or `writer` itself if the view equals the stored data. Queries may write only in the latter case.
+   * @param looked receives the addresses of rows that were found in the view instead of the store
    * @throws Suspended
    */
   over(writer: Writer, looked: RowAddress[]): Writer;
@@ -223,11 +252,11 @@ export interface View {
 export interface Credential {
   readonly label: CredentialLabel;
   readonly role: 'admin' | 'server' | 'server-readonly' | 'client' | 'roles';
-  /** Document the credential acts as. */
+  /** The document that the credential acts as. */
   readonly identity: Ref | undefined;
   readonly database: readonly string[];
-  /** Of that database; empty for the root. */
+  /** Global id of the database; empty for the root. */
   readonly globalId: string;
-  /** `database` has meant this one since then; before, maybe another. */
+  /** Since when the path `database` has named this database. Before, it may have named another one. */
   readonly since: Micros;
 }

@@ -1,4 +1,4 @@
-/** Counts what one attempt reads and writes. Spec: auth 4.5. */
+/** Counts what one execution of a query reads and writes. Spec: auth 4.5. */
 import type { Key } from '../../codec/key.ts';
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
@@ -19,14 +19,14 @@ const NO_NOTICES: readonly string[] = [];
 
 export class Meters {
   readBytes = 0;
-  /** Index entries and documents that sets went through, and sets opened, with those they are made of. */
+  /** Index entries and documents that sets went through, and the number of sets opened, including nested sets. */
   work: SetWork = { scannedEntries: 0, openedSets: 0 };
   writeBytes = 0;
-  /** What the writer should know, though it is no part of the result. */
+  /** Messages for the caller of a write that are not part of its result. */
   notices: readonly string[] = NO_NOTICES;
-  /** Part of it ran with rights that are not the caller's: those of a function with a role of its own. */
+  /** Part of the query ran with other permissions than the caller's: a function with a role of its own was called. */
   hasOtherRights = false;
-  /** The latest time that it read at, of those that are not in the future. */
+  /** The latest past time that the query read at. Times in the future are not counted. */
   past: Micros = 0;
   readonly budget: Pick<Steps, 'spend' | 'isSpent'>;
   private wholeOps = 0;
@@ -34,12 +34,12 @@ export class Meters {
   private readonly read = new Set<string>();
   private readonly written = new Map<Key, number>();
 
-  /** @param budget pays for what sets go through */
+  /** @param budget charged for the entries that sets go through */
   constructor(budget: Pick<Steps, 'spend' | 'isSpent'>) {
     this.budget = budget;
   }
 
-  /** Index entries or documents that a set is about to go through. @throws Refusal `limit_exceeded` for too many */
+  /** Counts index entries or documents that a set is about to go through. @throws Refusal `limit_exceeded` for too many */
   countEntries(count: number): void {
     this.work.scannedEntries += count;
     if (this.work.scannedEntries <= LIMITS.scanMax) return;
@@ -49,7 +49,7 @@ export class Meters {
     );
   }
 
-  /** A document that the query reads. `what` identifies the read: a second one of the same is free. */
+  /** Counts a document that the query reads. `what` identifies the read: a repeated read with the same `what` is free. */
   countRead(what: string, bytes: number, partitions = 1): void {
     const { size } = this.read;
     if (this.read.add(what).size === size) return;
@@ -58,8 +58,9 @@ export class Meters {
   }
 
   /**
-   * A set of which the caller is shown a part: only that counts, for how much was read would tell of the rest.
-   * @returns what to tell of the bytes of each member shown
+   * For a set of which the caller sees only a part. Only the bytes of members shown are counted: counting everything that was read would
+   * reveal the size of the rest.
+   * @returns a function to call with the bytes of each member shown
    */
   openShown(): (bytes: number) => void {
     const set = { bytes: 0 };
@@ -78,7 +79,9 @@ export class Meters {
     this.notices = [...this.notices, text];
   }
 
-  /** A document written: bytes of its present version and entries. @throws Refusal `bad request` for too many */
+  /**
+   * Counts a document that the query writes: the bytes of its current version and its entries. @throws Refusal `bad request` for too many
+   */
   countWrite(key: Key, bytes: number): void {
     this.writeBytes += bytes - (this.written.get(key) ?? 0);
     this.written.set(key, bytes);
@@ -99,15 +102,18 @@ function refuseDocuments(): never {
   );
 }
 
-/** Bounds the work, and counts no reads: how much they were would tell of what is not shown. */
+/** Meters of predicates. They limit the work but do not count reads: the number of reads would reveal hidden documents. */
 export class IsolatedMeters extends Meters {
-  /** @param work of the query that this is part of; its own when left out: predicates are not charged to the caller */
+  /**
+   * @param work counters of the query that this evaluation is part of. Default: new counters, because predicates are not charged to the
+   * caller
+   */
   constructor(budget: Pick<Steps, 'spend' | 'isSpent'>, work?: SetWork) {
     super(budget);
     if (work) this.work = work;
   }
 
-  /** The next predicate. */
+  /** Starts the next predicate. */
   begin(): void {
     this.work = { scannedEntries: 0, openedSets: 0 };
   }

@@ -1,4 +1,4 @@
-/** How a query ends whose time is over. */
+/** The refusal of a query that exceeded its time limit. */
 import { Refusal } from '../../errors.ts';
 
 export const timedOut = (timeoutMs: number): Refusal =>

@@ -6,15 +6,15 @@ import type { Micros } from '../../values/value.ts';
 import type { Metrics, QueryAnswer } from '../context/host.ts';
 import { hideSecretTexts } from '../access/secret-texts.ts';
 
-/** @param apiVersion decides the wording; the present one when left out */
+/** @param apiVersion decides the wording of descriptions; the present wording by default */
 export function errorBody(faults: readonly Fault[], apiVersion?: ApiVersion): string {
   const isLegacy = apiVersion !== undefined && !isAtLeast(apiVersion, '2.7');
   return `{"errors":[${faults.map((each) => faultText(each, isLegacy)).join(',')}]}`;
 }
 
 /**
- * For the clients of a page, whose errors are read by people: descriptions with details, failures and causes in them.
- * Over HTTP descriptions are as the original has them.
+ * Error body for clients in a page, whose errors are read by people: descriptions include details, failures and causes. Over HTTP,
+ * descriptions have the original's wording.
  */
 export const detailedBody = (faults: readonly Fault[]): string =>
   errorBody(faults.map((each) => ({ ...each, description: detailed(each) })));
@@ -29,13 +29,13 @@ const detailed = ({ description, detail, failures = [], cause = [] }: Fault): st
     .filter(Boolean)
     .join(' ');
 
-/** The body of a refusal: no position. */
+/** The body of a refusal, which has no position. */
 export const refusalBody = (code: string, description: string): string =>
   `{"errors":[{"code":${quote(code)},"description":${quote(description)}}]}`;
 
 /**
- * The answer to what was refused: nothing of it counts as done.
- * @throws what is no refusal
+ * The answer to a refused query: all its metrics are zero.
+ * @throws `reason` if it is not a `Refusal`
  */
 export function refusedAnswer(reason: unknown, txnTime: Micros): QueryAnswer {
   if (!(reason instanceof Refusal)) throw reason;
@@ -65,7 +65,7 @@ export const NO_METRICS: Metrics = {
 function faultText(fault: Fault, isLegacy: boolean): string {
   const { position, code, failures, cause } = fault;
   const description = descriptionOf(fault, isLegacy);
-  // A text that quotes its input may quote a secret. The text of an `abort` reaches the caller unchanged.
+  // A description that quotes its input may contain a secret. Only the text of an `abort` reaches the caller unchanged.
   const told = code === 'transaction aborted' ? description : hideSecretTexts(description);
   const members = [
     `"position":[${position.map(stepText).join(',')}]`,

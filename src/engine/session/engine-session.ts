@@ -1,4 +1,4 @@
-/** The engine as functions of the language use it: a session over the context of one query. */
+/** A session over the context of one query: the engine's operations for functions of the query language. */
 import { MemoryBudget } from '../../query/memory-budget.ts';
 import type { QueryPath } from '../../query/query-path.ts';
 import type { ApiVersion, PageOptions, ReadTime, WriteSession } from '../../query/session.ts';
@@ -40,11 +40,11 @@ import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 type Target = Ref | SetValue;
 
-/** Refs of native collections mean the sets of their members. */
+/** Refs of native collections denote the set of their members. */
 const isDocumentRef = (target: Target): target is Ref =>
   isKind(target, 'ref') && !isNativeCollectionRef(target);
 
-/** A session makes its context: each needs the other. */
+/** A session creates its own context, because each refers to the other. */
 export class EngineSession implements WriteSession, Lambdas {
   readonly snapshot: Micros;
   readonly pendingTs: Micros;
@@ -57,10 +57,10 @@ export class EngineSession implements WriteSession, Lambdas {
   readonly parse = STORED_LAMBDAS.parse;
   readonly effectOf = effectOf;
   private readonly budget: Steps;
-  /** For lambdas of other databases, which are applied to many elements. */
+  /** Session of another database, cached because its lambdas are applied to many elements. */
   private away: EngineSession | undefined = undefined;
 
-  /** @param shared with the session that this one is derived from */
+  /** @param shared parts taken over from the session that this one is derived from */
   constructor(
     parts: ContextParts,
     permissionsIn: PermissionsIn,
@@ -94,7 +94,7 @@ export class EngineSession implements WriteSession, Lambdas {
       reader: reader ?? context.reader,
       writer: undefined,
       snapshot: context.snapshot,
-      // Permissions are those of the present, also for a query that brings a time of its own.
+      // Permissions are evaluated at present, also for a query that was made elsewhere with its own `Now()`.
       now: undefined,
       commitTs: context.commitTs,
       apiVersion: context.apiVersion,
@@ -186,8 +186,8 @@ export class EngineSession implements WriteSession, Lambdas {
   }
 
   /**
-   * The same query with the names of a database, and with other permissions if there are some. Whoever brings a time or ids of their own
-   * brings them no further than theirs reach.
+   * A session of the same query in another database, with other permissions if given. A time or ids that came with the query are used only
+   * under the caller's own permissions.
    */
   private within(database: DatabaseId, permissions: Permissions | undefined): EngineSession {
     const { context, budget, memory } = this;

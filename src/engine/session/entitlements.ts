@@ -1,4 +1,4 @@
-/** The entitlements of a secret, to compare with earlier ones. */
+/** The entitlements of a secret, in a form that can be compared with earlier ones. */
 import type { ReadSet } from '../context/host.ts';
 import { callerOf, type CallerHost } from './authenticate-secret.ts';
 import { rolesOf } from '../access/caller-roles.ts';
@@ -6,13 +6,13 @@ import { systemContext } from './internal-session.ts';
 import type { Transactor } from '../transactions/transactor.ts';
 
 export interface Entitlements {
-  /** Differs when the secret has another role, or its roles or memberships are others. */
+  /** Changes when the secret gets another role, or other roles or memberships. */
   readonly rights: string;
-  /** What that depends on. */
+  /** What `rights` was computed from. */
   readonly readSet: ReadSet;
 }
 
-/** Undefined when the secret opens nothing. */
+/** Returns undefined when the secret is not valid. */
 export async function entitlementsOf(
   transactor: Transactor,
   secret: string,

@@ -1,4 +1,4 @@
-/** One execution of one query: authenticate, evaluate, render. Synchronous; depends on its inputs alone. */
+/** Executes a query once: authenticates, evaluates, renders. Synchronous; depends only on its inputs. */
 import { renderValue } from '../../codec/wire.ts';
 import { QueryFailure, Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
@@ -33,16 +33,16 @@ import { requireTransactionSize } from '../documents/version-rows.ts';
 /** What all executions of one query share. */
 export interface QueryPlan {
   readonly request: QueryRequest;
-  /** Or the faults of its text: only an authenticated caller gets them. */
+  /** The parsed query, or the faults of its text, which only an authenticated caller receives. */
   readonly parsed: Node | QueryFailure;
-  /** When it came. */
+  /** When the query arrived. */
   readonly started: Micros;
   readonly inputs: Pick<RecordedInputs, 'begin' | 'madeIds'>;
-  /** Of a caller who has no secret here: on a copy of a hub's database. */
+  /** Set for a caller without a secret in this store: a user on a copy of a hub's database. */
   readonly impersonation?: Impersonation;
   /**
-   * `Now()`, when it is not the snapshot: the query was made elsewhere. Permissions and expiry use the snapshot all the same, except on a
-   * copy, whose head goes by the clock of the device.
+   * `Now()`, if it is not the snapshot because the query was made elsewhere. Permissions and expiry still use the snapshot, except on a
+   * copy, whose head follows the clock of the device.
    */
   readonly now?: Micros;
 }
@@ -53,7 +53,7 @@ export interface Impersonation {
   permissions(context: EngineContext): Permissions;
 }
 
-/** The result of one execution. Faults of the caller are an outcome like any other, but nothing written is kept. */
+/** The result of one execution. A query that fails with faults has an outcome too, but nothing that it wrote is kept. */
 export interface QueryExecution {
   readonly caller: Caller;
   readonly outcome:
@@ -64,7 +64,7 @@ export interface QueryExecution {
   readonly meters: Meters;
 }
 
-/** Of an answer, for each character. */
+/** Units of work for each character of an answer. */
 const RENDER_WORK = 5;
 
 export type ExecutionHost = AuthenticationHost & Pick<EngineOptions, 'clock'>;
@@ -78,7 +78,7 @@ export function executeQuery(
   const { request, parsed, started } = plan;
   if (request.isAbandoned?.()) throw abandoned();
   const present = snapshotOf(started, head, request.lastSeenTxn ?? 0);
-  // It may have waited since it came: for its turn, or for a password.
+  // The query may have waited since it arrived: for its turn, or for a password.
   const begun = host.clock();
   const commitTs = Math.max(present, begun) + 1;
   const snapshot = (plan.impersonation && plan.now) ?? present;
@@ -146,8 +146,8 @@ function outcomeOf(
 }
 
 /**
- * Not before what the caller has seen. A time far ahead of our clock is not believed: requests could move the head to the end of time,
- * also one after the other.
+ * The snapshot is not older than what the caller has seen. A time far ahead of this clock is limited: otherwise requests could move the
+ * head into the far future, also step by step.
  */
 const snapshotOf = (started: Micros, head: Micros, lastSeen: Micros): Micros =>
   Math.max(started, head, Math.min(lastSeen, started + LIMITS.lastSeenAheadMicros));
@@ -163,7 +163,7 @@ function turnMsOf({ request, parsed }: QueryPlan): number | undefined {
   return mayWrite && writeTurnMs !== undefined ? writeTurnMs : turnMs?.();
 }
 
-/** Before its commit: it has had no effect. */
+/** Thrown before the commit, so the query has no effect. */
 const abandoned = (): Refusal => new Refusal('time out', 'The query was stopped by its caller.');
 
 function refuseCaller(): never {

@@ -1,4 +1,4 @@
-/** Functions of identity: login, logout, passwords, the document of a secret. Spec: auth 2.2, functions 1.6. */
+/** Identity functions: login, logout, passwords, and the document behind a secret. Spec: auth 2.2, functions 1.6. */
 import { refOfKey } from '../../codec/key.ts';
 import { described, fail, type Step } from '../../errors.ts';
 import { invalidType, LOGIN_FAILED } from '../../fault-texts.ts';
@@ -27,7 +27,7 @@ import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 type Target = Ref | SetValue;
 
-/** The functions of identity, for the caller of one query. */
+/** The identity functions for the caller of one query. */
 export class CallerIdentity implements Logins {
   private readonly context: EngineContext;
 
@@ -48,14 +48,14 @@ export class CallerIdentity implements Logins {
     const { password, fields } = loginParams(context, params, position);
     const found = instanceOf(context, target, path, 'login');
     const instance = found?.database === context.database ? found : undefined;
-    // Compared even without an account: the time of a refusal must not reveal who has one.
+    // The password is compared even if there is no account: the response time of a refusal must not reveal whether an account exists.
     const isRight = isPassword(context, { target, instance }, password);
     if (!instance || !isRight) return failLogin(position);
     const token = new Map(fields).set('instance', instance);
     return createIn(context, NATIVE.tokens, undefined, token, position);
   }
 
-  /** Ends the token in use, or all tokens of the identity. False when there is none to end. */
+  /** Ends the token in use, or all tokens of the identity. Returns false when there is no token to end. */
   logout(all: boolean): boolean {
     const { context } = this;
     const { identity, isToken, document } = context.caller;
@@ -78,7 +78,7 @@ export class CallerIdentity implements Logins {
     return fail('missing identity', positionOf(path), text);
   }
 
-  /** A key of another database can not be told of here. */
+  /** False for a key that is stored in another database: its document cannot be shown here. */
   hasToken(): boolean {
     const { caller, database } = this.context;
     return caller.grant !== undefined || caller.document?.database === database;
@@ -91,7 +91,7 @@ export class CallerIdentity implements Logins {
     return fail('invalid token', positionOf(path), 'Token metadata is not accessible.');
   }
 
-  /** The key or token behind a secret. Error texts do not repeat it. */
+  /** The key or token that a secret belongs to. Error texts do not contain the secret. */
   keyFromSecret(text: string, path: QueryPath): Document {
     const { context } = this;
     const secret = parseSecret(text);
@@ -107,7 +107,7 @@ export class CallerIdentity implements Logins {
   }
 }
 
-/** The document itself, or the first one of a set, at present, also under an outer `at`. */
+/** The document itself, or the first element of a set. Reads at present, also inside an outer `at`. */
 const instanceOf = (
   context: EngineContext,
   target: Target,
@@ -119,14 +119,14 @@ const instanceOf = (
     : firstRef(withWholeMatches(context, target), target, 'present', path, key);
 
 /**
- * Whoever may read an index may log in through it, though they may not read the user: nothing of the document is shown.
- * Not where the match is part of another set: which element comes first would tell of those that are hidden, and a
- * lambda would be given their values. Spec: auth 3.7.
+ * Callers that may read an index may log in through it although they may not read the user's document, because nothing of the document is
+ * shown. This does not apply where the match is part of another set: which element comes first would reveal hidden elements, and a lambda
+ * would receive their values. Spec: auth 3.7.
  */
 function withWholeMatches(context: EngineContext, target: Target): EngineContext {
   if (!isKind(target, 'set') || target.op !== 'match') return context;
   const { meters, permissions } = context;
-  // Counted the same whatever is found: metrics must not reveal whether there is such a user.
+  // The same is counted whether or not a user is found: metrics must not reveal whether the user exists.
   meters.countRead('the set of a login', 0);
   return {
     ...context,
@@ -140,7 +140,10 @@ function withWholeMatches(context: EngineContext, target: Target): EngineContext
   };
 }
 
-/** A document that has no password, or is none, takes the same time. @throws Suspended, Refusal `too many requests` */
+/**
+ * Whether the password is that of the instance. Takes the same time when the instance has no password or does not exist.
+ * @throws Suspended, Refusal `too many requests`
+ */
 function isPassword(
   context: EngineContext,
   passwordTarget: PasswordTarget,
@@ -148,7 +151,7 @@ function isPassword(
 ): boolean {
   const { instance } = passwordTarget;
   const found = instance && findCredentials(context, instance);
-  // Counted the same for every caller: metrics are shown, and must not reveal whether there are credentials.
+  // The same is counted for every caller: metrics must not reveal whether there are credentials.
   context.meters.countRead(`credentials ${instance?.collection} ${instance?.id}`, 0);
   return comparePassword(
     context,
@@ -184,11 +187,11 @@ function tokensOf({ reader }: EngineContext, identity: Ref): readonly Ref[] {
   return Array.from(entriesIn(reader, range, 4), ({ key }) => refOfKey(key));
 }
 
-/** The document that the credential acts as; of a token of an identity provider, the user that it names. */
+/** The document that the credential acts as, or, for a token of an identity provider, the user that the token names (`sub`). */
 const identityOf = ({ caller }: EngineContext): Value | undefined =>
   caller.identity ?? caller.grant?.claims.get('sub') ?? undefined;
 
-/** `{"@ref":{"id":"self",…}}`: the token, the credentials or the document in use. */
+/** Resolves `{"@ref":{"id":"self",…}}`: the caller's token, credentials or identity document. */
 export function selfIn(context: EngineContext, collection: Ref): Ref | undefined {
   const { caller, database } = context;
   const { identity } = caller;

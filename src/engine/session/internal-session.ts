@@ -1,4 +1,4 @@
-/** Sessions without the text of a query: the engine at its own work (index builds, checks), and the caller of a device at a hub. */
+/** Sessions without a query text: for work of the engine itself (index builds, checks), and for the caller of a device at a hub. */
 import type { DatabaseId } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import { rootCaller } from '../context/caller.ts';
@@ -11,7 +11,7 @@ import { EngineSession } from './engine-session.ts';
 import { schemasOver } from '../catalog/stored-lambdas.ts';
 import type { BodyInput } from '../transactions/execution.ts';
 
-/** A step of background work may evaluate this long, ms: bindings of many documents in one step. */
+/** How long one step of background work may be evaluated, ms. A step may evaluate the bindings of many documents. */
 const STEP_TIMEOUT_MS = 60_000;
 
 type InternalHost = Pick<EngineOptions, 'clock' | 'random' | 'sha256'>;

@@ -1,4 +1,4 @@
-/** Reads the texts of long queries in time slices, one query after the other: for an engine whose callers do not know each other. */
+/** Parses long query texts in time slices, one text after the other, for engines whose callers are independent of each other. */
 import { parseLongQuery } from '../../query/parse.ts';
 import { SerialQueue } from '../../store/serial-queue.ts';
 import type { EngineOptions } from '../context/host.ts';

@@ -1,4 +1,4 @@
-/** What a query is answered with, and what it cost. */
+/** The answer of a query, with its metrics. */
 import { utf8Length } from '../../codec/utf8.ts';
 import { statusOf } from '../../errors.ts';
 import type { Micros } from '../../values/value.ts';
@@ -47,11 +47,11 @@ export function answerOf(
   };
 }
 
-/** What it met is nothing that the caller may not see. */
+/** Whether the query ran only with the caller's own permissions, so that it met nothing that the caller may not see. */
 export const hasOwnRights = ({ caller, meters }: QueryExecution): boolean =>
   caller.role === 'admin' || !meters.hasOtherRights;
 
-/** A refusal of a query, with what it cost. */
+/** The answer to a refused query, with its metrics. */
 export function refusedQuery(
   request: QueryRequest,
   reason: unknown,

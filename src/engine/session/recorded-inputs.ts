@@ -1,14 +1,14 @@
-/** Recorded inputs of one query: every execution gets the same ids and random bytes, in the order requested. */
+/** Recorded inputs of one query: every execution gets the same ids and random bytes, in the order in which it asks for them. */
 import type { EngineOptions } from '../context/host.ts';
 import type { Inputs } from '../context/context.ts';
 import type { HostAnswers } from '../transactions/host-answers.ts';
 import type { Micros } from '../../values/value.ts';
 
-/** 2020-01-01, ms: where ids begin to count. */
+/** 2020-01-01, ms: ids count time from here. */
 const ID_EPOCH_MS = 1_577_836_800_000;
 const ID_RANDOM_BITS = 22n;
 
-/** @param bytes three or more; only 22 bits are used */
+/** @param bytes at least three; only 22 bits are used */
 export function idFrom(now: Micros, bytes: Uint8Array): bigint {
   const ms = BigInt(Math.max(0, Math.floor(now / 1000) - ID_EPOCH_MS));
   let low = 0n;
@@ -16,7 +16,10 @@ export function idFrom(now: Micros, bytes: Uint8Array): bigint {
   return (ms << ID_RANDOM_BITS) | (low & ((1n << ID_RANDOM_BITS) - 1n));
 }
 
-/** Makes ids that grow with time: 41 bits of milliseconds, 22 random bits; within a millisecond each is the one after. */
+/**
+ * Creates a generator of ids that grow with time: 41 bits of milliseconds, then 22 random bits. If an id would not be greater than the
+ * last, it is the last plus one.
+ */
 export function createIds(
   clock: () => number,
   random: (bytes: number) => Uint8Array,
@@ -30,11 +33,11 @@ export function createIds(
 }
 
 interface Origin {
-  /** Where the query came from. */
+  /** Network address that the query came from. */
   readonly address?: string | undefined;
-  /** The first of its ids, made up elsewhere. */
+  /** The first ids of the query, which were generated elsewhere. */
   readonly ids?: readonly bigint[];
-  /** For ids that must be made up here; the same as for others unless given. */
+  /** Generates ids that must be made here. Default: they are made like all others. */
   readonly makeOwnId?: () => bigint;
 }
 
@@ -47,7 +50,7 @@ export class RecordedInputs {
   private readonly ownIds: bigint[] = [];
   private bytes: Uint8Array[] = [];
 
-  /** @param makeId gets how many ids came before */
+  /** @param makeId called with the number of ids generated before */
   constructor(
     makeId: (index: number) => bigint,
     options: Pick<EngineOptions, 'random' | 'sha256' | 'accessTokens'>,
@@ -60,12 +63,12 @@ export class RecordedInputs {
     this.options = options;
   }
 
-  /** Ids generated so far: a query that is executed again elsewhere begins with them. */
+  /** Ids generated so far. Another host that executes the query again starts with them. */
   get madeIds(): readonly bigint[] {
     return this.ids;
   }
 
-  /** The inputs of one run, from the first on. */
+  /** The inputs of one execution, starting with the first. */
   begin(answers: HostAnswers): Inputs {
     let idAt = 0;
     let ownIdAt = 0;

@@ -1,14 +1,14 @@
-/** Cache of parsed queries, bounded by the size of their texts. Texts that may hold a secret are not kept. */
+/** Cache of parsed queries, limited by the size of their texts. Texts that may contain a secret are not cached. */
 import { Generations } from '../../store/generations.ts';
 import { mayHoldSecret } from '../access/secret-texts.ts';
 
 const TEXT_MAX = 64 * 1024;
-/** The result of a longer text is kept when the text comes a second time: most long texts hold data, and come once. */
+/** The result of a longer text is cached only when the text arrives a second time: most long texts contain data and arrive once. */
 const KEPT_AT_ONCE_MAX = 4 * 1024;
-/** What was parsed of it takes about ten times as much memory. */
+/** Total length of the cached texts. Their parsed form takes about ten times as much memory. */
 const TOTAL_MAX = 2 * 1024 * 1024;
 
-/** Undefined: the text was seen once, and its result not kept. */
+/** Undefined: the text was seen once, and its result was not cached. */
 interface Seen<T> {
   readonly value: T | undefined;
 }
@@ -21,7 +21,7 @@ export class TextCache<T> {
     const recent = this.cached.recent(text);
     if (recent?.value !== undefined) return recent.value;
     const seen = recent ?? this.cached.former(text);
-    // A known text has been checked for secrets.
+    // A text that was seen before has already been checked for secrets.
     if (!seen && mayHoldSecret(text)) return make();
     const value = seen?.value ?? make();
     const isKept = text.length <= KEPT_AT_ONCE_MAX || seen !== undefined;
