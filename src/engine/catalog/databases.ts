@@ -26,16 +26,16 @@ export interface DatabaseDefinition {
   readonly isContainer: boolean;
 }
 
-/** How deep databases may be nested when walking up: a longer chain is a damaged store. */
+/** Most levels of nested databases when walking up. A longer chain means a damaged store. */
 const DEPTH_MAX = 1000;
 
-/** Undefined for the root, and for what is no database any more. */
+/** Undefined for the root, and if there is no database with this id. */
 export function databaseById(reader: Reader, id: DatabaseId): DatabaseDefinition | undefined {
   if (id === ROOT_DATABASE) return undefined;
   return definitionIn(reader.range(nativeRange(NATIVE_INDEX.databases, ROOT_DATABASE, id, 1)));
 }
 
-/** A child of `parent`. */
+/** The child of `parent` with this name. */
 export function databaseByName(
   reader: Reader,
   parent: DatabaseId,
@@ -44,7 +44,7 @@ export function databaseByName(
   return definitionIn(reader.range(nativeRange(NATIVE_INDEX.databasesByName, parent, name, 1)));
 }
 
-/** Anywhere below the root. */
+/** Finds a database anywhere below the root. */
 export const databaseByGlobalId = (
   reader: Reader,
   globalId: string,
@@ -53,7 +53,7 @@ export const databaseByGlobalId = (
     reader.range(nativeRange(NATIVE_INDEX.databasesByGlobalId, ROOT_DATABASE, globalId, 1)),
   );
 
-/** From the child of the root down to `id`; empty for the root; undefined when it, or one above it, is gone. */
+/** The databases from the child of the root down to `id`. Empty for the root. Undefined if `id` or one of its ancestors is gone. */
 export function databasePath(
   reader: Reader,
   id: DatabaseId,
@@ -69,8 +69,8 @@ export function databasePath(
 }
 
 /**
- * When the names of that path came to mean this database: each was given to it, or to one above it, by then. Zero for the root. Before,
- * they may have meant another.
+ * Since when the path of `id` has named this database: the latest time at which it or one of its ancestors got its name. Zero for the root.
+ * Before that time, the path may have named another database.
  */
 export function namedSince(reader: Reader, id: DatabaseId): Micros {
   const since = eachElement(databasePath(reader, id) ?? [], ({ parent, name }) =>
@@ -87,14 +87,14 @@ export function isWithin(reader: Reader, id: DatabaseId, ancestor: DatabaseId): 
   return ancestor === ROOT_DATABASE || path.some((each) => each.id === ancestor);
 }
 
-/** The number of the database that a ref to a database means. */
+/** The number of the database that a ref to a database denotes. */
 export const databaseMeant = (ref: Ref): DatabaseId => Number(ref.id);
 
 function definitionIn(entries: readonly Entry[]): DatabaseDefinition | undefined {
   const row = entries[0]?.row;
   if (!row) return undefined;
   const { database: parent, id } = decodeDocumentKey(row.key);
-  // Only strings are wanted of it, and those are written as in JSON.
+  // Only strings are read here, and stored text writes strings as JSON does.
   const json = parseJson(unpackVersion(String(row.value)).body);
   const fields: JsonObject = json instanceof Map ? json : new Map();
   const name = fields.get('name');

@@ -1,4 +1,4 @@
-/** Schema objects as the engine uses them, made from their stored members. */
+/** Parsed definitions of schema objects, created from their stored fields. */
 import { LIMITS } from '../../limits.ts';
 import { Ref, asArray, isInteger, isKind, isObject } from '../../values/value.ts';
 import type {
@@ -11,21 +11,21 @@ import type {
 } from '../../values/value.ts';
 import { NATIVE, nativeName, isNative } from '../../values/native-kinds.ts';
 
-/** Who has access besides admin and server keys, by action. Spec: auth 3.7. */
+/** Who has access in addition to admin and server keys, by action. Spec: auth 3.7. */
 export type LegacyPermissions = ReadonlyMap<string, 'public' | Ref>;
 
 export interface Definition {
   readonly ref: Ref;
   readonly name: string;
-  /** Valid time of the version that it was read from. */
+  /** Valid time of the version that the definition was read from. */
   readonly ts: Micros;
-  /** Stored members. */
+  /** The stored fields. */
   readonly fields: ObjectValue;
 }
 
 export interface CollectionDefinition extends Definition {
   readonly id: CollectionId;
-  /** Undefined: history is kept for ever. */
+  /** Undefined: history is kept forever. */
   readonly historyDays: number | undefined;
   readonly ttlDays: number | undefined;
   /** No history is kept before this time, whatever `historyDays` is now. */
@@ -34,32 +34,35 @@ export interface CollectionDefinition extends Definition {
 }
 
 export interface IndexSource {
-  /** `all`: every user collection, now and later. */
+  /** `all`: every user-defined collection, including those created later. */
   readonly collections: ReadonlySet<CollectionId> | 'all';
   readonly bindings: ReadonlyMap<string, Lambda>;
 }
 
-/** A term or a value. A binding wins over a path. */
+/** A term or a value of an index. If both are set, `binding` takes precedence over `path`. */
 export interface IndexField {
   readonly path: readonly (string | number)[] | undefined;
   readonly binding: string | undefined;
   readonly transform: 'casefold' | undefined;
-  /** False: arrays and objects are taken whole. */
+  /** Whether arrays and objects are indexed element by element. False: as a whole. */
   readonly mva: boolean;
   readonly reverse: boolean;
 }
 
 export interface IndexDefinition extends Definition {
-  /** Number of the index in keys of its entries. */
+  /** The number of the index in the keys of its entries. */
   readonly id: number;
   readonly sources: readonly IndexSource[];
   readonly terms: readonly IndexField[];
   readonly values: readonly IndexField[];
-  /** `reverse` of each of `values`. */
+  /** The `reverse` members of `values`. */
   readonly reverse: readonly boolean[];
   readonly unique: boolean;
   readonly active: boolean;
-  /** What was stored before it is not all indexed yet, though it may be active by hand. */
+  /**
+   * Documents stored before the index was created are not all indexed yet. Also true for an index that was set active before its build is
+   * complete.
+   */
   readonly isBuilding: boolean;
   readonly partitions: number;
   readonly permissions: LegacyPermissions | undefined;
@@ -67,7 +70,7 @@ export interface IndexDefinition extends Definition {
 
 export interface FunctionDefinition extends Definition {
   readonly body: Lambda;
-  /** Builtin role, or a role of this database, whose rights the body has instead of the caller's. */
+  /** A built-in role, or a role of this database. The body runs with its permissions instead of the caller's. */
   readonly role: string | Ref | undefined;
   readonly permissions: LegacyPermissions | undefined;
 }
@@ -89,7 +92,7 @@ export interface RoleDefinition extends Definition {
 export const collectionRef = (database: DatabaseId, collection: CollectionId): Ref =>
   new Ref(database, NATIVE.collections, BigInt(collection));
 
-/** Native collections are collections too, with nothing to set. */
+/** The definition of a native collection, which has no settings. */
 export const nativeCollection = (database: DatabaseId, id: CollectionId): CollectionDefinition => ({
   ref: collectionRef(database, id),
   name: nativeName(id) ?? '',
@@ -134,7 +137,7 @@ export function indexDefinitionOf(stored: Stored): IndexDefinition {
   };
 }
 
-/** The source of an index that covers a collection; the first one that names it, before one that covers all. */
+/** The source of an index that covers a collection. A source that names the collection takes precedence over one that covers all. */
 export function sourceCovering(
   index: Pick<IndexDefinition, 'sources'>,
   collection: CollectionId,
@@ -168,7 +171,7 @@ export function roleDefinitionOf(stored: Stored): RoleDefinition {
   };
 }
 
-/** A member given as one thing or as an array of them. */
+/** The elements of a field that holds one value or an array of values. */
 export const oneOrMany = (value: Value | undefined): readonly Value[] =>
   value === undefined || value === null ? [] : asArray(value);
 
@@ -228,7 +231,7 @@ function membershipOf(value: Value): Membership[] {
   return [{ resource, predicate: isKind(predicate, 'lambda') ? predicate : undefined }];
 }
 
-/** The `permissions` member of a collection, index, function or document. */
+/** The `permissions` field of a collection, index, function or document. */
 export function permissionsAt(fields: ObjectValue): LegacyPermissions | undefined {
   const given = fields.get('permissions');
   if (given === undefined || !isObject(given)) return undefined;
@@ -238,7 +241,7 @@ export function permissionsAt(fields: ObjectValue): LegacyPermissions | undefine
   return permissions;
 }
 
-/** Undefined: there is none, or it is no integer. */
+/** Undefined if the field is missing or not an integer. */
 export function integerAt(fields: ObjectValue, name: string): number | undefined {
   const value = fields.get(name);
   return value !== undefined && isInteger(value) ? Number(value) : undefined;

@@ -1,14 +1,11 @@
-/** A query that means what is not there. */
+/** Fails a query that refers to a schema object that does not exist. */
 import { fail, type Step } from '../../errors.ts';
 import { undefinedRef } from '../../fault-texts.ts';
 import { NATIVE_KINDS } from '../../values/native-kinds.ts';
 import type { DatabaseId, Ref } from '../../values/value.ts';
 import type { Schema, SchemaKind } from './schema.ts';
 
-/**
- * A ref says its name, if the query has deleted what it refers to or began with it.
- * @throws QueryFailure `invalid ref`
- */
+/** `meant` is a name or a ref. The error contains the name of a ref if the object exists now or existed before this query. */
 export function failUndefined(
   { schema }: { readonly schema: (database: DatabaseId) => Schema },
   kind: SchemaKind,

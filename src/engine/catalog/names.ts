@@ -1,4 +1,4 @@
-/** Names to refs, and refs to the text of any API version. Spec: values 1 and 3. */
+/** Resolves names to refs, and writes refs as text of any API version. Spec: values 1 and 3. */
 import { quote } from '../../codec/json.ts';
 import { isAtLeast, type ApiVersion, type Names } from '../../query/session.ts';
 import type { Reader, Writer } from '../../store/reader.ts';
@@ -36,12 +36,12 @@ export class ContextNames implements Names {
   readonly ofAnswer: ContextNames;
   private readonly context: NamesContext;
   private readonly isPath: boolean;
-  /** `class` and `classes` before 2.7. */
+  /** `class` before API version 2.7. */
   private readonly collectionKey: string;
   private readonly collectionsId: string;
-  /** Text of collections' refs: a page needs the same one for every document. */
+  /** The text of refs of collections. A page needs the same text for every document. */
   private readonly collectionTexts = new Map<string, string | undefined>();
-  /** The one used last: documents of a page are of one collection. */
+  /** The collection text that was used last: the documents of a page are usually of one collection. */
   private last:
     | {
         readonly database: DatabaseId;
@@ -51,7 +51,7 @@ export class ContextNames implements Names {
       }
     | undefined = undefined;
 
-  /** @param ofAnswer of the query that calls a function of another database */
+  /** @param ofAnswer names of the query itself, when these are the names of a function of another database */
   constructor(context: NamesContext, ofAnswer?: ContextNames) {
     this.context = context;
     this.ofAnswer = ofAnswer ?? this;
@@ -96,7 +96,7 @@ export class ContextNames implements Names {
     return new ContextNames({ reader, writer, database, schema, apiVersion });
   }
 
-  /** Of the same query, in a function of `database`. */
+  /** Names for a function of `database` that the same query calls. */
   within(database: DatabaseId): ContextNames {
     const { reader, writer, schema, apiVersion } = this.context;
     return new ContextNames({ reader, writer, database, schema, apiVersion }, this.ofAnswer);
@@ -113,7 +113,7 @@ export class ContextNames implements Names {
     return child && new Ref(database, NATIVE.databases, BigInt(child.id));
   }
 
-  /** As it is now: what this query made has a name already, and what it deleted still has one. */
+  /** The present name. Objects that this query created have a name already; for those it deleted, the old name is returned. */
   private nameOf({ database, collection, id }: Ref): string | undefined {
     const { reader, writer, schema } = this.context;
     if (collection === NATIVE.databases) {
@@ -153,7 +153,7 @@ export class ContextNames implements Names {
     return scope === '' ? `{"id":"${id}"}` : `{"id":"${id}","database":{"@ref":${scope}}}`;
   }
 
-  /** The ref of a schema object of `database`. */
+  /** The text of the ref of a schema object of `database`. */
   private memberText(kind: NativeName, name: string, database: DatabaseId): string | undefined {
     const scope = this.scopeText(database);
     if (scope === undefined) return undefined;
@@ -163,7 +163,9 @@ export class ContextNames implements Names {
     return scope === '' ? `{${members}}` : `{${members},"database":{"@ref":${scope}}}`;
   }
 
-  /** The ref of a database below the query's own; empty for that one; undefined when it is not below it. */
+  /**
+   * The text of the ref of a database below the query's own. Empty for the query's own database. Undefined if `database` is not below it.
+   */
   private scopeText(database: DatabaseId): string | undefined {
     const { database: own, reader } = this.context;
     if (database === own) return '';

@@ -1,4 +1,4 @@
-/** Entries of the indexes the engine keeps for itself. Their numbers are below every user index and never change. */
+/** Entries of the engine's internal indexes. Their numbers are below those of all user-defined indexes and never change. */
 import { entryKey, indexPrefix, termsPrefix, type Key } from '../../codec/key.ts';
 import { prefixRange } from '../../codec/ranges.ts';
 import type { Range } from '../../store/port.ts';
@@ -7,7 +7,7 @@ import { integer, isKind } from '../../values/value.ts';
 import type { DatabaseId, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
 import { FIRST_USER_INDEX, isNative, NATIVE } from '../../values/native-kinds.ts';
 
-/** Those marked `*` are under database 0, whatever database the document is in. */
+/** Entries of indexes marked with `*` are stored under database 0, whatever database the document is in. */
 export const NATIVE_INDEX = {
   /** `*` by id */
   keys: 1,
@@ -18,7 +18,7 @@ export const NATIVE_INDEX = {
   /** `*` by the database's own number */
   databases: 5,
   databasesByName: 6,
-  /** `*` ordered by the time they expire */
+  /** `*` ordered by expiry time */
   expiring: 7,
   /** `*` by global id */
   databasesByGlobalId: 8,
@@ -27,7 +27,7 @@ type NativeIndex = (typeof NATIVE_INDEX)[keyof typeof NATIVE_INDEX];
 
 const ROOT: DatabaseId = 0;
 
-/** Entries of a current version, beside those of user indexes. */
+/** Entries of a current version in internal indexes. Those in user-defined indexes are not included. */
 export function nativeEntries(ref: Ref, fields: ObjectValue, ttl: Micros | undefined): Key[] {
   const entries = isNative(ref.collection) ? entriesByKind(ref, fields) : [];
   if (ttl !== undefined) entries.push(expiringEntry(ref, ttl));
@@ -76,7 +76,7 @@ const instanceIn = (fields: ObjectValue): Ref | undefined => {
   return isKind(instance, 'ref') ? instance : undefined;
 };
 
-/** Everything found under one term, rows with it. */
+/** The range of all entries with this term, including their rows. */
 export function nativeRange(
   index: NativeIndex,
   database: DatabaseId,
@@ -87,7 +87,7 @@ export function nativeRange(
   return scan('documents', { by: 'entry', ...entries }, { limit });
 }
 
-/** The first entry of a native index under a database, if it has any. */
+/** A range that returns the first entry of an internal index in a database, if there is one. */
 export const firstOfNative = (index: NativeIndex, database: DatabaseId): Range =>
   scan(
     'documents',
@@ -98,6 +98,6 @@ export const firstOfNative = (index: NativeIndex, database: DatabaseId): Range =
 const PREFIX_BYTES = indexPrefix(0, 0).length;
 const FIRST_USER = indexPrefix(0, FIRST_USER_INDEX).slice(PREFIX_BYTES / 2);
 
-/** Entries of native indexes have no history. */
+/** Whether the entry is in an internal index. Such entries have no history. */
 export const isNativeEntry = (entry: Key): boolean =>
   entry.slice(PREFIX_BYTES / 2, PREFIX_BYTES) < FIRST_USER;

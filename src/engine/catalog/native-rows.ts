@@ -1,4 +1,4 @@
-/** Reads all members of a native collection, however many there are. */
+/** Reads all members of a native collection, in pieces. */
 import { collectionPrefix } from '../../codec/key.ts';
 import { prefixRange } from '../../codec/ranges.ts';
 import type { Row } from '../../store/port.ts';
@@ -9,7 +9,7 @@ import { NATIVE, type NativeName } from '../../values/native-kinds.ts';
 
 const ROWS_AT_ONCE = 1000;
 
-/** In the order of their ids, expired ones too. */
+/** Yields the rows in the order of their ids, including expired ones. */
 export function* rowsOf(
   { reader }: { readonly reader: Reader },
   database: DatabaseId,

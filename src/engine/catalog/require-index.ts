@@ -1,4 +1,4 @@
-/** The index that a query names, ready to be read. */
+/** Resolves the index that a query names, and requires that it is active. */
 import { fail } from '../../errors.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { Names } from '../../query/session.ts';

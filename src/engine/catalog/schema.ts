@@ -1,6 +1,6 @@
 /**
- * The schema objects of one database, parsed from their rows. Rows are read as one range a kind and what was parsed from
- * them is cached as long as they are, so a warm query parses nothing.
+ * The schema objects of one database, parsed from their rows. All rows of a kind are read as one range. Parsed definitions are cached as
+ * long as the rows are, so a query with a warm cache parses nothing.
  */
 import { collectionPrefix, decodeDocumentKey } from '../../codec/key.ts';
 import { prefixRange } from '../../codec/ranges.ts';
@@ -30,14 +30,14 @@ import {
   type SchemaName,
 } from '../../values/native-kinds.ts';
 
-/** Kinds that are read whole. Databases are not: there may be many, see `databases.ts`. */
+/** Kinds of which all objects are read at once. Databases are not included because there may be many; see `databases.ts`. */
 export type SchemaKind = Exclude<SchemaName, 'databases'>;
 
 export const isSchemaKind = (name: NativeName | undefined): name is SchemaKind =>
   name !== undefined && name !== 'databases' && NATIVE_KINDS[name].isNamed;
 export const SCHEMA_KINDS = NATIVE_NAMES.filter((name) => isSchemaKind(name));
 
-/** Of the kinds whose definition holds more than is stored. */
+/** Functions for the kinds whose definition has more than the common members. */
 const MAKERS = {
   collections: collectionDefinitionOf,
   indexes: indexDefinitionOf,
@@ -67,17 +67,17 @@ export class Schema {
   private readonly present: Reader;
   private readonly base: Reader;
   private readonly parseLambda: ParseLambda;
-  /** Grows with every change this query makes. */
+  /** Increases with every schema change that this query makes. */
   generation = 0;
   private now: Parts = {};
   private readonly before: Parts = {};
   private covering = new Map<CollectionId, readonly IndexDefinition[]>();
-  /** Those asked for: every document read asks for its own. */
+  /** Collections requested so far. Every document read requests its collection. */
   private collections = new Map<CollectionId, CollectionDefinition | undefined>();
 
   /**
-   * @param present sees this query's own writes: what numbers mean
-   * @param base does not: what names mean
+   * @param present reads with this query's own writes: used to look up ids
+   * @param base reads without them: used to look up names
    */
   constructor(database: DatabaseId, present: Reader, base: Reader, parseLambda: ParseLambda) {
     this.database = database;
@@ -86,7 +86,7 @@ export class Schema {
     this.parseLambda = parseLambda;
   }
 
-  /** This query has changed a schema object of this database. */
+  /** To be called when this query has changed a schema object of this database. */
   forget(): void {
     this.generation += 1;
     this.now = {};
@@ -94,38 +94,38 @@ export class Schema {
     this.collections = new Map();
   }
 
-  /** As committed before this query. Spec: functions 4.3. */
+  /** The object with this name before this query. Spec: functions 4.3. */
   byName<K extends SchemaKind>(kind: K, name: string): Definitions[K] | undefined {
     return this.part(this.before, this.base, kind).byName.get(name);
   }
 
-  /** Whether there was such a collection before this query. */
+  /** Whether the collection existed before this query. */
   hadCollection(id: CollectionId): boolean {
     return isNative(id) || this.part(this.before, this.base, 'collections').byId.has(BigInt(id));
   }
 
-  /** As it is now. */
+  /** The object with this id, with this query's own changes. */
   byId<K extends SchemaKind>(kind: K, id: bigint): Definitions[K] | undefined {
     return this.part(this.now, this.present, kind).byId.get(id);
   }
 
-  /** Its name now, or, if this query has deleted it, before. */
+  /** The present name of an object, or its old name if this query has deleted it. */
   nameById(kind: SchemaKind, id: bigint): string | undefined {
     const found = this.byId(kind, id) ?? this.part(this.before, this.base, kind).byId.get(id);
     return found?.name;
   }
 
-  /** The one that has this name now, this query's own changes included. */
+  /** The object that has this name now, with this query's own changes. */
   namedNow<K extends SchemaKind>(kind: K, name: string): Definitions[K] | undefined {
     return this.part(this.now, this.present, kind).byName.get(name);
   }
 
-  /** In the order of their creation, as they are now. */
+  /** All objects of a kind in the order of their creation, with this query's own changes. */
   all<K extends SchemaKind>(kind: K): readonly Definitions[K][] {
     return this.part(this.now, this.present, kind).list;
   }
 
-  /** Native ones too. */
+  /** The collection with this id, which may be native. */
   collection(id: CollectionId): CollectionDefinition | undefined {
     const known = this.collections.get(id);
     if (known) return known;
@@ -143,7 +143,7 @@ export class Schema {
     return ref.collection === NATIVE.indexes ? this.byId('indexes', ref.id) : undefined;
   }
 
-  /** Indexes that hold entries of a collection's documents, active or not. */
+  /** Indexes that contain entries of a collection's documents, active or not. */
   indexesOf(collection: CollectionId): readonly IndexDefinition[] {
     let indexes = this.covering.get(collection);
     if (!indexes) {
@@ -169,7 +169,7 @@ export class Schema {
       return this.remembered(kind, [...entriesIn(reader, range)]);
     } catch (reason) {
       if (!(reason instanceof Suspended)) throw reason;
-      // Most queries need several kinds: one fetch for all of them.
+      // Most queries need several kinds, so all kinds are fetched together.
       const kin = SCHEMA_KINDS.map((each) => rangeOf(this.database, each));
       throw new Suspended([
         ...reason.needs,
@@ -182,7 +182,7 @@ export class Schema {
     kind: K,
     entries: readonly Entry[],
   ): Part<Definitions[K]> {
-    // A list of entries belongs to one kind: it is the answer to one range.
+    // The list is the result of one range, so it contains one kind only.
     const known = partsByEntries.get(entries) as Part<Definitions[K]> | undefined;
     if (known) return known;
     const list: Definitions[K][] = [];

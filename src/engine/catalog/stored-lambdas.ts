@@ -1,4 +1,4 @@
-/** Function values as they are stored, and the schemas of one execution, which read them. */
+/** Parses stored function values (lambdas), and creates the schemas of one execution, which contain them. */
 import { parseJson } from '../../codec/json.ts';
 import { parseLambda } from '../../query/parse.ts';
 import { API_VERSIONS, type ApiVersion } from '../../query/session.ts';
@@ -13,10 +13,10 @@ function parseStoredLambda(wire: string, apiVersion: string): Lambda {
   return parseLambda(parseJson(`{${wire}}`), isApiVersion(apiVersion) ? apiVersion : '2.12');
 }
 
-/** Enough to read what is stored; to apply a function value takes a session. */
+/** Enough to read stored function values. Applying them needs a session. */
 export const STORED_LAMBDAS = { parse: parseStoredLambda };
 
-/** One schema of each database. `present` and `base`: see `Schema`. */
+/** Returns a function that creates the schema of each database once. For `present` and `base`, see `Schema`. */
 export function schemasOver(
   present: Reader,
   base: Reader,

@@ -1,4 +1,4 @@
-/** What happened to a document: one event a version. Spec: sets 1.3, 1.5. */
+/** The events of a document: one for each version. Spec: sets 1.3, 1.5. */
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { changesOf } from '../../values/object-changes.ts';
 import type { Reader } from '../../store/reader.ts';
@@ -13,11 +13,11 @@ import { isGoneBefore, retained } from './retained.ts';
 export interface DocumentEvent {
   readonly ts: Micros;
   readonly action: Extract<ActionName, 'create' | 'update' | 'delete'>;
-  /** The changed members of `data`, null when none. */
+  /** The changed fields of `data`. Null when nothing changed. */
   readonly data: ObjectValue | null;
 }
 
-/** Where a page of events lies: so many from a time on, or up to one; both include it. */
+/** The events that a page needs: up to `count` events starting at `ts`, or up to `ts`, both inclusive. */
 export interface EventWindow {
   readonly side: 'from' | 'to';
   readonly ts: Micros;
@@ -27,8 +27,8 @@ export interface EventWindow {
 const ALL: EventWindow = { side: 'from', ts: -Infinity, count: Infinity };
 
 /**
- * Ascending; only what is retained. What stood at the edge of retention is shown as created then.
- * @param window those within it are all listed, others may be
+ * The retained events, ascending. The version that was valid when retention begins appears as created.
+ * @param window all events in it are returned; others may be returned too
  */
 export function documentEvents(
   context: EngineContext,
@@ -46,16 +46,16 @@ export function documentEvents(
 }
 
 interface FoundVersions {
-  /** The version before them, if it counts; of the first event it tells what was changed. */
+  /** The version before `versions`, if it is retained. The changes of the first event are computed from it. */
   readonly base: StoredVersion | undefined;
-  /** Whether an event is listed for that one. */
+  /** Whether `base` gets an event of its own. */
   readonly isEdge: boolean;
   readonly versions: readonly StoredVersion[];
-  /** There are no others in the direction of the window. */
+  /** There are no more versions in the direction of the window. */
   readonly isWhole: boolean;
 }
 
-/** Reads so many versions from its time on, or up to it, and one before them. */
+/** Reads up to `count` versions from `ts` on, or up to it, and the version before them. */
 function versionsIn(
   reader: Reader,
   ref: Ref,
@@ -68,7 +68,7 @@ function versionsIn(
   const versions = versionsWithin(reader, ref, { after: edge, through, count, isFromEnd });
   const isWhole = versions.length < count;
   const [first] = versions;
-  // Of the newest, others stand before them.
+  // Only the newest versions were read, so there are older ones before them.
   const before = isFromEnd && !isWhole && first ? first.ts - 1 : edge;
   const one = { after: -Infinity, through: before, count: 1, isFromEnd: true };
   const [base] = versionsWithin(reader, ref, one);
@@ -86,7 +86,7 @@ function eventsOf(
   for (const version of base ? [base, ...versions] : versions) {
     const isListed = version !== base || isEdge;
     if (version.action === 'delete') {
-      // At the edge there is nothing left of what it deleted.
+      // Nothing to report if the version that was deleted is not retained.
       if (before) events.push({ ts: version.ts, action: 'delete', data: null });
       before = undefined;
       continue;
@@ -102,7 +102,7 @@ function eventsOf(
 
 const NO_DATA: ObjectValue = new Map();
 
-/** The versions of a document that count, oldest first, ends of it included. */
+/** The retained versions of a document, oldest first, delete markers included. */
 export function versionsOf(
   { reader, schema, snapshot }: StoreContext,
   ref: Ref,

@@ -1,4 +1,4 @@
-/** Documents as they are at a time. Spec: sets 1.2 to 1.4. */
+/** Reads documents as of a time. Spec: sets 1.2 to 1.4. */
 import { documentKey, historyKey, type Key } from '../../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import { parseStored } from '../../codec/stored.ts';
@@ -28,14 +28,14 @@ import { NATIVE, nativeKind } from '../../values/native-kinds.ts';
 
 export const keyOf = (ref: Ref): Key => documentKey(ref.database, ref.collection, ref.id);
 
-/** A version of a document that is there. */
+/** A version of an existing document. */
 export interface LiveVersion {
   readonly ref: Ref;
   readonly row: Row;
   readonly version: StoredVersion;
 }
 
-/** Undefined when the document is not there at that time: never made, deleted, expired, or its collection is gone. */
+/** Undefined when the document does not exist at that time: not yet created, deleted, expired, or its collection was deleted. */
 export function liveVersion(
   context: StoreContext,
   ref: Ref,
@@ -53,11 +53,11 @@ export function liveVersion(
 
 const versions = new RowMemory<Row, StoredVersion>();
 
-/** Pages, predicates of roles and queries read the same rows. */
+/** The parsed header of a row, cached because pages, predicates and queries read the same rows. */
 export const versionIn = (row: Row): StoredVersion =>
   versions.get(row, row.value.length, () => unpackVersion(String(row.value)));
 
-/** The row of the newest version at that time, live or not. */
+/** The row of the newest version at `time`, which may be a deletion. */
 function rowAt(reader: Reader, ref: Ref, time: ReadTime): Row | undefined {
   const current = reader.row({ space: 'documents', key: keyOf(ref) });
   if (time === 'present') return current;
@@ -65,7 +65,7 @@ function rowAt(reader: Reader, ref: Ref, time: ReadTime): Row | undefined {
   return newestBefore(reader, ref, time + 1);
 }
 
-/** The newest superseded version, or delete marker, older than `time`. */
+/** The newest superseded version or delete marker before `time`. */
 export function newestBefore(reader: Reader, ref: Ref, time: Micros): Row | undefined {
   const [found] = reader.range({
     space: 'history',
@@ -82,7 +82,7 @@ export function newestBefore(reader: Reader, ref: Ref, time: Micros): Row | unde
 export const isExpired = ({ ttl }: Pick<StoredVersion, 'ttl'>, snapshot: Micros): boolean =>
   ttl !== undefined && ttl <= snapshot;
 
-/** Minimum valid time of a collection: nothing before it can be read. Spec: sets 1.3. */
+/** The minimum valid time of a collection: earlier times cannot be read. Spec: sets 1.3. */
 export function minimumValidTime(collection: CollectionDefinition, snapshot: Micros): Micros {
   const { historyDays, floor } = collection;
   const kept = historyDays === undefined ? 0 : snapshot - historyDays * DAY_MICROS;
@@ -103,13 +103,13 @@ export function requireRetained(
   );
 }
 
-/** Stored members of the present version, for rights and rules; not counted as a read of the query. */
+/** The stored fields of the current version, for permission checks. Not counted as a read of the query. */
 export function storedFields(context: EngineContext, ref: Ref): ObjectValue | undefined {
   const live = liveVersion(context, ref, 'present');
   return live && fieldsOf(context, ref, live.version);
 }
 
-/** Counts as parsed each time, so that what is cached does not matter. */
+/** The parsed fields of a version. The work of parsing is charged each time, so the cost of a query does not depend on the cache. */
 export function fieldsOf(
   context: { readonly lambdas: Pick<Lambdas, 'parse'>; readonly meters?: Pick<Meters, 'budget'> },
   ref: Ref,
@@ -140,7 +140,7 @@ const parsedByVersion = new RowMemory<StoredVersion, Parsed>();
 /** Units of work for each character of a short body. */
 const SHORT_CHARS = 1024;
 const SHORT_WORK = 20;
-/** Of others: for each character, and for what is about a value. */
+/** Units of work of longer bodies: for each character, and for each value. */
 const CHAR_WORK = 4;
 const VALUE_WORK = 100;
 const BEFORE_VALUES = /[[{,:]/g;
@@ -153,13 +153,13 @@ function parseWork(body: string): number {
   return boundedWork(body.length * CHAR_WORK + values * VALUE_WORK);
 }
 
-/** Members of rows that are never shown. */
+/** Stored fields that are never shown to callers. */
 const HIDDEN: ReadonlyMap<number, readonly string[]> = new Map([
   [NATIVE.collections, ['floor']],
   [NATIVE.indexes, ['building']],
 ]);
 
-/** The members of a document that are shown, as the version of the request names them. */
+/** The fields of a document that callers may see, named as in the API version of the request. */
 export function shownFields(
   { apiVersion }: Pick<EngineContext, 'apiVersion'>,
   ref: Ref,
@@ -183,13 +183,13 @@ function sourceWithClass(source: Value): Value {
 }
 
 interface ReadOptions {
-  /** By this query: HTTP answers 201. */
+  /** The document was created by this query: HTTP answers 201. */
   readonly created?: boolean;
-  /** When they are parsed already. */
+  /** The fields, if they have already been parsed. */
   readonly fields?: ObjectValue;
 }
 
-/** A document read from a row: its members are parsed on first use. */
+/** A document read from a row. Its fields are parsed on first use. */
 class ReadDocument implements Document {
   readonly kind = 'document';
   readonly created: boolean;
@@ -206,7 +206,7 @@ class ReadDocument implements Document {
     this.version = version;
     this.ts = shownTs(context, version.ts);
     this.created = options.created ?? false;
-    // Not a getter: it is asked for whenever the document is weighed.
+    // A property, not a getter: it is read whenever the size of the document is estimated.
     this.text =
       version.plain && !HIDDEN.has(ref.collection) ? version.body.slice(1, -1) : undefined;
     this.parsed = options.fields && shownFields(context, ref, options.fields);
@@ -225,11 +225,11 @@ export const documentOf = (
   options: ReadOptions = {},
 ): Document => new ReadDocument(context, ref, version, options);
 
-/** The commit time is not known to the query that makes it. */
+/** The shown time of a version. A query does not know its own commit time, so its own versions show `PENDING`. */
 const shownTs = (context: EngineContext, ts: Micros): Micros | PendingTime =>
   ts === context.commitTs ? PENDING : ts;
 
-/** `get` of a ref. Spec: functions 1.4; auth 3.4: a denial hides whether it is there. */
+/** `get` of a ref. Without permission, the error is the same whether or not the document exists. Spec: functions 1.4; auth 3.4. */
 export function getDocument(
   context: EngineContext,
   ref: Ref,
@@ -244,8 +244,8 @@ export function getDocument(
 }
 
 /**
- * `get` of a set that shows nothing. For a collection it fails as `get` of a missing document does: a caller without permission to
- * read them must not learn whether there are any. Spec: auth 3.4.
+ * Fails `get` of a set without visible elements. For a collection, it fails like `get` of a missing document, so that a caller who may not
+ * read the documents does not learn whether there are any. Spec: auth 3.4.
  */
 export function failNothing(
   context: EngineContext,
@@ -261,10 +261,10 @@ export function failNothing(
   return fail('instance not found', positionOf(path), 'Set not found.', { detail });
 }
 
-/** Stands for any document that is not there. */
+/** The id of no document. */
 const MISSING_ID = 0n;
 
-/** `exists` of a ref: false for what may not be read. */
+/** `exists` of a ref. False for documents that the caller may not read. */
 export function documentExists(context: EngineContext, ref: Ref, time: ReadTime): boolean {
   if (!context.permissions.may({ action: 'read', ref })) return false;
   const live = liveVersion(context, ref, time);
@@ -285,14 +285,14 @@ export function countDocumentRead(
   context.meters.countRead(readName(row.key, time), row.value.length);
 }
 
-/** A key alone is shorter than whatever else a read is called. */
+/** Identifies a read. At present, the key alone is enough, which saves building a text. */
 const readName = (key: Key, time: ReadTime): string =>
   time === 'present' ? key : `${time} ${key}`;
 
 export const failDenied = (position: readonly (string | number)[]): never =>
   fail('permission denied', position, 'Insufficient privileges to perform the action.');
 
-/** What error texts call a document of this collection: "Collection already exists." */
+/** The word for a document of this collection in error texts: "Collection already exists." */
 export const kindName = (ref: Ref): string => nativeKind(ref.collection)?.label ?? 'Document';
 
 export const failNotFound = (

@@ -23,7 +23,7 @@ import {
   writerOf,
 } from './version-rows.ts';
 
-/** Rows of all versions of a document, ends of it included, oldest first; the present one last. */
+/** Rows of all versions of a document, delete markers included, oldest first. The current version is last. */
 export function versionRows(reader: Reader, ref: Ref): readonly Row[] {
   const rows: Row[] = [];
   const past = scan('history', prefixRange(keyOf(ref)), { limit: 64 });
@@ -34,18 +34,18 @@ export function versionRows(reader: Reader, ref: Ref): readonly Row[] {
 }
 
 interface VersionRange {
-  /** Versions of later times… */
+  /** Versions with a valid time later than this… */
   readonly after: Micros;
-  /** …up to this one. */
+  /** …up to and including this one. */
   readonly through: Micros;
   readonly count: number;
-  /** The newest of them. */
+  /** Whether the newest versions of the range are returned, instead of the oldest. */
   readonly isFromEnd: boolean;
 }
 
 const FIRST = 1024;
 
-/** So many versions of a document within a time, oldest first. */
+/** Up to `count` versions of a document in a range of times, oldest first. */
 export function versionsWithin(
   reader: Reader,
   ref: Ref,
@@ -71,13 +71,13 @@ export function versionsWithin(
   return isFromEnd ? versions.reverse() : versions;
 }
 
-/** One version of a chain. Without `fields`: the document ends here. */
+/** One version in the history of a document. `fields` undefined: the document was deleted at `ts`. */
 interface Link {
   readonly ts: Micros;
   readonly fields: ObjectValue | undefined;
 }
 
-/** Puts a version, or an end, in its place; one at the same time gives way to it. */
+/** Inserts a version, or a deletion, into the history. It replaces a version at the same time. */
 export function rewriteHistory(context: EngineContext, ref: Ref, link: Link): void {
   const { rows, links } = chainOf(context, ref);
   const others = links.filter((each) => each.ts !== link.ts);
@@ -86,7 +86,7 @@ export function rewriteHistory(context: EngineContext, ref: Ref, link: Link): vo
   saveChain(context, ref, rows, others, link);
 }
 
-/** Removes a version, or a deletion. Nothing happens when there is none. */
+/** Removes a version (`live`) or a deletion (`end`). Does nothing if there is none at `ts`. */
 export function removeVersion(
   context: EngineContext,
   ref: Ref,
@@ -100,14 +100,15 @@ export function removeVersion(
   const collection = context.schema(ref.database).collection(ref.collection);
   const minimum = collection ? minimumValidTime(collection, context.snapshot) : 0;
   const next = links[at + 1];
-  // What stood before the oldest kept version is out of range: taking that one away must not show it again.
+  // Versions before the oldest retained one are not retained. Removing that one must not make them visible again, so a deletion takes its
+  // place.
   const isOldestKept = ts <= minimum && (!next || next.ts > minimum);
   const without = links.toSpliced(at, 1);
   if (isOldestKept && kind === 'live') without.splice(at, 0, { ts, fields: undefined });
   saveChain(context, ref, rows, without);
 }
 
-/** What no longer counts is left out, and goes when the chain is saved. */
+/** The history of a document. Versions that are no longer retained are left out, so saving the history removes them. */
 function chainOf(
   context: EngineContext,
   ref: Ref,
@@ -124,9 +125,9 @@ function chainOf(
 }
 
 /**
- * Derives everything anew: actions, entries and how long each of them held. Histories are short, and an entry may run through many
- * versions, so a change in one place can reach far.
- * @param given what is written now: the others are stored already
+ * Recomputes everything: actions, entries, and how long each entry was held. Histories are short, and an entry may last for many versions,
+ * so one change can affect many rows.
+ * @param given the version that is written now; the others are already stored
  */
 function saveChain(
   context: EngineContext,

@@ -1,4 +1,4 @@
-/** Sequences of ids of schema objects: ascending, and never used twice. */
+/** Sequences of the ids of schema objects: ascending, and never reused. */
 import { packVersion, unpackVersion } from '../../codec/row.ts';
 import { Ref } from '../../values/value.ts';
 import type { CollectionId, DatabaseId } from '../../values/value.ts';
@@ -9,10 +9,13 @@ import { bodyOf } from './stored-values.ts';
 import { writerOf } from './version-rows.ts';
 import { NATIVE, nativeKind } from '../../values/native-kinds.ts';
 
-/** A collection without a name: its ids are the numbers of native collections, its documents hold the last id given there. */
+/**
+ * Number of an internal collection without a name. Each of its documents has the number of a native collection as its id, and stores the
+ * last id that was used in that collection.
+ */
 export const SEQUENCES: CollectionId = 0;
 
-/** The next number in a native collection. Databases are numbered over the whole store. */
+/** The next id in a native collection. Databases are numbered across the whole store. */
 export function nextInSequence(
   context: EngineContext,
   database: DatabaseId,
@@ -32,7 +35,7 @@ export function nextInSequence(
     added: undefined,
     ...bodyOf(fields, home),
   });
-  // The past of a counter is of no use: it goes on from where it is.
+  // No history is written: past values of a counter are not needed.
   writer.put('documents', { key: keyOf(ref), entries: [], value });
   return next;
 }

@@ -1,7 +1,7 @@
 /**
- * Entries of an index for what was stored before it: at once when that is little, else in steps of bounded work. Every step
- * may be repeated, by any engine, at any time: what is right already is not written. New writes are indexed from the
- * creation on, so the steps only have to reach the end once. Spec: sets 2.6.
+ * Creates the entries of a new index for documents stored before it: at once if they are few, otherwise in steps of bounded work. Any
+ * engine may repeat any step at any time, because entries that are already correct are not written. Writes after the creation of the index
+ * add their own entries, so the steps have to get through all documents only once. Spec: sets 2.6.
  */
 import {
   after,
@@ -27,7 +27,7 @@ import { putCurrent, writerOf } from './version-rows.ts';
 import { writeVersion } from './write-version.ts';
 
 /**
- * Builds an index in the query that creates it, when its sources are small; it is active then.
+ * Builds an index in the query that creates it, if its sources are small. Returns whether it did; the index is then active.
  * @param index as it has just been written
  */
 export function buildSynchronously(context: EngineContext, index: IndexDefinition): boolean {
@@ -36,7 +36,7 @@ export function buildSynchronously(context: EngineContext, index: IndexDefinitio
   const isSmall =
     (!ofAll || collections.length === 0) && hasFewVersions(context, index, collections);
   if (!isSmall) {
-    // Readable at once if the query says so, but not complete: the job finds it by this mark.
+    // If the query set the index active, it is readable at once but not complete. The background job finds it by this mark.
     if (index.active) putFields(context, index, [['building', true]]);
     return false;
   }
@@ -66,7 +66,7 @@ function hasFewVersions(
     const prefix = collectionPrefix(ref.database, collection);
     for (const space of ['documents', 'history'] as const) {
       for (let lower = prefix, isLast = false; !isLast;) {
-        // Large ones are left to the job before they are all read: they are written again, with their entries.
+        // Large documents are left to the background job, without reading all of them first: each is written again, with its entries.
         const rows = rowsFrom(context, space, lower, after(prefix), FEW_ROWS);
         versions += rows.length;
         for (const { value } of rows) bytes += value.length;
@@ -83,19 +83,18 @@ function hasFewVersions(
 const FEW_ROWS = 16;
 
 export interface BuildStep {
-  /** Where the next step goes on; undefined: the index is complete, and active. */
+  /** Where the next step continues. Undefined: the index is complete and active. */
   readonly next: Key | undefined;
-  /** Documents seen. */
+  /** Number of documents processed. */
   readonly documents: number;
-  /** Size of those that are there. */
+  /** Size of their current versions. */
   readonly bytes: number;
 }
 
 /**
- * One step: a bounded number of documents from `from` on, in the order of their keys; from the first when undefined. It ends
- * earlier when it has written much. The last step makes the index active. Nothing is left to do for an index that is gone, or
- * active.
- * @param size documents that are read
+ * Processes a bounded number of documents in the order of their keys, starting at `from`, or at the first one. Stops early after many bytes
+ * were written. The last step makes the index active. Does nothing if the index was deleted or is complete.
+ * @param size most documents to read
  */
 export function buildStep(
   context: EngineContext,
@@ -123,10 +122,11 @@ export function buildStep(
       built += 1;
       bytes += document.current?.value.length ?? 0;
     }
-    // After much was written there is no room left to make it active.
+    // After many bytes were written there is no room left in this commit to make the index active.
     const isWhole = isEnd && built === documents.length && writer.bytes <= LIMITS.sweepStepBytes;
     if (!isWhole) return { next, documents: built, bytes };
-    // What is created behind it from now on has its entries: to look for more would never end while somebody writes.
+    // Documents that are created in this collection from now on get their entries when they are written. Looking for more of them would
+    // never end while somebody writes.
     if (built > 0 && collection !== collections.at(-1))
       return { next: after(prefix), documents: built, bytes };
   }
@@ -136,11 +136,11 @@ export function buildStep(
 
 interface StepSize {
   readonly documents: number;
-  /** Superseded versions. */
+  /** Number of superseded versions. */
   readonly history: number;
 }
 
-/** In the order of their keys. */
+/** The collections that the index covers, in the order of their keys. */
 function collectionsOf(context: EngineContext, { ref, sources }: IndexDefinition): CollectionId[] {
   const schema = context.schema(ref.database);
   const ids = new Set<CollectionId>();
@@ -158,7 +158,10 @@ interface StoredDocument {
   readonly current: Row | undefined;
 }
 
-/** The first documents of a collection from `lower` on, whole; at least one when there is any. `isEnd`: there are no others. */
+/**
+ * The first documents of a collection from `lower` on, each with all its versions. At least one if there is any. `isEnd`: there are no more
+ * documents.
+ */
 function documentsFrom(
   context: EngineContext,
   prefix: Key,
@@ -182,7 +185,7 @@ function documentsFrom(
   const documents = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   const cut = past.length === size.history ? past.at(-1) : undefined;
   if (!cut) return { documents, isEnd: upper === end };
-  // The document whose history was cut off, and all after it, are for the next step, unless it is the first one.
+  // The document whose history was truncated, and all after it, are left to the next step, unless it is the first one.
   const cutKey = documentKeyOf(cut.key);
   const whole = documents.filter(({ key }) => key < cutKey);
   if (whole.length > 0) return { documents: whole, isEnd: false };
@@ -201,14 +204,14 @@ function rowsFrom(
   return reader.range(range).flatMap(({ row }) => row ?? []);
 }
 
-/** Gives every version of a document its entries in the index: together, so all that they take is written at once. */
+/** Adds the index's entries to all versions of a document. All versions are handled together, so they are written in one commit. */
 function buildDocument(
   context: EngineContext,
   index: IndexDefinition,
   { key, past, current }: StoredDocument,
 ): void {
   const writer = writerOf(context);
-  // What this query writes of it from now on has to count these entries as old.
+  // Later writes of this query to the document must treat these entries as existing before the query.
   context.rewritten.add(key);
   const ref = refOfKey(key);
   const rows = current ? [...past, current] : past;
@@ -241,7 +244,7 @@ function putCurrentEntries(
   own: HeldEntries,
 ): void {
   const prefix = indexPrefix(index.ref.database, index.id);
-  // What is there keeps its place: a row that is right already is the same afterwards.
+  // Existing entries keep their position, so that a row that is already correct stays the same.
   const added = new Map<Key, Micros>();
   row.entries.forEach((entry, i) => {
     const isOwn = entry.startsWith(prefix);

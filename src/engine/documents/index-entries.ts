@@ -1,4 +1,4 @@
-/** Which entries a version of a document has in an index. Spec: sets 2.2. */
+/** Computes the index entries of a version of a document. Spec: sets 2.2. */
 import { entryKeyBelow, termsPrefix, type Key } from '../../codec/key.ts';
 import { encodeValue } from '../../codec/ordered.ts';
 import { Refusal } from '../../errors.ts';
@@ -18,21 +18,19 @@ import {
   type IndexedVersion,
 } from './index-fields.ts';
 
-/** `bad request`: an index cannot hold the entries of a document. */
+/** Refusal `bad request`: an index cannot hold the entries of a document. */
 export class UnfitEntries extends Refusal {}
 
-/** What becomes of them where nothing can be refused. */
+/** Called with the refusal, instead of throwing it, when a stored version does not fit into an index. */
 export type OnUnfit = (unfit: UnfitEntries) => void;
 
-/**
- * Of what is stored already: the index goes without it, and `verify()` names the document. Who writes it the next time is refused.
- */
+/** Leaves the entries of a stored version out of the index. `verify()` reports the document, and the next write to it is refused. */
 export const leaveOut: OnUnfit = () => undefined;
 
 /**
- * Distinct keys of the version's entries; empty when the index does not cover the document.
- * @param onUnfit told when an entry, or all of them together, are too large: there are none then
- * @throws UnfitEntries without it
+ * The distinct entry keys of the version. Empty when the index does not cover the document.
+ * @param onUnfit called when an entry, or all entries together, are too large. The result is then empty
+ * @throws UnfitEntries if `onUnfit` is not given
  */
 export function indexEntries(
   context: Pick<EngineContext, 'lambdas'>,
@@ -67,7 +65,7 @@ function entriesOf(
   return [entryOf(index, termsPrefix(ref.database, index.id, terms), values, ref, version)];
 }
 
-/** The one tuple there is when no field takes several elements: the common case. */
+/** The only tuple, in the common case that no field has several elements. Undefined in other cases. */
 function loneTuple(
   fields: readonly IndexField[],
   ref: Ref,
@@ -127,14 +125,14 @@ function entryOf(
   return key;
 }
 
-/** Each once; 1 and 1.0 are two. */
+/** Removes duplicates. 1 and 1.0 are different. */
 function distinct(elements: readonly Value[]): readonly Value[] {
   if (elements.length < 2) return elements;
   const byKey = new Map(elements.map((element) => [termsPrefix(0, 0, [element]), element]));
   return [...byKey.values()];
 }
 
-/** The cartesian product; of no lists, one empty tuple. */
+/** The cartesian product of the lists. For no lists, one empty tuple. */
 function* products(lists: readonly (readonly Value[])[]): Generator<readonly Value[]> {
   const [first, ...rest] = lists;
   if (!first) {
@@ -147,7 +145,7 @@ function* products(lists: readonly (readonly Value[])[]): Generator<readonly Val
 const isAllNull = (tuple: readonly Value[]): boolean =>
   tuple.length > 0 && tuple.every((value) => value === null);
 
-/** Bytes of the shortest entry: with fewer, a product of many arrays would be made only to be refused. */
+/** Bytes of the shortest entry. With it, a product that is too large is refused before it is computed. */
 const ENTRY_BYTES_MIN = 22;
 
 function refuseTooMany(
@@ -158,7 +156,7 @@ function refuseTooMany(
   if (count * ENTRY_BYTES_MIN > LIMITS.transactionBytes) refuseEntries(index);
 }
 
-/** Text of so many code units is small enough in any case: a unit makes at most 3 bytes. */
+/** Texts of fewer code units always fit: a code unit takes at most 3 bytes. */
 const SMALL_TEXT_UNITS = 10_000;
 
 function refuseLarge(index: IndexDefinition, value: Value): void {

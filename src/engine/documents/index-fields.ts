@@ -1,4 +1,4 @@
-/** The scalars that a term or a value of an index takes from a document. Spec: sets 2.2. */
+/** Computes the values that a term or value of an index takes from a document. Spec: sets 2.2. */
 import { casefold } from '../../query/functions/casefold.ts';
 import { lastingPartOf } from '../../query/navigate.ts';
 import { QueryFailure } from '../../errors.ts';
@@ -7,20 +7,20 @@ import { isArray, isKind, isKinded, isObject } from '../../values/value.ts';
 import type { Document, Lambda, Micros, ObjectValue, Ref, Value } from '../../values/value.ts';
 import type { IndexField, IndexSource } from '../catalog/definitions.ts';
 
-/** What is indexed of a version. */
+/** The parts of a version that can be indexed. */
 export interface IndexedVersion {
   readonly ts: Micros;
   readonly ttl: Micros | undefined;
-  /** Stored members: `data`, `ttl`, … */
+  /** The stored fields: `data`, `ttl`, … */
   readonly fields: ObjectValue;
 }
 
-/** Applies the lambda of a binding: pure, any failure of it is a `QueryFailure`. */
+/** Applies the lambda of a binding. It is pure, and every failure of it is a `QueryFailure`. */
 export type ApplyBinding = (lambda: Lambda, document: Document) => Value;
 
 /**
- * Each element once; `[null]` when there is none.
- * @param ts what a path `ts` means: terms see no time, for it is not known while they are written
+ * The elements of a field; `[null]` when there are none.
+ * @param ts the value of the path `ts`. Null for terms, because the commit time is not known while terms are computed
  */
 export function fieldElements(
   field: IndexField,
@@ -39,8 +39,8 @@ export function fieldElements(
 }
 
 /**
- * The only element of a plain field; undefined when it has a binding or a transform, or comes to an array: `fieldElements` says what it
- * has then.
+ * The only element of a plain field. Undefined if the field has a binding or a transform, or if its value is an array; `fieldElements`
+ * handles these.
  */
 export function loneElement(
   { path = [], binding, transform, mva }: IndexField,
@@ -57,7 +57,7 @@ export function loneElement(
   return mva ? asScalar(value) : value;
 }
 
-/** What the first step of a path finds. */
+/** The value at the first step of a path. */
 function startOf(
   path: readonly (string | number)[],
   ref: Ref,
@@ -93,7 +93,7 @@ function elementsAt(
   return elements;
 }
 
-/** Plain navigation from the value of the first step: no array fans out. */
+/** Follows a path from the value of its first step, without iterating over arrays. */
 function valueAt(start: Value, path: readonly (string | number)[]): Value | undefined {
   let value: Value | undefined = start;
   for (let at = 1; at < path.length && value !== undefined; at += 1)
@@ -144,7 +144,7 @@ function boundElements(
     if (isArray(result)) return result.map(asScalar);
     return isScalar(result) ? [result] : [];
   } catch (failure) {
-    // A document that a binding cannot cope with has no entry value; it can be written all the same.
+    // If the binding fails for a document, the document has no value there, but can still be written.
     if (failure instanceof QueryFailure) return [];
     throw failure;
   }

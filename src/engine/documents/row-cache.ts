@@ -1,14 +1,14 @@
-/** Cache of what was parsed from recent rows. Rows are immutable, so an entry stays valid as long as its row exists. */
+/** Cache of values parsed from recent rows. Rows are immutable, so a cached value stays valid as long as its row exists. */
 import { Generations } from '../../store/generations.ts';
 
-/** Rough size of the texts whose contents are cached; parsed, they take a multiple of that. */
+/** Approximate size of the texts whose parsed values are cached. Parsed values take several times as much memory. */
 const TEXT_MAX = 4 * 1024 * 1024;
 
-/** Entries live as long as `K` is referenced elsewhere, and until newer ones take their room. */
+/** A value is cached while its key is referenced elsewhere, and until newer values take its place. */
 export class RowMemory<K extends object, V> {
   private readonly cached = new Generations<K, V>(TEXT_MAX, () => new WeakMap<K, V>());
 
-  /** @param size of the text it is read from */
+  /** @param size length of the text that the value is parsed from */
   get(key: K, size: number, read: () => V): V {
     const known = this.cached.recent(key);
     if (known !== undefined) return known;

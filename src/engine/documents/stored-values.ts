@@ -1,4 +1,4 @@
-/** What becomes of values when they are written. Spec: values 8. */
+/** Converts values to the form in which they are stored. Spec: values 8. */
 import { storedText, storedNeedsNames } from '../../codec/stored.ts';
 import { equalValues } from '../../values/equal.ts';
 import { changedArray, changedObject } from '../../values/object-changes.ts';
@@ -8,8 +8,8 @@ import { isArray, isObject } from '../../values/value.ts';
 import type { DatabaseId, Micros, ObjectValue, SetValue, Value } from '../../values/value.ts';
 
 /**
- * Documents, events and pages as the objects they look like, actions as strings, the commit time as a number, also
- * inside sets. The value itself when there is none of these in it: most of what is written is plain already.
+ * Converts documents, events and pages to plain objects, actions to strings, and the pending commit time to a number, also inside sets.
+ * Returns the value itself if nothing changes, which is the common case.
  */
 function plainValue(value: Value, commitTs: Micros): Value {
   if (typeof value !== 'object' || value === null) return value;
@@ -25,7 +25,7 @@ function plainValue(value: Value, commitTs: Micros): Value {
 export const plainObject = (object: ObjectValue, commitTs: Micros): ObjectValue =>
   changedObject(object, (value) => plainValue(value, commitTs));
 
-/** Terms and bounds may hold any value. */
+/** The terms and bounds of a set may contain any value. */
 function plainSet(set: SetValue, commitTs: Micros): SetValue {
   const parts = new Map<string, Value>();
   for (const [name] of partsOfOp(set.op)) parts.set(name, plainValue(partOf(set, name), commitTs));
@@ -33,11 +33,11 @@ function plainSet(set: SetValue, commitTs: Micros): SetValue {
   return isPlain ? set : (setOfParts(set.op, (name) => parts.get(name)) ?? set);
 }
 
-/** Here 1 and 1.0 differ; the order of members does not matter. */
+/** Whether two values are stored the same. 1 and 1.0 differ; the order of object members does not matter. */
 export const isSameStored = (a: Value, b: Value): boolean =>
   isArray(a) || isObject(a) ? equalValues(a, b) : storedText(a) === storedText(b);
 
-/** Body of a row, and whether it can be shown without looking up names. */
+/** The body of a row, and whether it can be shown without resolving names. */
 export function bodyOf(
   fields: ObjectValue,
   database: DatabaseId,

@@ -1,4 +1,4 @@
-/** Unique indexes: one document for each (terms, values). Spec: sets 2.3. */
+/** Unique indexes: at most one document for each combination of terms and values. Spec: sets 2.3. */
 import { decodeDocumentKey, tuplePrefix, type Key } from '../../codec/key.ts';
 import { prefixRange } from '../../codec/ranges.ts';
 import { unpackVersion } from '../../codec/row.ts';
@@ -12,9 +12,9 @@ import { isExpired, keyOf } from './documents.ts';
 import type { IndexedEntries } from './version-rows.ts';
 
 /**
- * Only entries that this write adds are checked: earlier clashes may stay.
- * @param entries of the document at present
- * @throws `instance not unique`
+ * Checks the entries that this write adds to unique indexes. Clashes between existing entries are not reported.
+ * @param entries present entries of the document
+ * @throws QueryFailure `instance not unique`
  */
 export function requireUnique(
   context: EngineContext,
@@ -49,18 +49,18 @@ function detailOf(indexed: readonly IndexedEntries[], prefix: Key): string {
   return `Index ${index?.name} has it already: ${names.join(', ')}.`;
 }
 
-/** With the ref among its values an entry is like no other document's. */
+/** Whether two documents can have the same entry in the index. They cannot if the document's ref is one of its values. */
 const canClash = ({ unique, values }: IndexDefinition): boolean =>
   unique && !values.some(({ path, binding }) => binding === undefined && isRefPath(path));
 
 const isRefPath = (path: readonly (string | number)[] | undefined): boolean =>
   path?.length === 1 && path[0] === 'ref';
 
-/** Its own entry may be there, with another `ttl`. */
+/** At least two, because one result may be the document's own entry with another `ttl`. */
 const AT_FIRST = 2;
 const GROWTH = 4;
 
-/** Whether a document that is there, other than this one, has an entry below `prefix`. */
+/** Whether another existing document has an entry with this prefix. */
 function isTaken(context: EngineContext, ref: Ref, prefix: Key): boolean {
   for (let limit = AT_FIRST; ; limit *= GROWTH) {
     const found = context.reader.rangeAssumedEmpty({
@@ -69,7 +69,7 @@ function isTaken(context: EngineContext, ref: Ref, prefix: Key): boolean {
       ...prefixRange(prefix),
       reverse: false,
       limit,
-      // Hardly one of a thousand creates finds a row: as a prefetch it delays no query.
+      // Fewer than one of a thousand creates finds a row, so rows are only prefetched, which delays no query.
       rows: true,
       prefetch: true,
     });
@@ -78,7 +78,7 @@ function isTaken(context: EngineContext, ref: Ref, prefix: Key): boolean {
   }
 }
 
-/** Not expired, and in a collection that still exists. */
+/** Whether the document exists, has not expired, and its collection exists. */
 function isThere(context: EngineContext, key: Key): boolean {
   const { database, collection } = decodeDocumentKey(key);
   if (!context.schema(database).collection(collection)) return false;

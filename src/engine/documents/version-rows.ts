@@ -1,4 +1,4 @@
-/** Rows of versions: their contents, and limits on their size. */
+/** Builds the rows of versions, and checks limits on their size. */
 import type { Key } from '../../codec/key.ts';
 import { packVersion, type StoredVersion } from '../../codec/row.ts';
 import { utf8Length } from '../../codec/utf8.ts';
@@ -14,7 +14,7 @@ import { boundedWork } from '../context/budget.ts';
 import { indexEntries, leaveOut, type OnUnfit } from './index-entries.ts';
 import { nativeEntries } from '../catalog/native-indexes.ts';
 
-/** @throws Refusal `bad request` when the query has written too much already */
+/** @throws Refusal `bad request` when the query has already written too much */
 export function writerOf(context: EngineContext): Writer {
   const { writer } = context;
   assert(writer, () => 'only a query that may write gets here');
@@ -40,7 +40,7 @@ export const deleteMarker = (ts: Micros): StoredVersion => ({
   body: '',
 });
 
-/** First µs at which a version with this `ttl` is gone. */
+/** The first µs at which a version with this `ttl` has expired. */
 export function ttlOf(fields: ObjectValue): Micros | undefined {
   const ttl = fields.get('ttl');
   if (!isKind(ttl, 'time')) return undefined;
@@ -66,7 +66,10 @@ function* entriesByIndex(
     yield { index, keys: indexEntries(context, index, ref, { ts, ttl, fields }, onUnfit) };
 }
 
-/** Entries of a stored version in the indexes of its collection, however many builds of indexes have made. */
+/**
+ * Entries of a stored version in the indexes of its collection. There is no limit on their number: several index builds may have added
+ * them.
+ */
 export const userEntries = (
   context: EngineContext,
   ref: Ref,
@@ -75,13 +78,13 @@ export const userEntries = (
   onUnfit = leaveOut,
 ): readonly IndexedEntries[] => [...entriesByIndex(context, ref, fields, version, onUnfit)];
 
-/** Units of work for each entry, where there are many. */
+/** Units of work for each entry, if an index has more than one for the version. */
 const ENTRY_WORK = 2_000;
 
 /**
  * Entries of a version that a query writes.
- * @param onUnfit of one that it writes again: it is stored already
- * @throws Refusal `bad request` when they are more than a transaction may write, or, without `onUnfit`, an index cannot hold them
+ * @param onUnfit given for a version that is already stored and only written again
+ * @throws Refusal `bad request` when the entries exceed the size of a transaction, or, without `onUnfit`, when an index cannot hold them
  */
 export function entriesToWrite(
   context: EngineContext,
@@ -104,7 +107,7 @@ export function entriesToWrite(
   return all;
 }
 
-/** All entries of a version while it is the present one. */
+/** All entries of a version while it is the current one. */
 export const allEntries = (
   ref: Ref,
   fields: ObjectValue,
@@ -139,7 +142,7 @@ export function countWritten(context: EngineContext, { key, entries, value }: Ro
   );
 }
 
-/** A code unit makes 3 bytes at most: short texts need no counting. */
+/** A code unit takes at most 3 bytes, so short texts need not be measured. */
 const BYTES_PER_UNIT_MAX = 3;
 
 export function requireDocumentSize(value: string): void {

@@ -1,6 +1,6 @@
 /**
- * Puts the versions a query makes. One query makes at most one version of a document, at its commit time, and what it replaces is
- * what stood there before the query, however often the query writes it. Spec: sets 1.2, 6.
+ * Writes the versions that a query makes. One query makes at most one version of a document, at its commit time. However often the query
+ * writes the document, that version supersedes the one from before the query. Spec: sets 1.2, 6.
  */
 import { historyKey, type Key } from '../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../codec/row.ts';
@@ -26,12 +26,12 @@ import {
   type IndexedEntries,
 } from './version-rows.ts';
 
-/** Units of work for each character of a body: it was made of values, and is compared with the body before. */
+/** Units of work for each character of a body, which is serialized and compared with the previous body. */
 const BODY_WORK = 20;
 
 /**
- * Makes `fields` the present version of a document.
- * @param position where a clash with a unique index is reported
+ * Writes `fields` as the current version of a document.
+ * @param position position in the query at which a clash with a unique index is reported
  */
 export function writeVersion(
   context: EngineContext,
@@ -57,7 +57,7 @@ export function writeVersion(
 }
 
 interface PlannedVersion {
-  /** What stood there before this query. */
+  /** The row from before this query. */
   readonly before: Row | undefined;
   readonly version: StoredVersion;
   readonly indexed: readonly IndexedEntries[];
@@ -70,7 +70,7 @@ function plannedVersion(
   fields: ObjectValue,
   position: readonly Step[],
 ): PlannedVersion {
-  // What is changed has been read; what is created is hardly ever there.
+  // A document that is updated has already been read, and one that is created almost never exists, so absence can be assumed.
   const address = { space: 'documents', key: keyOf(ref) } as const;
   const present = context.reader.rowAssumedAbsent(address);
   const before = writer.base.rowAssumedAbsent(address);
@@ -80,7 +80,7 @@ function plannedVersion(
   return { before, version, indexed };
 }
 
-/** Ends a document that is there. */
+/** Deletes an existing document. */
 export function endDocument(context: EngineContext, ref: Ref): void {
   const writer = writerOf(context);
   const key = keyOf(ref);
@@ -89,7 +89,7 @@ export function endDocument(context: EngineContext, ref: Ref): void {
   } else {
     const before = writer.base.row({ space: 'documents', key });
     writer.delete('documents', key);
-    // A document that this query created, and that was never committed, leaves no trace.
+    // A document that this same query created was never committed, so it leaves no history.
     if (before) {
       putSuperseded(context, writer, ref, before, []);
       const value = packVersion(deleteMarker(context.commitTs));
@@ -100,7 +100,7 @@ export function endDocument(context: EngineContext, ref: Ref): void {
   invalidateSchema(context, ref);
 }
 
-/** Schema objects are looked up through what was parsed of them. */
+/** Drops the parsed schema if the document is a schema object. */
 export function invalidateSchema(context: EngineContext, ref: Ref): void {
   if (SCHEMA_COLLECTIONS.has(ref.collection)) context.schema(ref.database).forget();
 }
@@ -126,7 +126,7 @@ function versionOf(
   };
 }
 
-/** An entry that the version before had too is as old as it was there. */
+/** For each entry, since when it is held. An entry that the previous version also had keeps its time. */
 function addedTimes(
   before: Row | undefined,
   entries: readonly Key[],
@@ -140,7 +140,7 @@ function heldBy(row: Row): HeldEntries {
   return new Map(row.entries.map((entry, i) => [entry, added?.[i] ?? ts]));
 }
 
-/** The version before goes to `history`, with the entries that end now. */
+/** Moves the previous version to `history`, with the entries that end now. */
 function putSuperseded(
   context: EngineContext,
   writer: Writer,

@@ -1,6 +1,6 @@
 /**
- * The log of changes: for each database, which documents each commit changed, and the index entries they had and have. A hub keeps
- * it, so that what a device lacks is one range of it.
+ * The change log: for each database, the documents that each commit changed, with their index entries before and after. A hub keeps it, so
+ * that the changes a device has missed are one key range of the log.
  */
 import {
   databaseOf,
@@ -16,11 +16,11 @@ import type { DatabaseId, Micros } from '../../values/value.ts';
 import { isNativeEntry } from '../catalog/native-indexes.ts';
 
 export interface LoggedChange {
-  /** Of a document, current or gone. */
+  /** Key of a document, which may have been deleted. */
   readonly key: Key;
-  /** In indexes of users: those it had before the commit, and those it has since. */
+  /** Entries in user-defined indexes, before and after the commit. */
   readonly entries: readonly Key[];
-  /** It was written as it was: what belongs to it is elsewhere, and has changed. */
+  /** The document was written without a change, to announce that something related to it, stored elsewhere, has changed. */
   readonly isSame: boolean;
 }
 
@@ -29,7 +29,7 @@ export const changeKey = (database: DatabaseId, ts: Micros): Key =>
 
 type Put = WriteSet['puts'][number];
 
-/** Ends the line of a document that was written as it was: to builds before it an entry that is in no index. */
+/** Ends the line of a document that was written without a change. Older builds read it as an entry that is in no index. */
 const SAME = ' ';
 
 export function changeRows(

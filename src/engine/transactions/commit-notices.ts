@@ -1,4 +1,4 @@
-/** Listeners for commits, and the notices that they get. */
+/** Listeners for commits, and the notices sent to them. */
 import type { CommitNotice } from '../context/host.ts';
 import type { CommitGroup } from './execution.ts';
 import type { Commit } from './head-tracker.ts';
@@ -11,7 +11,7 @@ export class CommitNotices {
     return () => this.listeners.delete(listener);
   }
 
-  /** Each in a microtask of its own: an error of a listener must not look like a failed commit, which would be retried. */
+  /** Calls each listener in its own microtask: an error of a listener must not look like a failed commit, which would be retried. */
   send(notice: CommitNotice): void {
     for (const listener of this.listeners) void Promise.resolve(notice).then(listener);
   }

@@ -1,4 +1,4 @@
-/** Writes that wait for a commit, and the loop that commits them in groups, one group at a time. */
+/** The queue of writes that wait for a commit, and the loop that commits them in groups, one group at a time. */
 import { Refusal } from '../../errors.ts';
 import type { EngineOptions, WaitingList } from '../context/host.ts';
 import { hostNeeds, type Job, type Outcome } from './execution.ts';
@@ -12,7 +12,7 @@ export class CommitQueue {
   private readonly waiting: WaitingList<Job>;
   private state: 'idle' | 'committing' = 'idle';
 
-  /** @param options `pause`: between two groups of one queue */
+  /** @param options `pause` runs before the next group when a group left jobs over */
   constructor(
     committer: GroupCommitter,
     { pause, makeWaiting }: Partial<Pick<EngineOptions, 'pause' | 'makeWaiting'>>,
@@ -22,7 +22,7 @@ export class CommitQueue {
     this.waiting = makeWaiting?.<Job>() ?? [];
   }
 
-  /** No commit is in progress. */
+  /** Whether no commit is in progress. */
   get isIdle(): boolean {
     return this.state === 'idle';
   }
@@ -52,8 +52,8 @@ export class CommitQueue {
   }
 
   /**
-   * If a group exceeds the quota, its members may still fit: each is tried alone. After any other failure nothing is retried:
-   * a commit whose answer was lost may have arrived.
+   * If a group exceeds the storage quota, each member is retried alone, because some may still fit. After any other failure nothing is
+   * retried: the commit may have succeeded although its response was lost.
    */
   private async commitOneByOne(jobs: readonly Job[], reason: unknown): Promise<void> {
     if (jobs.length === 1 || !isOutOfRoom(reason)) {
@@ -77,7 +77,7 @@ export class CommitQueue {
     }
   }
 
-  /** The host works outside the queue: other writes go on. */
+  /** Waits for the host outside the queue, so that other writes can go on, then adds the job again. */
   private async addAnswered(job: Job, outcome: Outcome): Promise<void> {
     try {
       await job.answers.settle(hostNeeds(outcome));

@@ -1,6 +1,6 @@
 /**
- * Executions while no transaction of the store is open: for queries that take long, and would hold up all others meanwhile. Each
- * transaction only fetches what the execution before it needed.
+ * Executes queries while no transaction of the store is open, so that queries that take long do not block others. Each transaction only
+ * fetches what the previous execution needed.
  */
 import { HOT_SPACES, type Store } from '../../store/port.ts';
 import type { StoreNeed } from '../../store/snapshot-reader.ts';
@@ -19,18 +19,18 @@ import { isValid, unreadBy } from './validation.ts';
 
 const HOT = { spaces: HOT_SPACES };
 
-/** Other commits may come between so many fetches: what they changed is fetched again. Then it is executed in a transaction. */
+/** After so many fetches that met a new commit, and had to fetch the changed data again, the query is executed inside a transaction. */
 const MOVES_MAX = 8;
 
 interface Needed {
-  /** Without them there is no result; also those that are to be known before it is valid. */
+  /** Reads that are missing, and reads that are needed to validate the result. */
   readonly needs: readonly StoreNeed[];
   readonly readSets: readonly ReadSet[];
-  /** Asked after the needs were fetched at the same head. */
+  /** Called after the needs were fetched at the same head. */
   readonly isValid: (snapshot: Snapshot) => boolean;
 }
 
-/** Of reads and of groups of writes. Undefined when others commit all the time. */
+/** Detached execution of reads and of groups of writes. Undefined when other engines commit too often. */
 export const detachedExecutions = {
   read: (
     store: Store,
@@ -66,15 +66,15 @@ export const detachedExecutions = {
     ),
 };
 
-/** Of engines: few need it, so it is given to them. */
+/** An option of engines, so that bundles without long queries do not contain the code. */
 export interface DetachedOption {
-  /** Queries take long here: no transaction of the store is open while one is evaluated, as far as that is possible. */
+  /** Set if this engine's queries take long: as far as possible, no transaction of the store is open while a query is evaluated. */
   readonly detached?: typeof detachedExecutions;
 }
 
 /**
- * The result of an execution over a snapshot that is not older than this call; undefined when others commit all the time.
- * @param neededBy what it lacks
+ * The result of an execution over a snapshot that is not older than this call. Undefined when other engines commit too often.
+ * @param neededBy returns what the result still lacks
  */
 async function executeDetached<T>(
   store: Store,

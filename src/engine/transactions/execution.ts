@@ -1,4 +1,6 @@
-/** Executions of transaction bodies: synchronous, over one snapshot; alone, or each over the writes of the one before. */
+/**
+ * Executes transaction bodies synchronously over one snapshot: one alone, or several of a group, each over the writes of those before it.
+ */
 import { assert } from '../../errors.ts';
 import { Overlay } from '../../store/overlay.ts';
 import type { WriteSet } from '../../store/port.ts';
@@ -8,15 +10,15 @@ import type { Micros } from '../../values/value.ts';
 import type { CommitNotice, InLine, ReadSet } from '../context/host.ts';
 import type { HostAnswers, HostNeed } from './host-answers.ts';
 
-/** What a body may use. The same body is executed several times, so it depends on nothing else. */
+/** The input of a body. A body may be executed several times, so it must depend on nothing else. */
 export interface BodyInput {
-  /** Reads only, when run by `Transactor.read`. */
+  /** Only for reading, when the body is run by `Transactor.read`. */
   readonly writer: Writer & { readonly bytes: number };
-  /** Last commit before this execution. */
+  /** The time of the last commit before this execution. */
   readonly head: Micros;
   readonly answers: HostAnswers;
   /**
-   * Runs a query: what it reads is bounded. The jobs of the engine bound their own steps.
+   * Runs a query with a limit on what it reads. Background jobs do not use it: they limit their own steps.
    * @throws Refusal `limit_exceeded`, and what the query throws
    */
   readonly bounded: <T>(query: () => T) => T;
@@ -25,20 +27,20 @@ export type Announced = Pick<CommitNotice, 'rows' | 'entries'>;
 
 export interface BodyResult<T> {
   readonly value: T;
-  /** Commit time of what it wrote: above `head`. Undefined: that is dropped. */
+  /** Commit time of the writes, later than `head`. Undefined: the writes are discarded. */
   readonly ts?: Micros | undefined;
-  /** Changes that readers see although no such row was written: a replica shows more than it stores. */
+  /** Changes that readers see although no such row was written: a copy shows more than it stores. */
   readonly announced?: Announced;
 }
-/** Throws `Suspended` for what it needs; anything else it throws drops what it wrote. */
+/** A transaction body. It throws `Suspended` with the reads that it needs. If it throws anything else, its writes are discarded. */
 export type TransactionBody<T> = (input: BodyInput) => BodyResult<T>;
 
 /**
- * How one execution ended. `failed` carries what it threw: a refusal, or a bug. It is valid only if everything
- * in `assumedAbsent` is absent.
+ * The outcome of one execution. `failed` carries what the body threw: a refusal, or a bug. An outcome is valid only if everything in
+ * `assumedAbsent` is absent.
  */
 export type Outcome = {
-  /** The commit that it was executed over. */
+  /** The time of the last commit that the body was executed over. */
   readonly head: Micros;
   readonly assumedAbsent: readonly StoreNeed[];
   readonly readSet: ReadSet;
@@ -70,7 +72,7 @@ function execute(
   }
 }
 
-/** Alone, over what is known of a snapshot. */
+/** Executes one body alone, over the cached part of a snapshot. */
 export function executeAt(
   { head, reader }: { readonly head: Micros; readonly reader: SnapshotReader },
   body: TransactionBody<unknown>,
@@ -80,7 +82,7 @@ export function executeAt(
   return execute(body, { writer: new Overlay(reader), head, answers, bounded }, reader);
 }
 
-/** The reads that it waits for: without them there is no outcome. */
+/** The missing reads of an outcome. Without them there is no result. */
 export const storeNeeds = (outcome: Outcome): readonly StoreNeed[] =>
   outcome.state === 'suspended' ? outcome.needs.filter(isStoreNeed) : [];
 
@@ -98,11 +100,11 @@ export function valueOf(outcome: Outcome): unknown {
 }
 
 export interface WriteLimits extends InLine {
-  /** How often another commit may intervene; undefined: any number of times. */
+  /** How often the write may be executed again because another commit intervened. Undefined: no limit. */
   readonly retriesMax?: number | undefined;
 }
 
-/** A query that waits to be written. */
+/** A write that waits in the commit queue. */
 export interface Job extends WriteLimits {
   readonly body: TransactionBody<unknown>;
   readonly answers: HostAnswers;
@@ -110,16 +112,16 @@ export interface Job extends WriteLimits {
   readonly fail: (reason: unknown) => void;
 }
 
-/** Jobs executed one over the other, to share a commit. */
+/** The result of executing jobs one over the other, to share a commit. */
 export interface CommitGroup {
   readonly members: readonly {
     readonly job: Job;
     readonly outcome: Outcome;
     readonly committed: Micros | undefined;
   }[];
-  /** Jobs that wait for the next commit: this one is large enough. */
+  /** Jobs that were not executed because the group is large enough. They wait for the next commit. */
   readonly rest: readonly Job[];
-  /** What its members wait for in the store. Members that wait only for the host wrote nothing and delay no other. */
+  /** Reads of the store that members miss. Members that wait only for the host wrote nothing and delay no other member. */
   readonly needs: readonly StoreNeed[];
   readonly assumedAbsent: readonly StoreNeed[];
   readonly writes: WriteSet | undefined;
@@ -129,7 +131,7 @@ export interface CommitGroup {
 }
 
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** @param isOver asked after each job: the others wait for the next commit */
+/** @param isOver called after each job. When it returns true, the remaining jobs wait for the next commit */
 export function executeGroup(
   jobs: readonly Job[],
   snapshot: SnapshotReader,
@@ -168,7 +170,7 @@ export function executeGroup(
   return { members, rest, needs, assumedAbsent, writes, snapshot, head, ts };
 }
 
-/** Not by spreading: needs may be more than a call takes arguments. */
+/** Not `push(...more)`: there may be more needs than a call can take arguments. */
 function addTo(list: StoreNeed[], more: readonly StoreNeed[]): void {
   for (const need of more) list.push(need);
 }

@@ -1,4 +1,4 @@
-/** The commit of one group: optimistic over the cache, pessimistic in the transaction if validation fails. See README.md. */
+/** Commits one group: optimistically over the cache; if validation fails, pessimistically inside the transaction. See README.md. */
 import { assert } from '../../errors.ts';
 import { RowMap } from '../../store/row-map.ts';
 import { changesOf } from '../../store/snapshot-cache.ts';
@@ -33,13 +33,13 @@ export interface Committed extends Pick<CommitGroup, 'members' | 'rest'> {
   readonly retries: number;
 }
 
-/** A group whose writes are in a transaction, or that wrote nothing. */
+/** A group whose writes have been passed to a transaction, or that wrote nothing. */
 interface Applied {
   readonly group: CommitGroup;
   readonly commit: Commit | undefined;
 }
 
-/** Nothing else is done while a group is evaluated. */
+/** How long a group is evaluated at most. The event loop is blocked while it is. */
 const GROUP_MICROS = 10_000;
 
 const NONE: Pick<RowMap<true>, 'has'> = new RowMap();
@@ -53,7 +53,7 @@ export class GroupCommitter {
   private readonly groupMicros: Micros;
   private readonly logsChanges: boolean;
   private readonly detached: DetachedOption['detached'];
-  /** Tells commits of this engine from those of others at the same time. */
+  /** Distinguishes commits of this engine from commits of others at the same time. */
   private readonly signature: string;
   private commits = 0;
 
@@ -74,8 +74,8 @@ export class GroupCommitter {
   }
 
   /**
-   * @param jobs grows by those that `join` adds
-   * @param join called where others may still share the commit
+   * @param jobs the array grows by the jobs that `join` adds
+   * @param join called at a point where more jobs can still share the commit
    */
   async commit(jobs: readonly Job[], join: () => void = () => undefined): Promise<Committed> {
     const { heads } = this;
@@ -85,7 +85,7 @@ export class GroupCommitter {
       : known && executeGroup(jobs, known.reader, known.head, this.beginGroup());
     if (optimistic && isSettled(optimistic) && !optimistic.writes && heads.isCurrent())
       return this.finish({ group: optimistic, commit: undefined }, 0);
-    // Beside other tabs, the head has often moved: then it is better to look before writing.
+    // Without the lease, the head has often moved, so it is better to read it before writing.
     const isOptimistic = optimistic?.needs.length === 0 && optimistic.writes && heads.isCurrent();
     const applied = await this.transact((tx) =>
       isOptimistic
@@ -93,24 +93,24 @@ export class GroupCommitter {
         : this.executeIn(tx, jobs, { optimistic, join }),
     );
     if (applied) return this.finish(applied, 0);
-    // If an assumption was wrong and no other commit intervened, it does not count as a retry.
+    // A wrong assumption does not count against `retriesMax` if no other commit intervened.
     const isOvertaken = heads.cachedHead !== known?.head;
     const patient = jobs.filter((job) => !isOvertaken || job.retriesMax !== 0);
     for (const job of jobs) if (!patient.includes(job)) job.fail(contended());
     if (patient.length === 0) return { members: [], rest: [], retries: 1 };
-    // With the transaction's lock held and nothing assumed, validation cannot fail again.
+    // The transaction holds the write lock and nothing is assumed, so validation cannot fail again.
     const pessimistic = await this.transact((tx) => this.executeIn(tx, patient));
     assert(pessimistic, () => 'validation failed for a write that assumed nothing');
     return this.finish(pessimistic, 1);
   }
 
-  /** @returns whether it is over */
+  /** @returns a function that tells whether the time for evaluating the group is over */
   private beginGroup(): () => boolean {
     const until = this.clock() + this.groupMicros;
     return () => this.clock() > until;
   }
 
-  /** Undefined when validation failed. */
+  /** Returns undefined when validation failed. */
   private async transact(body: (tx: WriteTx) => Promise<Applied>): Promise<Applied | undefined> {
     let hasFailedValidation = false;
     const watched = async (tx: WriteTx): Promise<Applied> => {
@@ -126,19 +126,19 @@ export class GroupCommitter {
     } catch (reason) {
       this.heads.abandon();
       if (hasFailedValidation || reason instanceof KeyTaken) return undefined;
-      // Whether the commit arrived is unknown, and so is what the store holds now, even for a tab that is alone.
+      // Whether the commit succeeded is unknown, and so is the content of the store, even for a tab that holds the lease.
       this.heads.forget();
       throw reason;
     }
   }
 
-  /** Writes what was executed before the transaction began, and validates it at the same time. */
+  /** Writes the result of an execution that preceded the transaction, and validates it at the same time. */
   private async commitOptimistically(tx: WriteTx, group: CommitGroup): Promise<Applied> {
     const added = newRows(group);
     const assumedAbsent = group.assumedAbsent.filter(
       (need) => need.kind === 'range' || !added.has(need.address),
     );
-    // A thread of long queries may have committed since it was executed.
+    // A thread for long queries may have committed since the group was executed.
     const isCurrent = this.heads.isLeasePermanent() && this.heads.cachedHead === group.head;
     if (assumedAbsent.length === 0 && isCurrent) return this.apply(tx, group, added);
     const plan = planOf(assumedAbsent);
@@ -165,7 +165,7 @@ export class GroupCommitter {
       reader.isAbsent(optimistic.assumedAbsent)
     )
       return this.apply(tx, optimistic);
-    // It waited for another process, and has to be executed anyway: what came meanwhile need not wait for the next turn.
+    // This transaction may have waited for another process, and must execute the jobs anyway, so jobs that arrived since can join.
     join?.();
     for (;;) {
       const group = executeGroup(jobs, reader, head, this.beginGroup());
@@ -177,7 +177,7 @@ export class GroupCommitter {
     }
   }
 
-  /** @param added rows that may not be there yet */
+  /** @param added rows assumed absent: the store rejects the commit if one of them exists */
   private apply(tx: WriteTx, group: CommitGroup, added = NONE): Applied {
     const { writes, ts } = group;
     if (!writes) return { group, commit: undefined };
@@ -199,7 +199,7 @@ export class GroupCommitter {
     return { group, commit };
   }
 
-  /** The commit is durable. */
+  /** To be called when the commit is durable. */
   private finish({ group, commit }: Applied, retries: number): Committed {
     const { members, rest } = group;
     if (commit) {

@@ -1,4 +1,4 @@
-/** The commit that the cache is right at, and how transactions move it on to the head of the store. */
+/** Tracks the head at which the cache is valid, and moves the cache to the head that a transaction reads. */
 import { LIMITS } from '../../limits.ts';
 import type { ReadTx, Row } from '../../store/port.ts';
 import { SnapshotCache, type Changes } from '../../store/snapshot-cache.ts';
@@ -7,15 +7,15 @@ import type { Micros } from '../../values/value.ts';
 import type { Lease } from '../context/host.ts';
 import { commitsSince, HEAD, headOf, readHead, type Head } from './head.ts';
 
-/** What a transaction writes besides the rows of its group. */
+/** What a transaction writes, in addition to the rows of its group. */
 export interface Commit {
   readonly changes: Changes;
   readonly head: Row;
-  /** Rows of the log of changes. */
+  /** Rows for the change log. */
   readonly logged: readonly Row[] | undefined;
 }
 
-/** One snapshot, and the commit that it shows. */
+/** A snapshot, and the last commit that it shows. */
 export interface Snapshot {
   readonly head: Micros;
   readonly reader: SnapshotReader;
@@ -25,11 +25,11 @@ export class HeadTracker {
   private readonly cache = new SnapshotCache(LIMITS.cacheBytes);
   private readonly lease: Lease | undefined;
   private readonly fetchBytes: number;
-  /** The head as last seen in a transaction. */
+  /** The head that a transaction read last. */
   private seen: { readonly row: Row | undefined; readonly head: Head } | undefined = undefined;
-  /** The term of the lease in which the head was read: nobody else has committed since, as long as it lasts. */
+  /** The lease term in which the head was read. While this term lasts, nobody else has committed since. */
   private seenIn: number | undefined = undefined;
-  /** A commit of this engine that is not known to be durable: a snapshot may show it before. */
+  /** A commit of this engine that is not yet known to be durable. A snapshot may already show it. */
   private pending: Commit | undefined = undefined;
 
   constructor(lease: Lease | undefined, fetchBytes: number = LIMITS.fetchBytes) {
@@ -37,12 +37,12 @@ export class HeadTracker {
     this.fetchBytes = fetchBytes;
   }
 
-  /** To be asked before a transaction reads the head. */
+  /** The present term of the lease. Must be read before a transaction reads the head. */
   term(): number | undefined {
     return this.lease?.term();
   }
 
-  /** Whether what is cached is the newest there is: the lease has been held since the head was read. */
+  /** Whether the cache shows the newest state: the lease has been held since the head was read. */
   isCurrent(): boolean {
     return this.seenIn !== undefined && this.seenIn === this.term();
   }
@@ -52,12 +52,12 @@ export class HeadTracker {
     return this.lease?.isPermanent === true && this.isCurrent();
   }
 
-  /** The commit that the cache is right at; undefined: nothing is cached. */
+  /** The head at which the cache is valid. Undefined: nothing is cached. */
   get cachedHead(): Micros | undefined {
     return this.cache.head;
   }
 
-  /** What is cached, without a read of the store. */
+  /** The cached snapshot, without reading the store. */
   cached(): Snapshot | undefined {
     const { head } = this.cache;
     return head === undefined ? undefined : { head, reader: this.readerAt(head) };
@@ -67,20 +67,20 @@ export class HeadTracker {
     return new SnapshotReader(this.cache, head, this.fetchBytes);
   }
 
-  /** What is cached, if a transaction begun now shows just that: nobody else can commit. */
+  /** The cached snapshot, if a transaction that begins now would show the same: nobody else can commit. */
   trusted(): Snapshot | undefined {
     return this.isCurrent() ? this.cached() : undefined;
   }
 
   /**
-   * First fetch of a transaction: what is needed so far, and the head.
-   * @param trusted while the lease is held, the head is not fetched; no commit of this engine may be in progress
+   * The first fetch of a transaction: the head, and what is needed so far.
+   * @param trusted if given, the head is not fetched while the lease is held. No commit of this engine may be in progress
    */
   async enter(tx: ReadTx, needs: readonly StoreNeed[], trusted?: Snapshot): Promise<Snapshot> {
     const plan = planOf(needs);
     if (trusted) {
       const found = await tx.fetch(plan.rows, plan.ranges, this.fetchBytes);
-      // Held still: of others, only a thread of this engine's process can have committed before this snapshot was taken.
+      // The lease is still held, so only a thread of this process can have committed before this snapshot was taken.
       if (this.isCurrent() && this.cache.head === trusted.head) {
         trusted.reader.keep(plan, found);
         return trusted;
@@ -97,8 +97,8 @@ export class HeadTracker {
   }
 
   /**
-   * First fetch of a transaction that may show less than the newest commit: nothing that is read so is trusted later.
-   * Undefined: it shows less than it must, or than what is cached.
+   * The first fetch of a transaction that may show less than the newest commit. Its reads are not trusted later. Returns undefined when the
+   * snapshot is older than `minSnapshot` or than the cache.
    */
   async enterStale(
     tx: ReadTx,
@@ -117,16 +117,16 @@ export class HeadTracker {
   }
 
   /**
-   * The cache forgets what was changed by the commits it missed; everything, when that is unknown.
-   * @param term of the lease, before the row was read
-   * @param begunAt the cached commit then
+   * Moves the cache to the head that a transaction read. Drops what the missed commits changed, or everything if that is unknown.
+   * @param term lease term before the row was read
+   * @param begunAt head of the cache before the row was read
    */
   moveTo(row: Row | undefined, term: number | undefined, begunAt = Infinity): Micros {
     const { cache, pending } = this;
     const seen =
       this.seen && this.seen.row?.value === row?.value ? this.seen : { row, head: readHead(row) };
     const { head } = seen;
-    // Another transaction has shown a later commit meanwhile. What is cached is right at that one.
+    // While the row was read, another transaction moved the cache to a later head, which stays.
     if (head.ts >= begunAt && head.ts < (cache.head ?? 0)) return head.ts;
     this.seen = seen;
     this.seenIn = term;
@@ -142,28 +142,28 @@ export class HeadTracker {
     return head.ts;
   }
 
-  /** The tail that the next head continues; undefined: no other engine will read it. */
+  /** The tail that the next head continues. Undefined: no other engine will read it. */
   tailBefore(): Head['tail'] | undefined {
     return this.term() === undefined ? (this.seen?.head.tail ?? []) : undefined;
   }
 
-  /** A transaction writes this commit. */
+  /** To be called when a transaction has written this commit. */
   begin(commit: Commit): void {
     this.pending = commit;
   }
 
-  /** It was rolled back, or its end is unknown. */
+  /** To be called when the commit was rolled back or its result is unknown. */
   abandon(): void {
     this.pending = undefined;
   }
 
-  /** It is durable. */
+  /** To be called when the commit is durable. */
   confirm({ changes }: Commit): void {
     this.pending = undefined;
     this.cache.advance(changes);
   }
 
-  /** Another engine has committed. */
+  /** To be called when another engine has committed. */
   apply(changes: Changes): void {
     this.cache.advance(changes);
   }

@@ -1,6 +1,6 @@
 /**
  * The head: one row with the time of the last commit, signed by the engine that made it. Its tail lists what the latest commits changed, so
- * that an engine beside others, on the same store, forgets only that.
+ * that another engine on the same store can drop only those rows from its cache.
  */
 import { metaKey, type Key, keyOfBytes } from '../../codec/key.ts';
 import { versionTs } from '../../codec/row.ts';
@@ -12,7 +12,7 @@ import type { Micros } from '../../values/value.ts';
 
 export const HEAD: RowAddress = { space: 'meta', key: metaKey('head') };
 
-/** Keys are written after one letter of their space, and without what each begins with like the one before it. */
+/** One commit in the tail. Each text is a letter for the space, then the key, without the prefix that it shares with the text before. */
 interface TailCommit {
   readonly previous: Micros;
   readonly ts: Micros;
@@ -20,7 +20,7 @@ interface TailCommit {
   readonly entries: readonly string[];
 }
 
-/** How many versions the last commit stored: document rows and delete markers of a time after `previous`. */
+/** Number of versions that the last commit stored: document rows and delete markers with a time after `previous`. */
 export interface LastCommit {
   readonly previous: Micros;
   readonly versions: number;
@@ -28,12 +28,15 @@ export interface LastCommit {
 
 export interface Head {
   readonly ts: Micros;
-  /** Undefined in heads that were written before this was kept. */
+  /** Undefined in heads written by builds that did not store it. */
   readonly last?: LastCommit | undefined;
   readonly tail: readonly TailCommit[];
 }
 
-/** As the row holds it. What was kept as `tail` had whole keys: hubs of both versions that share a store do not read each other's. */
+/**
+ * The stored form. Older builds stored whole keys under `tail`; the other name keeps builds of both kinds on one store from reading each
+ * other's lists.
+ */
 interface StoredHead extends Pick<Head, 'ts' | 'last'> {
   readonly by: string;
   readonly latest?: Head['tail'];
@@ -41,20 +44,23 @@ interface StoredHead extends Pick<Head, 'ts' | 'last'> {
 
 const NO_COMMIT: Head = { ts: 0, tail: [] };
 
-/** Of all commits of a tail together: it is written and read with every commit. Who missed one that is left out forgets everything. */
+/**
+ * Most keys in all commits of the tail together, because it is written and read with every commit. An engine that missed a commit which is
+ * not listed drops its whole cache.
+ */
 const TAIL_KEYS_MAX = 96;
 const TAIL_COMMITS_MAX = 8;
 
 export function readHead(row: Row | undefined): Head {
   if (typeof row?.value !== 'string') return NO_COMMIT;
-  // Only this file writes it.
+  // Only this file writes the row, so its contents are not checked.
   const { ts, last, latest = [] } = JSON.parse(row.value) as Partial<StoredHead>;
   return { ts: ts ?? 0, last, tail: latest };
 }
 
 export const headOf = (row: Row | undefined): Micros => readHead(row).ts;
 
-/** @param before the tail of the head that this one follows; undefined: no other engine will read it */
+/** @param before the tail of the previous head. Undefined: no other engine will read the tail, so none is written */
 export function headRow(changes: Changes, by: string, before: Head['tail'] | undefined): Row {
   const { ts } = changes;
   const tail = before && tailOf([...before, inTail(changes)]);
@@ -71,7 +77,7 @@ function versionsIn({ previous, ts, rows }: Changes): number {
   return versions;
 }
 
-/** Whether the version in a row was made by the commit of `ts` that followed the one of `previous`. */
+/** Whether the version in a row was written by the commit at `ts`, whose predecessor is the commit at `previous`. */
 export function isOfCommit({ value }: Row, previous: Micros, ts: Micros): boolean {
   const writtenAt = versionTs(String(value));
   return writtenAt > previous && writtenAt <= ts;
@@ -84,7 +90,7 @@ const inTail = ({ previous, ts, rows, entries }: Changes): TailCommit => ({
   entries: abridged(entries.map(lettered)),
 });
 
-/** The latest of these commits, as many as there is room for. */
+/** The latest of these commits, as many as the limits allow. */
 function tailOf(commits: readonly TailCommit[]): readonly TailCommit[] {
   let keys = 0;
   const latest = commits.slice(-TAIL_COMMITS_MAX);
@@ -95,7 +101,7 @@ function tailOf(commits: readonly TailCommit[]): readonly TailCommit[] {
   return latest.slice(tooOld + 1);
 }
 
-/** The commits from `from` to the head, oldest first; undefined when the tail does not reach back so far. */
+/** The commits after `from` up to the head, oldest first. Undefined when the tail does not reach back that far. */
 export function commitsSince(from: Micros, { ts, tail }: Head): readonly Changes[] | undefined {
   const missed = tail.slice(tail.findIndex((commit) => commit.previous === from));
   const isChain = missed.every((commit, i) => commit.previous === (missed[i - 1]?.ts ?? from));
@@ -110,11 +116,14 @@ const changesIn = ({ previous, ts, rows, entries }: TailCommit): Changes => ({
   entries: whole(entries).map((each) => addressIn(each) as EntryAddress),
 });
 
-/** Code of the character that stands for nothing shared; those after it count up, one byte each. */
+/** Code of the character for a shared prefix of length 0. Each following character means one byte more. */
 const SHARED_NONE = 0x23;
 const SHARED_MAX = 0x5b - SHARED_NONE;
 
-/** Each after a character that counts what it shares with the one before: keys of one collection differ in their last few bytes. */
+/**
+ * Replaces the prefix that each text shares with the text before by one character for its length: keys of one collection differ only in
+ * their last few bytes.
+ */
 const abridged = (texts: readonly string[]): readonly string[] =>
   texts.map((text, i) => {
     const shared = Math.min(SHARED_MAX, sharedLength(texts[i - 1] ?? '', text));
@@ -129,7 +138,7 @@ function whole(texts: readonly string[]): readonly string[] {
   });
 }
 
-/** Only rows with entries have them. */
+/** An index entry. Only spaces whose rows have entries occur. */
 interface EntryAddress {
   readonly space: EntrySpace;
   readonly key: Key;

@@ -1,4 +1,6 @@
-/** What the host has answered to one query over all its executions: hashes, passwords, signatures. Recorded inputs: they do not change. */
+/**
+ * Answers of the host to one query: hashes, password checks, signatures. They are recorded inputs, the same in all executions of the query.
+ */
 import { Refusal } from '../../errors.ts';
 import { Suspended, type Need, type PasswordAttempt } from '../../store/reader.ts';
 import { formatTime, timeOfMicros } from '../../values/time.ts';
@@ -18,8 +20,8 @@ export class HostAnswers {
   }
 
   /**
-   * Whether `password` is the one behind `hash`; `hash` undefined: false after the same work.
-   * @throws Suspended; Refusal `too many requests` when too many were wrong before
+   * Whether `password` matches `hash`. If `hash` is undefined, the result is false after the same amount of work.
+   * @throws Suspended; Refusal `too many requests` after too many wrong passwords
    */
   verify(password: string, hash: string | undefined, attempt: PasswordAttempt): boolean {
     const result = this.verdicts.get(verdictName(password, hash, attempt));
@@ -47,7 +49,7 @@ export class HostAnswers {
     return answer;
   }
 
-  /** What is needed in several places is requested once. */
+  /** Asks the host for all answers. A need that occurs several times is requested once. */
   async settle(needs: readonly HostNeed[]): Promise<void> {
     const byName = new Map(needs.map((need) => [nameOf(need), need]));
     await Promise.all([...byName.values()].map((need) => this.settleOne(need)));

@@ -1,4 +1,6 @@
-/** What only the host can do, outside every transaction, with what the engine adds: limits on passwords, a memory of signatures. */
+/**
+ * Work of the host outside all transactions, with what the engine adds: a limit on password attempts and a cache of verified signatures.
+ */
 import type { PasswordAttempt } from '../../store/reader.ts';
 import { remember } from '../../values/remember.ts';
 import type { Micros } from '../../values/value.ts';
@@ -11,7 +13,7 @@ type Options = Pick<
   'store' | 'clock' | 'elapsed' | 'passwords' | 'hashCost' | 'accessTokens'
 >;
 
-/** How long a verified signature is not verified again: revoked keys are noticed after it. */
+/** How long a verified signature is not verified again. Revoked keys are noticed after this time. */
 const SIGNATURE_LIFE: Micros = 60 * 1_000_000;
 const SIGNATURES_MAX = 256;
 
@@ -19,7 +21,7 @@ export class HostWork {
   private readonly options: Options;
   private readonly gate: PasswordGate;
   private readonly keys: PublishedKeys | undefined;
-  /** When valid signatures will be verified again. */
+  /** For each valid signature, the time after which it is verified again. */
   private readonly signed = new Map<string, Micros>();
 
   constructor(options: Options) {
@@ -50,7 +52,7 @@ export class HostWork {
     return true;
   }
 
-  /** Undefined: to be verified. */
+  /** Undefined: the signature must be verified. */
   knownSignature(token: string, jwksUri: string): true | undefined {
     const until = this.signed.get(signatureName(token, jwksUri));
     return until !== undefined && this.options.clock() < until ? true : undefined;

@@ -1,6 +1,6 @@
 /**
- * Limits how often passwords can be tried. Wrong ones are remembered in rows of `meta` that no query sees: the verdict is an
- * input of the query like the hash, so that it runs again as it ran. See docs/decisions/0007-passwords.md.
+ * Limits password attempts. Wrong passwords are counted in rows of `meta` that no query can read. The result of a check is a recorded input
+ * of the query, like a hash, so all executions of the query get the same result. See docs/decisions/0007-passwords.md.
  */
 import { metaKey } from '../../codec/key.ts';
 import { metaRange } from '../../codec/ranges.ts';
@@ -12,10 +12,10 @@ import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
 import { AttemptClock, type AttemptClockOptions } from './attempt-clock.ts';
 
-/** Whether the password is right; or that nothing was tried, and until when nothing will be. */
+/** Whether the password is correct, or, if it was not compared, until when no attempt will be. */
 export type VerifyResult = boolean | { readonly until: Micros };
 
-/** A wrong password, or one that is being compared. `at` identifies it among those of one name. */
+/** A wrong password, or one whose comparison is in progress. `at` identifies it among those of one name. */
 interface Failure {
   readonly at: Micros;
   readonly address: string | null;
@@ -24,9 +24,9 @@ type Failures = readonly Failure[];
 
 const MINUTE: Micros = 60 * 1_000_000;
 const HOUR: Micros = 60 * MINUTE;
-/** Names in memory; past it those that no limit needs any more are dropped. */
+/** Most names in memory. Above it, names that no limit needs any more are dropped. */
 const NAMES_MAX = 4096;
-/** How many rows are checked for removal for each row that is written. */
+/** How many rows are checked for removal with each write. */
 const SWEPT = 8;
 
 type Options = Pick<EngineOptions, 'store'> & AttemptClockOptions;
@@ -34,7 +34,7 @@ type Options = Pick<EngineOptions, 'store'> & AttemptClockOptions;
 export class PasswordGate {
   private readonly store: Options['store'];
   private readonly clock: AttemptClock;
-  /** What this engine has seen itself: rows show those of other tabs, and from before. */
+  /** Failures seen by this engine. Those of other tabs and of earlier runs are in the stored rows. */
   private readonly own = new Map<string, Failures>();
   private last: Micros = 0;
 
@@ -44,8 +44,9 @@ export class PasswordGate {
   }
 
   /**
-   * An attempt on a target with too many failures is refused openly, and nothing is compared. If only its account has too many, under
-   * other names, it fails as a wrong password does, after the same work: a difference would reveal that the account exists.
+   * Compares a password unless there were too many failures. If the target has too many, the attempt is refused openly, without a
+   * comparison. If only its account has too many, under other names, the attempt fails like a wrong password, after the same work: a
+   * difference would reveal that the account exists.
    */
   async pass(attempt: PasswordAttempt, compare: () => Promise<boolean>): Promise<VerifyResult> {
     const names = namesOf(attempt);
@@ -55,7 +56,7 @@ export class PasswordGate {
       const failures = await failuresIn(tx, names);
       return this.clock.isNew ? [...failures, ...(await allFailuresIn(tx))] : failures;
     }, META);
-    // Nothing is awaited until the failure is in `own`: attempts at the same time see each other.
+    // Nothing is awaited until the failure is in `own`, so that concurrent attempts see each other.
     const now = this.clock.now(latestOf(stored.flat()));
     const [targeted = [], accounted = targeted] = names.map((name, i) =>
       joined(stored[i] ?? [], this.own.get(name) ?? [], now),
@@ -72,14 +73,18 @@ export class PasswordGate {
     if (!isRight) await this.persist(names, failure);
     else {
       this.takeBack(names, failure);
-      // The next start begins at the latest of all rows: whoever has waited need not do so again. A full disk makes no password wrong.
+      // At the next start, the clock begins at the latest time of all rows. With this row, a user who has waited need not wait again. A
+      // full disk must not make a password wrong.
       if (this.clock.isOwn && accounted.length > 0)
         await this.persist(['clock'], failure).catch(() => undefined);
     }
     return isRight;
   }
 
-  /** What is stored can only add to it: whoever goes on trying costs the store nothing. */
+  /**
+   * Until when the failures in memory bar the target. Stored rows could only add failures, so repeated attempts cause no reads of the
+   * store.
+   */
   private knownBar(attempt: PasswordAttempt): Micros | undefined {
     const own = this.own.get(attempt.target);
     if (!own || this.clock.isNew) return undefined;
@@ -88,7 +93,7 @@ export class PasswordGate {
     return until === undefined ? undefined : this.clock.shown(until, now);
   }
 
-  /** An attempt that came to no end is none. */
+  /** Compares the password. If the comparison throws, the attempt does not count. */
   private async compared(
     names: readonly string[],
     failure: Failure,
@@ -169,11 +174,11 @@ async function allFailuresIn(tx: ReadTx): Promise<readonly Failures[]> {
 const latestOf = (failures: Failures): Micros | undefined =>
   failures.reduce<Micros | undefined>((latest, { at }) => Math.max(latest ?? at, at), undefined);
 
-/** Only this file writes them. */
+/** Only this file writes these rows, so their contents are not checked. */
 const parse = (value: string | Uint8Array | undefined): Failures =>
   typeof value === 'string' ? (JSON.parse(value) as Failures) : [];
 
-/** Of both, each once, those that some limit still needs, oldest first. */
+/** The failures of both lists, without duplicates and without those that no limit needs any more, oldest first. */
 function joined(one: Failures, other: Failures, now: Micros): Failures {
   const all = new Map<string, Failure>();
   for (const each of [...one, ...other]) {
@@ -185,7 +190,7 @@ function joined(one: Failures, other: Failures, now: Micros): Failures {
 const isOver = (failures: Failures, now: Micros): boolean =>
   failures.every(({ at }) => at <= now - HOUR);
 
-/** Until when the limits let nothing more through; undefined: they do now. */
+/** Until when the limits allow no attempt. Undefined: an attempt is allowed now. */
 function barredUntil(
   failures: Failures,
   attempt: PasswordAttempt,

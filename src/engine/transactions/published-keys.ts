@@ -1,6 +1,6 @@
 /**
- * Keys that identity providers publish (JWKS), kept in rows of `meta` that no query sees: a token is accepted
- * offline, and after a reload, as long as its keys are cached.
+ * Keys that identity providers publish (JWKS), cached in rows of `meta` that no query can read. As long as its keys are cached, a token is
+ * accepted offline and after a reload.
  */
 import { parseJson } from '../../codec/json.ts';
 import { metaKey } from '../../codec/key.ts';
@@ -12,7 +12,7 @@ import type { Micros } from '../../values/value.ts';
 import type { AccessTokenPort, EngineOptions } from '../context/host.ts';
 
 interface KeySet {
-  /** JSON, as it came. */
+  /** JSON text as received. */
   readonly text: string;
   readonly fetched: Micros;
 }
@@ -22,14 +22,18 @@ interface Options extends Pick<EngineOptions, 'store' | 'clock'> {
 }
 
 const MINUTE: Micros = 60 * 1_000_000;
-/** Fetched anew after it. */
+/** Keys that are older are fetched again. */
 const FRESH: Micros = 60 * MINUTE;
-/** When they cannot be fetched, they are good for so long. */
+/** When keys cannot be fetched, cached keys up to this age are used. */
 const KEPT: Micros = 30 * 24 * 60 * MINUTE;
-/** Between two fetches of one address, failed ones included: tokens with made-up key ids must not cause fetch after fetch. */
+/**
+ * Shortest time between two fetches from one address, failed ones included: tokens with invented key ids must not cause repeated fetches.
+ */
 const BETWEEN_FETCHES: Micros = MINUTE / 2;
 const TEXT_MAX = 256 * 1024;
-/** Addresses whose keys are in memory: whoever may change a provider can name one after the other. */
+/**
+ * Most addresses whose keys are kept in memory. Without a limit, someone who may change a provider could name one address after the other.
+ */
 const ADDRESSES_MAX = 64;
 
 export class PublishedKeys {
@@ -42,13 +46,13 @@ export class PublishedKeys {
     this.options = options;
   }
 
-  /** False also when there are no keys to be had. */
+  /** Whether the token is signed with a key published at `uri`. Also false when no keys are available. */
   async haveSigned(token: string, uri: string): Promise<boolean> {
     const { accessTokens } = this.options;
     const keys = await this.keysAt(uri);
     const result = keys && (await accessTokens.isSigned(token, keys.text));
     if (result !== 'unknown key') return result ?? false;
-    // The provider may have begun to sign with another key.
+    // The provider may have started to sign with a new key.
     const renewed = await this.fetchOnce(uri);
     return renewed ? (await accessTokens.isSigned(token, renewed.text)) === true : false;
   }
@@ -57,7 +61,7 @@ export class PublishedKeys {
     const keys = this.known.get(uri) ?? (await this.stored(uri));
     if (keys) remember(this.known, uri, keys, ADDRESSES_MAX);
     const age = keys ? this.options.clock() - keys.fetched : Infinity;
-    // Before 0 the clock was set back: nobody knows how old they are.
+    // A negative age means that the clock was set back, so the real age is unknown.
     if (age >= 0 && age < FRESH) return keys;
     return (await this.fetchOnce(uri)) ?? (age < KEPT ? keys : undefined);
   }
@@ -67,7 +71,7 @@ export class PublishedKeys {
     return keysIn(rows[0]);
   }
 
-  /** Undefined: unavailable now. Concurrent requests share one fetch. */
+  /** Returns undefined when the keys are unavailable now. Concurrent requests share one fetch. */
   private fetchOnce(uri: string): Promise<KeySet | undefined> {
     const running = this.fetching.get(uri);
     if (running) return running;
@@ -96,23 +100,23 @@ export class PublishedKeys {
       const deletes = old.map(({ key }) => ({ space: 'meta', key }) as const);
       tx.apply({ puts: [{ space: 'meta', row }], deletes });
     };
-    // They are in memory: a full disk makes no token wrong.
+    // A failed write is ignored: the keys are in memory, and a full disk must not make a token invalid.
     await store.write(write, { ...META, durability: 'relaxed' }).catch(() => undefined);
     return keys;
   }
 }
 
-/** Only this file writes it. */
+/** Only this file writes these rows, so their contents are not checked. */
 const keysIn = (row: Row | undefined): KeySet | undefined =>
   typeof row?.value === 'string' ? (JSON.parse(row.value) as KeySet) : undefined;
 
 const META = { spaces: ['meta'] } as const;
 const addressOf = (uri: string): RowAddress => ({ space: 'meta', key: metaKey(`jwks/${uri}`) });
-/** Looked through when keys are fetched, up to so many bytes: those that nobody has asked for in so long are removed. */
+/** All stored key sets. After a fetch they are read, up to `SWEPT_BYTES`, and those older than `KEPT` are removed. */
 const STORED = scan('meta', metaRange('jwks'));
 const SWEPT_BYTES = 1024 * 1024;
 
-/** An address that suddenly answers something else must not replace the cached keys. */
+/** Whether a response is a key set. Anything else must not replace the cached keys. */
 function isKeySet(text: string): boolean {
   if (text.length > TEXT_MAX) return false;
   try {

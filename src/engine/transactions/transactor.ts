@@ -1,6 +1,6 @@
 /**
- * Executes bodies as transactions of a store: fetches what they need, executes them again, commits what they wrote. Waiting
- * writes share a commit. See docs/decisions/0001-run-again.md.
+ * Executes transaction bodies over a store: fetches the data that a body needs, executes the body again with it, and commits what it wrote.
+ * Writes that wait at the same time share a commit. See docs/decisions/0001-run-again.md.
  */
 import { HOT_SPACES, type ReadTx, type Store } from '../../store/port.ts';
 import type { Micros } from '../../values/value.ts';
@@ -18,19 +18,19 @@ import { isValid, unreadBy } from './validation.ts';
 
 export interface Transacted<T> {
   readonly value: T;
-  /** Commit time, when something was written. */
+  /** The commit time. Undefined when nothing was written. */
   readonly committed: Micros | undefined;
   readonly readSet: ReadSet;
-  /** The commit that it was executed over. */
+  /** The time of the last commit that the body was executed over. */
   readonly head: Micros;
-  /** How often another commit intervened. */
+  /** How often the body was executed again because another commit intervened or an assumption was false. */
   readonly retries: number;
 }
 
 const HOT = { spaces: HOT_SPACES };
 const STALE = { ...HOT, allowsStale: true };
 
-/** How new the state must be that a read shows. */
+/** How recent the state that a read shows must be. */
 export type ReadFreshness = Pick<QueryRequest, 'minSnapshot'>;
 
 type TransactorOptions = ConstructorParameters<typeof HostWork>[0] &
@@ -77,7 +77,7 @@ export class Transactor {
     }
   }
 
-  /** Settles when the commit is durable, or at once when nothing was written. */
+  /** Resolves when the commit is durable, or at once when nothing was written. */
   write<T>(
     body: TransactionBody<T>,
     { retriesMax, line }: WriteLimits = {},
