@@ -1,4 +1,6 @@
-/** The caller of a token of an identity provider (JWT), by an access provider of the database that it names. Spec: auth 2.4. */
+/**
+ * The caller of a token of an identity provider (JWT). The token names a database, whose access providers decide about it. Spec: auth 2.4.
+ */
 import { isArray, isKind, isObject } from '../../values/value.ts';
 import type { DatabaseId, Lambda, ObjectValue, Ref, Value } from '../../values/value.ts';
 import { readAccessToken, type AccessToken } from './access-token.ts';
@@ -12,10 +14,10 @@ import {
   ROOT_DATABASE,
 } from '../catalog/databases.ts';
 
-/** What tokens for the database with that global id are made out to. */
+/** Prefix of the audience of a database's tokens; the global id follows. */
 const AUDIENCE_PREFIX = 'https://db.fauna.com/db/';
 
-/** Undefined: none that can have access providers. */
+/** The audience of tokens for the query's database. Undefined if the database cannot have access providers. */
 export function audienceOf({ reader, database, inputs }: EngineContext): string | undefined {
   if (database === ROOT_DATABASE) return inputs.rootAudience;
   const found = databaseById(reader, database);
@@ -23,7 +25,7 @@ export function audienceOf({ reader, database, inputs }: EngineContext): string 
 }
 
 /**
- * Undefined when the token opens nothing. Which of its roles apply is decided in `caller-roles.ts`.
+ * Undefined when the token is not valid. Which of its roles apply is decided in `caller-roles.ts`.
  * @throws Suspended
  */
 export function accessCaller(context: AuthenticationContext, text: string): Caller | undefined {
@@ -48,7 +50,7 @@ export function accessCaller(context: AuthenticationContext, text: string): Call
   };
 }
 
-/** The database that its audience names; none when it names several of ours. */
+/** The database that the audience names. Undefined if the audience names none, or several. */
 function databaseMeant(
   { reader, rootAudience }: AuthenticationContext,
   { audiences }: AccessToken,

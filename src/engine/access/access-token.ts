@@ -11,19 +11,22 @@ export interface AccessToken {
   readonly audiences: readonly string[];
   /** All claims. */
   readonly claims: ObjectValue;
-  /** When it ends. */
+  /** When the token expires. */
   readonly until: Micros;
 }
 
 export const looksLikeAccessToken = (secret: string): boolean =>
   secret.startsWith('ey') && secret.includes('.');
 
-/** Signatures that only the holder of a private key can make: a published key makes none, and no signature is none. */
+/** Algorithms with a private key. Symmetric ones are excluded, because the published key could create a signature, and so is `none`. */
 const ALGORITHMS: ReadonlySet<Value> = new Set(
   'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' '),
 );
 
-/** Undefined: no token, or one that cannot be valid now. Its signature is not verified here. */
+/**
+ * Parses a token and checks its times. Undefined if the text is not a token, or the token cannot be valid now. The signature is not
+ * verified here.
+ */
 export function readAccessToken(text: string, now: Micros): AccessToken | undefined {
   if (text.length > LIMITS.accessTokenChars) return undefined;
   const [header, payload, signature, ...rest] = text.split('.');
@@ -41,11 +44,11 @@ export function readAccessToken(text: string, now: Micros): AccessToken | undefi
 
 const isText = (value: Value | undefined): value is string => typeof value === 'string';
 
-/** What a header names as critical must be understood, and we understand nothing more. */
+/** Whether the header can be processed. Extensions that it marks as critical must be understood, and none is. */
 const isUnderstood = (head: ObjectValue): boolean =>
   ALGORITHMS.has(head.get('alg') ?? null) && !head.has('crit');
 
-/** Undefined: it is not valid now. One that never ends would outlive everything that could withdraw it. */
+/** When the token expires. Undefined if it is not valid now. A token without `exp` is not valid: it could never be withdrawn. */
 function endOf(claims: ObjectValue, now: Micros): Micros | undefined {
   const until = microsOf(claims.get('exp'));
   const from = claims.has('nbf') ? microsOf(claims.get('nbf')) : -Infinity;
@@ -53,7 +56,10 @@ function endOf(claims: ObjectValue, now: Micros): Micros | undefined {
   return now < until && from - LIMITS.accessTokenLeewayMicros <= now ? until : undefined;
 }
 
-/** Of a NumericDate: seconds, with or without a fraction. Some that mean never are past all our times. */
+/**
+ * Converts a NumericDate (seconds, possibly with a fraction) to µs. Values that mean "never" exceed the range of times, so the result is
+ * limited.
+ */
 function microsOf(value: Value | undefined): Micros | undefined {
   const seconds = value instanceof Double ? value.value : value;
   if (typeof seconds !== 'number' && typeof seconds !== 'bigint') return undefined;

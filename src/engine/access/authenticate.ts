@@ -1,4 +1,4 @@
-/** Authentication: from the text of a secret to its caller. Spec: auth 1, 2.3. */
+/** Authentication: finds the caller that a secret belongs to. Spec: auth 1, 2.3. */
 import { refOfKey } from '../../codec/key.ts';
 import { unreachable } from '../../errors.ts';
 import type { Row } from '../../store/port.ts';
@@ -32,7 +32,7 @@ export type AuthenticationHost = Pick<
   'sha256' | 'rootSecret' | 'accessTokens' | 'ownDocument'
 >;
 
-/** Made for every query, so each member is written out: copying one object into another takes longer than its use. */
+/** All members are listed because this object is created for every query: spreading another object into it takes longer than using it. */
 export const authenticationContext = (
   { reader, snapshot, schema }: StoreContext,
   { sha256, rootSecret, accessTokens, ownDocument }: AuthenticationHost,
@@ -49,7 +49,7 @@ export const authenticationContext = (
   isSigned: (token: string, jwksUri: string) => answers.isSigned(token, jwksUri),
 });
 
-/** Undefined when the secret, with what follows it, opens nothing. @throws Suspended */
+/** Undefined when the secret, including its suffix, is not valid. @throws Suspended */
 export function authenticate(context: AuthenticationContext, text: string): Caller | undefined {
   const colon = text.indexOf(':');
   const secret = colon < 0 ? text : text.slice(0, colon);
@@ -76,10 +76,10 @@ export interface SecretDocument {
 
 type SecretContext = StoreContext & Pick<AuthenticationContext, 'lambdas' | 'sha256'>;
 
-/** Few databases have a key or token of one id: those that were given it by hand. */
+/** Entries read at once. Different databases have keys or tokens with the same id only if somebody chose the id. */
 const SAME_ID_AT_ONCE = 16;
 
-/** The live key or token whose secret this is; of several with its id, the one whose hash fits. */
+/** The live key or token that a secret belongs to. If several have the id, the one whose hash matches. */
 export function secretDocument(context: SecretContext, secret: Secret): SecretDocument | undefined {
   const index = secret.kind === 'key' ? NATIVE_INDEX.keys : NATIVE_INDEX.tokens;
   const range = nativeRange(index, ROOT_DATABASE, integer(secret.id), SAME_ID_AT_ONCE);
@@ -108,7 +108,7 @@ function documentOfSecret(
   return { ref, fields };
 }
 
-/** Zero for the root. */
+/** The number of a database's global id. Zero for the root. */
 export function globalIdOf(context: Pick<StoreContext, 'reader'>, database: DatabaseId): bigint {
   const path = databasePath(context.reader, database);
   return globalIdNumber(path?.at(-1)?.globalId ?? '');
@@ -135,7 +135,7 @@ function keyCaller(
   };
 }
 
-/** Names and refs of roles, as far as they mean roles of `database`. */
+/** Resolves names and refs of roles. Those that are not roles of `database` are left out. */
 function rolesOf(
   context: StoreContext,
   database: DatabaseId,
@@ -180,7 +180,7 @@ function tokenCaller(
 const readsOwnDocument = ({ ownDocument }: AuthenticationContext): boolean =>
   ownDocument !== 'by role';
 
-/** A key that takes on another role, database or document. Spec: auth 1.4. */
+/** Applies the scope of a key, which selects another role, database or document. Spec: auth 1.4. */
 function scoped(
   context: AuthenticationContext,
   caller: Caller,

@@ -1,4 +1,4 @@
-/** All permissions of a caller, from every source. */
+/** Combines the permissions of a caller from all sources. */
 import type { Caller } from '../context/caller.ts';
 import type { EngineContext } from '../context/context.ts';
 import { identityPermissions, memberPermissions } from './legacy-permissions.ts';
@@ -13,7 +13,7 @@ export function permissionsOf(context: EngineContext, caller: Caller): Permissio
     ...(role === 'roles' ? [] : [builtinPermissions(context, role)]),
     ...(identity ? [identityPermissions(context, identity, readsOwnDocument)] : []),
     memberPermissions(context, identity),
-    // Evaluated last: predicates may have to read.
+    // Last, because predicates may have to read documents.
     ...(role === 'roles' ? [rolePermissions(context, caller)] : []),
   ]);
 }

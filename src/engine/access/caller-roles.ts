@@ -1,4 +1,4 @@
-/** The roles of a caller: those of its secret, and those it is a member of. Spec: auth 3.3. */
+/** The roles of a caller: those of its secret, and those that it is a member of. Spec: auth 3.3. */
 import { eachElement } from '../../query/collect-needs.ts';
 import type { Ref } from '../../values/value.ts';
 import type { AccessGrant, Caller } from '../context/caller.ts';
@@ -18,11 +18,11 @@ export function rolesOf(context: EngineContext, caller: Caller): readonly RoleDe
   return [...given, ...rolesOfMember(context, identity)];
 }
 
-/** A token of an identity provider opens nothing when no role applies to it. @throws Suspended */
+/** Whether the caller is authorized: a token of an identity provider is valid only if at least one role applies to it. @throws Suspended */
 export const isGranted = (context: EngineContext, caller: Caller): boolean =>
   !caller.grant || rolesOf(context, caller).length > 0;
 
-/** Those of this database that are there, each once. */
+/** The existing roles of this database among `refs`, without duplicates. */
 function rolesAt(context: EngineContext, refs: readonly Ref[]): readonly RoleDefinition[] {
   const { database } = context;
   const found = refs
@@ -32,7 +32,7 @@ function rolesAt(context: EngineContext, refs: readonly Ref[]): readonly RoleDef
   return [...new Set(found)];
 }
 
-/** Decided over what was committed before the query, as membership is. */
+/** The conditional roles of a token whose predicates return true. Like membership, decided over the state before the query. */
 function rolesOfGrant(
   context: EngineContext,
   { claims, conditional }: AccessGrant,
@@ -42,7 +42,7 @@ function rolesOfGrant(
   return conditional.filter((_, i) => applies[i]).map(({ role }) => role);
 }
 
-/** Membership is decided over what was committed before the query: none of its own writes makes a member. */
+/** The roles that the identity is a member of. Decided over the state before the query, so a query cannot make its caller a member. */
 function rolesOfMember(context: EngineContext, identity: Ref): readonly RoleDefinition[] {
   const before = contextBefore(context);
   const decide = decider(context, before);

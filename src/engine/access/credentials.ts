@@ -1,4 +1,4 @@
-/** Where the password of a document is: one credentials document for each. Spec: auth 2.1. */
+/** Finds the credentials document of an instance, which holds its password. There is at most one for each instance. Spec: auth 2.1. */
 import { refOfKey } from '../../codec/key.ts';
 import { entriesIn } from '../../store/scan.ts';
 import type { Ref } from '../../values/value.ts';
@@ -7,7 +7,7 @@ import { fieldsOf, liveVersion, type LiveVersion } from '../documents/documents.
 import { NATIVE_INDEX, nativeRange } from '../catalog/native-indexes.ts';
 import { isPasswordHash } from './passwords.ts';
 
-/** All but one of them can only be expired ones. */
+/** Entries read at once. All but one of them can only be expired. */
 const AT_ONCE = 16;
 
 export function findCredentials(context: EngineContext, instance: Ref): LiveVersion | undefined {
@@ -25,6 +25,6 @@ export function passwordHashOf(
   credentials: LiveVersion,
 ): string | undefined {
   const hash = fieldsOf(context, credentials.ref, credentials.version).get('hashed_password');
-  // One that would take for ever to compare with is none, however it came here.
+  // A hash whose cost exceeds the limits, however it got here, is treated as missing: comparing with it could take forever.
   return typeof hash === 'string' && isPasswordHash(hash) ? hash : undefined;
 }

@@ -1,4 +1,4 @@
-/** Stored functions: which one is called, and with which permissions. Spec: functions 4.6, auth 3.3. */
+/** Finds the stored function that a query calls, and the permissions with which it runs. Spec: functions 4.6, auth 3.3. */
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { DatabaseId, Lambda, Ref, Value } from '../../values/value.ts';
 import { isBuiltinRole, type Caller } from '../context/caller.ts';
@@ -12,15 +12,15 @@ import { NATIVE } from '../../values/native-kinds.ts';
 
 export interface FunctionBody {
   readonly lambda: Lambda;
-  /** Those of the function's role, if it has one. The caller's identity stays. */
+  /** Permissions of the function's role, if it has one. The caller's identity does not change. */
   readonly permissions: Permissions | undefined;
-  /** Its own: names in its body are of this one. */
+  /** The function's own database, in which names in its body are resolved. */
   readonly database: DatabaseId;
 }
 
 /**
- * @param home where its name is looked up
- * @throws `invalid ref` at `[call]`, `permission denied` at the form
+ * @param home database in which the name of the function is looked up
+ * @throws QueryFailure `invalid ref` at `[call]`, `permission denied` at the form
  */
 export function functionBody(
   context: EngineContext,
@@ -66,7 +66,7 @@ function permissionsOfRole(
     ...caller,
     role: isBuiltinRole(role) ? role : 'roles',
     roles: custom ? [custom.ref] : [],
-    // These would add roles of the caller's own.
+    // With these, the caller's own roles would be added.
     identity: undefined,
     grant: undefined,
   };

@@ -1,6 +1,6 @@
 /**
- * Permissions without a role: what an identity may always do with its own tokens and credentials, and what the `permissions`
- * members of collections, documents, indexes and functions allow. Spec: auth 2.3, 3.7; decisions.
+ * Permissions that do not come from roles: what an identity may always do with its own tokens and credentials, and what the `permissions`
+ * fields of collections, documents, indexes and functions allow. Spec: auth 2.3, 3.7; decisions.
  */
 import { unreachable } from '../../errors.ts';
 import { isKind } from '../../values/value.ts';
@@ -16,8 +16,8 @@ import type { Schema } from '../catalog/schema.ts';
 import { NATIVE, isNative } from '../../values/native-kinds.ts';
 
 /**
- * Read one's own credentials and tokens, delete one's own tokens; read one's own document, as the programs of the original
- * expect (`readsOwnDocument`).
+ * An identity may read its own credentials and tokens, and delete its own tokens. With `readsOwnDocument` it may also read its own
+ * document, as programs written for the original expect.
  */
 export function identityPermissions(
   context: EngineContext,
@@ -46,7 +46,9 @@ export function identityPermissions(
 const isTokenOrCredentials = ({ collection }: Ref): boolean =>
   collection === NATIVE.tokens || collection === NATIVE.credentials;
 
-/** What `permissions` members allow: to every caller, to a document's tokens, or to those of a collection. */
+/**
+ * What `permissions` fields allow: to all callers (`public`), to the tokens of one document, or to the tokens of a collection's documents.
+ */
 export const memberPermissions = (context: EngineContext, identity: Ref | undefined): Permissions =>
   new MemberPermissions(context, identity);
 
@@ -136,11 +138,11 @@ const isGuest = (guest: Ref, identity: Ref): boolean =>
     ? Number(guest.id) === identity.collection
     : isSameRef(guest, identity);
 
-/** A resource named in some role is governed by roles alone. */
+/** Whether some role names the resource. If so, only roles decide about it. */
 const isGoverned = (schema: Schema, resource: Ref): boolean =>
   resource.database === schema.database && governed(schema).has(resourceName(resource));
 
-/** Names of all resources that roles name. */
+/** The names of all resources that roles name. */
 function governed(schema: Schema): ReadonlySet<ResourceName> {
   const roles = schema.all('roles');
   let names = governedByRoles.get(roles);

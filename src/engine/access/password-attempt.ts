@@ -1,4 +1,7 @@
-/** One login attempt: always the same work, counted for the account it targets. Spec: auth 2.1; docs/decisions/0007-passwords.md. */
+/**
+ * One password attempt. It always takes the same work, and is counted for the account that it targets. Spec: auth 2.1;
+ * docs/decisions/0007-passwords.md.
+ */
 import { encodeBase64Url } from '../../codec/base64.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
 import { storedText } from '../../codec/stored.ts';
@@ -7,14 +10,15 @@ import type { EngineContext } from '../context/context.ts';
 import { normalised, passwordFault } from './passwords.ts';
 
 export interface PasswordTarget {
-  /** As the query put it. */
+  /** The target as the query denotes it. */
   readonly target: Ref | SetValue;
-  /** The document that this comes to. */
+  /** The document that the target resolves to. */
   readonly instance: Ref | undefined;
 }
 
 /**
- * @param hash the password behind it is the right one; undefined: none is
+ * Whether the password matches the hash.
+ * @param hash undefined if there is no password; the result is then false
  * @throws Suspended, Refusal `too many requests`
  */
 export function comparePassword(
@@ -25,13 +29,13 @@ export function comparePassword(
 ): boolean {
   const attempt = attemptOf(context, passwordTarget);
   const text = password === undefined ? undefined : normalised(password);
-  // Such a text was never set; bcrypt would compare only a part of it.
+  // Such a text was never accepted as a password, and bcrypt would compare only a part of it.
   const isPossible = text !== undefined && passwordFault(text) === undefined;
   if (!isPossible) return context.inputs.verify('', undefined, attempt);
   return context.inputs.verify(text, hash, attempt);
 }
 
-/** Hashes, because they are stored: terms of sets are names and addresses of people. */
+/** Names under which the attempt is counted. They are stored, so they are hashed: terms of sets can be names and addresses of people. */
 function attemptOf({ inputs, database }: EngineContext, { target, instance }: PasswordTarget) {
   const nameOf = (text: string): string => encodeBase64Url(inputs.sha256(utf8Bytes(text)));
   const tried = nameOf(`${database} ${storedText(target)}`);

@@ -1,6 +1,6 @@
 /**
- * What a secret may do. One interface, and an implementation for each source of rights: builtin roles of keys here, baseline
- * of identities and `permissions` members in `legacy-permissions.ts`. Spec: auth 1.3, 3.2.
+ * Permissions of callers. All sources implement one interface: builtin roles of keys here; the baseline of identities and the `permissions`
+ * fields in `legacy-permissions.ts`; roles in `role-permissions.ts`. Spec: auth 1.3, 3.2.
  */
 import { unreachable } from '../../errors.ts';
 import { Suspended, type Need } from '../../store/reader.ts';
@@ -13,13 +13,13 @@ import type { IndexDefinition } from '../catalog/definitions.ts';
 import { nativeNumbers } from '../../values/native-kinds.ts';
 import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
-/** Native collections only an admin key may touch. */
+/** Native collections that only admin keys may access. */
 const ADMIN_ONLY: ReadonlySet<CollectionId> = nativeNumbers((kind) => kind.isAdminOnly);
 
-/** Whether it is a member of such a collection, or the collection as the set of its members. */
+/** Whether the ref is a member of an admin-only collection, or such a collection as the set of its members. */
 export const isAdminOnly = (ref: Ref): boolean => ADMIN_ONLY.has(collectionMeant(ref));
 
-/** Rights of keys by their builtin role; `client` has none. */
+/** Permissions of keys with a builtin role. `client` has none. */
 export function builtinPermissions(context: EngineContext, role: BuiltinRole): Permissions {
   const mayTouch = (collection: CollectionId) => role === 'admin' || !ADMIN_ONLY.has(collection);
   const reads = role !== 'client';
@@ -58,12 +58,12 @@ export function builtinPermissions(context: EngineContext, role: BuiltinRole): P
   return { may };
 }
 
-/** Every right of any of them. */
+/** Allows what at least one of the sources allows. */
 export const anyOf = (sources: readonly Permissions[]): Permissions => new AnyOf(sources);
 
 class AnyOf implements Permissions {
   private readonly sources: readonly Permissions[];
-  /** A document of the collection last found to be open to all reads: a page asks for each of its documents. */
+  /** A document of the collection that was last found to be readable as a whole: a page requests each of its documents. */
   private open: Ref | undefined = undefined;
 
   constructor(sources: readonly Permissions[]) {
@@ -85,10 +85,10 @@ class AnyOf implements Permissions {
   }
 }
 
-/** Whether the test is true for any item. Missing reads are thrown only if it is true for none of the others, and then all at once. */
+/** Whether the test is true for any item. If it is true for none and some need missing reads, throws all missing reads at once. */
 export function isAny<T>(items: readonly T[], test: (item: T) => boolean): boolean {
   let needs: Need[] | undefined;
-  // By index: a query asks for each document.
+  // A loop by index because it runs for each document of a query.
   for (let at = 0; at < items.length; at += 1) {
     try {
       if (test(items[at] as T)) return true;
@@ -102,13 +102,13 @@ export function isAny<T>(items: readonly T[], test: (item: T) => boolean): boole
   return false;
 }
 
-/** Collections an index names. */
+/** The collections that an index names as sources. */
 export function sourcesOf(index: IndexDefinition): readonly CollectionId[] {
   return index.sources.flatMap(({ collections }) =>
     collections === 'all' ? [] : [...collections],
   );
 }
 
-/** The native ref `keys()` means its members, not the collection object. */
+/** The collection that a request concerns. A native ref such as `keys()` stands for its members, not for the collection object. */
 const collectionMeant = (ref: Ref): CollectionId =>
   isNativeCollectionRef(ref) ? Number(ref.id) : ref.collection;

@@ -1,16 +1,19 @@
-/** Predicates of roles: evaluated in isolation, with permissions of their own; anything but exactly `true` denies. Spec: auth 3.3. */
+/**
+ * Predicates of roles. They are evaluated in isolation, with permissions of their own, and allow an action only if their result is exactly
+ * `true`. Spec: auth 3.3.
+ */
 import { QueryFailure, Refusal, unreachable } from '../../errors.ts';
 import type { DatabaseId, Lambda, Value } from '../../values/value.ts';
 import type { ApplyIsolated, IsolatedParts, EngineContext } from '../context/context.ts';
 import { isAdminOnly } from './permissions.ts';
 import type { AccessRequest, Permissions } from '../context/access-request.ts';
 
-/** Whether a predicate is true. @throws Suspended, Refusal when the time or work of the whole query is over */
+/** Whether a predicate returns true. @throws Suspended, Refusal when the time or work limit of the whole query is exceeded */
 export type Decide = (predicate: Lambda, argument: Value) => boolean;
 
 type OwnParts = Omit<IsolatedParts, 'database' | 'permissions'>;
 
-/** @param failed the result of a predicate that fails: in a copy, what it reads may be missing */
+/** @param failed the decision when a predicate fails. True in a copy, where data that the predicate reads may be missing */
 export function decider(context: EngineContext, parts: OwnParts = {}, failed = false): Decide {
   let apply: ApplyIsolated | undefined;
   return (predicate, argument) => {
@@ -26,11 +29,17 @@ export function decider(context: EngineContext, parts: OwnParts = {}, failed = f
   };
 }
 
-/** When the time or work of the query is over, the whole query fails: a page without the undecided documents would be wrong. */
+/**
+ * Whether an error only means that this predicate denies. If the time limit of the query is exceeded, the whole query fails instead: a page
+ * without the undecided documents would be wrong.
+ */
 const isNo = (thrown: unknown): boolean =>
   thrown instanceof QueryFailure || (thrown instanceof Refusal && thrown.code !== 'time out');
 
-/** Documents but for those only admin keys may touch, sets unfiltered, functions; of this database, and nothing past. */
+/**
+ * What predicates may do: in their own database, read all present documents except those in admin-only collections, read sets without
+ * filtering, and call functions.
+ */
 function predicatePermissions(database: DatabaseId): Permissions {
   const may = (request: AccessRequest): boolean => {
     switch (request.action) {

@@ -1,4 +1,6 @@
-/** Rights from roles: of keys and `@role` scopes, of functions, and by membership of the identity's collection. Spec: auth 3. */
+/**
+ * Permissions from roles: those of keys and `@role` scopes, of functions, and of an identity by membership of its collection. Spec: auth 3.
+ */
 import { unreachable } from '../../errors.ts';
 import { objectWithoutNulls } from '../../values/object-changes.ts';
 import type { Lambda, Ref, Value } from '../../values/value.ts';
@@ -18,10 +20,10 @@ type WriteRequest = Extract<
 >;
 type CreateWithIdRequest = Extract<AccessRequest, { readonly action: 'create_with_id' }>;
 
-/** The argument of a predicate: for some actions it depends on how many parameters the predicate has. */
+/** Makes the argument of a predicate. For some actions it depends on the number of the predicate's parameters. */
 type ArgumentFor = (arity: number) => Value;
 
-/** Any of these predicates, or no predicate at all. */
+/** `always`: allowed without a predicate. Otherwise allowed if one of the predicates returns true. */
 type Policy = 'always' | readonly Lambda[];
 type Policies = ReadonlyMap<ResourceName, ReadonlyMap<string, Policy>>;
 
@@ -77,7 +79,7 @@ class RolePermissions implements Permissions {
     }
   }
 
-  /** The roles of a query are those it began with. */
+  /** The answer stays valid for the whole query: a query's roles do not change while it runs. */
   readsAllBeside({ database, collection }: Ref): boolean {
     return database === this.context.database && this.ruleOf('read', collection) === 'always';
   }

@@ -1,8 +1,8 @@
-/** What may follow a key's secret after a colon. Spec: auth 1.4. */
+/** Parses the scope that may follow a key's secret after a colon. Spec: auth 1.4. */
 import type { BuiltinRole } from '../context/caller.ts';
 
 export type Scope = {
-  /** Names of databases, from the key's own downwards. */
+  /** Names of databases, starting below the key's own database. */
   readonly path: readonly string[];
 } & (
   | { readonly kind: 'builtin'; readonly role: BuiltinRole }
@@ -10,7 +10,7 @@ export type Scope = {
   | { readonly kind: 'document'; readonly collection: string; readonly id: bigint }
 );
 
-/** `none`: no scope at all, to be ignored. `malformed`: a scope and then something else. */
+/** `none`: the suffix is not a scope, and is ignored. `malformed`: the suffix starts like a scope, but is invalid. */
 export function parseScope(suffix: string): Scope | 'none' | 'malformed' {
   const colon = suffix.indexOf(':');
   if (colon >= 0) {
@@ -24,7 +24,7 @@ export function parseScope(suffix: string): Scope | 'none' | 'malformed' {
 }
 
 const SEGMENT = /^[^/,()&=:]+$/;
-// Longer words first: the first that fits is taken.
+// The first match is taken, so longer words come before their prefixes.
 const BUILTIN = ['admin', 'server-readonly', 'server', 'client'] as const;
 const ROLE = /^@role\/([^/,()&=:]+)/;
 const DOCUMENT = /^(?:@doc|collections|classes)\/([^/,()&=:]+)\/([^/,()&=:]+)/;

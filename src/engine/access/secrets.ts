@@ -1,10 +1,10 @@
-/** Text of secrets, and the hashes that are stored instead. Spec: auth 1.1; decisions. */
+/** The text form of secrets, and the hashes that are stored instead. Spec: auth 1.1; decisions. */
 import { decodeBase64, encodeBase64Url } from '../../codec/base64.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
 
 const KEY_MARK = [0x7e, 0x70] as const;
 const TOKEN_MARK = [0x7e, 0x71] as const;
-/** 160 random bits from the host cannot be guessed, so a fast hash is enough. */
+/** 160 random bits cannot be guessed, so a fast hash is sufficient. */
 export const SECRET_RANDOM_BYTES = 20;
 
 export type Secret = {
@@ -20,9 +20,9 @@ export function secretText(secret: Secret): string {
   );
 }
 
-/** Undefined for what was never issued: other lengths, marks, alphabets. */
+/** Undefined for texts that were never issued: wrong length, mark or alphabet. */
 export function parseSecret(text: string): Secret | undefined {
-  // The decoder takes both alphabets and padding; secrets are of one form only.
+  // The decoder accepts two alphabets and padding, but secrets are issued in one form only.
   if (!/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
   const bytes = decodeBase64(text);
   if (!bytes || encodeBase64Url(bytes) !== text) return undefined;
@@ -42,7 +42,7 @@ export function parseSecret(text: string): Secret | undefined {
   return undefined;
 }
 
-/** The text of a token, by how it begins: a guess that costs nothing. */
+/** Whether a text starts like a token: a cheap guess, not a check. */
 export const looksLikeToken = (secret: string): boolean => /^fn[EF]/.test(secret);
 
 function int64Bytes(value: bigint): number[] {
@@ -53,11 +53,11 @@ function int64Bytes(value: bigint): number[] {
 
 type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
-/** What is stored, and shown as `hashed_secret`. */
+/** The stored hash of a secret, shown as `hashed_secret`. */
 export const secretHash = (random: Uint8Array, sha256: Sha256): string =>
   `$sha256$${encodeBase64Url(sha256(random))}`;
 
-/** What a host may keep of a root secret. */
+/** The hash of a root secret, which a host may store. */
 export const hashOfRootSecret = (secret: string, sha256: Sha256): string =>
   secretHash(utf8Bytes(secret), sha256);
 
@@ -70,7 +70,7 @@ export const isRootSecret = (
     ? isSameText(given, known)
     : isSameText(hashOfRootSecret(given, sha256), known.hash);
 
-/** How long it takes depends on `given` alone, not on where the texts begin to differ. */
+/** Compares two texts. The time depends only on the length of `given`, not on where the texts begin to differ. */
 export function isSameText(given: string, known: string): boolean {
   let difference = given.length ^ known.length;
   for (let i = 0; i < given.length; i++) {
@@ -81,7 +81,7 @@ export function isSameText(given: string, known: string): boolean {
 
 const GLOBAL_ID_DIGITS = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** The text of a database's global id: 13 letters and digits. */
+/** The text of a database's global id: 13 characters, letters and digits. */
 export function globalIdText(id: bigint): string {
   let text = '';
   for (let rest = BigInt.asUintN(64, id), i = 0; i < 13; i++, rest >>= 5n) {
@@ -90,7 +90,7 @@ export function globalIdText(id: bigint): string {
   return text;
 }
 
-/** Zero, which no database has, for a text that is no global id. */
+/** The number of a global id. Zero, which no database except the root has, for invalid texts. */
 export function globalIdNumber(text: string): bigint {
   let id = 0n;
   for (const digit of text) {

@@ -1,4 +1,4 @@
-/** The document that tokens and credentials are of. */
+/** Checks the `instance` of tokens and credentials. */
 import { isNative } from '../../values/native-kinds.ts';
 import { isKind, type Ref } from '../../values/value.ts';
 import { refuseMissing, refuseType, type Draft } from './draft.ts';

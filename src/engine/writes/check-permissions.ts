@@ -3,7 +3,10 @@ import { isKind, isObject, type Value } from '../../values/value.ts';
 import { optional, refuseType, type Draft } from './draft.ts';
 import { refuseMisspelt } from './misspelt.ts';
 
-/** `permissions`: by action, every caller or one document's or one collection's tokens. Spec: auth 3.7. */
+/**
+ * Checks the `permissions` field. For each action it names all callers (`public`), the tokens of one document, or the tokens of a
+ * collection's documents. Spec: auth 3.7.
+ */
 export function checkPermissions(draft: Draft, actions: readonly string[]): void {
   const given = optional(draft, 'permissions', 'Map', isObject);
   if (!given) return;

@@ -1,4 +1,4 @@
-/** What names a role: the `role` of functions and keys, the roles of access providers. */
+/** Checks references to roles: the `role` of functions and keys, and the roles of access providers. */
 import { isArray, isKind } from '../../values/value.ts';
 import type { Value } from '../../values/value.ts';
 import { isBuiltinRole } from '../context/caller.ts';
@@ -6,7 +6,7 @@ import type { Schema } from '../catalog/schema.ts';
 import { refuse, refuseReference, refuseType, type Draft } from './draft.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
-/** A builtin role, the name of a role of `names`, or the ref of a role of this database. */
+/** `role` must be a builtin role, the name of a role in `names`, or the ref of a role. */
 export function checkRole(
   draft: Draft,
   role: Value,
@@ -27,7 +27,7 @@ export function checkRoleRef(draft: Draft, role: Value, field: readonly (string 
   }
 }
 
-/** `role` of a key: as of a function, or several of a database's own roles. */
+/** `role` of a key: one role, as for a function, or an array of user-defined roles. */
 export function checkKeyRole(draft: Draft, role: Value, names: Schema): void {
   if (!isArray(role)) {
     checkRole(draft, role, ['role'], names);

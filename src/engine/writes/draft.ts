@@ -1,4 +1,4 @@
-/** A document while it is checked before it is written, and the checks that many kinds share. Spec: functions 3.3. */
+/** A document that is being validated before it is written, and the checks that several kinds share. Spec: functions 3.3. */
 import { described, type FaultText, type FieldFailure, type Step } from '../../errors.ts';
 import { invalidType } from '../../fault-texts.ts';
 import { LIMITS } from '../../limits.ts';
@@ -11,41 +11,41 @@ export type WriteMode = 'create' | 'update' | 'replace' | 'insert';
 
 export interface Draft {
   readonly context: EngineContext;
-  /** Of the document being written. */
+  /** The ref of the document that is written. */
   readonly ref: Ref;
   readonly mode: WriteMode;
-  /** Stored members of the version before. */
+  /** The stored fields of the previous version. */
   readonly previous: ObjectValue | undefined;
-  /** As given, nulls included. */
+  /** The params as given, including nulls. */
   readonly params: ObjectValue;
-  /** What will be stored: checks may fill in and take out. */
+  /** The fields that will be stored. Checks may add and remove fields. */
   readonly fields: Map<string, Value>;
   readonly failures: FieldFailure[];
-  /** Shown in the result of this write and never again. */
+  /** Fields that are shown only in the result of this write, such as the secret of a key. */
   readonly extras: Map<string, Value>;
 }
 
-/** What one native collection, or user documents, store. */
+/** Validation rules of one native collection, or of user documents. */
 export interface Kind {
-  /** Members taken from params; others are dropped. */
+  /** Fields accepted from params. Others are dropped. */
   readonly accepts: readonly string[];
-  /** A member that is nearly one of these is refused, not dropped. */
+  /** An unknown field whose name is similar to a known one is refused instead of dropped. */
   readonly refusesMisspelt?: true;
-  /** Every stored member, in the order shown. */
+  /** All stored fields, in the order in which they are shown. */
   readonly order: readonly string[];
-  /** What `replace` starts from. */
+  /** Fields that `replace` keeps. */
   readonly kept: readonly string[];
-  /** Refuses, fills in, takes out. May suspend. */
+  /** Validates the draft: records failures, adds and removes fields. May throw `Suspended`. */
   readonly check: (draft: Draft) => void;
-  /** Stored, but left out of the result of a write. */
+  /** Fields that are stored but left out of the result of a write. */
   readonly hidden?: readonly string[];
-  /** @throws what refuses the making of any such document here */
+  /** @throws QueryFailure if no document of this kind can be created in this database */
   readonly requirePossible?: (context: EngineContext, position: readonly Step[]) => void;
-  /** Before a checked version is put. @throws when it clashes with another document */
+  /** Runs before a validated version is written. @throws QueryFailure when it clashes with another document */
   readonly beforeWrite?: (draft: Draft, position: readonly Step[]) => void;
-  /** What a version that was put brings with it. */
+  /** Runs after a version was written, for effects on other documents. */
   readonly afterWrite?: (draft: Draft) => void;
-  /** What goes with it. @throws when it is needed */
+  /** Runs before a document is deleted, and deletes what depends on it. @throws QueryFailure when the document is still needed */
   readonly beforeDelete?: (context: EngineContext, ref: Ref, position: readonly Step[]) => void;
 }
 
@@ -68,13 +68,13 @@ export const refuseType = (
   expected: string,
 ): void => refuse(draft, field, 'invalid type', invalidType(typeName(value), expected));
 
-/** Unless the member stays as it was stored: what it names may have been deleted since. */
+/** Reports a missing reference, unless the field keeps its stored value: objects that it refers to may have been deleted since. */
 export function refuseReference(draft: Draft, field: readonly Step[]): void {
   if (!draft.params.has(String(field[0]))) return;
   refuse(draft, field, 'invalid reference', 'Reference was not found.');
 }
 
-/** The member, unless it is missing or of another type, which is refused. */
+/** The field, if it exists and has the right type. Otherwise a failure is recorded. */
 export function required<T extends Value>(
   draft: Draft,
   name: string,
@@ -86,7 +86,7 @@ export function required<T extends Value>(
   return undefined;
 }
 
-/** The member, if it is there; one of another type is refused. */
+/** The field, if it exists. A failure is recorded if it has the wrong type. */
 export function optional<T extends Value>(
   draft: Draft,
   name: string,
@@ -105,7 +105,7 @@ export const isBoolean = (value: Value): value is boolean => typeof value === 'b
 export const isTime = (value: Value) => isKind(value, 'time');
 export const isLambda = (value: Value) => isKind(value, 'lambda');
 
-/** Word characters of any script, and some marks. Spec: values 12. */
+/** Word characters of any script, and some punctuation. Spec: values 12. */
 const NAME = /^(?:[\p{Alphabetic}\p{Nd}\p{Pc};@+$\-.!~%]|\p{M}|\p{Join_Control})+$/u;
 
 const codePoints = (text: string): number => Array.from(text).length;
@@ -135,6 +135,6 @@ export function checkInteger(draft: Draft, name: string): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** One or an array of them, each with its path. */
+/** The elements of a field that holds one value or an array, each with its path. */
 export const eachOf = (value: Value, field: readonly Step[]): readonly [Value, readonly Step[]][] =>
   isArray(value) ? value.map((each, i) => [each, [...field, i]]) : [[value, field]];

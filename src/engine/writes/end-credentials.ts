@@ -1,4 +1,7 @@
-/** Who is created under an id that somebody had before does not inherit what opened that one: its tokens and its password. */
+/**
+ * Deletes the tokens and credentials of an id when a document is created under it again: the new document must not inherit the access of
+ * the old one.
+ */
 import { decodeDocumentKey } from '../../codec/key.ts';
 import type { Range } from '../../store/port.ts';
 import { Ref, type DatabaseId } from '../../values/value.ts';
@@ -13,22 +16,22 @@ const BY_INSTANCE = [NATIVE_INDEX.tokensByInstance, NATIVE_INDEX.credentialsByIn
 const firstOfEach = (database: DatabaseId): readonly Range[] =>
   BY_INSTANCE.map((index) => firstOfNative(index, database));
 
-/** The first entry of each, in the database written last. */
+/** A range for the first entry of each index, in the database that was written last. */
 let firsts = { database: 0, ranges: firstOfEach(0) };
 
-/** @throws Suspended, when there are any; that there are none is assumed */
+/** @throws Suspended, if there are any. That there are none is assumed and validated later */
 export function endCredentialsOf(context: EngineContext, instance: Ref): void {
   if (isNative(instance.collection)) return;
   const { database } = instance;
-  // The same objects for all documents of a query: a reader assumes each once.
+  // All documents of a query use the same range objects, so that a reader records each assumption once.
   if (firsts.database !== database) firsts = { database, ranges: firstOfEach(database) };
   for (const [at, index] of BY_INSTANCE.entries()) {
     const first = firsts.ranges[at];
-    // One range for all documents: most databases have neither tokens nor passwords.
+    // One range for all documents is checked first: most databases have neither tokens nor passwords.
     if (!first || context.reader.rangeAssumedEmpty(first).length === 0) continue;
     const all = nativeRange(index, database, instance, AT_ONCE);
     const range = { ...all, rows: false };
-    // What is ended is no longer found.
+    // Deleted documents are no longer found, so the loop ends.
     for (let found; (found = context.reader.rangeAssumedEmpty(range)).length > 0;)
       for (const { key } of found) {
         const address = decodeDocumentKey(key);

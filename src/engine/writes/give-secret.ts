@@ -1,4 +1,4 @@
-/** The secret of a key or token: made once, stored as its hash. Spec: auth 1.2. */
+/** Creates the secret of a key or token, and stores its hash. Spec: auth 1.2. */
 import { globalIdOf } from '../access/authenticate.ts';
 import { SECRET_RANDOM_BYTES, secretHash, secretText } from '../access/secrets.ts';
 import type { Draft } from './draft.ts';

@@ -1,11 +1,14 @@
-/** Members that are given back as they were read. What they name may have been deleted since, and is not shown then. */
+/**
+ * Handles fields that a caller writes back as they were read. Objects that they refer to may have been deleted since, and are then missing
+ * from what was read.
+ */
 import { changedArray, changedObject, withoutNulls } from '../../values/object-changes.ts';
 import { isArray, isKind, isObject, type Ref, type Value } from '../../values/value.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 import type { EngineContext } from '../context/context.ts';
 import { isSameStored } from '../documents/stored-values.ts';
 
-/** The stored one of which this is what is left, if something that it names is gone. It stays as it is. */
+/** The stored value that `given` was read from, if something it refers to was deleted since. The stored value is then kept unchanged. */
 export const storedAs = (
   context: EngineContext,
   given: Value,
@@ -16,7 +19,7 @@ export const storedAs = (
     return shown !== each && [each, withoutNulls(shown)].some((one) => isSameStored(one, given));
   });
 
-/** With null in its place. The value itself when all is there. */
+/** Replaces refs to deleted objects by null. Returns the value itself if all objects exist. */
 function withoutGone(context: EngineContext, value: Value): Value {
   const inner = (each: Value) => withoutGone(context, each);
   if (isKind(value, 'ref')) return isThere(context, value) ? value : null;
@@ -24,7 +27,7 @@ function withoutGone(context: EngineContext, value: Value): Value {
   return isObject(value) ? changedObject(value, inner) : value;
 }
 
-/** Whether there is the collection, index or function. */
+/** Whether the collection, index or function exists. */
 export function isThere(context: EngineContext, ref: Ref): boolean {
   const schema = context.schema(ref.database);
   switch (ref.collection) {

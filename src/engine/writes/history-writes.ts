@@ -1,4 +1,4 @@
-/** `insert` and `remove`: versions in the past of a document. Spec: functions 1.5. */
+/** `insert` and `remove`: change past versions of a document. Spec: functions 1.5. */
 import { fail } from '../../errors.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import type { PastEvent, ReadTime } from '../../query/session.ts';
@@ -23,7 +23,7 @@ import {
   requireRight,
 } from './write-checks.ts';
 
-/** `delete` means the end of a document, every other action a version of it. */
+/** Whether the action denotes the deletion of a document. All other actions denote a version. */
 const isEnd = (action: ActionName): boolean => action === 'delete' || action === 'remove';
 
 export function insertVersion(
@@ -73,7 +73,7 @@ export function removeVersionAt(
   return null;
 }
 
-/** A document that is there again by it inherits no more than one that is created. */
+/** Runs a rewrite. If the document exists because of it, old tokens and credentials of its id are deleted, as when it is created. */
 function rewriting(context: EngineContext, ref: Ref, rewrite: () => void): void {
   const wasLive = liveVersion(context, ref, 'present');
   rewrite();
@@ -82,7 +82,7 @@ function rewriting(context: EngineContext, ref: Ref, rewrite: () => void): void 
 
 const NO_PARAMS: ObjectValue = new Map();
 
-/** What the cast makes of every earlier time: no version has it. */
+/** Times before this one are cast to it, so no version may have it. */
 const CLAMPED = Number.MIN_SAFE_INTEGER;
 
 function requirePast(

@@ -1,4 +1,4 @@
-/** What each native collection stores, and documents. */
+/** Finds the validation rules of a collection. */
 import type { CollectionId } from '../../values/value.ts';
 import { nativeName } from '../../values/native-kinds.ts';
 import type { Kind } from './draft.ts';

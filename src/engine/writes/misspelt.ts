@@ -1,13 +1,13 @@
 /**
- * Misspelt members of schema objects. The original drops members that it does not know, and programs rely on it, so only
- * names that are nearly a known one are refused: what they mean would be dropped in silence.
+ * Refuses misspelt fields of schema objects. The original drops unknown fields, and programs rely on that. So only names that are similar
+ * to a known name are refused, which would otherwise be dropped silently.
  */
 import type { Step } from '../../errors.ts';
 import { differingChars, isNearly } from '../../values/differing-chars.ts';
 import type { ObjectValue } from '../../values/value.ts';
 import { refuse, type Draft } from './draft.ts';
 
-/** @param synonyms names of functions for some of `known` */
+/** @param synonyms other words that users may write for some of `known` */
 export function refuseMisspelt(
   draft: Draft,
   given: ObjectValue,
@@ -23,7 +23,9 @@ export function refuseMisspelt(
   }
 }
 
-/** Of short names too: one of three characters is another one, or two neighbours have changed places. */
+/**
+ * Whether `name` is similar to `known`. Also if one character of a three-letter name differs, or two neighbouring characters are swapped.
+ */
 function isMeant(name: string, known: string): boolean {
   const differing = differingChars(name, known);
   return (
@@ -35,5 +37,5 @@ function isMeant(name: string, known: string): boolean {
 
 const sorted = (text: string): string => text.split('').sort().join('');
 
-/** Without capitals, underscores and the `s` of the plural. */
+/** Removes capitals, underscores and the `s` of the plural. */
 const plain = (name: string): string => name.toLowerCase().replace(/_|s$/g, '');

@@ -1,4 +1,4 @@
-/** `move_database`: another parent for a database. What is in it stays where it is. Spec: functions 1.5. */
+/** `move_database`: gives a database another parent. The rows of its contents do not move. Spec: functions 1.5. */
 import { fail } from '../../errors.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
 import { Ref } from '../../values/value.ts';
@@ -31,7 +31,8 @@ export function moveDatabase(
   const target = databaseMeant(to);
   const live = liveVersion(context, from, 'present') ?? failNotFound(context, from, position);
   if (!liveVersion(context, to, 'present')) failNotFound(context, to, positionOf(queryPath, 'to'));
-  // Deletes are for one's own database only. Those further down are as much an administrator's, who can read them; no role reaches them.
+  // Permission to delete is defined only for the caller's own database, so it is checked with a ref there. Databases further down belong to
+  // an administrator, who can read them; roles never apply to them.
   const probe = new Ref(context.database, NATIVE.databases, from.id);
   const isReached = [from, to].every(
     (ref) =>

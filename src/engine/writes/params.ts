@@ -1,4 +1,4 @@
-/** References in the params of a write are checked before anything else. Spec: functions 1.5, first note. */
+/** Checks the refs in the params of a write, before any other check. Spec: functions 1.5, first note. */
 import { fail, type FieldFailure, type Step } from '../../errors.ts';
 import { DATA_NOT_VALID } from '../../fault-texts.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
@@ -7,7 +7,7 @@ import type { ObjectValue, Value } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
 
-/** @throws `validation failed` at the form, naming every ref that is undefined, of another database, or unreadable */
+/** @throws QueryFailure `validation failed` at the form, with a failure for each ref that is undefined, scoped, or unreadable */
 export function requireReadableRefs(
   context: EngineContext,
   params: ObjectValue,
@@ -33,7 +33,7 @@ export function requireReadableRefs(
   if (failures.length > 0) failValidation(failures, start);
 }
 
-/** Most params have none: a look without paths. */
+/** Whether there is any ref. Most params have none, so this check does not build paths. */
 function hasRefs(value: Value): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (isArray(value)) return value.some(hasRefs);

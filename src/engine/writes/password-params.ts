@@ -1,4 +1,4 @@
-/** Passwords that params set. Spec: auth 2.1. */
+/** Reads the passwords that params set. Spec: auth 2.1. */
 import { isObject } from '../../values/value.ts';
 import type { ObjectValue, Value } from '../../values/value.ts';
 import { isPasswordHash, normalised, passwordFault } from '../access/passwords.ts';
@@ -10,7 +10,7 @@ export const setsAnyPassword = ({ context }: Draft): boolean =>
 
 export type PasswordChange = { readonly password: string } | { readonly hash: string };
 
-/** The password in the params; refused when it cannot be one. */
+/** The password or password hash in the params, if there is one. An invalid one is reported as a failure. */
 export function passwordChange(
   draft: Draft,
   params: ObjectValue,
@@ -43,7 +43,7 @@ function checkText(draft: Draft, value: Value, field: readonly string[]): string
   return undefined;
 }
 
-/** @throws Suspended for the hash */
+/** @throws Suspended until the host has computed the hash */
 export function setPassword(
   { context, fields }: Pick<Draft, 'context' | 'fields'>,
   change: PasswordChange,
@@ -52,7 +52,7 @@ export function setPassword(
   fields.set('hashed_password', hash);
 }
 
-/** The `credentials` member of a user document's params: what it changes, if anything. */
+/** The change that the `credentials` field of a user document's params asks for, if any. */
 export function credentialsGiven(draft: Draft): PasswordChange | undefined {
   const given = draft.params.get('credentials') ?? undefined;
   if (given === undefined) return undefined;

@@ -1,7 +1,7 @@
 /**
- * A new name of a schema object, in what is stored by name: `@ref` literals in the lambdas of schema objects, and roles given to functions
- * and keys by name. Stored refs hold numbers and do not change. What changes is the text of an object, not its meaning: it keeps its
- * version. Spec: values 3; auth 3.1.
+ * Updates stored text when a schema object is renamed: `@ref` literals in the lambdas of schema objects, and roles of functions and keys
+ * given by name. Stored refs contain numbers and do not change. Only the text of an object changes, not its meaning, so the object keeps
+ * its version. Spec: values 3; auth 3.1.
  */
 import { refOfKey } from '../../codec/key.ts';
 import { parseJson, stringifyJson, type Json, type JsonObject } from '../../codec/json.ts';
@@ -25,15 +25,15 @@ export interface Rename {
   readonly to: string;
 }
 
-/** Native collections whose members may hold lambdas, in their data too, or roles by name. */
+/** Native collections whose members may contain lambdas (in their `data` too) or names of roles. */
 const HOLDERS = [...SCHEMA_KINDS, 'keys'] as const;
 
-/** @param ref of what has been renamed */
+/** @param ref the renamed object */
 export function followRename(context: EngineContext, ref: Ref, from: string, to: string): void {
   const kind = nativeName(ref.collection);
   if (kind === undefined) return;
   for (const holder of HOLDERS) {
-    // Keys hold no lambdas, and there may be many.
+    // Keys contain no lambdas, and there may be many of them.
     if (holder === 'keys' && kind !== 'roles') continue;
     for (const row of rowsOf(context, ref.database, holder))
       followIn(context, row, { kind, from, to });
@@ -42,7 +42,7 @@ export function followRename(context: EngineContext, ref: Ref, from: string, to:
 
 function followIn(context: EngineContext, row: Row, rename: Rename): void {
   const version = unpackVersion(String(row.value));
-  // Faster than parsing each of them: the text contains a name as it is, or with escapes.
+  // A cheap test before parsing: the text contains the name literally, or with escapes.
   if (!version.body.includes(rename.from) && !version.body.includes('\\')) return;
   const ref = refOfKey(row.key);
   const fields = fieldsOf(context, ref, version);
@@ -92,7 +92,9 @@ function renamed(json: Json, rename: Rename): Json {
   return members;
 }
 
-/** `{"id":"posts","collection":{"@ref":{"id":"collections"}}}`, of this database. */
+/**
+ * Whether the contents of a ref denote the renamed object of this database: `{"id":"posts","collection":{"@ref":{"id":"collections"}}}`.
+ */
 function isNamed(ref: JsonObject, { kind, from }: Rename): boolean {
   if (ref.get('id') !== from || ref.has('database')) return false;
   const holder = ref.get('collection') ?? ref.get('class') ?? null;
@@ -103,7 +105,7 @@ function isNamed(ref: JsonObject, { kind, from }: Rename): boolean {
   return typeof id === 'string' && nativeNamed(id) === kind;
 }
 
-/** `classes/posts/12` */
+/** Renames the object in a ref in path form: `classes/posts/12`. */
 function renamedPath(path: string, { kind, from, to }: Rename): string {
   const [first = '', second, ...rest] = path.split('/');
   return nativeNamed(first) === kind && second === from ? [first, to, ...rest].join('/') : path;

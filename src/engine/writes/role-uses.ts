@@ -1,4 +1,4 @@
-/** Who has a role, and would be left without rights by its end. Spec: auth 3.1. */
+/** Prevents the deletion of a role that is still used. Spec: auth 3.1. */
 import { unpackVersion } from '../../codec/row.ts';
 import { refOfKey } from '../../codec/key.ts';
 import type { Step } from '../../errors.ts';
@@ -12,8 +12,8 @@ import { failValidation } from './params.ts';
 import { isSameRef } from '../catalog/refs.ts';
 
 /**
- * A role that is deleted may be one that a function, an access provider or a key has, as long as none has it at the end of the query.
- * Then throws `validation failed`, at the position of the deletion.
+ * Requires at the end of the query that no function, access provider or key uses the deleted role. While the query runs, some may.
+ * @throws QueryFailure `validation failed`, at the end of the query, at the position of the deletion
  */
 export function requireRoleUnused(
   context: EngineContext,
@@ -71,7 +71,7 @@ function keyWith(
     if (isExpired(version, context.snapshot)) continue;
     const ref = refOfKey(row.key);
     const fields = fieldsOf(context, ref, version);
-    // The name of a role in a child database is no name of this one.
+    // Role names of a key for a child database refer to roles of that child.
     const roles = fields.has('database')
       ? oneOrMany(fields.get('role')).filter((each) => typeof each !== 'string')
       : fields.get('role');

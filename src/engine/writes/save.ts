@@ -1,4 +1,4 @@
-/** Checks the params of a write and puts the version they make. Rights are the business of the callers. */
+/** Checks the params of a write and writes the version they result in. Permissions are checked by the callers. */
 import { fail, type Step } from '../../errors.ts';
 import { alreadyExists } from '../../fault-texts.ts';
 import { PENDING, isObject } from '../../values/value.ts';
@@ -22,13 +22,13 @@ import { isSchemaKind } from '../catalog/schema.ts';
 export interface Change {
   readonly mode: WriteMode;
   readonly ref: Ref;
-  /** Plain, nulls included. */
+  /** Plain values, including nulls. */
   readonly params: ObjectValue;
-  /** Stored members of the version before. */
+  /** The stored fields of the previous version. */
   readonly previous: ObjectValue | undefined;
 }
 
-/** Makes the present version of a document. @throws `validation failed`, `instance not unique` … at `position` */
+/** Writes the current version of a document. @throws QueryFailure `validation failed`, `instance not unique` … at `position` */
 export function saveDocument(
   context: EngineContext,
   change: Change,
@@ -49,7 +49,7 @@ export function saveDocument(
   return nativeResult(ref, fields, draft, kind, created);
 }
 
-/** Members of a version for `insert`: checked like a document's, but nothing else is touched. */
+/** Fields of a version for `insert`. They are checked like those of other writes, without effects on other documents. */
 export function checkedFields(
   context: EngineContext,
   change: Change,
@@ -81,7 +81,7 @@ function checkedDraft(
   return { draft, password };
 }
 
-/** Old members with the given ones laid over them. A member that ends up empty is dropped. */
+/** The previous fields, overlaid with the given ones. A field that ends up as an empty object is removed. */
 function startOf(kind: Kind, { mode, params, previous }: Change): ObjectValue {
   const given = picked(params, kind.accepts);
   const old = previous ?? NO_FIELDS;
@@ -125,7 +125,7 @@ function nativeResult(
   return { kind: 'document', ref, ts: PENDING, created, fields: shown, text: undefined };
 }
 
-/** Names of schema objects are taken as soon as they are given, also by this query. */
+/** Requires that the new name of a schema object is free. Names given earlier in this query count as taken. */
 function requireOwnName(
   context: EngineContext,
   { ref, fields, previous }: Draft,

@@ -1,4 +1,6 @@
-/** What a role takes away from others: the `permissions` of a resource that a role names no longer apply. Spec: auth 3.7. */
+/**
+ * Warns when a role makes the `permissions` of resources ineffective: they no longer apply to a resource that a role names. Spec: auth 3.7.
+ */
 import {
   roleDefinitionOf,
   sourceCovering,
@@ -11,7 +13,7 @@ import type { Draft } from './draft.ts';
 const namesIn = (roles: readonly RoleDefinition[]) =>
   new Set(roles.flatMap((role) => role.privileges.map(({ resource }) => resourceName(resource))));
 
-/** The answer to the write of a role says which `permissions` it makes ineffective, because nothing else would. */
+/** The answer to the write of a role lists the `permissions` that it makes ineffective, because nothing else would show it. */
 export function warnOfUnappliedPermissions({ context, ref, previous }: Draft): void {
   const schema = context.schema(context.database);
   const role = schema.byId('roles', ref.id);
@@ -20,7 +22,7 @@ export function warnOfUnappliedPermissions({ context, ref, previous }: Draft): v
   if (previous) others.push(roleDefinitionOf({ ...role, fields: previous }));
   const before = namesIn(others);
   const added = [...namesIn([role])].filter((name) => !before.has(name));
-  // Of an index over a collection that is named, pages show only documents that may be read.
+  // An index is affected if it covers a collection that the role names: its pages then show only documents that the caller may read.
   const covers = (index: IndexDefinition): boolean =>
     added.some((name) => typeof name === 'number' && sourceCovering(index, name));
   const lost = [

@@ -1,4 +1,4 @@
-/** Access providers: issuers of tokens, with the roles they give. Spec: auth 1.2, 2.4. */
+/** Validation of access providers: issuers of tokens, and the roles that their tokens get. Spec: auth 1.2, 2.4. */
 import { fail } from '../../errors.ts';
 import { isObject } from '../../values/value.ts';
 import { audienceOf } from '../access/access-caller.ts';

@@ -1,4 +1,4 @@
-/** Collections. Spec: sets 1.1, 1.3. */
+/** Validation of collections. Spec: sets 1.1, 1.3. */
 import { LIMITS } from '../../limits.ts';
 import { DAY_MICROS } from '../../values/time.ts';
 import type { CollectionId, Micros, ObjectValue, Ref } from '../../values/value.ts';
@@ -30,7 +30,7 @@ export const COLLECTION: Kind = {
   beforeDelete: deleteIndexesOf,
 };
 
-/** What is out of range now stays so when `history_days` grows. */
+/** History that is no longer retained stays unreadable when `history_days` is increased. */
 function keepFloor({ context, previous, fields }: Draft): void {
   if (!previous) return;
   const floor = Math.max(integerAt(previous, 'floor') ?? 0, keptSince(previous, context.snapshot));
@@ -42,7 +42,7 @@ function keptSince(fields: ObjectValue, snapshot: Micros): Micros {
   return days === undefined ? 0 : Math.max(0, snapshot - days * DAY_MICROS);
 }
 
-/** Indexes with no other source go with their collection. */
+/** Deletes the indexes that have no other source than the deleted collection. */
 function deleteIndexesOf(context: EngineContext, collection: Ref): void {
   const id = Number(collection.id);
   const indexes = context.schema(collection.database).indexesOf(id);

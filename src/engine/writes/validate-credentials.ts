@@ -1,4 +1,4 @@
-/** Credentials: one document for each instance, with the hash of its password. Spec: auth 2.1. */
+/** Validation of credentials: one document for each instance, with the hash of its password. Spec: auth 2.1. */
 import { assert, type Step } from '../../errors.ts';
 import { isKind, Ref } from '../../values/value.ts';
 import { comparePassword } from '../access/password-attempt.ts';
@@ -29,7 +29,7 @@ export const CREDENTIALS: Kind = {
   beforeWrite: requireOwnInstance,
 };
 
-/** Whether a password that is there already was given along. The first one is free. */
+/** Whether the params contain the current password. Not required if there is no password yet. */
 function knowsPassword({ context, previous, params }: Draft): boolean {
   const hash = previous?.get('hashed_password');
   if (typeof hash !== 'string') return true;

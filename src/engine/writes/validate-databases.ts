@@ -1,4 +1,4 @@
-/** Databases. Spec: sets 1.1. */
+/** Validation of databases. Spec: sets 1.1. */
 import { collectionPrefix, databasePrefix, after } from '../../codec/key.ts';
 import type { KeyRange } from '../../codec/ranges.ts';
 import { scan } from '../../store/scan.ts';
@@ -47,7 +47,7 @@ export function checkPriority(draft: Draft): void {
   refuseType(draft, ['priority'], integer(BigInt(priority)), `Integer from 1 to ${PRIORITY_MAX}`);
 }
 
-/** A database that holds data cannot become a mere container of databases. */
+/** A database with data cannot become a container, which holds only databases and keys. */
 function checkContainer(draft: Draft): void {
   const container = optional(draft, 'container', 'Boolean', isBoolean);
   if (container !== true || draft.mode === 'create' || draft.previous?.get('container') === true) {
@@ -62,7 +62,7 @@ function checkContainer(draft: Draft): void {
   );
 }
 
-/** Collections of a database whose members a container may have, in the order of their keys. */
+/** Native collections whose members a container may have, in the order of their keys. */
 const IN_CONTAINERS = [...nativeNumbers((kind) => kind.isAllowedInContainer)];
 export const isAllowedInContainer = (collection: CollectionId): boolean =>
   IN_CONTAINERS.includes(collection);

@@ -1,4 +1,4 @@
-/** User documents. Spec: sets 1.1, 1.2. */
+/** Validation of user documents. Spec: sets 1.1, 1.2. */
 import { clamp } from '../../values/number.ts';
 import { NANOS_MAX, NANOS_MIN } from '../../values/time.ts';
 import { isObject, Time } from '../../values/value.ts';
@@ -20,7 +20,7 @@ export const DOCUMENT: Kind = {
   },
 };
 
-/** A collection with `ttl_days` writes a ttl into what is written without one. */
+/** In a collection with `ttl_days`, documents written without a `ttl` get one. */
 function setTtlOfCollection({ context, ref, params, fields }: Draft): void {
   const days = context.schema(ref.database).collection(ref.collection)?.ttlDays;
   if (days === undefined || (params.get('ttl') ?? null) !== null) return;

@@ -1,4 +1,4 @@
-/** Functions. Spec: sets 1.1. */
+/** Validation of functions. Spec: sets 1.1. */
 import { checkPermissions } from './check-permissions.ts';
 import { checkRole } from './check-role.ts';
 import { checkData, checkName, isLambda, required, type Kind } from './draft.ts';

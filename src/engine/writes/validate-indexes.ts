@@ -1,4 +1,4 @@
-/** Indexes. Spec: sets 2.1, 2.4. */
+/** Validation of indexes. Spec: sets 2.1, 2.4. */
 import type { Step } from '../../errors.ts';
 import { buildSynchronously } from '../documents/index-build.ts';
 import { isArray, isInteger, isKind, isObject } from '../../values/value.ts';
@@ -63,7 +63,7 @@ export const INDEX: Kind = {
     setDefault(draft, 'active', false);
     if (draft.previous?.get('active') === true) draft.fields.set('active', true);
     else if (draft.previous && draft.fields.get('active') === true) {
-      // Made active by hand before it is complete: it is built all the same.
+      // Set active by the user before it is complete: its build continues.
       draft.fields.set('building', true);
     }
     checkPartitions(draft);
@@ -71,7 +71,7 @@ export const INDEX: Kind = {
     checkPermissions(draft, ['read']);
     checkShapeKept(draft);
   },
-  /** A small source is indexed at once; a large one is left to a job. The result of the creation shows neither. */
+  /** Small sources are indexed at once, large ones by a background job. The result of the creation shows neither. */
   afterWrite({ context, mode, ref }) {
     const index = context.schema(ref.database).index(ref);
     if (mode === 'create' && index) buildSynchronously(context, index);
@@ -85,7 +85,7 @@ function setDefault(draft: Draft, name: string, value: boolean): void {
 
 const PARTITIONS_MAX = 8;
 
-/** What the documents of a collection have in common: one term tuple holds them all. */
+/** Whether all documents of a collection have the same term tuple. */
 function isOneForAll({ fields }: Draft): boolean {
   const [term, ...others] = oneOrMany(fields.get('terms'));
   return term === undefined || (others.length === 0 && isOfClass(term));
@@ -96,7 +96,7 @@ function isOfClass(term: Value): boolean {
   return steps.length === 1 && steps[0] === 'class';
 }
 
-/** Of our storage they mean nothing; they are shown, and counted in `readOps`, as in the original. */
+/** Partitions have no meaning in this storage. They are shown, and counted in `readOps`, as in the original. */
 function checkPartitions(draft: Draft): void {
   const given = checkInteger(draft, 'partitions');
   if (given === undefined) {
@@ -109,10 +109,10 @@ function checkPartitions(draft: Draft): void {
   }
 }
 
-/** Programs look for this text, and make the index anew. */
+/** Programs look for this text, and then create the index again. */
 const SHAPE_STAYS = 'Index sources, terms, values, and partition count may not be updated.';
 
-/** What an index is made of stays as it was made. */
+/** Refuses changes of the sources, terms, values and partitions of an index. */
 function checkShapeKept(draft: Draft): void {
   const { previous, fields, failures } = draft;
   if (!previous || failures.length > 0) return;
@@ -150,7 +150,7 @@ function checkSource(draft: Draft): void {
   if (isArray(given)) checkWildcards(draft, members);
 }
 
-/** `class` is an old name of `collection`. */
+/** `class` is the old name of `collection`. */
 function checkSourceObject(
   draft: Draft,
   given: ObjectValue,
@@ -220,7 +220,7 @@ function checkWildcards(draft: Draft, sources: readonly Value[]): void {
   }
 }
 
-/** The same for the same collections, however they are written. */
+/** A name for the set of collections, independent of how and in which order they are written. */
 const setName = (collection: Value): string =>
   collection === '_'
     ? '_'

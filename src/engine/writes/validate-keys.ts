@@ -1,4 +1,4 @@
-/** Keys: secrets that open a database, here or in a child. Spec: auth 1.2, 2.3. */
+/** Validation of keys: secrets that give access to this database or to a child. Spec: auth 1.2, 2.3. */
 import { isKind } from '../../values/value.ts';
 import type { DatabaseId } from '../../values/value.ts';
 import { databaseById, databaseMeant } from '../catalog/databases.ts';
@@ -41,7 +41,7 @@ export const KEY: Kind = {
   },
 };
 
-/** Where the key is to open: here, or in a direct child. */
+/** The database that the key gives access to: this one, or a direct child. */
 function checkDatabase(draft: Draft): DatabaseId {
   const { context, fields } = draft;
   const given = fields.get('database');
@@ -54,7 +54,7 @@ function checkDatabase(draft: Draft): DatabaseId {
   return context.database;
 }
 
-/** A secret may be brought along if it is one for this very key. */
+/** The params may contain the secret, if it is one of this very key. */
 function checkSecretGiven(draft: Draft): void {
   const { params, ref, fields, context } = draft;
   const given = params.get('secret') ?? undefined;

@@ -1,4 +1,4 @@
-/** Roles. Spec: auth 3.1. */
+/** Validation of roles. Spec: auth 3.1. */
 import { oneOrMany } from '../catalog/definitions.ts';
 import { requireRoleUnused } from './role-uses.ts';
 import { isArray, isKind, isObject } from '../../values/value.ts';
@@ -39,7 +39,7 @@ export const ROLE: Kind = {
   beforeDelete: requireRoleUnused,
 };
 
-/** Names of the functions that do it. */
+/** Function names that users write instead of the action. */
 const ACTION_SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['get', 'read'],
   ['update', 'write'],
@@ -137,7 +137,7 @@ const isProtectable = ({ collection }: Ref): boolean =>
 
 const isUserCollection = ({ collection }: Ref): boolean => collection === NATIVE.collections;
 
-/** A lone `_` takes any number of arguments. */
+/** Requires the number of parameters that the action's predicates have. The single pattern `_` accepts any number. */
 function checkArity(
   draft: Draft,
   { pattern }: Lambda,

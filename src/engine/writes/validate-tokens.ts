@@ -1,4 +1,4 @@
-/** Tokens: secrets of documents. Spec: auth 1.2, 2.1. */
+/** Validation of tokens: secrets of documents. Spec: auth 1.2, 2.1. */
 import { checkInstance } from './check-instance.ts';
 import { checkData, checkTtl, type Kind } from './draft.ts';
 import { giveSecret } from './give-secret.ts';

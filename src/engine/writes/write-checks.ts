@@ -1,4 +1,4 @@
-/** What each write checks, and where its faults are reported. */
+/** Checks that several writes share, with the positions at which their faults are reported. */
 import { fail, type Step } from '../../errors.ts';
 import { isAtLeast, type ReadTime } from '../../query/session.ts';
 import type { CollectionId, Ref } from '../../values/value.ts';

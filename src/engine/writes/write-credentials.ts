@@ -1,4 +1,4 @@
-/** Sets passwords of documents: one credentials document for each. Spec: auth 2.1. */
+/** Sets the passwords of documents: one credentials document for each. Spec: auth 2.1. */
 import type { Step } from '../../errors.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 import type { ObjectValue, Ref } from '../../values/value.ts';
@@ -9,7 +9,7 @@ import { nextRef } from '../documents/fresh-ref.ts';
 import { writeVersion } from '../documents/write-version.ts';
 import { setPassword, type PasswordChange } from './password-params.ts';
 
-/** Gives a document its password, or another one. Rights of the caller play no part. */
+/** Sets or changes the password of a document. Permissions are not checked here. */
 export function writeCredentials(
   context: EngineContext,
   instance: Ref,
@@ -17,7 +17,7 @@ export function writeCredentials(
   position: readonly Step[],
 ): void {
   const found = findCredentials(context, instance);
-  // Before the hash, for which the query may have to wait: what comes later gets the same ids in every run.
+  // The id is taken before the hash, for which the query may have to wait: so later ids are the same in every execution.
   const ref = found?.ref ?? nextRef(context, NATIVE.credentials);
   const before: ObjectValue = found
     ? fieldsOf(context, ref, found.version)

@@ -1,4 +1,4 @@
-/** What `create`, `update`, `replace` and `delete` do: rights, places of faults, order of checks. Spec: functions 1.5. */
+/** `create`, `update`, `replace` and `delete`: permissions, positions of faults, and the order of checks. Spec: functions 1.5. */
 import { unpackVersion } from '../../codec/row.ts';
 import { fail } from '../../errors.ts';
 import { positionOf, type QueryPath } from '../../query/query-path.ts';
@@ -45,13 +45,13 @@ export class DocumentWrites implements Writes {
   private readonly context: EngineContext;
   private readonly home: DatabaseId;
 
-  /** @param home where names of collections are looked up */
+  /** @param home database in which names of collections are resolved */
   constructor(context: EngineContext, home: DatabaseId) {
     this.context = context;
     this.home = home;
   }
 
-  /** @param key wire key of the form: the position of nearly all faults */
+  /** @param key wire key of the form; nearly all faults are reported at its position */
   create(
     target: Ref | string,
     params: ObjectValue,
@@ -85,7 +85,7 @@ export class DocumentWrites implements Writes {
     return this.change('replace', ref, params, path, time);
   }
 
-  /** Returns what was there. */
+  /** Returns the deleted document. */
   delete(ref: Ref, path: QueryPath): Document {
     const { context } = this;
     const form = positionOf(path);
@@ -143,7 +143,7 @@ export class DocumentWrites implements Writes {
 const refIn = ({ database }: EngineContext, collection: CollectionId, id: bigint): Ref =>
   new Ref(database, collection, id);
 
-/** Creates without asking for rights. @param id undefined: a fresh one */
+/** Creates a document without checking permissions. @param id undefined: a new id is generated */
 export function createIn(
   context: EngineContext,
   collection: CollectionId,
@@ -184,7 +184,7 @@ function targetOf(
   const collection = isCollection ? Number(target.id) : target.collection;
   requireCollection(context, collection, position);
   if (isCollection) return { collection, id: undefined };
-  // Schema objects are numbered by us: a ref to one is a ref to one that is there.
+  // The engine assigns the ids of schema objects, so a ref to a schema object means that it exists.
   if (SCHEMA_COLLECTIONS.has(collection)) return failExists(target, position);
   return { collection, id: target.id };
 }
@@ -193,8 +193,8 @@ const liveAt = (context: EngineContext, ref: Ref): LiveVersion | undefined =>
   isNativeCollectionRef(ref) ? undefined : liveVersion(context, ref, 'present');
 
 /**
- * To a caller who may not read it, a document that is there and one that is not look alike: denied to those for whom a role has a
- * rule that could have let them, else not there.
+ * Fails a write. To a caller who may not read the document, an existing document and a missing one must look the same: the error is
+ * `permission denied` if a role has a rule that could have allowed the write, otherwise `instance not found`.
  */
 function failWrite(
   context: EngineContext,
