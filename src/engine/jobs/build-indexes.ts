@@ -1,4 +1,4 @@
-/** Background builds of indexes: step by step, each a commit of its own; any engine can go on from the last. */
+/** Builds indexes in the background, in steps that are commits of their own. Any engine can continue after the last step. */
 import { hexOfKey, keyOfHex, syncKey, type Key } from '../../codec/key.ts';
 import type { Writer } from '../../store/reader.ts';
 import type { EngineOptions } from '../context/host.ts';
@@ -20,7 +20,7 @@ export interface BuildProgress {
 
 type JobHost = Pick<EngineOptions, 'clock' | 'random' | 'sha256' | 'pause' | 'view'>;
 
-/** Resolves when no index waits to be built. @throws what kept one from it; the others are built all the same */
+/** Resolves when no index is left to be built. @throws the first failure, after all other indexes have been built */
 export async function buildIndexes(
   transactor: Transactor,
   host: JobHost,
@@ -28,7 +28,7 @@ export async function buildIndexes(
 ): Promise<void> {
   const failures: unknown[] = [];
   for (;;) {
-    // Those that failed still wait, ahead of the others.
+    // Indexes whose build failed are still in the list, before the others.
     const next = (await waitingIndexes(transactor, host))[failures.length];
     if (!next) break;
     await buildIndex(transactor, host, next, onProgress).catch((reason) => failures.push(reason));
@@ -50,7 +50,7 @@ async function buildIndex(
     const { value: step } = await transactor.write((input) => {
       const context = systemContext(input, ref.database, host);
       const step = (at: Key | undefined): BuildStep => buildStep(context, ref, at, documents);
-      // A copy is pulled anew with the same numbers: what was built before says nothing.
+      // A copy may be pulled again with the same index numbers, so the stored progress of earlier builds is not used.
       const value = isCopy(host, input.writer)
         ? step(start)
         : stepOn(input.writer, ref, start, step);
@@ -64,7 +64,10 @@ async function buildIndex(
   } while (from !== undefined);
 }
 
-/** From where the last engine that built it has come to: a page may never be open for as long as a whole build takes. */
+/**
+ * Executes a step, starting where the last engine that built the index stopped: a page may never stay open for as long as a whole build
+ * takes.
+ */
 function stepOn(
   writer: Writer,
   { database, id }: IndexDefinition['ref'],

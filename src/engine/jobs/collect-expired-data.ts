@@ -1,4 +1,7 @@
-/** Removes expired data in the background: many small commits, each complete in itself, so that it may stop anywhere and start again. */
+/**
+ * Removes expired data in the background, in many small commits. Each is complete in itself, so the work may stop at any point and start
+ * again.
+ */
 import { type Key, LOWEST_KEY } from '../../codec/key.ts';
 import type { Micros } from '../../values/value.ts';
 import type { EngineOptions } from '../context/host.ts';
@@ -18,7 +21,7 @@ export interface SweepProgress {
 export class ExpiredDataCollector {
   private readonly transactor: Transactor;
   private readonly host: Pick<EngineOptions, 'pause' | 'view'>;
-  /** The last commit when nothing was left: nothing can expire without another commit. */
+  /** The last commit at which nothing was left to remove. Nothing can expire until there is another commit. */
   private cleanAt: Micros | undefined = undefined;
 
   constructor(transactor: Transactor, host: Pick<EngineOptions, 'pause' | 'view'>) {
@@ -26,7 +29,7 @@ export class ExpiredDataCollector {
     this.host = host;
   }
 
-  /** Resolves when nothing is left that had expired at the last commit. */
+  /** Resolves when no data is left that had expired at the last commit. */
   async collect(onProgress: (progress: SweepProgress) => void = () => undefined): Promise<void> {
     const start = await this.head();
     if (start === this.cleanAt) return;
@@ -46,7 +49,7 @@ export class ExpiredDataCollector {
     onProgress({ removed, isComplete: true });
   }
 
-  /** Looks before it writes: a step that finds nothing holds up no writer. */
+  /** Executes a step as a read first, and as a write only if it found something: so an empty step does not delay writers. */
   private async step(sweep: Sweep, from: Key, size: number): Promise<SweepStep> {
     const body: TransactionBody<SweepStep> = ({ writer, head }) => {
       // In a copy of a hub's database only the hub removes data: the copy may lack part of the schema.

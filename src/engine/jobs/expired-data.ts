@@ -1,7 +1,7 @@
 /**
- * Finds and removes expired data, which no query can see: rows and entries of deleted collections, indexes and databases, documents
- * whose `ttl` has passed, versions before the retained time. One step is bounded work, may be repeated by any engine, and changes no
- * answer. Spec: sets 1.2, 1.3, 2.5.
+ * Finds and removes expired data, which no query can see: rows and entries of deleted collections, indexes and databases, documents whose
+ * `ttl` has passed, and versions before the retained time. Each step does a bounded amount of work, may be repeated by any engine, and
+ * changes no answer. Spec: sets 1.2, 1.3, 2.5.
  */
 import {
   after,
@@ -35,20 +35,24 @@ import { bytesOf } from './step-size.ts';
 export interface SweepContext {
   readonly writer: Writer;
   readonly schema: (database: DatabaseId) => Schema;
-  /** Time of the last commit. Not the clock: one that is wrong for an hour must not remove history. */
+  /** Time of the last commit. Not the clock: a clock that is wrong for an hour must not remove history. */
   readonly now: Micros;
 }
 
 export interface SweepStep {
-  /** Where the next step goes on; undefined: the end is reached. */
+  /** Where the next step continues. Undefined: the end is reached. */
   readonly next: Key | undefined;
   /** Rows removed or rewritten. */
   readonly removed: number;
-  /** Size of the rows visited. */
+  /** Size of the visited rows. */
   readonly bytes: number;
 }
 
-/** @param from where to begin; `''`: at the start @param size rows to visit, two at least */
+/**
+ * One step of a sweep.
+ * @param from key to start at; `''` for the beginning
+ * @param size rows to visit, at least two
+ */
 export type Sweep = (context: SweepContext, from: Key, size: number) => SweepStep;
 
 export const NOTHING_EXPIRED: SweepStep = { next: undefined, removed: 0, bytes: 0 };
@@ -93,7 +97,7 @@ const nextOf = (found: readonly Entry[], size: number, gap: KeyRange): Key => {
   return last && found.length === size ? keyAfter(last.entry) : gap.upper;
 };
 
-/** What is left, from `from` on, of the first gap that holds anything. */
+/** The first gap that contains anything, starting at `from`. */
 function firstFilled(
   { writer }: SweepContext,
   { space, by }: Pick<Range, 'space' | 'by'>,
@@ -110,7 +114,7 @@ function firstFilled(
   return left[filled.indexOf(true)];
 }
 
-/** The ranges between living databases and collections. */
+/** The key ranges between existing databases and collections. */
 function rowGaps(context: SweepContext): readonly KeyRange[] {
   const living = livingDatabases(context, (schema) => schema.all('collections'));
   const gaps: KeyRange[] = [];
@@ -123,13 +127,13 @@ function rowGaps(context: SweepContext): readonly KeyRange[] {
   return [...gaps, { lower, upper: HIGHEST_KEY }];
 }
 
-/** Between the entries of living indexes. Those of databases that are gone go with their rows. */
+/** The key ranges between the entries of existing indexes. Entries of deleted databases are removed with their rows. */
 const entryGaps = (context: SweepContext): readonly KeyRange[] =>
   livingDatabases(context, (schema) => schema.all('indexes')).flatMap(({ database, objects }) =>
     gapsIn(database, FIRST_USER_INDEX, objects, indexPrefix),
   );
 
-/** @param objects in the order of their numbers */
+/** @param objects in the order of their ids */
 function gapsIn(
   database: DatabaseId,
   first: number,
@@ -158,7 +162,7 @@ function livingDatabases<T>(
 
 // --- documents whose ttl has passed -------------------------------------------------------------
 
-/** Documents whose versions are read together, at first: those of all that were found could be far more than a step removes. */
+/** Documents whose versions are read together at first. The versions of all documents found could be far more than one step removes. */
 const PASTS_AT_FIRST = 8;
 
 const expired: Sweep = (context, from, size) => {
@@ -182,7 +186,7 @@ const expired: Sweep = (context, from, size) => {
       if (removed >= size) return { next: entry, removed, bytes };
       for (const each of past) writer.delete('history', each.key);
       removed += past.length;
-      // Without it, what stood before it would be seen again: it goes last.
+      // The current version is deleted last: without it, the version before it would become visible again.
       if (past.length === size) return { next: entry, removed, bytes };
       writer.delete('documents', key);
       removed += 1;
@@ -199,7 +203,7 @@ function isExpiredDocument(context: SweepContext, { key, value }: Row): boolean 
 const pastOf = (writer: Writer, key: Key, limit: number): readonly Entry[] =>
   writer.range(scan('history', prefixRange(key), { limit }));
 
-/** Minimum valid time of the collection that a key is of; 0 when it is gone. */
+/** Minimum valid time of the collection that a key belongs to. 0 when the collection was deleted. */
 function minimumAt({ schema, now }: SweepContext, key: Key): Micros {
   const { database, collection } = decodeDocumentKey(documentKeyOf(key));
   return minimumIn({ schema, now }, database, collection);
@@ -247,7 +251,10 @@ const collectionEnd = (key: Key): Key => {
   return after(collectionPrefix(database, collection));
 };
 
-/** A document whose history was cut off is left to the next step; if it is the only one, only what follows its last row is. */
+/**
+ * Where the next step continues. A document whose history was truncated is left to the next step. If it is the only document, the next step
+ * continues at its last row, or after the document if the rest of its history is retained.
+ */
 function resumeAt(context: SweepContext, pasts: Map<Key, readonly Entry[]>): Key {
   const [key, past] = [...pasts].at(-1) ?? [HIGHEST_KEY, []];
   if (pasts.size > 1) {
@@ -259,7 +266,7 @@ function resumeAt(context: SweepContext, pasts: Map<Key, readonly Entry[]>): Key
   return ts < minimumAt(context, key) ? last : after(key);
 }
 
-/** Keys of versions that another one has followed before the retained time, and of ends before it. */
+/** Keys of versions that were superseded before the retained time, and of deletions before it. */
 function obsoleteOf(
   context: SweepContext,
   key: Key,
@@ -284,7 +291,7 @@ function obsoleteOf(
 
 const versionOf = (entry: Entry | undefined) => unpackVersion(String(entry?.row?.value));
 
-/** In this order: what is deleted as a whole is not visited piece by piece. */
+/** All sweeps. Data that is deleted as a whole comes first, so that later sweeps do not visit it piece by piece. */
 export const SWEEPS: readonly Sweep[] = [
   goneRows('documents'),
   goneRows('history'),

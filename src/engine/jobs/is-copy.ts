@@ -2,7 +2,7 @@ import { Refusal } from '../../errors.ts';
 import type { EngineOptions } from '../context/host.ts';
 import type { BodyInput } from '../transactions/execution.ts';
 
-/** Whether what is stored is a copy of a hub's database, which may lack part of the schema. */
+/** Whether the store is a copy of a hub's database, which may lack part of the schema. */
 export function isCopy(
   { view }: Pick<EngineOptions, 'view'>,
   writer: BodyInput['writer'],

@@ -1,4 +1,4 @@
-/** Which index entries a stored version should have, as far as that can be said. */
+/** Computes the index entries that a stored version should have, as far as they can be determined. */
 import { indexPrefix, indexPrefixOf, type Key } from '../../codec/key.ts';
 import type { StoredVersion } from '../../codec/row.ts';
 import type { Ref } from '../../values/value.ts';
@@ -9,8 +9,8 @@ import { NATIVE_INDEX } from '../catalog/native-indexes.ts';
 import { allEntries, userEntries } from '../documents/version-rows.ts';
 
 /**
- * All entries of a version while it is the present one.
- * @param onUnfit of an index that cannot hold them
+ * All entries of a version while it is the current one.
+ * @param onUnfit called when an index cannot hold the entries
  */
 export function expectedEntries(
   context: EngineContext,
@@ -25,8 +25,8 @@ export function expectedEntries(
 }
 
 /**
- * Whether an entry is of an index that is there and complete. One that is being built gets its entries, and their times, document by
- * document; one that was deleted leaves its entries on rows until they are collected, where no query can reach them.
+ * Returns a test for entries of existing, complete indexes. An index that is being built gets its entries, and their times, document by
+ * document. A deleted index leaves its entries in rows until they are collected, but no query can reach them.
  */
 export function isOfBuiltIndex({
   schema,

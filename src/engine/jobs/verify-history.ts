@@ -1,4 +1,7 @@
-/** Checks the superseded versions of one document: another follows each, and its entries name the times at which they held. */
+/**
+ * Checks the superseded versions of one document: each must have a successor, and its entries must contain the times at which they were
+ * held.
+ */
 import { decodeHistoryEntry, hexOfKey, type Key } from '../../codec/key.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
 import type { Row } from '../../store/port.ts';
@@ -10,16 +13,16 @@ import { expectedEntries, isOfBuiltIndex } from './verify-entries.ts';
 
 export interface StoredHistory {
   readonly ref: Ref;
-  /** Rows in `history`, oldest first. What came before the first may have been collected. */
+  /** Rows in `history`, oldest first. Versions before the first may have been collected. */
   readonly past: readonly Row[];
   readonly current: Row | undefined;
-  /** What follows the last of `past` is not known: that one is not checked. */
+  /** The successor of the last version in `past` is not known, so that version is not checked. */
   readonly isCut: boolean;
 }
 
 /**
- * @returns one sentence a problem
- * @throws Suspended, and whatever a row that cannot be read throws
+ * @returns one sentence for each problem
+ * @throws Suspended, and the error of a row that cannot be read
  */
 export function historyProblems(
   context: EngineContext,
@@ -52,7 +55,7 @@ export function historyProblems(
 
 interface Check {
   readonly isBuilt: (entry: Key) => boolean;
-  /** The first version that is known. */
+  /** The oldest stored version. */
   readonly oldest: StoredVersion | undefined;
 }
 
@@ -95,7 +98,7 @@ function endedEntries({ isBuilt }: Check, keys: readonly Key[]): ReadonlyMap<Key
   return entries;
 }
 
-/** The entries themselves are checked with all present versions: here, since when they hold. */
+/** Reports entries of the current version with a wrong start time. The entries themselves are checked in `verify.ts`. */
 function wrongDates(
   check: Check,
   row: Row,
@@ -113,10 +116,10 @@ function wrongDates(
   });
 }
 
-/** Entries of the first version that is known may be older than it, unless the document was made then. */
+/** Whether a start time is right. Entries of the oldest stored version may have been held before it, unless it created the document. */
 function isSince({ oldest }: Check, expected: Micros, actual: Micros): boolean {
   if (actual === expected) return true;
-  // A document that is created again after its `ttl` keeps entries that are the same.
+  // A document that is created again after its `ttl` keeps entries that are the same, so a version with a `ttl` does not count.
   const isFirst = oldest?.action === 'create' && oldest.ttl === undefined;
   return expected === oldest?.ts && actual < expected && !isFirst;
 }

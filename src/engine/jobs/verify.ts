@@ -1,4 +1,4 @@
-/** Walks everything that is stored and reports problems: unreadable rows, missing entries, surplus entries. */
+/** Checks all stored rows and reports problems: unreadable rows, missing entries, surplus entries. */
 import {
   decodeDocumentKey,
   decodeHistoryEntry,
@@ -44,8 +44,8 @@ interface Checked {
 }
 
 /**
- * Reads what is stored, past every cache: a write that this engine believes in and the store does not hold is found.
- * @returns one sentence a problem; none when all is well
+ * Checks the whole store. Bypasses all caches, to find writes that this engine takes for committed but that the store does not contain.
+ * @returns one sentence for each problem; empty if there is none
  */
 export async function verifyStore(
   options: VerifyOptions,
@@ -105,7 +105,7 @@ function checkChunk(input: BodyInput, { host, last: head }: ChunkOptions, range:
   };
   const last = rows.length === range.limit ? rows.at(-1) : undefined;
   const next = last && (space === 'documents' ? keyAfter(last.key) : last.key);
-  // In `history` the next chunk begins with the last version again: only there is what follows it.
+  // In `history`, the next chunk starts with the last version again, because its successor is only in that chunk.
   const counted = last && space === 'history' ? rows.slice(0, -1) : rows;
   const { ts, last: { previous } = { previous: ts } } = head;
   const ofLastCommit = counted.filter((row) => isOfCommit(row, previous, ts)).length;
@@ -140,7 +140,7 @@ function problemsOf(row: Row, { head }: BodyInput, contextOf: ContextOf): readon
     const version = unpackVersion(String(row.value));
     if (version.ts > head) return [laterThanHead(name, version.ts, head)];
     const context = contextOf(database);
-    // What stood in a collection that is gone waits to be collected: indexes made since know nothing of it.
+    // Documents of a deleted collection wait to be collected. Indexes created since do not contain them.
     if (isOfGoneCollection(context, collection)) return [];
     return entryProblems(name, context, new Ref(database, collection, id), row, version);
   });
@@ -148,9 +148,9 @@ function problemsOf(row: Row, { head }: BodyInput, contextOf: ContextOf): readon
 
 interface DocumentPast {
   readonly key: Key;
-  /** Oldest first. */
+  /** Rows in `history`, oldest first. */
   readonly past: readonly Row[];
-  /** More of it may be in the next chunk. */
+  /** The next chunk may contain more of this document's history. */
   readonly isCut: boolean;
 }
 
@@ -192,7 +192,7 @@ function unlessUnreadable(name: string, look: () => readonly string[]): readonly
   }
 }
 
-/** A lambda that is no query of the language fails as a query would. */
+/** The message of an error. A stored lambda that is not a valid query fails with a `QueryFailure`. */
 function textOf(reason: unknown): string {
   if (reason instanceof QueryFailure)
     return reason.faults.map(({ description }) => description).join(' ');

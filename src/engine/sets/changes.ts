@@ -1,4 +1,4 @@
-/** Additions and removals of tuples; those of a combined set are computed from those of its members. Spec: sets 6. */
+/** Changes of sets: additions and removals of tuples. Those of a combined set are computed from those of its members. Spec: sets 6. */
 import { refBytes } from '../../codec/key.ts';
 import { encodeNumberTypes } from '../../codec/number-types.ts';
 import { compareValues } from '../../values/compare.ts';
@@ -16,22 +16,22 @@ import {
 
 export interface Change {
   readonly ts: Micros;
-  /** `create`, `update` and `delete` occur in the history of a document only. */
+  /** `create`, `update` and `delete` occur only in the history of a document. */
   readonly action: ActionName;
   readonly tuple: Tuple;
-  /** In the history of a document: the changed members. */
+  /** In the history of a document, the changed fields. */
   readonly data: ObjectValue | null | undefined;
 }
 
 const isEnd = ({ action }: Pick<Change, 'action'>): boolean =>
   action === 'remove' || action === 'delete';
 
-/** Within one commit removals come before additions. */
+/** Orders the changes of one commit: removals before additions. */
 export const rankOf = (action: ActionName): number => Number(!isEnd({ action }));
 
 /**
- * Where a change stands among others, as values to compare: by time, then removals, by ref, a document's own before those of sets, by
- * values, 1 before 1.0. A cursor holds the first of them.
+ * The sort key of a change, as values to compare: time, removals before additions, ref, events of the document itself before those of sets,
+ * covered values, 1 before 1.0. A cursor contains the first of these values.
  */
 export const placeOf = ({ ts, action, data, tuple }: Change): readonly Value[] => [
   ts,
@@ -45,7 +45,7 @@ export const placeOf = ({ ts, action, data, tuple }: Change): readonly Value[] =
 export const compareChanges = (a: Change, b: Change): number =>
   a.ts - b.ts || compareValues(placeOf(a), placeOf(b));
 
-/** Changes of all members. A change that several members have is listed once, with the sources of all. */
+/** The changes of all members. A change that several members have is listed once, with the sources of all. */
 export function unitedChanges(members: readonly (readonly Change[])[]): readonly Change[] {
   const byName = new Map<string, Change>();
   for (const change of inOneDirection(members).flat()) {
@@ -59,7 +59,10 @@ export function unitedChanges(members: readonly (readonly Change[])[]): readonly
   return [...byName.values()];
 }
 
-/** Equal values have equal groups: those of a join by a lambda may be in another direction than the others. */
+/**
+ * Converts all tuples to one direction if the members differ, so that equal values have equal groups. The targets of a join by a lambda may
+ * have another direction than the other members.
+ */
 function inOneDirection(members: readonly (readonly Change[])[]): readonly (readonly Change[])[] {
   const isTurned = ([first]: readonly Change[]): boolean =>
     first !== undefined && directionsOf(first.tuple).includes(true);
@@ -69,14 +72,14 @@ function inOneDirection(members: readonly (readonly Change[])[]): readonly (read
   );
 }
 
-/** The list under a key, empty if there was none. */
+/** The list under a key. Added if missing. */
 export function listAt<K, T>(lists: Map<K, T[]>, key: K): T[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
   return list;
 }
 
-/** The times at which a set contains each of its tuples. */
+/** Counts how many tuples of each group a set contains at a time. */
 class Presence {
   private readonly byGroup = new Map<string, Change[]>();
 
@@ -99,7 +102,7 @@ class Presence {
   }
 }
 
-/** Changes of each target of a join while the source contains the element that leads to it. */
+/** Changes of each target of a join, while the source contains the element that the target belongs to. */
 export function joinedChanges(
   source: readonly Change[],
   changesOfTarget: (element: Tuple) => readonly Change[],
@@ -115,8 +118,8 @@ export function joinedChanges(
 }
 
 /**
- * Changes of a set whose runs are computed from the runs of its members: the result of `combine` at each time is
- * compared with the previous one.
+ * Changes of a set whose runs are computed from the runs of its members: compares the result of `combine` after each change with the
+ * previous result.
  */
 export function combinedChanges(
   members: readonly (readonly Change[])[],
@@ -163,7 +166,7 @@ export const changeAt = (ts: Micros, action: 'add' | 'remove', tuple: Tuple): Ch
   data: undefined,
 });
 
-/** The source of an event is the history of the set it comes from. */
+/** Converts sources of tuples to sources of events: the history of each set. */
 export const asHistory = (sources: readonly Value[]): readonly Value[] =>
   sources.map((source) =>
     isKind(source, 'set') || isKind(source, 'ref')

@@ -1,4 +1,4 @@
-/** The documents of a collection as a set of refs; now or in the past. Spec: sets 1.7, 4. */
+/** The documents of a collection as a set of refs, at present or in the past. Spec: sets 1.7, 4. */
 import { after, collectionPrefix, documentKey, type Key, refOfKey } from '../../codec/key.ts';
 import { prefixRange } from '../../codec/ranges.ts';
 import { unpackVersion } from '../../codec/row.ts';
@@ -75,7 +75,7 @@ class VersionTuple extends RefTuple {
   }
 }
 
-/** The newest version of each document that is not later than `past`, if it is live. */
+/** The documents that exist at `past`: for each, its newest version that is not later, if that is live. */
 function openPast(
   context: EngineContext,
   range: CollectionRange,
@@ -129,7 +129,7 @@ function keyInCollection(bound: Bound, collection: Ref, prefix: Key): Key {
   const keyOf = ({ id }: Ref) => documentKey(collection.database, own, id);
   const [value] = bound.values;
   if (value instanceof Ref && value.collection !== own) {
-    // Refs are ordered by id, then by collection: the bound is next to the ref of this collection with the same id.
+    // Refs are ordered by id, then by collection, so the bound is next to the ref with the same id in this collection.
     return value.collection < own ? keyOf(value) : after(keyOf(value));
   }
   return keyAmongRefs(bound, keyOf, prefix);

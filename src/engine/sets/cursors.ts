@@ -6,9 +6,7 @@ import { compareValues } from '../../values/compare.ts';
 import { Bytes, Ref, UnresolvedRef, type Value } from '../../values/value.ts';
 import type { Bound } from './tuple.ts';
 
-/** The cursor as the page returns it: always an array. */
-
-/** @throws `invalid ref` at `position` for refs to what does not exist */
+/** @throws QueryFailure `invalid ref` at `position` for refs to objects that do not exist */
 export function refuseUnresolved(values: readonly Value[], position: readonly Step[]): void {
   const faults = values
     .filter((value) => value instanceof UnresolvedRef)
@@ -17,19 +15,19 @@ export function refuseUnresolved(values: readonly Value[], position: readonly St
 }
 
 /**
- * The bound before everything a cursor names. Undefined: the start of the set.
- * @param arities numbers of covered values the tuples of the set may have; empty: not known
+ * The bound before all tuples that a cursor names. Undefined: the start of the set.
+ * @param arities possible numbers of covered values of the set's tuples. Empty: not known
  */
 export const boundOf = (given: readonly Value[], arities: readonly number[]): Bound | undefined =>
   locate(given, arities)?.bound;
 
-/** The bound after everything that `given` names: bounds of ranges are inclusive. Undefined: the end of the set. */
+/** The bound after all tuples that `given` names, because bounds of ranges are inclusive. Undefined: the end of the set. */
 export function boundAfter(given: readonly Value[], arities: readonly number[]): Bound | undefined {
   const located = locate(given, arities);
   return located?.names ? { ...located.bound, side: 'high' } : located?.bound;
 }
 
-/** `names`: the bound is next to a tuple that the values denote, not between two others. */
+/** `names`: whether the values denote a tuple next to the bound. Otherwise the bound lies between two others. */
 function locate(
   given: readonly Value[],
   arities: readonly number[],
@@ -57,7 +55,7 @@ function locate(
   if (values.length <= Math.max(1, most)) {
     return { bound: { values, ref: undefined, side: 'low' }, names: true };
   }
-  // In the position of the ref, another value is compared with refs as a value.
+  // A value in the position of the ref that is not a ref is ordered among refs by its type.
   const side = compareValues(last, ANY_REF) < 0 ? 'low' : 'high';
   return { bound: { values: rest, ref: undefined, side }, names: false };
 }

@@ -1,6 +1,6 @@
 /**
- * Members of one set in one direction. Only the targets of a join by a lambda tell theirs, so such a join is compatible with
- * sets of any direction. Spec: sets 4, "Shapes".
+ * Opens the members of a set in one common direction. The direction of a join by a lambda is known only from its targets, so such a join
+ * may be combined with sets of any direction. Spec: sets 4, "Shapes".
  */
 import { eachElement } from '../../query/collect-needs.ts';
 import type { SetValue } from '../../values/value.ts';
@@ -11,7 +11,7 @@ import { compareTuples, tupleInDirections, unmarked, type Tuple } from './tuple.
 
 type Directions = SetShape['reversed'];
 
-/** Of each value, the direction that the first of them has which has such a value. */
+/** For each value, the direction in the first shape that has such a value. */
 export function directionsOfAll(
   shapes: readonly Pick<SetShape, 'reversed'>[],
   known: Directions = [],
@@ -21,15 +21,15 @@ export function directionsOfAll(
   return all;
 }
 
-/** Not known if those of one of them are not. */
+/** The possible numbers of values of all members. Empty (not known) if those of one member are not known. */
 export const aritiesOfAll = (shapes: readonly SetShape[]): readonly number[] =>
   shapes.every(({ arities }) => arities.length > 0)
     ? [...new Set(shapes.flatMap(({ arities }) => arities))]
     : [];
 
 /**
- * Members of which each run is whole, all in the order of the first that is not empty.
- * @param known the directions of the set that they make, as far as its definition tells
+ * Opens the members so that each returns whole runs, all in the order of the first member that is not empty.
+ * @param known directions of the combined set, as far as its definition determines them
  */
 export function openAlike(
   members: readonly SetValue[],
@@ -51,7 +51,7 @@ export function openAlike(
   });
 }
 
-/** Sources of joins are read only where the definitions do not tell the directions. */
+/** The shapes of the members. Reads the sources of joins only if the definitions do not determine the directions. */
 function readShapes(
   members: readonly SetValue[],
   request: SetRequest,
@@ -62,13 +62,13 @@ function readShapes(
   return eachElement(members, (set) => sets.readShapeOf(set, request));
 }
 
-/** The last direction is that of the ref, which does not matter beside values. */
+/** Whether two sets have the same directions. The last direction is that of the ref, which is ignored if there are values. */
 function areAlike(reversed: Directions, directions: Directions): boolean {
   const count = Math.max(1, reversed.length - 1);
   return reversed.slice(0, count).every((each, i) => each === directions[i]);
 }
 
-/** The tuples in another order: all are read at once. */
+/** The tuples of a cursor in another order. Reads all of them at once. */
 const sorted = (
   cursor: SetCursor,
   { backward }: SetRequest,

@@ -24,7 +24,7 @@ import { placeOf, rankOf, type Change } from './changes.ts';
 
 /** A position between events: before all events that match the given members. */
 export interface EventBound {
-  /** The first parts of a place: see `placeOf`. */
+  /** The first values of a sort key; see `placeOf`. */
   readonly place: readonly Value[];
   /** The cursor as the page returns it. */
   readonly echo: Event;
@@ -55,7 +55,7 @@ export function eventBoundOf(given: Value, position: readonly Step[]): EventBoun
 const floorMicros = (nanos: bigint): bigint =>
   (nanos - (((nanos % 1000n) + 1000n) % 1000n)) / 1000n;
 
-/** Before all events at a time. Times reach further than the Integers that events and cursors have. */
+/** The position before all events at a time. Times have a larger range than the Integers in events and cursors, so the time is limited. */
 function startOf(micros: bigint): EventBound {
   const ts = clamp(micros, INT64_MIN, INT64_MAX);
   return { place: [integer(ts)], echo: echoOf(ts, 'add') };
@@ -107,14 +107,14 @@ function boundOfMembers(members: ObjectValue, position: readonly Step[]): EventB
   const values = members.get('data') ?? members.get('values');
   refuseUnresolved([ref], position);
   if (!(ref instanceof Ref)) return wrongMember('Ref', ref, position);
-  // A document's own event has an object, or null, as its data.
+  // Events of a document's own history have an object or null as `data`; those of sets have an array.
   const isOfSet =
     action === 'add' || action === 'remove' || (values !== undefined && isArray(values));
   place.push(ref, isOfSet ? 1 : 0);
   if (values === undefined) return { place, echo: echoOf(ts, action, ref) };
   const list = isArray(values) ? values : [values];
   const [repeated, rest] = list.slice(-2);
-  // As `eventCursorOf` makes them where values alone do not tell two events apart.
+  // The form that `eventCursorOf` uses when the values alone do not distinguish two events.
   const isExact = rest instanceof Bytes && repeated instanceof Ref && isSameRef(repeated, ref);
   if (isExact) place.push(list.slice(0, -2), rawOf(rest.bytes));
   else place.push(list);
@@ -135,7 +135,7 @@ export function isBeforeEventBound(change: Change, { place: bound }: EventBound)
   const place = placeOf(change);
   const isSame = (at: number): boolean =>
     compareValues(place[at] ?? null, bound[at] ?? place[at] ?? null) === 0;
-  // The history of one document has one place at each time.
+  // The history of one document has at most one event at each time.
   const isOwn = change.data !== undefined && !bound[3] && isSame(0) && isSame(2);
   return !isOwn && compareValues(place, bound) < 0;
 }

@@ -1,4 +1,6 @@
-/** Lists current documents that have expired: a scan over primary keys without rows does not show it. */
+/**
+ * Lists current documents that have expired. A scan of primary keys needs the list, because it does not read rows and thus not their `ttl`.
+ */
 import { decodeEntry, termsPrefix, type Key } from '../../codec/key.ts';
 import { prefixRange } from '../../codec/ranges.ts';
 import { scan } from '../../store/scan.ts';
@@ -6,12 +8,12 @@ import { isInteger, type Micros } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { NATIVE_INDEX } from '../catalog/native-indexes.ts';
 
-/** With more expired documents than this, a scan checks each row instead. */
+/** If there are more expired documents, a scan checks each row instead. */
 const EXPIRED_MAX = 256;
 
 /**
- * Primary keys of documents that have expired; undefined when there are too many to list. The range that is read does
- * not depend on the time, so it stays cached from query to query.
+ * Primary keys of documents that have expired. Undefined when there are too many to list. The range read here does not depend on the time,
+ * so it stays cached from query to query.
  */
 export function expiredKeys({ reader, snapshot }: EngineContext): ReadonlySet<Key> | undefined {
   const all = prefixRange(termsPrefix(0, NATIVE_INDEX.expiring, []));

@@ -1,11 +1,10 @@
-/** Tuples of a cursor that pass a test which may read. */
+/** Filters a cursor by a test that may read. */
 import { eachElement } from '../../query/collect-needs.ts';
 import { grownAfterSkip, type SetCursor } from './set-cursor.ts';
 import type { Tuple } from './tuple.ts';
 
 /**
- * Tuples are tested in batches, as many at a time as are likely to be needed: each test may read, and the reads of a
- * batch are fetched together.
+ * Tests tuples in batches, as many at a time as will probably be needed: each test may read, and the reads of a batch are fetched together.
  */
 export function filterCursor(
   cursor: SetCursor,

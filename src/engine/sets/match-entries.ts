@@ -1,4 +1,4 @@
-/** Keys and tuples of the entries of an index below exact terms. Spec: sets 3, 4. */
+/** Keys and tuples of the index entries with exactly the given terms. Spec: sets 3, 4. */
 import {
   after,
   decodeEntryBelow,
@@ -20,13 +20,13 @@ import { minimumValidTime } from '../documents/documents.ts';
 import { isOver } from '../documents/retained.ts';
 import { RefTuple, type Bound, type Tuple } from './tuple.ts';
 
-/** Keys and tuples of one match. */
+/** Keys and tuples of one `match`. */
 export class MatchEntries {
   readonly prefix: Key;
   private readonly context: EngineContext;
   private readonly index: IndexDefinition;
   private readonly sources: readonly Value[];
-  /** Undefined: the only collection of the index exists as long as the index does. */
+  /** Whether each collection still exists. Undefined if the index has one collection only, which exists as long as the index does. */
   private readonly living: Map<CollectionId, boolean> | undefined;
   private readonly isExpired = (ttl: Micros | undefined): boolean =>
     isOver(ttl, this.context.snapshot);
@@ -51,8 +51,8 @@ export class MatchEntries {
   }
 
   /**
-   * A tuple that was added at a time. Its expiry is no event; it is left out when both times are before the retained
-   * time.
+   * The tuple of an entry that was added at a time. Expiry is not an event, so expired entries are included, unless addition and expiry are
+   * both before the retained time.
    */
   tupleAddedAt(added: Micros, key: Key): Tuple | undefined {
     return this.decoded(key, (ttl, ref) => {
@@ -84,10 +84,10 @@ export class MatchEntries {
       return keyAmongRefs(bound, (ref) => refPrefix(this.prefix, ref), this.prefix);
     const given = bound.values.slice(0, values.length).map((each) => asStored(this.context, each));
     const prefix = valuesPrefix(this.prefix, given, reverse);
-    // Tuples of this set are shorter: those that equal the first values are before the longer one in the bound.
+    // The bound has more values than tuples of this set. Tuples that equal its first values are before it.
     if (given.length < bound.values.length) return after(prefix);
     if (!bound.ref) return bound.side === 'low' ? prefix : after(prefix);
-    // Tuples of this set are longer: all that start with these values are after the bound.
+    // Tuples of this set have more values than the bound. All that start with its values are after it.
     if (given.length < values.length) return prefix;
     const exact = refPrefix(prefix, bound.ref, bound.tiebreakerRest);
     return bound.side === 'low' ? exact : after(exact);
@@ -108,15 +108,15 @@ export class MatchEntries {
   }
 }
 
-/** Entries of what this query writes hold its commit time as a number. */
+/** Replaces the pending time by the commit time, which entries written by this query contain as a number. */
 export function asStored(context: Pick<EngineContext, 'commitTs'>, value: Value): Value {
   if (value === PENDING) return context.commitTs;
   return isArray(value) ? changedArray(value, (each) => asStored(context, each)) : value;
 }
 
 /**
- * The first key that is not before the bound, where keys are ordered by ref and the ref is the value.
- * @param keyOfRef prefix of all keys of a document
+ * The first key that is not before the bound, in sets whose only value is the ref.
+ * @param keyOfRef returns the prefix of all keys of a document
  */
 export function keyAmongRefs(bound: Bound, keyOfRef: (ref: Ref) => Key, prefix: Key): Key {
   const [value, ...more] = bound.values;
@@ -131,7 +131,7 @@ export function keyAmongRefs(bound: Bound, keyOfRef: (ref: Ref) => Key, prefix: 
   return own < other ? after(key) : key;
 }
 
-/** Above all values that sort before refs, below all that sort after them. */
+/** Greater than the encoding of all values that sort before refs, less than that of all that sort after them. */
 const REFS = '\x38';
 
 const hasOneCollection = ({ sources }: IndexDefinition): boolean => {

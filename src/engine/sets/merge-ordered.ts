@@ -1,9 +1,9 @@
-/** Reads several cursors of the same order as one; equal tuples come next to each other. */
+/** Merges cursors of the same order into one. Equal tuples come next to each other. */
 import { eachElement } from '../../query/collect-needs.ts';
 import { PeekableCursor, type SetCursor, type SetRequest } from './set-cursor.ts';
 import { compareTuples, type Tuple } from './tuple.ts';
 
-/** Tuples per batch, whatever the batch sizes of the members. */
+/** Tuples per batch, independent of the batch sizes of the members. */
 const BATCH = 512;
 
 export function mergeOrdered(
@@ -23,7 +23,7 @@ export function mergeOrdered(
         let best: PeekableCursor | undefined;
         let first: Tuple | undefined;
         for (const peekable of peekables) {
-          // A batch ends where a member would have to read more: that may not be needed.
+          // The batch ends where a member would have to read more, because that may not be needed.
           if (batch.length > 0 && peekable.mustRead) return batch;
           const tuple = peekable.peek();
           if (tuple && (!first || isFirst(tuple, first))) {

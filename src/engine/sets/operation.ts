@@ -1,5 +1,5 @@
 /**
- * What each set operation defines beside its parts: how its sets are read, and what is known of them before. All are listed in
+ * The interface of set operations: how sets are read, and what is known about them before. All operations are listed in
  * `operation-table.ts`.
  */
 import type { QueryPath } from '../../query/query-path.ts';
@@ -10,81 +10,81 @@ import type { Change } from './changes.ts';
 import type { SetCursor, SetRequest, SetTarget } from './set-cursor.ts';
 
 /**
- * One operation. Members are read through `sets`, which looks up their operation: once for each set that is opened,
- * never per element.
+ * One set operation. It reads members through `sets`, which looks up their operation: once for each set that is opened, never per element.
  */
 export interface SetOperation<Target extends SetTarget> {
   shape(target: Target, sets: Shapes): SetShape;
-  /** Whether pages of the set contain only refs: their documents are likely to be read next. */
+  /** Whether pages of the set contain only refs. If so, their documents will probably be read next. */
   showsRefs(target: Target, sets: Shapes): boolean;
-  /** Undefined: denied. */
+  /** The readable part of the set. Undefined: access is denied. */
   access(target: Target, sets: Sets): Access<Target> | undefined;
-  /** A set that the caller may not read is opened as an empty one: `access` decides whether that is an error. */
+  /** Opens a cursor. A set that the caller may not read is opened as an empty set; whether that is an error is decided by `access`. */
   open(target: Target, request: SetRequest, sets: Sets): SetCursor;
-  /** All stored changes, unordered: a combined set needs those before the first listed event, too. */
+  /** All stored changes, unordered. Changes before the first listed event are included, because enclosing sets need them. */
   changes(target: Target, request: ChangesRequest, sets: Sets): readonly Change[];
 }
 
-/** What is known of a set without reading it. Spec: sets 4, "Shapes". */
+/** Properties of a set that are known without reading it. Spec: sets 4, "Shapes". */
 export interface SetShape {
-  /**
-   * Reverse flags of the covered values, then of the ref. Empty: not known before the set is read (join by a lambda).
-   */
+  /** Reverse flags of the covered values, then of the ref. Empty: not known before the set is read (join by a lambda). */
   readonly reversed: readonly boolean[];
-  /** How many covered values a tuple may have; empty: not known. */
+  /** Possible numbers of covered values of a tuple. Empty: not known. */
   readonly arities: readonly number[];
-  /** Read backwards, a tuple is after the longer ones that start with it. */
+  /** A tuple is after the longer ones that start with it. True in reversed sets with tuples of several lengths. */
   readonly longerFirst?: boolean;
-  /** It is a set of events. */
+  /** Whether the set is a set of events. */
   readonly history: boolean;
-  /** Its history can be listed, or it is a history. */
+  /** Whether the history of the set can be listed. Also true if the set is a history. */
   readonly hasHistory: boolean;
 }
 
-/** Which part of a set the caller may read. Spec: auth 3.4, 3.5. */
+/** The part of a set that the caller may read. Spec: auth 3.4, 3.5. */
 export interface Access<Target extends SetTarget = SetTarget> {
-  /** The set without members that may not be read. */
+  /** The set, without members that may not be read. */
   readonly target: Target;
-  /** The permission is checked for each tuple: so if one member of the set needs it. */
+  /** The permission must be checked for each tuple. True if it must be for at least one member of the set. */
   readonly filtered: boolean;
 }
 
 export interface ChangesRequest {
   readonly sources: boolean;
   readonly filtered: boolean;
-  /** For a set made of this one: when it holds its tuples counts, which may differ from the events that it lists. */
+  /**
+   * The changes are for an enclosing set, which needs the times at which this set contains its tuples. They may differ from the events that
+   * this set lists.
+   */
   readonly asMember: boolean;
-  /** Of a document's own history: no others are wanted. */
+  /** Only for the history of one document: only events in this window are needed. */
   readonly window?: EventWindow | undefined;
 }
 
-/** What is known of sets by their definitions alone. */
+/** Properties of sets that follow from their definitions alone. */
 export interface Shapes {
   readonly schema: EngineContext['schema'];
-  /** The sets that a join by a lambda is made of; undefined: not known before its source is read. */
+  /** The target sets of a join by a lambda. Undefined: not known before its source is read. */
   targetsOf(join: SetOf<'join'>): readonly SetValue[] | undefined;
   shapeOf(target: SetTarget): SetShape;
   showsRefs(target: SetTarget): boolean;
 }
 
-/** The form that reads, and the key its set is given under: where faults of reading are reported. */
+/** The form that reads a set, and the key under which it has the set. Faults of reading are reported there. */
 export interface Reading {
   readonly path: QueryPath;
   readonly key: string;
 }
 
-/** Reads any set, for one form. */
+/** Reads all kinds of sets, for one form. */
 export interface Sets extends Shapes {
   readonly context: EngineContext;
   readonly reading: Reading;
   accessTo(target: SetTarget): Access | undefined;
   accessToSet(set: SetValue): Access<SetValue> | undefined;
-  /** Faults of what cannot be read are thrown here or by the first pull. */
+  /** Faults of sets that cannot be read are thrown by `open` or by the first pull. */
   open(target: SetTarget, request: SetRequest): SetCursor;
   changesOf(target: SetTarget, request: ChangesRequest): readonly Change[];
-  /** Reads the sources of the joins by a lambda in it, each once. @throws Suspended */
+  /** The shape of a set after reading the sources of its joins by a lambda, each once. @throws Suspended */
   readShapeOf(target: SetTarget, request: SetRequest): SetShape;
-  /** The sets that a join is made of. @throws Suspended */
+  /** The target sets of a join. @throws Suspended */
   joinedSets(join: SetOf<'join'>, request: SetRequest): readonly SetValue[];
 }
 
@@ -102,7 +102,7 @@ export const REFS: SetShape = shapeOfTuples([false]);
 export const shapeOfIndex = ({ schema }: Shapes, ref: Ref): SetShape =>
   shapeOfTuples([...(schema(ref.database).index(ref)?.reverse ?? []), false]);
 
-/** Access to a set that is made of one other: the access to the other. */
+/** Access to a set that has one inner set: the access to the inner set. */
 export function accessToInner<Set extends SetValue & { readonly set: SetValue }>(
   target: Set,
   sets: Sets,

@@ -1,4 +1,4 @@
-/** Shapes and readers of all sets: each asks the operation of the set. Spec: sets 4. */
+/** Shapes and readers of all sets. They delegate to the operation of the set. Spec: sets 4. */
 import { Refusal } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { SetOf, SetValue } from '../../values/value.ts';
@@ -23,7 +23,7 @@ const operationOf = (target: SetTarget): SetOperation<SetTarget> =>
 
 export class SetShapes implements Shapes {
   readonly schema: EngineContext['schema'];
-  /** Of a set of sets, each level asks for those of all below. */
+  /** Cached, because each level of a nested set asks for the shapes of all sets below it. */
   private readonly shapes = new Map<SetTarget, SetShape>();
 
   constructor({ schema }: Pick<EngineContext, 'schema'>) {
@@ -47,7 +47,7 @@ export class SetShapes implements Shapes {
   }
 }
 
-/** Those of sets that are being read: what joins by a lambda are made of is known. */
+/** Shapes of sets that are being read: the target sets of joins by a lambda are known here. */
 class ReadShapes extends SetShapes {
   private readonly sets: Sets;
   private readonly request: SetRequest;
@@ -106,10 +106,10 @@ export class SetReader extends SetShapes implements Sets {
   }
 }
 
-/** Units of work. */
+/** Units of work for opening a set. */
 const OPEN_WORK = 5_000;
 
-/** A set can be much larger than its text, because members may be shared. */
+/** Limits the number of opened sets. A set can be much larger than its text, because members may be shared. */
 function requireWidth({ meters }: EngineContext): void {
   meters.work.openedSets += 1;
   if (meters.work.openedSets <= LIMITS.setsMax) return;

@@ -90,7 +90,7 @@ const sourcedElementOf = (tuple: Tuple): Value => ({
   sources: tuple.sources,
 });
 
-/** The documents of a larger page are not fetched along with it: few queries read all of them. */
+/** The documents of a larger page are not fetched with it, because few queries read all of them. */
 const ROWS_PAGE_MAX = 1000;
 
 function eventsPage(
@@ -127,13 +127,13 @@ function eventsPage(
   };
 }
 
-/** Of one document, whose versions are ordered by time: a page need not read all of them. */
+/** Whether the target is the history of one document. Its versions are ordered by time, so a page need not read all of them. */
 function isOwnHistory(target: SetTarget): boolean {
   const of = isKind(target, 'set') && target.op === 'events' ? target.of : target;
   return isKind(of, 'ref') && !isNativeCollectionRef(of);
 }
 
-/** Holds a page, one event before it, one behind it, and one at the time of its cursor. */
+/** The window of a page: the events of the page, one before it, one after it, and one at the time of its cursor. */
 function windowOf(
   bound: EventBound | undefined,
   isBackward: boolean,
@@ -151,7 +151,9 @@ const sourcedEventOf = (change: Change): Value => ({
   sources: sourcesOfChange(change),
 });
 
-/** With size 0 the cursor is on both sides, with a negative size only where other pages have it. */
+/**
+ * A page without elements. With size 0 it has the cursor on both sides, with a negative size only on the side where other pages have it.
+ */
 function emptyPage(
   side: 'before' | 'after' | undefined,
   echo: Value | undefined,
@@ -167,11 +169,11 @@ function emptyPage(
   };
 }
 
-/** First batch of a fold. */
+/** Size of the first batch of a fold. */
 const ELEMENTS_FIRST = 64;
 
 /**
- * All elements in order, read in growing batches.
+ * All elements of a set in order, read in batches of growing size.
  * @throws QueryFailure `permission denied` at `[key]`
  */
 export function* elements(
@@ -212,7 +214,7 @@ export function* elements(
 }
 
 /**
- * The document of the first tuple of a set; undefined when it has none.
+ * The document of the first tuple of a set. Undefined when the set is empty.
  * @throws QueryFailure `permission denied` at `[key]`
  */
 export function firstRef(
@@ -237,7 +239,7 @@ export function firstRef(
 }
 
 /**
- * Whether the element at `value` as a cursor is that value, as a whole. Spec: functions 1.1, `contains_value`.
+ * Whether the set contains `value` as a whole element: looks up the element at `value` as a cursor. Spec: functions 1.1, `contains_value`.
  * @throws QueryFailure `permission denied` at `[in]`
  */
 export function setContains(
@@ -269,7 +271,7 @@ export function setContains(
     const [first] = found;
     return first !== undefined && equalValues(elementOf(first), value);
   };
-  // Among tuples that begin alike, the shortest is the first, or in some reversed sets the last.
+  // Of the tuples that start with `values`, the shortest is the first, or, in some reversed sets, the last.
   return isAt(false) || (arities.length !== 1 && isAt(true));
 }
 
@@ -292,13 +294,16 @@ const openHistory = (
 ): readonly Change[] =>
   historyOf(filtered ? uncounted(sets) : sets, target, { ...request, filtered });
 
-/** The metrics of a filtered set would reveal how much of it is hidden, so its reads are not counted. */
+/** A reader that does not count reads: the metrics of a filtered set would reveal how much of it is hidden. */
 const uncounted = ({ context, reading }: SetReader): SetReader => {
   const { budget, work } = context.meters;
   return new SetReader({ ...context, meters: new IsolatedMeters(budget, work) }, reading);
 };
 
-/** Counts the shown tuples as read instead. Undefined: nothing is filtered, so reads are counted as they happen. */
+/**
+ * For filtered sets, returns a function that counts a shown tuple as read. Undefined: nothing is filtered, and reads are counted as they
+ * happen.
+ */
 function shownMeter(
   { context: { meters } }: SetReader,
   { filtered }: Access,
@@ -313,6 +318,6 @@ function countShown(sets: SetReader, access: Access, tuples: readonly Tuple[]): 
   if (note) for (const tuple of tuples) note(tuple);
 }
 
-/** Undefined: the present. */
+/** The past time to read at. Undefined: the present. */
 const pastOf = ({ snapshot }: EngineContext, time: ReadTime): Micros | undefined =>
   time === 'present' || time >= snapshot ? undefined : time;

@@ -1,4 +1,4 @@
-/** Reads one range of the store in batches that grow. */
+/** Reads one range of the store in batches of growing size. */
 import { type Key, keyAfter } from '../../codec/key.ts';
 import type { Entry, Range } from '../../store/port.ts';
 import type { Reader } from '../../store/reader.ts';
@@ -15,17 +15,17 @@ export interface ScanRange extends Pick<Range, 'space' | 'by' | 'rows' | 'prefet
 export interface Source {
   readonly reader: Reader;
   readonly meters: Meters;
-  /** Of the index read. */
+  /** The partitions of the index that is read; 1 for collections. */
   readonly partitions: number;
 }
 
-/** Units of work: of reading a range, and of each entry in it. */
+/** Units of work for reading a range, and for each entry in it. */
 const RANGE_WORK = 5_000;
 const ENTRY_WORK = 1_000;
-/** Entries that are charged at once. */
+/** Entries whose work is charged at once. */
 const CHARGED = 1024;
 
-/** Scans one range of keys and decodes its entries. The leaves of set expressions are such scans. */
+/** Scans one range of keys and decodes its entries. These scans are the leaves of set expressions. */
 export class RangeScan<T = Tuple> implements SetCursor<T> {
   private readonly source: Source;
   private readonly scanRange: ScanRange;
@@ -41,8 +41,8 @@ export class RangeScan<T = Tuple> implements SetCursor<T> {
   private ended: boolean;
 
   /**
-   * @param keyOf the first key that is not before the bound
-   * @param decode undefined: not a member
+   * @param keyOf returns the first key that is not before the bound
+   * @param decode returns undefined if the entry is not a member of the set
    */
   constructor(
     source: Source,

@@ -1,7 +1,4 @@
-/**
- * A ref that is read as a set: a native collection is the set of its members, a document the set of itself. Spec:
- * sets 1.3, 1.7.
- */
+/** Refs that are read as sets: a native collection is the set of its members, a document the set of itself. Spec: sets 1.3, 1.7. */
 import type { Ref } from '../../values/value.ts';
 import { isNativeCollectionRef } from '../../values/native-refs.ts';
 import { documentEvents } from '../documents/document-events.ts';
@@ -31,7 +28,7 @@ export const refAsSet: SetOperation<Ref> = {
       : openDocument(sets.context, ref, sourcesOf(ref, request), request);
   },
 
-  /** For a document, its own history with the changed members. */
+  /** For a document, its own history with the changed fields. */
   changes(ref, request, sets) {
     if (isNativeCollectionRef(ref)) return changesOfCollection(ref, ref, request, sets);
     const { context } = sets;

@@ -10,7 +10,7 @@ interface HeapItem<T extends Tuple> {
   group: string;
 }
 
-/** Tuples that are asked for at once before they are needed, about. */
+/** Approximate limit of tuples that are requested at once before they are needed. */
 const AHEAD_MAX = 131_072;
 
 /** A heap of cursors with the next tuple on top: joins merge thousands of cursors. */
@@ -24,9 +24,7 @@ export class RunMerge<T extends Tuple = Tuple> {
     this.backward = backward;
   }
 
-  /**
-   * The runs of the next value, one for each member that has it, in the order of the members; undefined at the end.
-   */
+  /** The runs of the next value: one for each member that contains it, in the order of the members. Undefined at the end. */
   next(): readonly (readonly T[])[] | undefined {
     const heap = (this.heap ??= this.fill());
     const group = heap[0]?.group;
@@ -51,8 +49,8 @@ export class RunMerge<T extends Tuple = Tuple> {
   }
 
   /**
-   * When one has to be waited for, so will others soon, each at another time: what they will need is asked for with it, so that n
-   * members take one round trip and not n.
+   * Takes the run of each cursor. If one cursor has to wait for a read, the others will soon have to wait as well, each at another time.
+   * Their next batches are therefore requested together with it, so that n members need one round trip instead of n.
    */
   private takeRuns(items: readonly HeapItem<T>[]): readonly T[][] {
     try {

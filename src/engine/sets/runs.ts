@@ -1,6 +1,6 @@
 /**
- * Derived sets work on runs: all tuples with the same covered values. The result of a run depends on all of it, so exact bounds
- * are widened to whole runs for the members and applied again to the result. Spec: sets 4, 5.3.
+ * Derived sets work on runs: all tuples with the same covered values. The result of a run depends on all its tuples. So exact bounds are
+ * widened to whole runs for the members, and applied again to the result. Spec: sets 4, 5.3.
  */
 import { equalValues } from '../../values/equal.ts';
 import type { Value } from '../../values/value.ts';
@@ -28,8 +28,8 @@ const widen = (bound: Bound, side: Bound['side']): Bound =>
   bound.ref ? { values: bound.values, ref: undefined, side } : bound;
 
 /**
- * Accepts the tuples of a set that are within the bounds of a request.
- * @param reversed of its shape; empty: only its tuples tell
+ * Returns a test for tuples within the bounds of a request.
+ * @param reversed directions from the shape of the set. Empty: only the tuples show them
  */
 export function within(
   { lower, upper }: Pick<SetRequest, 'lower' | 'upper'>,
@@ -47,7 +47,10 @@ export function within(
   return isKnown ? accepts(reversed) : (tuple) => accepts(directionsOf(tuple))(tuple);
 }
 
-/** A cursor over runs that applies the bounds. `next` returns the tuples of the next run in reading order; undefined: the end. */
+/**
+ * A cursor over runs that applies the bounds of the request. `next` returns the tuples of the next run in reading order, and undefined at
+ * the end.
+ */
 export function runCursor(
   request: SetRequest,
   reversed: readonly boolean[],
@@ -69,7 +72,7 @@ export function runCursor(
   };
 }
 
-/** The longest, or the shortest, of the runs; the first of several. */
+/** The best run: the longest or the shortest, as `isBetter` decides. The first of several equal ones. */
 export function pickRun(
   runs: readonly (readonly Tuple[])[],
   isBetter: (length: number, best: number) => boolean,
@@ -85,7 +88,7 @@ export function pickRun(
   });
 }
 
-/** Each source once, in order. */
+/** Removes duplicate sources and keeps their order. */
 export function joinSources(sources: readonly Value[]): Value[] {
   const joined: Value[] = [];
   for (const source of sources) {

@@ -1,6 +1,5 @@
 /**
- * What union, intersection and difference share. Tuples with equal covered values are equal: members are read run by
- * run. Spec: sets 4.
+ * Shared by union, intersection and difference. Tuples with equal covered values are equal, so members are read run by run. Spec: sets 4.
  */
 import { isNativeCollectionRef } from '../../values/native-refs.ts';
 import { isKind, type SetValue } from '../../values/value.ts';
@@ -22,7 +21,7 @@ export function shapeOfMembers({ sets: members }: SetOfMembers, sets: Shapes): S
   };
 }
 
-/** Members that may not be read are left out. */
+/** Leaves out members that the caller may not read. */
 export function accessToMembers<Set extends SetOfMembers>(
   target: Set,
   sets: Sets,
@@ -50,7 +49,7 @@ export const narrowAll =
     for (const cursor of cursors) cursor.narrow(bound);
   };
 
-/** As a member, the history of a document is the history of the set of that document. */
+/** The changes of each member. As a member, the history of a document counts as the history of the set of that document. */
 export const changesOfMembers = (
   members: readonly SetValue[],
   request: ChangesRequest,
@@ -58,7 +57,7 @@ export const changesOfMembers = (
 ): readonly (readonly Change[])[] =>
   members.map((set) => sets.changesOf(asSetOfDocument(set), { ...request, asMember: true }));
 
-/** Of a set that holds, of each value, the run of the member that has it best. */
+/** Changes of a set that contains, for each value, the run of one member: the best according to `isBetter`. */
 export const changesOfPicked = (
   members: readonly SetValue[],
   request: ChangesRequest,

@@ -1,6 +1,6 @@
 /**
- * Sets are read by pulling batches of growing size, forwards or backwards, between bounds. No state is kept between
- * executions of a query; any pull may throw `Suspended`.
+ * Cursors over sets. They are read by pulling batches of growing size, forwards or backwards, between bounds. No state is kept between
+ * executions of a query. Any pull may throw `Suspended`.
  */
 import type { Micros, Ref, SetValue, Value } from '../../values/value.ts';
 import type { Bound, Tuple } from './tuple.ts';
@@ -8,40 +8,40 @@ import type { Bound, Tuple } from './tuple.ts';
 export type SetTarget = SetValue | Ref;
 
 export interface SetRequest {
-  /** Valid time to read at; undefined: the present. */
+  /** Valid time to read at. Undefined: the present. */
   readonly past: Micros | undefined;
-  /** Pull from the end of the set. Bounds stay in the order of the set. */
+  /** Read from the end of the set. Bounds keep the order of the set. */
   readonly backward: boolean;
   /** Only tuples after all of these… */
   readonly lower: readonly Bound[];
   /** …and before all of these. */
   readonly upper: readonly Bound[];
-  /** Size of the first batch; later ones grow. */
+  /** Size of the first batch. Later batches are larger. */
   readonly first: number;
-  /** The documents are likely to be read next: fetch their rows, too. */
+  /** The documents will probably be read next, so their rows are fetched too. */
   readonly rows: boolean;
-  /** Record the sources of each tuple. */
+  /** Record for each tuple which sets it comes from. */
   readonly sources: boolean;
   /** Check for each tuple whether the caller may read its document. */
   readonly filtered: boolean;
-  /** Units of work that the sets made of this one do for each of its tuples: they are charged where it is read. */
+  /** Units of work that enclosing sets do for each tuple of this set. They are charged where the tuple is read. */
   readonly tupleWork: number;
 }
 
-/** A set made of others looks at each of their tuples, compares it, and puts it among others. */
+/** Units of work for each tuple of a member: an enclosing set reads it, compares it and orders it. */
 export const MEMBER_WORK = 4_000;
 
 export interface SetCursor<T = Tuple> {
-  /** The next tuples in reading direction; empty only at the end. @throws Suspended */
+  /** The next tuples in reading direction. Empty only at the end. @throws Suspended */
   pull(): readonly T[];
-  /** Tuples that would be read before the bound are no longer needed; they may still be returned. */
+  /** Tells the cursor that tuples which are read before the bound are not needed. It may still return them. */
   narrow(bound: Bound): void;
 }
 
 /** A permission check on a document is likely to read it, so its row is fetched, too. */
 export const withRows = (request: SetRequest): SetRequest => ({ ...request, rows: true });
 
-/** The source of the tuples of a set; none unless they are recorded. */
+/** The source of the tuples of a set. Empty unless sources are recorded. */
 export const sourcesOf = (
   set: SetTarget,
   { sources }: Pick<SetRequest, 'sources'>,
@@ -53,7 +53,7 @@ const GROWTH = 8;
 const BATCH_MIN = 64;
 const BATCH_MAX = 131_072;
 
-/** Size of the batch after one of `size`: few round trips for long reads, little waste for short ones. */
+/** Size of the batch after one of `size`: few round trips for long reads, little waste for short reads. */
 export const grown = (size: number): number =>
   Math.min(Math.max(BATCH_MIN, size * GROWTH), BATCH_MAX);
 
@@ -87,7 +87,7 @@ export class PeekableCursor<T extends Tuple = Tuple> {
   peek(): T | undefined {
     while (this.at >= this.batch.length) {
       if (this.ended) return undefined;
-      // While the next one is waited for there is none: it is not asked for again.
+      // Cleared first: if `pull` throws, `readAhead` must not request the batch again.
       this.batch = [];
       this.at = 0;
       this.batch = this.cursor.pull();
@@ -101,12 +101,16 @@ export class PeekableCursor<T extends Tuple = Tuple> {
     return !this.ended && this.at >= this.batch.length;
   }
 
-  /** How many tuples are read next, about, if that is soon: most of this batch is taken. */
+  /** Approximate size of the next batch if it is needed soon, because at least half of the current batch has been taken. Otherwise 0. */
   get sizeAhead(): number {
     return this.at * 2 < this.batch.length ? 0 : this.batch.length * GROWTH;
   }
 
-  /** Asks for them, while something else is waited for: the rest of this batch is lost. @throws Suspended */
+  /**
+   * Requests the next batch while the query has to wait for another read anyway. Discards the rest of the current batch, because this
+   * execution ends.
+   * @throws Suspended
+   */
   readAhead(): void {
     if (this.sizeAhead === 0) return;
     this.at = this.batch.length;
@@ -117,7 +121,7 @@ export class PeekableCursor<T extends Tuple = Tuple> {
     this.at++;
   }
 
-  /** All tuples of the group of the next tuple, in reading order. */
+  /** Takes all tuples of the group of the next tuple, in reading order. */
   takeRun(): T[] {
     const run: T[] = [];
     const group = this.peek()?.group;
@@ -128,7 +132,7 @@ export class PeekableCursor<T extends Tuple = Tuple> {
     return run;
   }
 
-  /** Moves to the first tuple whose group is not read before that of `target`. */
+  /** Moves to the first tuple whose group is, in reading order, not before that of `target`. */
   skipTo(target: Tuple, backward: boolean): void {
     const isThere = backward
       ? (each: Tuple) => each.group <= target.group
@@ -136,7 +140,7 @@ export class PeekableCursor<T extends Tuple = Tuple> {
     this.skip(isThere, groupBound(target, backward ? 'high' : 'low'));
   }
 
-  /** Reading forwards, moves to the first tuple after the group of `target`. */
+  /** Moves to the first tuple after the group of `target`. Only for reading forwards. */
   skipPast(target: Tuple): void {
     this.skip((each) => each.group > target.group, groupBound(target, 'high'));
   }

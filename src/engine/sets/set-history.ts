@@ -10,7 +10,7 @@ import type { SetTarget } from './set-cursor.ts';
 import { cursorOf } from './tuple.ts';
 
 export interface HistoryRequest extends Omit<ChangesRequest, 'asMember'> {
-  /** Later events are left out; undefined: none is. */
+  /** Events after this time are left out. Undefined: no limit. */
   readonly past: Micros | undefined;
 }
 
@@ -34,7 +34,9 @@ export function historyOf(
 const isWithin = ({ ts }: Change, past: Micros | undefined): boolean =>
   past === undefined || ts <= past;
 
-/** Spec: sets 1.3. The history of a document is cut at the retained time where it is read (`documentEvents`). */
+/**
+ * Returns a test for retained changes. Spec: sets 1.3. The history of a document is already limited where it is read (`documentEvents`).
+ */
 function retention({ schema, snapshot }: EngineContext): (change: Change) => boolean {
   const minimums = new Map<number, Micros>();
   const minimumOf = ({ database, collection }: Ref): Micros => {
@@ -64,8 +66,8 @@ export function eventOf({ ts, action, tuple, data }: Change): Event {
 }
 
 /**
- * The cursor of an event: covered values instead of changed members. If its neighbour on the other side of the cursor looks the
- * same (1 and 1.0 of one document are two), the cursor of the entry, which distinguishes them.
+ * The cursor of an event. It contains the covered values instead of the changed fields. If the neighbouring event on the other side of the
+ * cursor has the same values (1 and 1.0 in one document are two entries), it contains the cursor of the entry, which distinguishes them.
  */
 export function eventCursorOf(change: Change, neighbour?: Change): Event {
   const { tuple, ts, action } = change;
@@ -76,5 +78,5 @@ export function eventCursorOf(change: Change, neighbour?: Change): Event {
   return { ...eventOf(change), data: isTwin ? exact : values };
 }
 
-/** The sources of a change: the histories of the sets it comes from. */
+/** The sources of a change: the histories of the sets that it comes from. */
 export const sourcesOfChange = ({ tuple }: Change): readonly Value[] => asHistory(tuple.sources);

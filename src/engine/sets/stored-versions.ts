@@ -1,4 +1,4 @@
-/** Changes of a collection or of one document as a set, computed from stored versions. Spec: sets 6. */
+/** Computes the changes of a collection, or of one document as a set, from stored versions. Spec: sets 6. */
 import { collectionPrefix, decodeDocumentKey, documentKeyOf } from '../../codec/key.ts';
 import { prefixRange } from '../../codec/ranges.ts';
 import { unpackVersion, type StoredVersion } from '../../codec/row.ts';
@@ -13,7 +13,7 @@ import { RangeScan, type ScanRange } from './range-scan.ts';
 import { RefTuple, type Tuple } from './tuple.ts';
 import type { Entry } from '../../store/port.ts';
 
-/** First batch. The whole range is read, because entries are not ordered by time. */
+/** Size of the first batch. The whole range is read, because entries are not ordered by time. */
 const FIRST = 512;
 
 export function changesOfDocuments(
@@ -57,7 +57,7 @@ function changesOfVersions(versions: readonly StoredVersion[], tuple: Tuple): re
   return changes;
 }
 
-/** Changes whose documents the caller may read. */
+/** The changes of documents that the caller may read. */
 export function readableChanges(
   changes: readonly Change[],
   mayRead: (ref: Ref) => boolean,

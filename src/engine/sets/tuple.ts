@@ -1,4 +1,4 @@
-/** Members of sets: how they are ordered, compared and shown; and bounds between them. Spec: sets 3, 4. */
+/** Tuples: the members of sets. How they are ordered, compared and shown, and bounds between them. Spec: sets 3, 4. */
 import { refBytes } from '../../codec/key.ts';
 import { bytesOf } from '../../codec/ordered-bytes.ts';
 import { encodeReversed, encodeValue } from '../../codec/ordered.ts';
@@ -8,16 +8,16 @@ import type { Value } from '../../values/value.ts';
 import { isSameRef } from '../catalog/refs.ts';
 
 export interface Tuple {
-  /** Covered values; undefined: the ref itself is the covered value. */
+  /** The covered values. Undefined: the ref itself is the covered value. */
   readonly values: readonly Value[] | undefined;
   readonly ref: Ref;
-  /** Ordered bytes of the covered values, in the direction of the set. Equal groups are the same value. */
+  /** Ordered bytes of the covered values, in the direction of the set. Equal groups mean equal values. */
   readonly group: string;
-  /** Orders equal groups: bytes of the ref, then types of numbers. */
+  /** Orders tuples with equal groups: bytes of the ref, then the types of numbers. */
   readonly tiebreaker: string;
-  /** The bytes of `tiebreaker` are inverted: the set is read backwards. */
+  /** The bytes of `tiebreaker` are inverted, because the tuple belongs to a reversed set. */
   readonly reversed: boolean;
-  /** Sets it comes from; empty unless sources are recorded. */
+  /** The sets that the tuple comes from. Empty unless sources are recorded. */
   readonly sources: readonly Value[];
 }
 
@@ -28,8 +28,8 @@ export function elementOf({ values, ref }: Pick<Tuple, 'values' | 'ref'>): Value
 }
 
 /**
- * The cursor of a tuple: covered values, then the ref. If its neighbour on the other side of the cursor has the same
- * ones (1 and 1.0 of one document are two tuples), the bytes that distinguish them follow.
+ * The cursor of a tuple: its covered values, then its ref. If the neighbouring tuple on the other side of the cursor has the same values
+ * and ref (1 and 1.0 in one document are two tuples), the bytes that distinguish them follow.
  */
 export function cursorOf(tuple: Tuple, neighbour?: Tuple): readonly Value[] {
   const { values, ref, reversed } = tuple;
@@ -40,20 +40,20 @@ export function cursorOf(tuple: Tuple, neighbour?: Tuple): readonly Value[] {
   return [...values, ref, new Bytes(bytesOf(restOf({ ref, tiebreaker })))];
 }
 
-/** The bytes that distinguish 1 from 1.0: what of a tiebreaker follows the ref. */
+/** The part of a tiebreaker after the ref: the bytes that distinguish 1 from 1.0. */
 export const restOf = ({ ref, tiebreaker }: Pick<Tuple, 'ref' | 'tiebreaker'>): string =>
   tiebreaker.slice(refBytes(ref).length);
 
 /**
- * A bound between the tuples of a set, in the order of the set. Without `ref`: next to all tuples that start with `values`;
- * with `ref`: next to the one tuple of exactly these values.
+ * A bound between the tuples of a set, in the order of the set. Without `ref`, it is next to all tuples that start with `values`; with
+ * `ref`, next to the one tuple with exactly these values and this ref.
  */
 export interface Bound {
   readonly values: readonly Value[];
   readonly ref: Ref | undefined;
-  /** The rest of `tiebreaker` after the ref: chooses among tuples with these values and this ref. */
+  /** The part of `tiebreaker` after the ref: selects one of several tuples with these values and this ref. */
   readonly tiebreakerRest?: string;
-  /** `low`: before what it names, `high`: after it. */
+  /** `low`: before the tuples that the bound names. `high`: after them. */
   readonly side: 'low' | 'high';
 }
 
@@ -69,7 +69,7 @@ export interface OrderedBound {
   readonly side: 'low' | 'high';
 }
 
-/** @param reversed direction of each value of the set; ascending past its end */
+/** @param reversed direction of each value of the set. Further values ascend */
 export function orderBound(
   { values, ref, tiebreakerRest = '', side }: Bound,
   reversed: readonly boolean[],
@@ -82,7 +82,7 @@ export function orderBound(
   return { group, tiebreaker: ref && refBytes(ref) + tiebreakerRest, side };
 }
 
-/** Which of the covered values are in descending order, as the bytes of the tuple tell. */
+/** Which of the covered values are in descending order, derived from the bytes of the tuple. */
 export function directionsOf({ values, ref, group }: Tuple): readonly boolean[] {
   let at = 0;
   return (values ?? [ref]).map((value) => {
@@ -93,7 +93,7 @@ export function directionsOf({ values, ref, group }: Tuple): readonly boolean[] 
   });
 }
 
-/** Whether the tuple is before the bound. Shorter tuples are before longer ones that start with them. */
+/** Whether the tuple is before the bound. A shorter tuple is before longer ones that start with it. */
 export function isBeforeBound(
   { group, tiebreaker, reversed }: Tuple,
   bound: OrderedBound,
@@ -111,13 +111,13 @@ export function isBeforeBound(
 export const compareTuples = (a: Tuple, b: Tuple): number =>
   compareScalars(a.group, b.group) || compareScalars(a.tiebreaker, b.tiebreaker);
 
-/** Ends a group that is after the longer ones that start with it: above all bytes. */
+/** Appended to the group of a tuple that is after the longer ones that start with it. Greater than all bytes. */
 const AFTER_LONGER = '\uffff';
 
-/** The group without the mark: equal values have equal groups in all sets of one direction. */
+/** The group without this mark. Equal values then have equal groups in all sets of one direction. */
 export const unmarked = (group: string): string => group.replace(AFTER_LONGER, '');
 
-/** The tuple as a member of the reversed set, in which it is after longer ones if `longerFirst`. */
+/** The tuple as a member of the reversed set. If `longerFirst`, it is after the longer tuples that start with it. */
 export const reverseTuple = (tuple: Tuple, longerFirst: boolean | undefined): Tuple => ({
   values: tuple.values,
   ref: tuple.ref,
@@ -127,7 +127,7 @@ export const reverseTuple = (tuple: Tuple, longerFirst: boolean | undefined): Tu
   sources: tuple.sources,
 });
 
-/** The tuple as a member of a set with these directions; its ref ascends. */
+/** The tuple as a member of a set with these directions, in which its ref ascends. */
 export function tupleInDirections(tuple: Tuple, reversed: readonly boolean[]): Tuple {
   const { values, ref, sources } = tuple;
   const tiebreaker = tuple.reversed ? encodeReversed(tuple.tiebreaker) : tuple.tiebreaker;
@@ -144,11 +144,11 @@ export const withSources = (tuple: Tuple, sources: readonly Value[]): Tuple => (
   sources,
 });
 
-/** Bytes of a tuple, as they count when it is shown. */
+/** The size of a tuple that is counted when it is shown. */
 export const tupleBytes = (tuple: Tuple): number =>
   tuple instanceof RefTuple ? REF_TUPLE_BYTES : tuple.group.length + tuple.tiebreaker.length;
 
-/** A member of a set without covered values. Most are never compared, so their bytes are made on demand. */
+/** A member of a set without covered values. Most are never compared, so their bytes are computed on demand. */
 export class RefTuple implements Tuple {
   readonly values = undefined;
   readonly reversed = false;
@@ -170,5 +170,5 @@ export class RefTuple implements Tuple {
 }
 
 const NO_REF = new Ref(0, 0, 0n);
-/** All are of one length. */
+/** All such tuples have the same length. */
 const REF_TUPLE_BYTES = encodeValue(NO_REF).length + refBytes(NO_REF).length;

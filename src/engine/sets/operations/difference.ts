@@ -1,4 +1,4 @@
-/** `difference`: the tuples of the first member whose value no other has. Spec: sets 4. */
+/** `difference`: the tuples of the first member whose values no other member contains. Spec: sets 4. */
 import { eachElement } from '../../../query/collect-needs.ts';
 import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
@@ -14,13 +14,13 @@ import {
   shapeOfMembers,
 } from '../set-algebra.ts';
 
-/** What its sets are made of. */
+/** The parts that a set of this operation consists of. */
 export const parts = {
   sets: { kind: 'members', wire: 'difference' },
 } as const satisfies SetParts;
 
 export const difference: SetOperation<SetOf<'difference'>> = {
-  /** All tuples are of the first member. */
+  /** All tuples come from the first member. */
   shape(set, sets) {
     const [first] = set.sets;
     return { ...shapeOfMembers(set, sets), arities: first ? sets.shapeOf(first).arities : [] };

@@ -6,7 +6,7 @@ import { accessToInner, type SetOperation } from '../operation.ts';
 import { runCursor, wholeRuns } from '../runs.ts';
 import { PeekableCursor } from '../set-cursor.ts';
 
-/** What its sets are made of. */
+/** The parts that a set of this operation consists of. */
 export const parts = {
   set: { kind: 'set', wire: 'distinct' },
 } as const satisfies SetParts;
@@ -20,7 +20,7 @@ export const distinct: SetOperation<SetOf<'distinct'>> = {
     const cursor = sets.open(set, wholeRuns(request));
     const peekable = new PeekableCursor(cursor);
     const { reversed, arities } = sets.shapeOf(set);
-    // What is after a value as a prefix is after longer tuples that begin with it, too.
+    // Skipping past a value also skips longer tuples that start with it, so it is only possible if all tuples have the same length.
     const canSkip = !request.backward && arities.length === 1;
     const next = () => {
       const first = peekable.peek();

@@ -16,7 +16,7 @@ import {
 } from '../set-cursor.ts';
 import { changesOfDocuments, readableChanges } from '../stored-versions.ts';
 
-/** What its sets are made of. */
+/** The parts that a set of this operation consists of. */
 export const parts = {
   collection: { kind: 'collection', wire: 'documents' },
 } as const satisfies SetParts;
@@ -37,7 +37,7 @@ export const documents: SetOperation<SetOf<'documents'>> = {
   changes: (set, request, sets) => changesOfCollection(set.collection, set, request, sets),
 };
 
-/** @param set the set or ref that names the collection: the source of its documents */
+/** @param set the set or ref that denotes the collection: recorded as the source of its documents */
 export function openCollection(
   collection: Ref,
   set: SetTarget,

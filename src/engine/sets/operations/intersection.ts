@@ -1,4 +1,4 @@
-/** `intersection`: a value occurs as often as in the member that has it least often. Spec: sets 4. */
+/** `intersection`: each value occurs as often as in the member that contains it least often. Spec: sets 4. */
 import { eachElement } from '../../../query/collect-needs.ts';
 import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
@@ -13,7 +13,7 @@ import {
   shapeOfMembers,
 } from '../set-algebra.ts';
 
-/** What its sets are made of. */
+/** The parts that a set of this operation consists of. */
 export const parts = {
   sets: { kind: 'members', wire: 'intersection' },
 } as const satisfies SetParts;

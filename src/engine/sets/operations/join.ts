@@ -1,4 +1,4 @@
-/** `join`: the union of one target set for each element of a source, every value once. Spec: sets 4. */
+/** `join`: the union of one target set for each element of a source, without duplicate values. Spec: sets 4. */
 import { fail } from '../../../errors.ts';
 import { typeExpected } from '../../../fault-texts.ts';
 import { eachElement } from '../../../query/collect-needs.ts';
@@ -23,7 +23,7 @@ import { aritiesOfAll, directionsOfAll, openAlike } from '../directions.ts';
 import { narrowAll } from '../set-algebra.ts';
 import { failNoHistory } from '../set-history.ts';
 
-/** What its sets are made of. */
+/** The parts that a set of this operation consists of. */
 export const parts = {
   set: { kind: 'set', wire: 'join' },
   with: { kind: 'target', wire: 'with' },
@@ -31,7 +31,7 @@ export const parts = {
 
 type JoinSet = SetOf<'join'>;
 
-/** First batch of the source: all its elements are read. */
+/** Size of the first batch of the source. All its elements are read. */
 const SOURCE_FIRST = 512;
 
 export const join: SetOperation<JoinSet> = {
@@ -67,11 +67,11 @@ export const join: SetOperation<JoinSet> = {
     }),
 };
 
-/** One for each value of the source. */
+/** The target sets, one for each distinct value of the source. */
 export const joinTargets = (set: JoinSet, request: SetRequest, sets: Sets): readonly SetValue[] =>
   eachElement(sourceElements(set, request, sets), (element) => targetOf(set, element, sets));
 
-/** Each value of the source once. */
+/** The distinct values of the source. */
 function sourceElements(
   { set }: JoinSet,
   { past, filtered, tupleWork }: SetRequest,
@@ -98,7 +98,7 @@ function sourceElements(
   return [...elements.values()];
 }
 
-/** The set that the join reads for an element of the source. */
+/** The target set for an element of the source. */
 function targetOf({ with: target }: JoinSet, element: Tuple, { context, reading }: Sets): SetValue {
   if (target.kind === 'ref') {
     const { values, ref } = element;
@@ -113,7 +113,7 @@ function targetOf({ with: target }: JoinSet, element: Tuple, { context, reading 
   return fail('invalid argument', positionOf(reading.path, reading.key, 'with'), text);
 }
 
-/** The first, in the order of the set, of all tuples with the same value. */
+/** Picks one of the tuples with the same value: the first in the order of the set. */
 function oneOf(runs: readonly (readonly Tuple[])[], { backward, sources }: SetRequest): Tuple {
   const [best] = runs
     .flatMap((run) => run.at(backward ? -1 : 0) ?? [])

@@ -20,7 +20,7 @@ import { EMPTY_CURSOR, withRows, type SetCursor, type SetRequest } from '../set-
 import { readAll, readableChanges } from '../stored-versions.ts';
 import type { Tuple } from '../tuple.ts';
 
-/** What its sets are made of. */
+/** The parts that a set of this operation consists of. */
 export const parts = {
   index: { kind: 'index', wire: 'match' },
   terms: { kind: 'terms', wire: 'terms' },
@@ -74,7 +74,7 @@ export const match: SetOperation<MatchSet> = {
   },
 };
 
-/** A stored set may outlive its index. */
+/** The index of the set. Fails if it no longer exists: a stored set may outlive its index. */
 const indexOf = (ref: Ref, { schema, reading }: Sets): IndexDefinition =>
   schema(ref.database).index(ref) ??
   failUndefined({ schema }, 'indexes', ref, positionOf(reading.path, reading.key));
@@ -91,7 +91,7 @@ function requireIndexRetained(context: EngineContext, index: IndexDefinition, pa
   }
 }
 
-/** @throws Refusal `bad request` for terms that no entry could have */
+/** @throws Refusal `bad request` for terms that are too large for an index entry */
 function openEntries(
   context: EngineContext,
   index: IndexDefinition,

@@ -4,7 +4,7 @@ import type { SetOf } from '../../../values/value.ts';
 import { boundAfter, boundOf } from '../cursors.ts';
 import { accessToInner, type SetOperation } from '../operation.ts';
 
-/** What its sets are made of. */
+/** The parts that a set of this operation consists of. */
 export const parts = {
   set: { kind: 'set', wire: 'range' },
   from: { kind: 'bound', wire: 'from' },

@@ -5,13 +5,13 @@ import { accessToInner, type SetOperation, type Sets } from '../operation.ts';
 import { MEMBER_WORK, type SetRequest } from '../set-cursor.ts';
 import { otherSide, reverseTuple, type Bound } from '../tuple.ts';
 
-/** What its sets are made of. */
+/** The parts that a set of this operation consists of. */
 export const parts = {
   set: { kind: 'set', wire: 'reverse' },
 } as const satisfies SetParts;
 
 export const reverse: SetOperation<SetOf<'reverse'>> = {
-  /** The values are in the other direction. Without covered values, the ref becomes one. */
+  /** The directions of the values are inverted. A set without covered values gets the ref as its value. */
   shape({ set }, sets) {
     const { reversed, arities, history, longerFirst } = sets.shapeOf(set);
     const values = reversed.length > 1 ? reversed.slice(0, -1) : reversed;
@@ -48,8 +48,8 @@ export const reverse: SetOperation<SetOf<'reverse'>> = {
 };
 
 /**
- * A bound at a longer tuple of another member is after all tuples that it starts with, in the order of both members; turned as it is,
- * it would be before them.
+ * Shortens a bound that has more values than the tuples of the set. Such a bound, at a tuple of another member, is after all tuples that it
+ * starts with, in the order of both members. Inverted without being shortened, it would be before them.
  */
 function shortened(bound: Bound, set: SetValue, request: SetRequest, sets: Sets): Bound {
   if (bound.values.length < 2) return bound;

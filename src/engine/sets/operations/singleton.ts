@@ -9,7 +9,7 @@ import { EMPTY_CURSOR, sourcesOf, type SetCursor, type SetRequest } from '../set
 import { changesOfDocument } from '../stored-versions.ts';
 import { RefTuple } from '../tuple.ts';
 
-/** What its sets are made of. */
+/** The parts that a set of this operation consists of. */
 export const parts = {
   ref: { kind: 'ref', wire: 'singleton' },
 } as const satisfies SetParts;
@@ -32,7 +32,7 @@ export const singleton: SetOperation<SetOf<'singleton'>> = {
   },
 };
 
-/** The set of one document. */
+/** A cursor over the set of one document. */
 export function openDocument(
   context: EngineContext,
   ref: Ref,

@@ -1,4 +1,4 @@
-/** `union`: a value occurs as often as in the member that has it most often. Spec: sets 4. */
+/** `union`: each value occurs as often as in the member that contains it most often. Spec: sets 4. */
 import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
 import { unitedChanges } from '../changes.ts';
@@ -13,7 +13,7 @@ import {
   shapeOfMembers,
 } from '../set-algebra.ts';
 
-/** What its sets are made of. */
+/** The parts that a set of this operation consists of. */
 export const parts = {
   sets: { kind: 'members', wire: 'union' },
 } as const satisfies SetParts;
