@@ -44,7 +44,7 @@ export interface IndexField {
   readonly path: readonly (string | number)[] | undefined;
   readonly binding: string | undefined;
   readonly transform: 'casefold' | undefined;
-  /** Whether arrays and objects are indexed element by element. False: as a whole. */
+  /** True: arrays are indexed element by element, and objects as null. False: arrays and objects are indexed as a whole. */
   readonly mva: boolean;
   readonly reverse: boolean;
 }

@@ -16,7 +16,7 @@ export interface Caller {
   /** The document of the key or token. Undefined for the root secret. */
   readonly document: Ref | undefined;
   readonly identity: Ref | undefined;
-  /** The credential is a token from `login`, not a key that acts as a document. */
+  /** The credential is a token, for example from `login`, not a key that acts as a document. */
   readonly isToken: boolean;
   /** Whether the caller may read its identity document although no role allows it. */
   readonly readsOwnDocument?: boolean;
