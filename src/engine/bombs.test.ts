@@ -1,4 +1,4 @@
-/** T11, T12: queries that grow end in a coded error, in a heap that has little room beyond what one query may take. */
+/** T11, T12: queries whose values grow end with a coded error, in a heap with little room beyond what one query may use. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,12 +11,12 @@ import type { Explosion } from './testing/bombs.ts';
 
 const MIB = 1024 * 1024;
 /**
- * Of Node, the engine and what is not collected yet. V8 gives up a heap that is over 80 % full when it spends most of its time
- * collecting, which a busy machine decides: what one query may take stays below that.
+ * Heap for Node, the engine and uncollected garbage. V8 aborts when the heap is over 80 % full and it spends most of its time collecting
+ * garbage. Both depend on the load of the machine, so the memory of one query must stay below that.
  */
 const HEAP_AROUND_MIB = 48;
 const HEAP_MIB = LIMITS.queryBytes / MIB + HEAP_AROUND_MIB;
-/** 100,000 sets are open at once. */
+/** This query opens 100,000 sets at once. */
 const OPEN_SETS = 'a set of sets, read';
 const OPEN_SETS_HEAP_MIB = 160;
 const SLOWEST_MS = 30_000;

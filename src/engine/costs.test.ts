@@ -1,6 +1,7 @@
 /**
- * What a call costs covers what it takes: of each function the largest call that its cost allows is timed, on the worst values known to us.
- * Times are compared with those of a simple loop, so that they mean the same on a slow machine, and the best of several counts.
+ * Checks that the cost of each call covers the time it takes: of each function, the largest call that its cost allows is timed, with the
+ * worst known arguments. Times are compared with those of a simple loop, so that they mean the same on a slow machine. The best of several
+ * times counts.
  */
 import { expect, test } from 'vitest';
 import { Refusal } from '../errors.ts';
@@ -26,7 +27,7 @@ test('a row without a cost does not compile', () => {
 
 // --- values that grow -----------------------------------------------------------------------------
 
-/** So many characters or elements. */
+/** Makes a value of `size` characters or elements. */
 type Grow = (size: number) => Value;
 
 const textOf =
@@ -46,7 +47,7 @@ const twice =
 
 const LATIN = textOf('a');
 const TEXTS: readonly Grow[] = [LATIN, ...['\u0130', '\u{1f600}', ' '].map(textOf)];
-/** What grows most when it is normalized, and marks that change places. */
+/** Texts that grow most when they are normalized, and combining marks that are reordered. */
 const NORMALIZED: readonly Grow[] = [
   textOf('\ufdfa'),
   (size) => `a${textOf('\u0301\u0323')(size)}`,
@@ -60,7 +61,7 @@ const LISTS: readonly Grow[] = [
 const TRUTHS = listOf(() => true);
 const LARGE_NUMBERS = listOf((index) => 2n ** 62n - BigInt(index));
 
-/** By type of the parameter: what it is given. */
+/** Large arguments, by type of the parameter. */
 const GROWING: Readonly<Record<string, readonly Grow[]>> = {
   String: TEXTS,
   'String*': [LATIN, listOf(String)],
@@ -84,7 +85,7 @@ const GROWING: Readonly<Record<string, readonly Grow[]>> = {
   Path: [listOf(() => 0)],
 };
 
-/** What the other parameters are given, as wire queries. */
+/** Arguments for the other parameters, as wire queries. */
 const FIXED: Readonly<Record<string, unknown>> = {
   String: 'b',
   'String*': 'b',
@@ -103,7 +104,7 @@ const FIXED: Readonly<Record<string, unknown>> = {
 const x = { var: 'x' };
 const same = { equals: [x, x] };
 
-/** Where two arguments grow, or another pattern is worse. */
+/** Cases in which two arguments are large, or another pattern is worse. */
 const MORE: readonly { readonly query: unknown; readonly grow: readonly Grow[] }[] = [
   ...['containsstr', 'findstr', 'replacestr'].flatMap((name) =>
     [199, 4000].map((length) => ({
@@ -149,7 +150,7 @@ interface Case {
 const isGrowing = ({ form, type }: Parameter<unknown>): boolean =>
   form !== 'lambda' && Object.hasOwn(GROWING, type);
 
-/** Each parameter that takes something large, alone. */
+/** One case for each parameter that accepts a large argument, with small arguments for the others. */
 function casesOf(row: FunctionRow): Case[] {
   const parameters = Object.entries(row.form).filter(
     ([, parameter]) => !parameter.optional || isGrowing(parameter),
@@ -161,7 +162,7 @@ function casesOf(row: FunctionRow): Case[] {
       others.map(([other, { type }]) => [other, other === key ? x : (FIXED[type] ?? 1)]),
     );
     const growing = GROWING[parameter.type] ?? [];
-    // What costs the same whatever it is given does nothing with it.
+    // A function with a constant cost does not process the text, so one case is enough.
     const some =
       row.cost === COVERED && parameter.type === 'String' ? growing.slice(0, 1) : growing;
     return some.map((grow) => ({ name: row.name, query, grow }));
@@ -175,7 +176,10 @@ const CASES: readonly Case[] = [
   ),
 ];
 
-/** Of the process, or of the wall: the first counts threads of the garbage collector, the second whoever else is at work. */
+/**
+ * CPU time of the process, and wall-clock time. The first includes threads of the garbage collector, the second is affected by other
+ * processes.
+ */
 interface Moment {
   readonly cpuMs: number;
   readonly wallMs: number;
@@ -189,7 +193,7 @@ function now(): Moment {
 const msBetween = (a: Moment, b: Moment): number =>
   Math.min(b.cpuMs - a.cpuMs, b.wallMs - a.wallMs);
 
-/** A loop of the kind that units are counted in: milliseconds for what a call may take. */
+/** Runs a simple loop as long as one call may take in units of work. Returns its time in ms. */
 function msOfCall(): number {
   const turns = LIMITS.callWork / 2;
   let best = Infinity;
@@ -203,11 +207,11 @@ function msOfCall(): number {
   return 2 * best;
 }
 
-/** Enough was seen of what looks at the clock again and again. */
+/** After so many readings of the clock, the call is stopped: enough gaps have been measured. */
 const LOOKS_MAX = 100;
 const ENOUGH = new Error('enough');
 
-/** The longest time between two looks at the clock. */
+/** Measures the longest time between two readings of the clock. */
 class Gaps {
   longestMs = 0;
   private last = now();
@@ -234,11 +238,11 @@ class Gaps {
 
 interface Ran {
   readonly gapMs: number;
-  /** Most units at once. */
+  /** Most units charged at once. */
   readonly units: number;
 }
 
-/** Undefined: refused for its size. */
+/** Undefined: the call was refused because of its size. */
 function ran(query: unknown, argument: Value, looksMax = LOOKS_MAX): Ran | undefined {
   const lambda = run({ query: { lambda: 'x', expr: query } });
   if (!('value' in lambda) || !isKind(lambda.value, 'lambda')) throw new Error('no lambda');
@@ -252,7 +256,7 @@ function ran(query: unknown, argument: Value, looksMax = LOOKS_MAX): Ran | undef
       budget.spend(units);
     },
   });
-  // What made the argument went through it already.
+  // The expression that created the argument has already measured its size.
   if (typeof argument === 'object' && argument !== null) session.memory.weightOf(argument);
   gaps.begin();
   try {
@@ -263,7 +267,7 @@ function ran(query: unknown, argument: Value, looksMax = LOOKS_MAX): Ran | undef
   try {
     gaps.look();
   } catch {
-    // It was stopped.
+    // The call was stopped.
   }
   return { gapMs: gaps.longestMs, units: most };
 }
@@ -274,13 +278,13 @@ const NUMBERS_MAX = 2 ** 21;
 const ELEMENTS_MAX = 2 ** 17;
 
 interface Timed {
-  /** As a part of what a call may take. */
+  /** Time as a fraction of what one call may take. */
   readonly ofCall: number;
   readonly size: number;
   readonly of: string;
 }
 
-/** The largest that is not refused, about: the cost of a small one tells. */
+/** Approximate size of the largest argument that is not refused, extrapolated from the cost of a small one. */
 function largestSize({ query, grow }: Case): number {
   const small = grow(PROBE);
   const most =
@@ -291,7 +295,7 @@ function largestSize({ query, grow }: Case): number {
 
 const TRIES = 8;
 
-/** Large values are made once for neighbours that want the same. */
+/** Caches the last large value, because adjacent cases use the same one. */
 class Grown {
   private grow: Grow | undefined;
   private size = 0;
@@ -306,8 +310,8 @@ class Grown {
 }
 
 /**
- * Costs are made to stay within 1, which is 100 ms where a turn of the loop takes a nanosecond. Up to here no test fails: loop and
- * call are not disturbed alike. A cost that is wrong is missed by a factor of ten or a thousand.
+ * Costs are chosen so that this fraction stays within 1, which is 100 ms if one iteration of the loop takes a nanosecond. Tests fail only
+ * above this limit, because loop and call are not disturbed alike. A wrong cost exceeds it by a factor of ten or a thousand.
  */
 const OF_CALL_MAX = 3;
 
@@ -320,7 +324,7 @@ function timeOf({ query, grow }: Case, largest: number, callMs: number, grown: G
   }
   const argument = grown.of(grow, size);
   let ofCall = (first?.gapMs ?? 0) / callMs;
-  // The machine may have become slower since, or have been busy for a moment.
+  // The machine may have become slower, or may have been busy for a moment.
   for (let attempt = 1; attempt < TRIES && ofCall > OF_CALL_MAX; attempt += 1) {
     const nowMs = msOfCall();
     ofCall = Math.min(ofCall, (ran(query, argument)?.gapMs ?? 0) / nowMs);
@@ -349,7 +353,7 @@ test('the longest call of each function that its cost allows is short', () => {
 const texts = listOf((index) => `text ${index}`);
 const merged = { merge: { var: 'all' }, with: { to_object: [[{ var: 'each' }, 1]] } };
 
-/** Far less than a query may take, by the clock. */
+/** Queries that must take far less time than a query may take. */
 const ALLOWED: Readonly<Record<string, readonly [query: unknown, argument: Value]>> = {
   'an object that a fold merges of 4,000': [
     {
@@ -420,7 +424,10 @@ test('a set of sets is charged for its parts whenever another is made of it', as
 
 // --- writes ---------------------------------------------------------------------------------------
 
-/** What documents of some hundred KiB are given, larger ones take longer, up to `LIMITS.documentBytes`: a text, numbers, objects, and an object of many members. */
+/**
+ * Data of documents of some hundred KiB: a text, numbers, objects, and an object with many fields. Larger documents, up to
+ * `LIMITS.documentBytes`, take longer.
+ */
 const LARGE: Readonly<Record<string, Query>> = {
   text: longText(20),
   wide: longText(19, '\u0130'),
@@ -458,7 +465,7 @@ test.each(Object.entries(LARGE))('the longest part of a write is short: %s', asy
   await w.ask({ create_collection: obj({ name: 'notes' }) });
   await w.ask({ let: { large }, in: { create: document, params } });
   look = () => void gaps.look();
-  // Each takes enough steps for a look at the clock.
+  // Each loop takes enough steps for a reading of the clock.
   const loop = { foreach: { lambda: '_', expr: { now: null } }, collection: range(1024) };
   let callMs = msOfCall();
   for (const write of WRITES) {
@@ -494,7 +501,7 @@ test('entries of a document in many indexes are charged, and made only as far as
     status: 400,
     body: expect.stringContaining('Transaction size exceeds'),
   });
-  // One for each index until there is no more room.
+  // One reading for each index, until the size limit is reached.
   expect(looks).toBeGreaterThan(10);
   expect(looks).toBeLessThan(40);
 });

@@ -1,4 +1,4 @@
-/** Q6: any JSON up to 4 KB as a query gives a result or a coded error in time, never an exception of ours. */
+/** Q6: any JSON of up to 4 KB as a query gives a result or a coded error in time, never an unexpected exception. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FAULTS, REFUSALS } from '../errors.ts';
@@ -12,12 +12,12 @@ import { partOf, partsIn, textOf, withPart, type Part } from './testing/query-te
 const CASES = Number(process.env['BURROW_FUZZ_CASES'] ?? 10_000);
 const SEED = seedOf('BURROW_FUZZ_SEED');
 const QUERY_BYTES_MAX = 4096;
-/** Queries may destroy what others need: so many have a world in common. */
+/** Queries that share a world. It is renewed after that, because queries may destroy what others need. */
 const CASES_PER_WORLD = 500;
-/** What a query may take of a processor, with room for a slow one. */
+/** CPU time that a query may take, with a margin for slow machines. */
 const SLOW_MICROS = 3_000_000;
 
-/** Mostly the one that drivers send. */
+/** Mostly the version that drivers send. */
 const VERSIONS = ['4', '4', '4', ...API_VERSIONS] as const;
 
 const CODES = new Set(
@@ -36,7 +36,7 @@ const EXAMPLES: readonly Part[] = ['examples', 'sets-examples', 'auth-examples']
     }),
 );
 
-/** One subtree replaced, or two. */
+/** An example with one or two subtrees replaced. */
 function mutated(maker: QueryMaker, random: RandomSource): Part {
   let query = random.pick(EXAMPLES);
   for (let left = 1 + random.below(2); left > 0; left -= 1) {
@@ -47,7 +47,7 @@ function mutated(maker: QueryMaker, random: RandomSource): Part {
   return query;
 }
 
-/** Text that may not even be JSON. */
+/** Damages a text, which may then not even be JSON. */
 function torn(text: string, random: RandomSource): string {
   const at = random.below(text.length);
   return (
@@ -105,6 +105,6 @@ test(`any query is answered (${CASES} cases, BURROW_FUZZ_SEED=${SEED})`, async (
     .size;
   console.log(`fuzz: seed ${SEED}, ${CASES} cases, ${made.size} of ${forms} forms,`, answers);
   expect(made.size).toBe(CASES < 5000 ? made.size : forms);
-  // Neither all nonsense nor all tame.
+  // There are enough valid queries and enough invalid ones.
   expect(Math.min(answers.results, answers.errors)).toBeGreaterThan(CASES / 20);
 });

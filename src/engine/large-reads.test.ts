@@ -1,4 +1,7 @@
-/** T12: what a query fetches is bounded, whatever documents weigh: it runs, or it is refused, in a heap that has no room for all of them. */
+/**
+ * T12: what a query fetches is bounded, however large documents are. In a heap that is too small for all documents, the query succeeds or
+ * is refused.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +12,7 @@ import { LIMITS } from '../limits.ts';
 import type { LargeRead } from './testing/large-reads.ts';
 
 const MIB = 1024 * 1024;
-/** Beside what one query reads: rows and ranges that are cached, what is fetched ahead, Node and the engine. */
+/** Heap for the reads of one query, cached rows and ranges, prefetched rows, Node and the engine. */
 const HEAP_MIB = (LIMITS.readBytes + 2 * LIMITS.cacheBytes + 3 * LIMITS.fetchBytes) / MIB + 64;
 
 const folder = mkdtempSync(join(tmpdir(), 'burrow-large-'));

@@ -1,4 +1,4 @@
-/** Q3 to Q5: what must hold whatever is asked: laws of sets and pages, round trips, and failures that leave nothing behind. */
+/** Q3 to Q5: laws that hold for all queries: laws of sets and pages, round trips, and failures without side effects. */
 import { expect, test } from 'vitest';
 import { parseJson, stringifyJson, type Json } from '../codec/json.ts';
 import { FailingStore } from '../store/testing/failing-store.ts';
@@ -63,7 +63,7 @@ const resourceOf = async (engine: Engine, query: Part): Promise<unknown> => {
 const READS = /"(?:create|update|replace|delete|get|exists|paginate|count|at)"/;
 const WRITES = /"(?:create|update|replace|delete)"/;
 
-/** The first that does not write. */
+/** Makes queries until one contains none of these forms, by default no writes. */
 function without(make: () => Part, forms = WRITES): Part {
   let part = make();
   while (forms.test(textOf(part))) part = make();
@@ -79,7 +79,7 @@ interface Page {
 
 type Answer = ReadonlyMap<string, Json>;
 
-/** All elements, page by page; exact, as are the cursors. */
+/** All elements, read page by page as exact text, which is also used for the cursors. */
 async function allOf(engine: Engine, set: Part, size: number): Promise<Json[]> {
   const all: Json[] = [];
   let after = '';
@@ -212,7 +212,7 @@ test(`a query that fails at any call of the store leaves nothing behind (BURROW_
   for (let n = 0; n < CASES / 3; n += 1) {
     const text = textOf(queries.write(0));
     for (let k = 1; ; k += 1) {
-      // Nothing at hand: every call is made.
+      // A new engine has an empty cache, so it makes all calls of the store.
       const engine = createTestEngine({ store });
       const before = await dump(inner);
       store.failNth(k);
@@ -223,7 +223,7 @@ test(`a query that fails at any call of the store leaves nothing behind (BURROW_
       failed += 1;
       expect([status, body.includes('storage_unavailable')], text).toEqual([503, true]);
       expect(await dump(inner), text).toEqual(before);
-      // The engine is none the worse for it.
+      // The engine still works.
       expect(await outcome(engine, { add: [1, 1] })).toEqual({ resource: 2 });
     }
   }

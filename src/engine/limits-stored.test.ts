@@ -1,4 +1,4 @@
-/** Every bound on what is written and kept, at its edge and one past it, through queries. Spec: values 12. */
+/** Limits on written and stored data: each is tested through queries, at the limit and one past it. Spec: values 12. */
 import { expect, test } from 'vitest';
 import { entryKey } from '../codec/key.ts';
 import { LIMITS } from '../limits.ts';
@@ -36,7 +36,7 @@ async function expectEdge(
   expect(await outcome(engine, edge)).toHaveProperty('resource');
 }
 
-/** Bytes of a row beside the text in `data.a`: header line and members around it. */
+/** Bytes of a row apart from the text in `data.a`: the header line and the surrounding fields. */
 async function bytesAroundText(): Promise<number> {
   const store = createMemoryStore();
   const engine = createTestEngine({ store });
@@ -89,7 +89,7 @@ test('bytes of a transaction', async () => {
   });
   const most = LIMITS.transactionBytes;
   await expectEdge(engine, queryOf(most), queryOf(most + 1), 'bad request');
-  // What is too much is not gathered before it is refused.
+  // The query is refused as soon as the limit is exceeded, not after all writes.
   const endless = {
     foreach: { lambda: '_', expr: create(people, { a: text(half) }) },
     collection: range(1000),
@@ -119,7 +119,7 @@ test('levels of a document', async () => {
     },
     in: { do: [create(people, { a: v('deep') }), 0] },
   });
-  // Around it are the members, `data`, and the levels of a row.
+  // The value is nested in the fields of the document and in `data`, and these levels count too.
   const most = LIMITS.jsonDepth - 2;
   await expectEdge(engine, nested(most), nested(most + 1), 'bad request');
   const stored = {
@@ -147,7 +147,7 @@ test('bytes of a term, of a value and of an entry', async () => {
   );
   const put = (data: Record<string, unknown>) => ({ do: [create(people, data), 0] });
   const chars = (count: number) => 'a'.repeat(count);
-  // A text is encoded with a tag before it and two bytes after it.
+  // An encoded text has a tag before it and two bytes after it.
   const most = LIMITS.indexComponentBytes - 3;
   await expectEdge(engine, put({ a: chars(most) }), put({ a: chars(most + 1) }), 'bad request');
   const match = (count: number) => ({ exists: { match: { index: 'by_a' }, terms: chars(count) } });
@@ -158,7 +158,7 @@ test('bytes of a term, of a value and of an entry', async () => {
   await expectEdge(engine, three(rest), three(rest + 1), 'bad request');
 });
 
-/** An entry of three empty texts. */
+/** The entry of three empty texts. */
 const ENTRY_AROUND = entryKey({
   database: 0,
   index: 32_768,
@@ -193,7 +193,7 @@ test('elements on a page', async () => {
   }
   limits.length = 0;
   await outcome(engine, { paginate: { documents: people }, ts: 1 });
-  // What is in the other one is known by now.
+  // The contents of the other collection are cached by now.
   await outcome(engine, { create_collection: obj({ name: 'animals' }) });
   await outcome(engine, { paginate: { documents: { collection: 'animals' } } });
   expect(limits).toContain(LIMITS.pageSizeDefault + 1);

@@ -1,4 +1,4 @@
-/** Every bound on evaluation, at its edge and one past it, through queries. Spec: values 12. */
+/** Limits on evaluation: each is tested through queries, at the limit and one past it. Spec: values 12. */
 import { expect, test } from 'vitest';
 import { LIMITS } from '../limits.ts';
 import { MemoryBudget } from '../query/memory-budget.ts';
@@ -12,12 +12,12 @@ const forEach = (expr: Query, collection: Query): Query => ({
   map: { lambda: 'x', expr },
   collection,
 });
-/** Of up to 1,024 × 16,384 characters, and the rest as it is. */
+/** A text of `chars` characters, made of up to 1,024 parts of 16,384 characters and a rest. */
 const longText = (chars: number): Query => ({
   let: { part: { repeat: { repeat: 'a', number: 16 }, number: 1024 } },
   in: { concat: [...same(Math.floor(chars / 16_384), v('part')), 'a'.repeat(chars % 16_384)] },
 });
-/** An array of so many, from doubled ones. */
+/** An array of `length` items, made by doubling. */
 const longArray = (length: number, item: Query): Query => {
   const doublings = range(17).map(() => ({ all: { append: v('all'), collection: v('all') } }));
   return { let: [{ all: [item] }, ...doublings], in: { take: length, collection: v('all') } };
@@ -55,7 +55,7 @@ test('levels of an answer', async () => {
 });
 
 test('characters of an answer', async () => {
-  // Every character becomes six, every text has quotes, and a comma after it or the end of the array.
+  // In JSON, each character takes six characters. Each text has two quotes, and a comma or bracket after it.
   const control = (count: number): Query => ({
     repeat: { repeat: '\u0001', number: 1023 },
     number: count,
@@ -98,7 +98,7 @@ test('calls of calls', async () => {
 });
 
 test('steps', async () => {
-  // `foreach`, its lambda and `now` are one each.
+  // `foreach`, its lambda and `now` take one step each.
   const queryOf = (steps: number): Query => {
     const [elements, calls] = [1000, 597];
     const most = 1 + elements * (1 + calls);
@@ -137,7 +137,7 @@ test('bytes of all values', async () => {
   memory.take(LIMITS.queryBytes);
   expect(() => memory.ask(1)).toThrow('bytes');
   expect(() => memory.take(1)).toThrow('bytes');
-  // A let keeps all that it binds; what a lambda has made on the way is given back.
+  // `let` keeps all values that it binds. Memory of intermediate values of a lambda is released.
   const texts = (count: number): Query => ({
     let: range(count).map((n) => ({ [`t${n}`]: longText(1024 * 1024 * 4) })),
     in: 0,

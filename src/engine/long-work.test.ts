@@ -1,4 +1,7 @@
-/** Queries that are short and take long: they are refused for their work, or end when their time is over. No clock decides these tests. */
+/**
+ * Short queries that take long: they are refused because of their work, or end at their time limit. No result of these tests depends on
+ * real time.
+ */
 import { beforeAll, expect, test } from 'vitest';
 import { coll, EngineWorld, obj, type Query } from './testing/engine-world.ts';
 import { createTestEngine } from './testing/fuzz-world.ts';
@@ -42,7 +45,7 @@ test.each(Object.entries(SLOW))('%s: refused', async (_, query) => {
 const DOCUMENTS = 30_000;
 const BATCH = 5_000;
 
-/** 30,000 documents in each of two collections, and a person who may see few of them. */
+/** 30,000 documents in each of two collections, and a user who may read few of them. */
 async function largeWorld(): Promise<{ readonly w: EngineWorld; readonly secret: string }> {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes', history_days: 0 }) });
@@ -119,7 +122,7 @@ test.each(['a set', 'a predicate', 'an answer'] as const)(
       timeoutMs: 10_000,
     } as const;
     expect((await w.engine.query(request)).status).toBe(200);
-    // Each look at the clock takes a second.
+    // Each reading of the clock advances it by a second.
     const { now } = w;
     let looks = 0;
     Object.defineProperty(w, 'now', {

@@ -1,4 +1,4 @@
-/** `npm run docs` writes these tables anew, from the files that they list; here they are compared. */
+/** The generated tables match what `npm run docs` would generate from the files that they list. */
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { NATIVE_KINDS } from '../values/native-kinds.ts';

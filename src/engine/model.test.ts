@@ -1,4 +1,4 @@
-/** Q1: the engine answers what a slow and obvious model of it answers: value, code and position. */
+/** Q1: the engine gives the same answers as a slow, simple model: value, code and position. */
 import { expect, test } from 'vitest';
 import { seedOf } from './testing/random-source.ts';
 import { play } from './testing/model/play.ts';

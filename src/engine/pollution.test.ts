@@ -1,4 +1,4 @@
-/** T9: keys that mean something to JavaScript are data like any other, on every way in and out. */
+/** T9: keys with a meaning in JavaScript, such as `__proto__`, are ordinary data in all inputs and outputs. */
 import { expect, test } from 'vitest';
 import { coll, create, doc, obj, type Query } from './testing/engine-world.ts';
 import { createTestEngine } from './testing/fuzz-world.ts';
@@ -15,7 +15,7 @@ const KEYS = [
 ];
 const BEFORE = JSON.stringify(Reflect.ownKeys(Object.prototype).map(String));
 
-/** JSON with the key as a member: an object literal would set the prototype. */
+/** JSON with this key. It is parsed, because `__proto__` in an object literal would set the prototype. */
 const keyed = (key: string, value: unknown): Query =>
   JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(value)}}`) as Query;
 const v = (name: string): Query => ({ var: name });
@@ -26,7 +26,7 @@ test.each(KEYS)('a member named %s goes through every form and comes back', asyn
   const object = { object: keyed(key, { object: { polluted: 1 } }) };
   const same = async (query: Query, resource: unknown) => {
     const found = await outcome(engine, query);
-    // By text: `toEqual` does not look at a member named __proto__.
+    // Compared as text, because `toEqual` ignores a member named __proto__.
     expect(JSON.stringify(found)).toBe(JSON.stringify({ resource }));
   };
   await outcome(engine, { create_collection: obj({ name: 'c' }) });

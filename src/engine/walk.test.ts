@@ -1,4 +1,7 @@
-/** The walk for newcomers at the end of ARCHITECTURE.md is true: its files are there, and the query executes what it names of the engine. */
+/**
+ * Checks the walk for newcomers at the end of ARCHITECTURE.md: its files exist, and the query executes the files of the engine that it
+ * names.
+ */
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { coll, create, doc, EngineWorld, obj, type Query } from './testing/engine-world.ts';

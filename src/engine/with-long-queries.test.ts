@@ -1,4 +1,4 @@
-/** Queries that take longer than a turn go elsewhere, and those of an engine for them hold no transaction. */
+/** Queries that take longer than a turn are executed by another engine, which holds no transaction while it evaluates. */
 import { expect, test } from 'vitest';
 import { QueryFailure } from '../errors.ts';
 import { TurnOver } from '../query/turn-over.ts';
@@ -15,20 +15,20 @@ import { coll, EngineWorld, obj, ROOT } from './testing/engine-world.ts';
 
 type Sent = Parameters<LongQueries['execute']>[0];
 
-/** Of some thousand steps. */
+/** A query of several thousand steps. */
 const long = (then: unknown) => ({
   do: [{ map: { lambda: 'i', expr: { add: [{ var: 'i' }, 1] } }, collection: numbers(2000) }, then],
 });
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
 const create = (id: string) => ({ create: { ref: coll('notes'), id }, params: obj({}) });
 
-/** A clock that goes on by a millisecond with each look. */
+/** A clock that advances by a millisecond with each reading. */
 function ticking(): () => number {
   let now = 1_767_225_600_000_000;
   return () => (now += 1000);
 }
 
-/** @param turnMs for all executions of a query together */
+/** @param turnMs turn of all executions of a query together */
 async function openWith(turnMs: number) {
   const store = createMemoryStore();
   const clock = ticking();
@@ -72,12 +72,12 @@ test('how long each execution took here is told, of those that went elsewhere to
   told.length = 0;
   await ask(long(1));
   expect(sent).toHaveLength(1);
-  // The clock goes on with each look: two until its turn begins, two in the turn, and the one at its end.
+  // The clock is read five times: twice before the turn begins, twice in it, and once at its end.
   expect(told).toEqual([5]);
 });
 
 test('all executions of a query here have one turn together', async () => {
-  /** Which document is looked for depends on whether another was found: each look is another execution. */
+  /** The id that is read depends on whether another document was found, so each read causes another execution. */
   const then = (id: string, before: object) => ({
     let: [{ found: { to_string: before } }, { x: long(1) }],
     in: {
@@ -96,7 +96,7 @@ test('all executions of a query here have one turn together', async () => {
   expect(within.sent).toEqual([]);
   expect(told.length).toBeGreaterThan(4);
   const sum = told.reduce((a, b) => a + b);
-  // Each is shorter than the turn, but not all of them together.
+  // Each execution is shorter than the turn, but all of them together are not.
   const over = await openWith(Math.max(...told) + 1);
   expect(sum).toBeGreaterThan(Math.max(...told) + 2);
   await over.ask(query);
@@ -138,7 +138,7 @@ test('a fault, a predicate or a call does not hide the end of a turn', async () 
 test('the end of a turn also ends looking ahead for what will be read', () => {
   const collector = new NeedCollector();
   collector.add(new Suspended([]));
-  // What other parts throw meanwhile is ignored.
+  // Other errors that parts throw are ignored.
   collector.add(new QueryFailure([]));
   expect(() => collector.add(new TurnOver())).toThrow(TurnOver);
 });

@@ -8,7 +8,7 @@ import { all, at, equal, notes, on, privilege, v } from '../testing/role-notes.t
 const ISSUER = 'https://login.example.org/';
 const URI = 'https://login.example.org/keys.json';
 
-/** `undefined`: left out. */
+/** A claim that is `undefined` is left out of the token. */
 type Claims = Record<string, unknown>;
 
 interface Signer {
@@ -23,7 +23,7 @@ async function signer(alg: string, kid: string): Promise<Signer> {
   return { alg, kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg } };
 }
 
-/** An identity provider, and a database whose child trusts it. */
+/** An identity provider, and a database with a child database that trusts it. */
 class ProviderWorld {
   readonly w: EngineWorld;
   published: readonly object[] = [];
@@ -158,13 +158,13 @@ test('whatever is wrong with a token, it opens nothing', async () => {
     expect([what, await world.status(await token)]).toEqual([what, 401]);
     expect([what, await world.w.engine.authenticate(await token)]).toEqual([what, undefined]);
   }
-  // A secret shared with everybody who reads the published key.
+  // An HMAC with the published key as its secret, which everybody can read.
   const hmac = await new SignJWT(claims)
     .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
     .sign(new TextEncoder().encode(JSON.stringify(key.jwk)));
   expect(await world.status(hmac)).toBe(401);
   expect(await world.status(good)).toBe(200);
-  // Clocks differ a little.
+  // A small difference between clocks is tolerated.
   expect(await world.status(await world.token(key, { nbf: now + 50, iat: now + 50 }))).toBe(200);
 });
 
@@ -188,7 +188,7 @@ test('roles may depend on the claims; a token to which none applies opens nothin
       role: { role: 'owner' },
       predicate: on('claims', equal(at(['kind'], v('claims')), 'own')),
     }),
-    // Fails for everybody.
+    // This predicate fails for all callers.
     obj({ role: { role: 'writer' }, predicate: on('claims', { get: doc('notes', 99) }) }),
   ]);
   const { w } = world;
@@ -262,11 +262,11 @@ test('keys are fetched once, kept over a reload, and good offline while they are
   second.audience = first.audience;
   expect(await second.status(token)).toBe(200);
   expect(second.fetches).toBe(0);
-  // They are tried to be renewed, and go on to be good when that fails…
+  // When renewing the keys fails, the cached keys remain valid…
   second.w.now += 2 * 3600 * 1_000_000;
   expect(await second.status(token)).toBe(200);
   expect(second.fetches).toBe(1);
-  // …but not for ever.
+  // …but not forever.
   second.w.now += 31 * 86_400 * 1_000_000;
   expect(await second.status(token)).toBe(401);
   second.isOnline = true;
@@ -282,7 +282,7 @@ test('a provider may begin to sign with another key, and withdraw the former', a
   expect(await world.status(oldToken)).toBe(200);
   expect(await world.status(nextToken)).toBe(401);
   world.published = [old.jwk, next.jwk];
-  // One made-up id after the other does not make us ask each time.
+  // A series of unknown key ids does not cause a fetch for each.
   expect([await world.status(nextToken), world.fetches]).toEqual([401, 1]);
   world.w.now += 60_000_000;
   expect([await world.status(nextToken), world.fetches]).toEqual([200, 2]);
@@ -358,7 +358,7 @@ test('an access provider shows its audience, has an issuer of its own, and publi
   ).toMatchObject({ issuer: 'i2', audience: world.audience });
   expect(await world.status(await world.token(key, { iss: 'i2' }))).toBe(200);
   expect(await world.status(await world.token(key))).toBe(401);
-  // Only admins see it.
+  // Only admins can read access providers.
   const { secret } = await w.document({ create_key: obj({ role: 'server' }) }, admin);
   expect(await w.fault({ get: provider }, { secret })).toMatchObject({ code: 'permission denied' });
   const token = await world.token(key, { iss: 'i2' });

@@ -1,8 +1,8 @@
-/** What opened a database opens nothing once that is deleted, nor another of its name. Spec: auth 1.2, 2.3. */
+/** Secrets of a deleted database are no longer valid, not even for another database with the same name. Spec: auth 1.2, 2.3. */
 import { expect, test } from 'vitest';
 import { EngineWorld, coll, obj, type Query } from '../testing/engine-world.ts';
 
-/** A database `app` with a database `part` in it, and all that opens either. */
+/** A database `app` that contains a database `part`, and secrets of all kinds for both. */
 async function openedDatabases(w: EngineWorld): Promise<Record<string, string>> {
   const secretOf = async (query: Query, secret?: string): Promise<string> =>
     (await w.document(query, secret === undefined ? {} : { secret })).secret;

@@ -80,7 +80,7 @@ test('server keys touch everything but databases, keys, roles and access provide
     ...DENIED,
     position: ['create_role'],
   });
-  // Nor may they put a ref to what they cannot read into a schema object.
+  // A schema object may not contain a ref to something that its creator cannot read.
   expect(await w.fault(index('of_keys', { keys: null }), server)).toMatchObject({
     code: 'validation failed',
     position: [],
@@ -113,7 +113,7 @@ test('server-readonly keys read and write nothing, client keys do neither', asyn
   expect(await w.fault({ get: doc('notes', 9) }, client)).toMatchObject(DENIED);
   expect(await w.ask({ exists: doc('notes', 1) }, client)).toBe(false);
   expect(await w.page({ paginate: { documents: coll('notes') } }, client)).toEqual([]);
-  // To who may not read it, what may not be written looks like what is missing.
+  // To a caller who may not read a document, a denied write looks like a missing document.
   for (const caller of [client, reader])
     expect(await w.fault({ update: doc('notes', 9) }, caller)).toMatchObject({ status: 404 });
   expect(await w.fault({ delete: doc('notes', 1) }, client)).toMatchObject({ status: 404 });

@@ -62,7 +62,7 @@ test('membership is asked for the identity, and what a query writes makes nobody
   expect(await w.fault({ do: [join, { get: doc('notes', 1) }] }, two)).toMatchObject(DENIED);
   await w.ask(join, two);
   expect(await w.page(all, two)).toHaveLength(3);
-  // Keys that act as a document are members as well.
+  // Keys that act as a document have its memberships.
   const secret = 'root-secret:@doc/users/1';
   expect(await w.page(all, { secret })).toHaveLength(3);
 });
@@ -161,7 +161,7 @@ test('a query that runs out of time in its predicates has no answer, rather than
   const query = JSON.stringify({ count: { documents: notes } });
   const request = { secret, query, apiVersion: '4', allows: 'read', timeoutMs: 10 } as const;
   expect((await w.engine.query(request)).status).toBe(200);
-  // Each look at the clock takes a second.
+  // Each reading of the clock advances it by a second.
   let { now } = w;
   Object.defineProperty(w, 'now', { get: () => (now += 1_000_000) });
   expect((await w.engine.query(request)).status).toBe(503);
@@ -187,7 +187,7 @@ test('a filtered page needs no request of its own for each row, and is full', as
   }
 });
 
-/** How often the store is asked while nothing is cached. */
+/** Counts the requests to the store while nothing is cached. */
 async function requestsOf(w: EngineWorld, body: () => Promise<unknown>): Promise<number> {
   const none = { rows: [], entries: [] };
   w.engine.applyCommit({ previous: -1, ts: -2, ...none });

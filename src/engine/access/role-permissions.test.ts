@@ -89,7 +89,7 @@ test('an index is asked for its terms, as an array, and its entries for their do
   const unrestricted = privilege({ index: 'all_n' }, { unrestricted_read: on('t', true) });
   const whole = await keyWith(w, unrestricted, privilege({ index: 'by_n' }, read));
   expect(await w.page(every, whole)).toEqual([1, 2, 3]);
-  // Beside a set that is filtered it is filtered too.
+  // In a union with a filtered set, this set is filtered too.
   const union = { union: [{ match: { index: 'all_n' } }, { match: { index: 'by_n' }, terms: 1 }] };
   expect(await w.page({ paginate: union }, whole)).toEqual([]);
 });
@@ -152,7 +152,7 @@ test('write is asked for old and new, or also for the ref', async () => {
     ...DENIED,
     position: [],
   });
-  // Replacing is asked for what a merge would make.
+  // For `replace`, the predicate gets the same merged document as for `update`.
   const same = on(
     ['old', 'new', 'ref'],
     both(equal(n('old'), n('new')), equal(at(['id'], v('ref')), '2')),
@@ -175,7 +175,7 @@ test('create is asked for the params, create_with_id for params and ref', async 
     position: ['create'],
   });
   expect(await w.fault(create(doc('notes', 77), { n: 7 }), makes)).toMatchObject(DENIED);
-  // Also where it exists: rights come first.
+  // Also denied if the document exists: permissions are checked first.
   expect(await w.fault(create(doc('notes', 1), { n: 7 }), makes)).toMatchObject(DENIED);
 
   const named = on(['params', 'ref'], equal(at(['id'], v('ref')), '71'));
@@ -225,7 +225,7 @@ test('delete, history_read and history_write', async () => {
   const insert = (n: number) => ({ insert: doc('notes', 4), ...old, params: data({ n }) });
   await w.ask(insert(40), writer);
   expect(await w.fault(insert(41), writer)).toMatchObject({ ...DENIED, position: [] });
-  // What is removed is asked for as it is stored.
+  // For `remove`, the predicate gets the stored data of the version.
   await w.ask({ update: doc('notes', 4), params: data({ n: 42 }) });
   await w.ask({ remove: doc('notes', 4), ...old }, writer);
   const stray = { remove: doc('notes', 3), ...old };
@@ -272,7 +272,7 @@ test('native collections are resources; sets of them need read on collections', 
     position: ['paginate'],
   });
   expect(await w.page({ paginate: { documents: { tokens: null } } }, blind)).toEqual([]);
-  // Refs to schema objects that may not be read are as good as missing.
+  // Refs to schema objects that the caller may not read are treated as missing.
   const index = { create_index: obj({ name: 'y', source: notes }) };
   const maker = await keyWith(w, privilege({ indexes: null }, { create: true }));
   expect(await w.fault(index, maker)).toMatchObject({

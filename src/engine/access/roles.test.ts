@@ -18,9 +18,9 @@ import {
   type Worlds,
 } from '../testing/role-worlds.ts';
 
-/** More by hand: `BURROW_ROLE_CASES=2000 npx vitest run --project node src/engine/access/roles.test.ts`. */
+/** To run more cases: `BURROW_ROLE_CASES=2000 npx vitest run --project node src/engine/access/roles.test.ts`. */
 const CASES = Number(process.env['BURROW_ROLE_CASES'] ?? 300);
-/** Questions asked of one pair of worlds: making them takes longest. */
+/** Questions for each pair of worlds. Creating worlds takes most of the time. */
 const QUESTIONS = 6;
 const RUNS = { numRuns: Math.ceil(CASES / QUESTIONS) };
 const TIME = 300_000 + CASES * 200;
@@ -30,7 +30,7 @@ interface SetQuestion {
   readonly how: 'paginate' | 'count' | 'exists' | 'is_empty' | 'contains_value' | 'first';
   readonly options: { readonly size: number; readonly events: boolean; readonly sources: boolean };
   readonly isReversed: boolean;
-  /** A cursor that came from elsewhere, or the value looked for. */
+  /** A cursor from elsewhere, or the value to look for. */
   readonly value: number | { readonly of: CollectionName; readonly id: number } | undefined;
   readonly step: number | undefined;
 }
@@ -79,7 +79,7 @@ function wireOfQuestion({ set, how, value, step }: SetQuestion): Query {
   return atStep({ [how]: wire }, step);
 }
 
-/** Page after page, and back again. */
+/** Reads all pages forwards, then backwards. */
 async function pagesOf(
   w: EngineWorld,
   { set, options, value, step }: SetQuestion,
@@ -106,7 +106,7 @@ interface PageAnswer {
   readonly after?: Query;
 }
 
-/** Where a reader that may not read its set says so. */
+/** The position of the fault when a reader may not read its set. */
 const POSITIONS = { is_empty: 'exists', contains_value: 'in' } as const;
 
 async function checkSet(worlds: Worlds, role: Role, asked: SetQuestion): Promise<void> {
@@ -137,7 +137,7 @@ async function checkSet(worlds: Worlds, role: Role, asked: SetQuestion): Promise
   if (other === seen) await checkWork(worlds, wireOfQuestion(question));
 }
 
-/** How much work it was, where the hidden is and where it never was. */
+/** Checks that a query costs the same in the world with hidden documents and in the one without them. */
 async function checkWork({ whole, seen }: Worlds, query: Query): Promise<void> {
   expect(await workOf(whole, query)).toEqual(await workOf(seen, query));
 }
@@ -228,7 +228,7 @@ async function checkDocument(
   );
 }
 
-/** `get` of a collection's documents: the first it may read; none is told as a missing document is. */
+/** `get` of a collection's documents returns the first readable one. If there is none, it fails as for a missing document. */
 async function checkFirst(
   { whole, seen }: Worlds,
   role: Role,

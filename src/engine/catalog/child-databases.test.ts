@@ -4,7 +4,7 @@ import { Changes } from '../../http/changes.ts';
 import type { CommitNotice, QueryAnswer } from '../context/host.ts';
 import { coll, create, doc, EngineWorld, obj, ROOT, type Query } from '../testing/engine-world.ts';
 
-/** More by hand: `BURROW_CHILD_CASES=2000 npx vitest run --project node src/engine/catalog/child-databases.test.ts`. */
+/** To run more cases: `BURROW_CHILD_CASES=2000 npx vitest run --project node src/engine/catalog/child-databases.test.ts`. */
 const CASES = Number(process.env['BURROW_CHILD_CASES'] ?? 60);
 const SECOND = 1_000_000;
 
@@ -75,7 +75,7 @@ const QUESTIONS: readonly Query[] = [
   { call: { function: 'f1' }, arguments: null },
   { identify: doc('notes', 1), password: 'p1' },
   { identify: doc('notes', 2), password: 'wrong' },
-  // The unique value, the name and the id that a neighbour may have taken.
+  // Unique values, names and ids that the other child database may already use.
   create(doc('notes', 9), { n: 1, only: 'x' }),
   create(doc('notes', 1), {}),
   { create_collection: obj({ name: 'c1' }) },
@@ -117,7 +117,7 @@ async function worldOf(all: readonly Step[], has: (step: Step) => boolean): Prom
   return w;
 }
 
-/** What differs from world to world by chance: bytes of secrets, hashes, made-up ids; how long it took. */
+/** Replaces what differs randomly between worlds: secrets, hashes, generated ids, times. */
 function shownOf({ status, body, metrics }: QueryAnswer) {
   const told = body
     .replaceAll(/"(hashed_secret|secret|global_id)":"[^"]*"/g, '"$1":"*"')
@@ -146,7 +146,7 @@ test(
   300_000 + CASES * 300,
 );
 
-/** An admin of each child. */
+/** The root secret with the scope of an admin of a child. */
 const childOf = (name: Name) => ({ secret: `${ROOT}:${name}:admin` });
 
 async function twins(): Promise<EngineWorld> {
@@ -192,11 +192,11 @@ test('secrets of one database are nothing to another', async () => {
         { count: { keys: null } },
         { secret: `${secret}:${scope}` },
       );
-      // Tokens have no scopes: what follows one is not read, and it stays what it is.
+      // Tokens have no scopes: the suffix is ignored, and the token is used.
       expect([scope, status]).toEqual([scope, secret === token.secret ? 403 : 401]);
     }
   }
-  // A ref of one, handed to the other, names nothing there.
+  // A ref of one child database does not exist in the other.
   const foreign = JSON.parse(JSON.stringify(await w.ask(coll('users'), childOf('a')))) as Query;
   await w.ask({ delete: coll('users') }, childOf('b'));
   expect(await w.fault({ get: foreign }, childOf('b'))).toMatchObject({ code: 'invalid ref' });
@@ -216,7 +216,7 @@ test('roles and functions of a parent reach into no child', async () => {
     expect(await w.fault(query, key)).toMatchObject({ code: 'permission denied' });
   }
   expect(await w.page({ paginate: { documents: inside } }, key)).toEqual([]);
-  // Reading is what a parent's admin may do; writing needs a key or scope of the child.
+  // An admin of the parent may read. Writing needs a key or scope of the child.
   expect(await w.ask({ exists: { ref: inside, id: '1' } })).toBe(true);
   expect(await w.fault({ delete: { ref: inside, id: '1' } })).toMatchObject({
     code: 'invalid argument',
@@ -281,7 +281,7 @@ test('a function of a child names what is in its own database, and writes nowher
       cause: [{ code: 'invalid argument', description: 'Cannot write a scoped ref.' }],
     });
   expect(await w.ask({ count: { documents: users } })).toBe(1);
-  // What the caller hands over stays what it is, and after the call names are the caller's again.
+  // Refs in the argument keep their meaning, and after the call, names are resolved in the caller's database again.
   const both = [
     call('by_ref'),
     { select: ['data', 'name'], from: { get: call('foreign', doc('users', 1)) } },
@@ -331,10 +331,10 @@ test('lambdas of a child’s function name what is in the child, wherever their 
     });
   expect(await idsOf(call('filtered'))).toEqual(['1', '2']);
   expect(await idsOf(call('joined'))).toEqual(['1', '2']);
-  // One of the caller that is read by the function names what is the caller's.
+  // Names in a lambda of the caller refer to the caller's database, also when the function applies the lambda.
   const own = { filter: { lambda: 'each', expr: isSeen }, collection: things };
   expect(await w.ask(call('page_of', own))).toBe(1);
-  // What a lambda has captured is written as the caller sees it, so that it can be sent again.
+  // Captured values are written with refs as the caller sees them, so that the caller can send them again.
   const captured = await w.ask(call('captured', doc('things', 1)));
   const given = { ref: inside('things'), id: '1' };
   const [x, child] = (await w.ask([doc('things', 1), given])) as unknown[];

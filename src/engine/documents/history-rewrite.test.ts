@@ -45,7 +45,10 @@ const ops: fc.Arbitrary<Op[]> = fc.array(
   { maxLength: 8 },
 );
 
-/** What was there since when; undefined: nothing. Kept without ends that end nothing. */
+/**
+ * A model of a document's history: each version with the time since when it was valid. `data` undefined: deleted. Deletions without a
+ * version before them are dropped.
+ */
 class Model {
   chain: { readonly ts: number; readonly data: Data | undefined }[] = [];
 
@@ -154,7 +157,7 @@ interface EventCursor {
   readonly action: string;
 }
 
-/** Pages of any size, both ways and from any time, are slices of what is listed. */
+/** Pages of any size, in both directions and from any time, are slices of the list of all events. */
 async function expectPages(
   w: EngineWorld,
   all: readonly unknown[][],
@@ -235,7 +238,7 @@ test('pages of events begin with what stood at the edge of what is retained', as
       for (const each of steps) {
         if (each !== 'wait') await apply(w, model, each);
         else {
-          // All that was written before is at the edge now.
+          // Now everything written before is at the limit of retention.
           w.now += 2 * LIMITS.historyGraceMicros;
           const { last, current } = model;
           model = new Model();

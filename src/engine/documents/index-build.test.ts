@@ -22,7 +22,7 @@ function apply(world: SetWorld, collection: Ref, { id, v }: Step): void {
 
 const PARTS = { terms: [field('w')], values: [field('v', { reverse: true })] };
 
-/** Entries of every row, as a set: their order in a row means nothing. */
+/** The entries of all rows. Their order within a row has no meaning. */
 function entriesOf(world: SetWorld, space: EntrySpace): string[] {
   const range = { space, by: 'entry', reverse: false, limit: 100_000, rows: true } as const;
   const lower = '' as Key;

@@ -14,7 +14,7 @@ const COLLECTION = new Ref(DATABASE, 1, 1024n);
 const REF = new Ref(DATABASE, 1024, 5n);
 const TS = 1000;
 
-/** Entries as [terms, values] of a document with this data. */
+/** The entries of a document with this data, as [terms, values]. */
 function entriesOf(
   definition: Readonly<Record<string, Value>>,
   data: ObjectValue,
@@ -29,7 +29,7 @@ function entriesOf(
   return world.read((context) =>
     indexEntries(context, index, REF, { ts: TS, ttl: undefined, fields: object({ data }) }).map(
       (key) => {
-        // Terms cannot be told from a key: entries of the same terms are looked at as values.
+        // Terms cannot be decoded from a key, so only values are decoded, and entries with the same terms are compared.
         const found = decodeEntry(key, index.values.length, index.reverse);
         expect(found.ref).toEqual(REF);
         return found.values;

@@ -36,11 +36,11 @@ test('a binding gives the elements of an array, a scalar, or nothing: for object
   await w.ask(create(doc('jars', 2), { v: 'a', n: 0 }));
   await w.ask(create(doc('jars', 3), { v: { object: { b: 1 } }, n: 1 }));
   await w.ask(create(doc('jars', 4), { v: 'b', n: 2 }));
-  // Of 2 the only value is nothing, of 3 the only term: neither is there.
+  // Document 2 has null as its only value, document 3 as its only term, so neither has an entry.
   expect(await w.page({ paginate: match('whole', 'a') })).toEqual([1]);
   expect(await w.page({ paginate: match('whole', 'b') })).toEqual([0]);
   expect(await count(w, 'whole', null)).toBe(0);
-  // A binding wins over a field; one that is not defined yields nothing.
+  // A binding takes precedence over a field. An undefined binding yields no elements.
   const both = obj({ binding: 'whole', field: ['data', 'n'] });
   const used = obj({ collection: coll('jars'), fields: obj({ whole: lambda(of('data', 'v')) }) });
   await w.ask(index('wins', { source: used, terms: both }));
@@ -67,9 +67,9 @@ test('each source of an index has bindings of its own; a wildcard covers what no
   await w.ask(create(doc('later', 3), { cups: 2 }));
   expect(await count(w, 'by_size', 1)).toBe(1);
   const found = await w.page({ paginate: match('by_size', 2) });
-  // By id first, then by the age of the collection.
+  // Ordered by id, then by the age of the collection.
   expect(JSON.stringify(found)).toMatch(/"1".*pots.*"3".*later/);
-  // Native collections are covered by no wildcard.
+  // The wildcard source does not cover native collections.
   await w.ask(index('everything', { source: '_', active: true }));
   await w.engine.buildIndexes();
   expect(await count(w, 'everything')).toBe(3);
@@ -194,7 +194,7 @@ test('unique counts terms and values together, from the creation on, and leaves 
     position: ['create'],
   });
   await w.ask(index('never', { ...parts, values: [field('ref'), field('data', 'b')] }));
-  // What has neither is not asked.
+  // Documents with neither field have no entry, so they are not compared.
   for (const id of [5, 6]) await w.ask(create(doc('jars', id), { c: 1 }));
   expect(await w.engine.verify()).toEqual([]);
 });

@@ -1,4 +1,6 @@
-/** What a query has made is garbage once it is answered: what V8 believes to live for long is kept until it collects everything. */
+/**
+ * Objects created by a query are garbage once it is answered. Objects that V8 promotes to the old generation stay until a full collection.
+ */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
@@ -8,9 +10,8 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
 
 /**
- * Bytes of each of them that collections of young objects leave, in the best of five rounds: code
- * that V8 compiles meanwhile and what else runs in the process is in one of them, what a query
- * leaves is in all.
+ * Bytes that each query leaves after minor collections, in the best of five rounds: code that V8 compiles, and other work of the process,
+ * affect only some rounds; objects that a query leaves affect all.
  */
 async function leftBy(ask: () => Promise<unknown>): Promise<number> {
   const times = 300;
@@ -42,8 +43,8 @@ test('query() leaves nothing of itself to a full collection', async () => {
       collection: { paginate: { documents: { collection: 'notes' } }, size: 64 },
     }),
   );
-  // A sum that stayed would take 6 kB, a page 27. On a busy machine V8 keeps of a page, which is in
-  // use over many turns, up to 11 kB until its next full collection.
+  // A sum that stayed in memory would take 6 kB, a page 27. Of a page, which is used over many turns of the event loop, V8 keeps up to 11
+  // kB until its next full collection on a busy machine.
   expect(ofSum).toBeLessThan(4_000);
   expect(ofPage).toBeLessThan(18_000);
 });

@@ -1,4 +1,4 @@
-/** What the version of a request changes. Spec: values 1, functions 3.2. */
+/** The effects of the API version of a request. Spec: values 1, functions 3.2. */
 import { expect, test } from 'vitest';
 import { API_VERSIONS, type ApiVersion } from '../../query/session.ts';
 import { coll, create, doc, EngineWorld, obj, type Query } from '../testing/engine-world.ts';
@@ -210,7 +210,7 @@ test('query() creates no document in a collection that it makes itself, from 5 o
       const made = { create_collection: obj({ name }) };
       const { body } = await world.answer({ let: [{ made }], in: write }, { apiVersion });
       expect(body.includes('"code":"invalid ref"')).toBe(!isTaken);
-      // Nothing of a query that is refused is kept, and the next one may.
+      // A refused query leaves nothing behind. The next query can write to the collection.
       expect(await world.ask({ exists: coll(name) })).toBe(isTaken);
       if (!isTaken) await world.ask(made, { apiVersion });
       await world.ask(create(doc(name, 2), { title: 'c' }), { apiVersion });

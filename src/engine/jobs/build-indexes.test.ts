@@ -4,7 +4,7 @@ import { scan } from '../../store/scan.ts';
 import { EngineWorld, coll, create, doc, obj } from '../testing/engine-world.ts';
 import { range } from '../testing/large-values.ts';
 
-/** A collection with more documents than an index is built of at once. */
+/** A collection with documents. With many of them, an index is not built at once. */
 async function world(documents: number, data: (n: number) => object): Promise<EngineWorld> {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'jars' }) });
@@ -60,7 +60,7 @@ test.each([140, 80])(
     ]);
     expect(problems[0]).toContain(tooLong);
 
-    // Whoever writes it hears of it; its history, and its end, can be written.
+    // An update of such a document fails with the reason. Its history can still be written, and it can be deleted.
     const update = { update: doc('jars', 71), params: obj({ data: obj({ n: 0 }) }) };
     expect(await w.fault(update)).toMatchObject({ code: 'bad request', description: tooLong });
     await w.ask({

@@ -11,7 +11,7 @@ import { NATIVE } from '../../values/native-kinds.ts';
 const DAY = 86_400 * 1_000_000;
 const MINUTE = 60 * 1_000_000;
 
-/** A commit, and with it the time that background work believes in. */
+/** Makes a commit, which advances the time that background jobs use. */
 const touch = (w: EngineWorld) => w.ask({ create_role: obj({ name: `r${w.now}` }) });
 
 const later = async (w: EngineWorld, micros: number): Promise<void> => {
@@ -58,7 +58,7 @@ test('collectExpiredData() keeps of a past what can be read, and the version tha
   await w.ask(update(4));
   expect(await rows(w, 'history')).toBe(3);
   await later(w, 30 * MINUTE);
-  // Version 2 stood when the retained time begins.
+  // Version 2 is valid at the start of the retained time.
   const events = await w.events(ref);
   expect(await collect(w)).toBe(1);
   expect(await rows(w, 'history')).toBe(2);
@@ -178,7 +178,7 @@ test('rows of a deleted collection are invisible at once, also to a new one of i
   await notes(w);
   const empty = [0, [], [], 0, false, []];
   expect(await look()).toEqual(empty);
-  // What it held unique is free.
+  // Its unique values are free again.
   await w.ask(create(coll('notes'), { n: 8 }));
   expect(await rows(w, 'documents')).toBeGreaterThan(700);
   await collect(w);

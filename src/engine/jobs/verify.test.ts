@@ -17,7 +17,7 @@ const change = (fields: Record<string, unknown>) => ({
   params: obj({ data: obj(fields) }),
 });
 
-/** One document that has two ended entries and one that goes on. */
+/** A document with two ended index entries and one that is still held. */
 async function world(): Promise<EngineWorld> {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'dial', history_days: 10_000 }) });
@@ -31,7 +31,7 @@ async function world(): Promise<EngineWorld> {
   return w;
 }
 
-/** Rows of `dial`, in the order of their keys. */
+/** The rows of collection `dial`, in the order of their keys. */
 async function rowsOf(store: Store, space: EntrySpace): Promise<readonly Row[]> {
   const all = { space, by: 'key', reverse: false, limit: 10_000, rows: true } as const;
   const lower = collectionPrefix(0, FIRST_USER_COLLECTION);
@@ -42,7 +42,7 @@ async function rowsOf(store: Store, space: EntrySpace): Promise<readonly Row[]> 
   return (ranges[0] ?? []).flatMap(({ row }) => row ?? []).filter(isOfDial);
 }
 
-/** What an engine that knows nothing yet says of the store, once `damage` was done to one of its rows. */
+/** The problems that a new engine reports after `damage` was done to one row of the store. */
 async function problemsAfter(
   w: EngineWorld,
   space: EntrySpace,
@@ -66,7 +66,7 @@ async function problemsAfter(
   return new EngineWorld(w.store).engine.verify();
 }
 
-/** The row with its one ended entry held at other times. */
+/** The row with other times in its one ended entry. */
 const heldAt =
   (times: (held: { added: number; removed: number }) => { added: number; removed: number }) =>
   (row: Row): Row => ({
@@ -212,7 +212,7 @@ test('verify() does not ask for entries of an index that is being built, though 
   expect(await w.engine.verify()).toEqual([]);
 });
 
-/** The commits of `work` lose each document row that they put, as Firefox lost rows after an explicit commit. */
+/** Runs `work` with a store that loses all document rows of its commits, as Firefox lost rows after an explicit commit. */
 async function losingDocuments(w: EngineWorld, work: () => Promise<unknown>): Promise<void> {
   const write = w.store.write.bind(w.store);
   w.store.write = (body, options) =>

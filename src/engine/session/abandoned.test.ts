@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EngineWorld, ROOT } from '../testing/engine-world.ts';
 
-/** Answers to a query whose caller goes after so many executions of it. */
+/** The answer to a query whose caller leaves after `executions` executions of it. */
 async function abandonAfter(executions: number, query: unknown) {
   const world = new EngineWorld();
   await world.ask({ create_collection: { object: { name: 'notes' } } });

@@ -65,7 +65,7 @@ test('login() gives a token that acts as the document', async () => {
     role: 'roles',
     database: [],
   });
-  // Scopes are for keys.
+  // Only keys have scopes. After a token, a scope is ignored.
   expect(await w.ask({ has_identity: null }, { secret: `${token.secret}:admin` })).toBe(true);
 });
 
@@ -420,7 +420,7 @@ test('a document that is there again by an inserted version has none of its toke
     params: obj({ data: obj({ email: 'eve@example.org' }) }),
   });
   const before = { time: '2020-01-01T00:00:00Z' };
-  // Of one that is there only the past changes.
+  // Inserting a past version of an existing document does not affect its tokens.
   await w.ask(insert(before));
   expect(await w.ask({ identity: null }, { secret })).toMatchObject({
     '@ref': { id: '1' },
@@ -444,7 +444,7 @@ test('a document whose deletion is removed has none of its tokens, and not its p
   expect(await w.ask(identify('one'))).toBe(false);
 });
 
-/** Users who log in through a public index, and a client key. */
+/** A public index by which users log in, and a client key. */
 async function publicLogin(w: EngineWorld): Promise<{ readonly secret: string }> {
   await w.ask({
     create_index: obj({
@@ -461,7 +461,7 @@ const loginBy = (set: Query, password = 'one'): Query => ({
   login: set,
   params: obj({ password }),
 });
-/** A role without members that names the users: what their `permissions` say no longer applies. */
+/** Creates a role without members that names the collection of users, so that its `permissions` no longer apply. */
 const nameUsersInRole = (w: EngineWorld): Promise<unknown> =>
   w.ask({ create_role: obj({ name: 'readers', privileges: [obj({ resource: coll('users') })] }) });
 

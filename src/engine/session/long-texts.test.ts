@@ -11,7 +11,7 @@ import { textOf } from '../testing/query-text.ts';
 
 const SEED = seedOf('BURROW_FUZZ_SEED');
 
-/** Trees hold functions, which `inspect` shows by their names. */
+/** The text of a tree. Trees contain functions, which `inspect` shows by name. */
 const shape = (tree: unknown): string => inspect(tree, { depth: Infinity, maxArrayLength: null });
 
 const outcome = async (read: () => unknown): Promise<string> => {
@@ -33,7 +33,7 @@ test(`parseLongQuery() reads what parseQuery() reads, however short its turns (B
   for (let n = 0; n < 1500; n += 1) {
     const random = new RandomSource(SEED + n);
     const text = textOf(new QueryMaker(random).query());
-    // As deep as the query is: the least with which every turn comes further.
+    // One more than the depth of the query: the smallest slice in which each turn makes progress.
     const parts = Math.max(...depthsOf(text)) + 1;
     const detail = `case ${n} of seed ${SEED}: ${text}`;
     turns = 0;
@@ -46,7 +46,7 @@ test(`parseLongQuery() reads what parseQuery() reads, however short its turns (B
   expect(long).toBeGreaterThan(100);
 });
 
-/** How deep each bracket of a text stands, also those inside strings. */
+/** The nesting depth at each bracket of a text, including brackets inside strings. */
 function depthsOf(text: string): readonly number[] {
   let depth = 0;
   const depths = [0];

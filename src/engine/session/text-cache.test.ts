@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TextCache } from './text-cache.ts';
 
-/** How often a value is made when `text` is asked for so many times. */
+/** How often the value is made when `text` is requested `times` times. */
 function makings(cache: TextCache<number>, text: string, times: number): number {
   let made = 0;
   for (let i = 0; i < times; i += 1) {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { coll, create, doc, EngineWorld, obj, type Query } from '../testing/engine-world.ts';
 
 const NUMBERS = { match: { index: 'numbers' } };
-/** The first three of five. */
+/** A page of the first three of five numbers. */
 const page: Query = { paginate: NUMBERS, size: 3 };
 const bound = (name: string): Query => ({ lambda: name, expr: { var: name } });
 const isOdd: Query = { equals: [{ modulo: [{ var: 'n' }, 2] }, 1] };

@@ -27,7 +27,7 @@ test('1 and 1.0 of one document are two tuples, and pages of any size show each 
       expect(readBackwards(w, set, size, last)).toEqual(all);
     }
   }
-  // A cursor without what sets them apart is the place before both, whichever of the two it shows.
+  // A cursor without the bytes that distinguish the two tuples is before both, whichever value it contains.
   for (const value of [1, one]) {
     const cursor = cursorAt('after', [value, documentRef(things, 1)]);
     expect(pageOf(w, up, cursor).data).toHaveLength(7);

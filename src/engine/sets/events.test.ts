@@ -30,7 +30,7 @@ interface EventsPage {
 }
 const pageOf = (w: EngineWorld, target: unknown, more: Record<string, unknown> = {}) =>
   w.ask({ paginate: { events: target }, ...more }) as Promise<EventsPage>;
-/** All events, page by page, as data of queries that have only the cursor of the page before. */
+/** All events, read page by page. Each query gets only the cursor of the previous page, as data. */
 async function walked(w: EngineWorld, target: unknown, size: number, side: 'after' | 'before') {
   const events: Event[] = [];
   let options: Record<string, unknown> | undefined = side === 'after' ? {} : { before: null };
@@ -64,7 +64,7 @@ test('events of a document show what changed: null for what was taken away, whol
   expect(page.data.map((each) => Object.keys(each))).toEqual(
     page.data.map(() => ['ts', 'action', 'document', 'data']),
   );
-  // `events: true` of the ref is the same list.
+  // `events: true` for the ref gives the same list.
   expect(await w.ask({ paginate: ref, events: true })).toEqual(page);
 });
 
@@ -99,7 +99,7 @@ test('events of a match: removes before adds, nothing for what stays, nothing be
     ['add', [2]],
   ]);
   expect(page.data[1]?.ts).toBe(page.data[2]?.ts);
-  // An index without values shows no data.
+  // Events of an index without values have no data.
   const plain = await pageOf(w, { match: { index: 'plain' }, terms: 'x' });
   expect(plain.data.map((each) => Object.keys(each))).toEqual(
     plain.data.map(() => ['ts', 'action', 'document']),
@@ -139,7 +139,7 @@ test('cursors of events may be times, dates, null, or objects of certain members
   expect(await actionsAfter(obj(exact))).toEqual(fromTwo.slice(1));
   const values = { ts: two, action: 'add', resource: ref, values: [2] };
   expect(await actionsAfter(obj(values))).toEqual(fromTwo.slice(1));
-  // The day of the last event begins before it and after the one before.
+  // The day of the last event starts before this event and after the previous one.
   expect(await actionsAfter({ to_date: time(three) })).toEqual(fromTwo.slice(2));
   expect(await actionsAfter(null)).toEqual([]);
   expect(await actionsAfter(one - 1)).toHaveLength(5);
@@ -169,7 +169,7 @@ test('pages of events show the cursor given, as an event, and the next one with 
   expect(Object.keys(ofDocument.after as object)).toEqual(['ts', 'action', 'document']);
   const { body } = await w.answer({ paginate: { events: ref }, before: null });
   expect(body).toContain('"after":{"ts":9223372036854775807');
-  // One that is picked inside the query is taken too.
+  // A cursor that is selected inside the query is accepted too.
   const inside = {
     let: [{ page: { paginate: { events: by('x') }, size: 2 } }],
     in: { paginate: { events: by('x') }, after: { select: 'after', from: { var: 'page' } } },
@@ -325,7 +325,7 @@ test('insert() takes actions by name or as they are read, now at the latest; wha
       params: obj(role),
     }),
   ).toMatchObject({ action: 'create' });
-  // Taking out what is not there is fine.
+  // Removing a version that does not exist is no error.
   expect(await w.ask({ remove: ref, ts: 1, action: 'create' })).toBeNull();
 });
 

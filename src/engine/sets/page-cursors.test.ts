@@ -106,7 +106,7 @@ test('paginate() refuses cursors that name what does not exist, and odd event cu
 
 test('a cursor may hold as many bytes as a request', () => {
   const { world, lens, boat } = harbour();
-  // Base64 writes three bytes with four characters. 200 kB are more arguments than a call may have.
+  // Base64 takes four characters for three bytes. 200 kB are more arguments than a call can have.
   for (const length of [200_000, (LIMITS.requestBytes / 4) * 3]) {
     const cursor = [7, boat(2), new Bytes(new Uint8Array(length).fill(0xff))];
     const page = pageOf(world, match(lens, 'oslo'), cursorAt('after', cursor));

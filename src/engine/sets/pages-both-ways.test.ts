@@ -1,6 +1,6 @@
 /**
- * Sets whose shape is not that of one index: only the tuples of a join by a lambda tell directions and numbers of its
- * values, and members of an algebra may have different numbers of them. Spec: sets-and-pages 4, 5.3.
+ * Pages of sets whose shape is not that of one index: the directions and the number of values of a join by a lambda are known only from its
+ * tuples, and members of a union, intersection or difference may have different numbers of values. Spec: sets-and-pages 4, 5.3.
  */
 import { expect, test } from 'vitest';
 import { coll, create, doc, EngineWorld, obj, type Query } from '../testing/engine-world.ts';
@@ -47,10 +47,10 @@ interface PageAnswer {
   readonly after?: unknown;
 }
 
-/** More than any of the sets has: pages may not repeat themselves for ever. */
+/** More elements than any of the sets has, to detect pages that repeat forever. */
 const ELEMENTS_MAX = 20;
 
-/** All elements, page by page, as data of queries that have only the cursor of the page before. */
+/** All elements, read page by page. Each query gets only the cursor of the previous page, as data. */
 async function readPages(
   world: EngineWorld,
   set: Query,

@@ -31,7 +31,7 @@ interface ModelEntry {
   readonly id: number;
 }
 
-/** What a match of the term `t` holds, the slow way. */
+/** The expected entries of a match of the term `t`, computed the slow way. */
 function modelOf(
   docs: readonly { readonly t: Value; readonly v: Value; readonly w: Value }[],
   term: Value,
@@ -59,7 +59,7 @@ function modelOf(
   });
 }
 
-/** 2.5 and 3.0 beside 3: equal in order, told apart by no cursor. */
+/** Whether there are values such as 3 and 3.0, which are equal in order, so that no cursor can distinguish them. */
 const hasEqualTuples = (entries: readonly ModelEntry[]): boolean =>
   entries.some((a) =>
     entries.some((b) => a !== b && a.id === b.id && compareValues(a.values, b.values) === 0),
@@ -142,7 +142,7 @@ test('a page of a match is one range with rows of what will be looked at, and a 
   expect(rangesOf(match(lens, 'oslo'))).toEqual([[[65, false]]]);
   expect(rangesOf(match(plain, 'oslo'), { size: 5000 })).toEqual([[[5001, false]]]);
   expect(rangesOf(match(plain, 'bergen'))).toEqual([[[65, true]]]);
-  // What has expired is asked for too, and known for every later query.
+  // The expired documents are also requested, and are then cached for all later queries.
   expect(rangesOf(documents(boats))).toEqual([
     [
       [256, false],

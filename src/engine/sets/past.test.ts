@@ -29,7 +29,7 @@ interface Moment {
   readonly docs: ReadonlyMap<number, { readonly t: number; readonly v: readonly number[] }>;
 }
 
-/** A world with a history, and what was there at each time. */
+/** A world with a history, and the expected contents at each time. */
 function historyOf(steps: readonly Step[]) {
   const world = new SetWorld();
   const things = world.collection('things');
@@ -84,7 +84,7 @@ test('sets read in the past hold what they held then', () => {
   );
 });
 
-/** Applies listed events to nothing, up to a time. */
+/** Applies the listed events up to a time, starting with an empty set. */
 function replay(events: readonly Value[], ts: Micros): string[] {
   const there = new Set<string>();
   for (const each of events) {
@@ -119,7 +119,7 @@ test('events of a set, replayed, give the set at every time', () => {
         sets: [match(plain, term), match(plain, 1)],
       });
       const sets = [match(valued, term), match(plain, term), documents(things)];
-      // A document leaves one of its members and stays in the other.
+      // A document may leave one member of the union and stay in the other.
       const members = [match(plain, term), documents(things)];
       const union: SetValue = { kind: 'set', op: 'union', sets: members };
       const distinct: SetValue = { kind: 'set', op: 'distinct', set: union };

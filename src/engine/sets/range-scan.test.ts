@@ -21,7 +21,7 @@ const REQUEST = {
   tupleWork: 0,
 };
 
-/** A scan over so many entries, all of them the same one. */
+/** A scan over `count` entries, which are all the same entry. */
 function scanOver(count: number) {
   const limits: number[] = [];
   const entry: Entry = { entry: 'b' as Key, key: 'k' as Key, row: undefined };

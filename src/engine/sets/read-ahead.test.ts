@@ -1,4 +1,6 @@
-/** Members of a set that run out of what was read of them at about the same time are read on together: fetches are counted. */
+/**
+ * When several members of a set need their next batch at about the same time, the batches are fetched together. The tests count fetches.
+ */
 import { expect, test } from 'vitest';
 import { Suspended, type Need } from '../../store/reader.ts';
 import { Ref, type SetValue } from '../../values/value.ts';
@@ -9,10 +11,12 @@ import type { SetCursor } from './set-cursor.ts';
 import { RefTuple } from './tuple.ts';
 
 const MEMBERS = 40;
-/** More than the first batch, less than the first two. */
+/** More entries than the first batch has, and fewer than the first two. */
 const ENTRIES = 100;
 
-/** `MEMBERS` matches; entry `n` of a member has the value that `valueOf` tells. Beside them all documents with their terms. */
+/**
+ * `MEMBERS` matches. Entry `n` of a member has the value `valueOf(n, member)`. Also returns the documents with the terms of all matches.
+ */
 function matchesOf(valueOf: (n: number, member: number) => number) {
   const world = new SetWorld();
   const people = world.collection('people');
@@ -31,7 +35,7 @@ function matchesOf(valueOf: (n: number, member: number) => number) {
   return { world, sets, byTerm, terms };
 }
 
-/** How often the store is asked for what a fold over the set reads. */
+/** The number of fetches when a fold reads the set. */
 function fetchesOf(world: SetWorld, set: SetValue, count: number): number {
   const read = world.read((context) => [...elements(context, set, 'present', undefined, 'count')]);
   expect(read).toHaveLength(count);
@@ -48,12 +52,12 @@ test('a union, and a join, of members that run out one after the other ask for a
   const even = (n: number, member: number): number =>
     n * MEMBERS + ((member * 7 + n * 3) % MEMBERS);
   const { world, sets, byTerm, terms } = matchesOf(even);
-  // For the schema, the first batches, and the second ones. It was one more for each member.
+  // One fetch for the schema, one for the first batches, one for the second batches. Before, each member needed one more.
   expect(fetchesOf(world, all('union', sets), MEMBERS * ENTRIES)).toBe(3);
   const join: SetValue = { kind: 'set', op: 'join', set: match(terms), with: byTerm };
   expect(fetchesOf(world, join, MEMBERS * ENTRIES)).toBeLessThanOrEqual(6);
   expect(fetchesOf(world, { kind: 'set', op: 'distinct', set: all('union', sets) }, 4000)).toBe(3);
-  // These ask for all that are behind at once, and skip.
+  // These request the next batches of all members that are behind at once, and skip.
   expect(fetchesOf(world, all('intersection', sets), 0)).toBeLessThanOrEqual(4);
   expect(fetchesOf(world, all('difference', sets), ENTRIES)).toBeLessThanOrEqual(6);
 });
@@ -65,7 +69,7 @@ test('members that are read at different speeds are read on when most of a batch
   expect(fetchesOf(world, all('union', nested), MEMBERS * ENTRIES)).toBeLessThanOrEqual(9);
 });
 
-/** A batch of so many tuples, then one that has to be waited for. */
+/** A cursor with one batch of `size` tuples. The next batch has to be fetched. */
 function cursorOf(name: number, size: number, ask: (name: number) => Need): SetCursor {
   const batch = Array.from({ length: size }, (_, n) => new RefTuple(new Ref(1, 1, BigInt(n)), []));
   let pulls = 0;
@@ -79,7 +83,7 @@ function cursorOf(name: number, size: number, ask: (name: number) => Need): SetC
   };
 }
 
-/** The members that are asked for when the first to run out is waited for. */
+/** The number of members whose next batch is requested when the first one needs its next batch. */
 function askedFor(sizes: readonly number[]): number {
   const need = { kind: 'row', address: { space: 'documents', key: '' } } as Need;
   const asked = new Set<number>();
@@ -100,6 +104,6 @@ function askedFor(sizes: readonly number[]): number {
 
 test('what is asked for ahead is bounded, and nothing is of which less than half is taken', () => {
   expect(askedFor([64, 100, 128, 130, 1000])).toBe(3);
-  // Each of those would read 80,000.
+  // Each of these members would read 80,000 entries.
   expect(askedFor([10_000, ...Array.from({ length: 10 }, () => 10_001)])).toBe(3);
 });

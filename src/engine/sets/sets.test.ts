@@ -13,7 +13,7 @@ import {
 } from '../testing/paging.ts';
 import { documentRef, documents, field, match, SetWorld } from '../testing/set-world.ts';
 
-/** The slow way: sets as lists of tuples in order. */
+/** A slow model of sets: lists of tuples in order. */
 interface Item {
   readonly values: readonly Value[] | undefined;
   readonly ref: Ref;
@@ -31,7 +31,7 @@ const inOrder =
   (a: Item, b: Item): number =>
     compareValues(keyOf(a), keyOf(b)) * (direction === 'up' ? 1 : -1);
 
-/** Runs of each member by value, in the order of values. */
+/** The runs of each member for each value, in the order of the values. */
 function runsOf(members: readonly Model[], direction: Direction): readonly Model[][] {
   const firsts: Item[] = [];
   for (const item of members.flat())
@@ -45,7 +45,7 @@ function runsOf(members: readonly Model[], direction: Direction): readonly Model
 const pick = (runs: readonly Model[], isBetter: (a: number, b: number) => boolean): Model =>
   runs.reduce((best, each) => (isBetter(each.length, best.length) ? each : best));
 
-/** A set with what it should hold. */
+/** A set and its expected contents. */
 interface Case {
   readonly set: SetValue;
   readonly model: Model;

@@ -1,11 +1,11 @@
-/** Queries that grow, for Node and for the browser. */
+/** Queries whose values grow, for tests in Node and in browsers. */
 import { range, same } from './large-values.ts';
 
 /** A wire query. */
 type Query = unknown;
 const obj = (fields: Record<string, unknown>): Query => ({ object: fields });
 const v = (name: string): Query => ({ var: name });
-/** `x` bound to what comes of it, again and again. */
+/** Binds `x` to `first`, then repeatedly to the result of `next`. */
 const doubled = (first: Query, next: Query, times = 60): Query => ({
   let: [{ x: first }, ...same(times, { x: next })],
   in: v('x'),
@@ -25,7 +25,7 @@ const keys = (prefix: string): Query => ({
   },
 });
 
-/** By name. All of them end in an error. */
+/** The queries by name. All of them end with an error. */
 export const BOMBS: Readonly<Record<string, Query>> = {
   'a text of 16 MiB doubled': doubled(megabyte, { concat: twice }),
   'a wide text doubled': doubled(wide, { concat: twice }),

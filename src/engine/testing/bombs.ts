@@ -1,15 +1,15 @@
-/** Started with names of queries that grow as arguments, in a process whose heap is bounded, it lets them go off. */
+/** A program that runs queries whose values grow, in a process with a limited heap. Its arguments are names of queries. */
 import { BOMBS } from './bomb-queries.ts';
 import { obj, type Query } from './engine-world.ts';
 import { createTestEngine } from './fuzz-world.ts';
 import { outcome, type Outcome } from './outcomes.ts';
 
-/** How one ended. The engine was asked something simple after it. */
+/** The result of one query, and of a simple query after it on the same engine. */
 export interface Explosion {
   readonly name: string;
   readonly answer: Outcome;
   readonly alive: Outcome;
-  /** Of a processor. */
+  /** CPU time, ms. */
   readonly tookMs: number;
 }
 
@@ -23,7 +23,7 @@ async function explode(name: string, query: Query): Promise<Explosion> {
   return { name, answer, alive: await outcome(engine, { add: [1, 1] }), tookMs };
 }
 
-/** Those named one after the other, each told on a line of standard output. */
+/** Runs the named queries in order, and prints one line for each. */
 for (const name of process.argv.slice(2)) {
   console.log(JSON.stringify(await explode(name, BOMBS[name])));
 }

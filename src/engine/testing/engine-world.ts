@@ -1,4 +1,4 @@
-/** A whole engine for tests: memory store, a clock that is told the time, hashing that costs nothing. */
+/** A complete engine for tests, with an in-memory store, a clock under control of the test, and password hashing that takes no time. */
 import { createHash } from 'node:crypto';
 import { sha256 } from './sha256.ts';
 import { createMemoryStore } from '../../store/memory.ts';
@@ -27,7 +27,7 @@ export interface Fault {
   readonly failures?: readonly { readonly field: readonly string[]; readonly code: string }[];
 }
 
-/** A document as answered; not all of its members are there. */
+/** A document in an answer. Some of these members may be missing. */
 export interface Resource {
   readonly ref: { readonly '@ref': { readonly id: string } };
   readonly ts: number;
@@ -42,17 +42,17 @@ interface EventAnswer {
 }
 
 export class EngineWorld {
-  /** How often a password was compared with a hash, or with nobody's. */
+  /** How often a password was compared with a hash, or with the dummy hash for missing users. */
   verifications = 0;
-  /** 2026-01-01; moves on by a second with every query. */
+  /** Starts at 2026-01-01. Each query advances it by a second. */
   now: Micros = 1_767_225_600_000_000;
   readonly store: Store;
   readonly engine: Engine;
   private seed = 0;
 
   /**
-   * @param store another engine may be on it too
-   * @param options what this one has otherwise
+   * @param store may be shared with another engine
+   * @param options options that differ from the defaults
    */
   constructor(
     store: Store = createMemoryStore(),
@@ -88,30 +88,30 @@ export class EngineWorld {
     return this.engine.query({ secret, query: JSON.stringify(query), apiVersion, allows: 'write' });
   }
 
-  /** The resource. Throws what was answered instead. */
+  /** Returns the resource of the answer. Throws if the answer is an error. */
   async ask(query: Query, asked?: QueryOptions): Promise<unknown> {
     const { status, body } = await this.answer(query, asked);
     if (status >= 300) throw new Error(`${status} ${body}`);
     return (JSON.parse(body) as { resource: unknown }).resource;
   }
 
-  /** A resource that is a document. */
+  /** Like `ask`, for a resource that is a document. */
   document(query: Query, asked?: QueryOptions): Promise<Resource> {
     return this.ask(query, asked) as Promise<Resource>;
   }
 
-  /** What is on a page. */
+  /** The data of a page. */
   async page(query: Query, asked?: QueryOptions): Promise<readonly unknown[]> {
     return ((await this.ask(query, asked)) as { data: readonly unknown[] }).data;
   }
 
-  /** Action and data of each event of a document, or of a set. */
+  /** The action and data of each event of a document or set. */
   async events(target: Query): Promise<readonly (readonly [string, unknown])[]> {
     const found = await this.page({ paginate: target, events: true });
     return (found as EventAnswer[]).map(({ action, data }) => [action, data]);
   }
 
-  /** The first error, with the status. */
+  /** The first error of the answer, with the status. */
   async fault(query: Query, asked?: QueryOptions): Promise<Fault & { readonly status: number }> {
     const { status, body } = await this.answer(query, asked);
     if (status < 300) throw new Error(`no error: ${body}`);
@@ -128,13 +128,13 @@ export class EngineWorld {
   }
 }
 
-/** Looks like one of bcrypt. */
+/** A text in the form of a bcrypt hash. */
 export function fakeHash(password: string, cost: number): string {
   const digest = createHash('sha512').update(password).digest('base64').replaceAll(/[+=]/g, '.');
   return `$2b$${String(cost).padStart(2, '0')}$${digest.slice(0, 53)}`;
 }
 
-// Builders of the forms that tests write all the time.
+// Builders of forms that many tests use.
 export const obj = (fields: Record<string, unknown>): Query => ({ object: fields });
 export const coll = (name: string): Query => ({ collection: name });
 export const doc = (name: string, id: string | number): Query => ({

@@ -1,4 +1,4 @@
-/** An engine in memory with real time, and a little of everything in it. */
+/** An in-memory engine with real time, and a database with a little of everything. */
 import { randomBytes } from 'node:crypto';
 import { sha256 } from './sha256.ts';
 import { createMemoryStore } from '../../store/memory.ts';
@@ -8,7 +8,7 @@ import type { Engine } from '../engine.ts';
 import { createEngine } from '../engine.ts';
 import { coll, create, fakeHash, obj, ROOT, type Query } from './engine-world.ts';
 
-/** A query may take so long. */
+/** Time limit of a query. */
 const TIMEOUT_MS = 1000;
 
 const clock = (): number => Math.floor((performance.timeOrigin + performance.now()) * 1000);

@@ -1,7 +1,7 @@
-/** A few boats, indexed by their port. */
+/** A small world: a few boats, indexed by their port. */
 import { documentRef, field, SetWorld } from './set-world.ts';
 
-/** Boats by port, shortest first, and in other orders. */
+/** Indexes of boats by port: one ordered by length, and others. */
 export function harbour() {
   const world = new SetWorld();
   const boats = world.collection('boats');

@@ -1,4 +1,4 @@
-/** Started in a process whose heap is bounded, it reads a collection of documents that has no room in it. */
+/** A program that reads a collection of documents that does not fit into its heap, which is limited. */
 import { createMemoryStore } from '../../store/memory.ts';
 import { entryBytes, rowBytes } from '../../store/port.ts';
 import type { Entry, Found, ReadTx, Row, Store } from '../../store/port.ts';
@@ -14,11 +14,11 @@ export interface LargeRead {
 }
 
 const DOCUMENTS = 600;
-/** Of the text that a mark stands for in rows as they are kept here. */
+/** Length of the text that `MARK` stands for in stored rows. */
 const TEXT_CHARS = 1_000_000;
 const MARK = '"#"';
 
-/** Holds many large documents in no memory: it makes their text whenever a row is fetched. */
+/** A store with many large documents that takes little memory: it creates their text each time a row is fetched. */
 function inflatingStore(): Store {
   const inner = createMemoryStore();
   const inflated = (row: Row): Row =>
@@ -74,7 +74,7 @@ const numbers = (size: number): Query => ({
 });
 const past: Query = { at: { now: null }, expr: { count: { documents: coll('big') } } };
 
-/** By name. */
+/** The queries by name. */
 const READS: Readonly<Record<string, Query>> = {
   'a page of refs': { count: { select: ['data'], from: page(DOCUMENTS) } },
   'all are counted': { count: { documents: coll('big') } },

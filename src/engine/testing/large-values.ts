@@ -1,4 +1,4 @@
-/** Queries whose text is short and whose values are large. Imports no engine: what attacks a hub from outside uses it too. */
+/** Queries with a short text and large values. Imports no engine, because programs that attack a hub from outside use it too. */
 import type { Query } from './engine-world.ts';
 
 export const range = (count: number): readonly number[] =>
@@ -9,22 +9,22 @@ export const same = <T>(count: number, item: T): readonly T[] =>
 
 const made: Query = { var: 'a' };
 
-/** `first` put through `twice`, an expression over the variable `a`, so many times. */
+/** Applies `twice`, an expression over the variable `a`, to `first`, `doublings` times. */
 const doubled = (first: Query, twice: Query, doublings: number): Query => ({
   reduce: { lambda: ['a', '_'], expr: twice },
   initial: first,
   collection: range(doublings),
 });
 
-/** A text of 2 to the power of `doublings` times `part`. */
+/** A text of 2^`doublings` times `part`. */
 export const longText = (doublings: number, part = 'a'): Query =>
   doubled(part, { concat: [made, made] }, doublings);
 
-/** An array of 2 to the power of `doublings` times `item`. */
+/** An array of 2^`doublings` times `item`. */
 export const longList = (doublings: number, item: Query): Query =>
   doubled([item], { append: made, collection: made }, doublings);
 
-/** Evaluates an expression so often, and counts. */
+/** Evaluates an expression `count` times, and counts the results. */
 export const repeated = (count: number, expr: Query): Query => ({
   count: { map: { lambda: '_', expr }, collection: range(count) },
 });

@@ -1,4 +1,4 @@
-/** What became of a query, as tests of bounds compare it. */
+/** Outcomes of queries in a form that tests of limits compare. */
 import type { Engine } from '../engine.ts';
 import type { Query } from './engine-world.ts';
 import { askText } from './fuzz-world.ts';
@@ -16,7 +16,10 @@ interface Body {
   }[];
 }
 
-/** Of a query, or its text. The resource, or the first error as `code at position`; of a failed validation the field and what is wrong with it. */
+/**
+ * The outcome of a query, given as an object or as text: the resource, or the first error as `code at position`. For a failed validation,
+ * the field and the failure.
+ */
 export async function outcome(engine: Engine, query: Query): Promise<Outcome> {
   const text = typeof query === 'string' ? query : JSON.stringify(query);
   const { body } = await askText(engine, text, '4', MINUTE_MS);

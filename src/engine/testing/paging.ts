@@ -53,7 +53,7 @@ export function readBackwards(
   }
 }
 
-/** A cursor beyond every tuple. */
+/** A cursor after all tuples. */
 export const endOf = (reversed: readonly boolean[]): readonly Value[] => [
   ...reversed.map((each) => (each ? -Infinity : null)),
   null,

@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/reader.ts';
 
-/** A reader that presumes nothing: what is unlikely is read like all else. */
+/** A reader that assumes nothing absent: it reads everything. */
 export const plainReader = (parts: Pick<Reader, 'row' | 'range'>): Reader => ({
   row: (address) => parts.row(address),
   range: (range) => parts.range(range),

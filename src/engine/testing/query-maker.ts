@@ -1,4 +1,4 @@
-/** Random queries from the function table: mostly of the types that forms want, sometimes not. */
+/** Random queries from the function table, mostly with arguments of the right types. */
 import { BASIC_FORMS, FUNCTION_ROWS } from '../../query/table.ts';
 import type { FunctionRow, Parameter } from '../../query/function-row.ts';
 import type { RandomSource } from './random-source.ts';
@@ -34,11 +34,11 @@ const COLLECTION = form({ collection: 'people' });
 const DOCUMENT = form({ ref: COLLECTION, id: '100' });
 const INDEX = form({ index: 'by_age' });
 
-/** Depth at which only leaves are made. */
+/** At this depth, only leaves are made. */
 const DEPTH_MAX = 5;
 
 export class QueryMaker {
-  /** Forms that were made. */
+  /** Names of the forms that were made. */
   readonly made = new Set<string>();
   private readonly random: RandomSource;
   private names: string[] = [];
@@ -119,7 +119,7 @@ export class QueryMaker {
     return random.chance(0.75) ? this.ofType(parameter.type, depth) : this.expression(depth);
   }
 
-  /** What a parameter of that type may take; types are those that the table tells. */
+  /** An argument for a parameter of this type, as the function table names it. */
   private ofType(type: string, depth: number): Part {
     const { random } = this;
     if (/[*+]$/.test(type) && random.chance(0.7)) {

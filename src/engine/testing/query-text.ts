@@ -1,6 +1,6 @@
-/** Wire queries as data that tests can take apart: JSON with literals that JavaScript has no values for, and any keys. */
+/** Wire queries as data that tests can manipulate: JSON with literals that JavaScript cannot represent, and with arbitrary keys. */
 
-/** Text that stands in the query as it is: `1.0`, digits beyond 2^53, a lone surrogate's escape. */
+/** Text that is copied into the query unchanged: `1.0`, digits beyond 2^53, the escape of a lone surrogate. */
 export class Raw {
   readonly text: string;
   constructor(text: string) {
@@ -9,7 +9,7 @@ export class Raw {
 }
 
 export type Part = null | boolean | number | string | Raw | readonly Part[] | PartObject;
-/** Keys are any, and may be there twice. */
+/** An object with arbitrary keys, which may occur twice. */
 export class PartObject {
   readonly members: readonly (readonly [string, Part])[];
   constructor(members: readonly (readonly [string, Part])[]) {
@@ -17,7 +17,7 @@ export class PartObject {
   }
 }
 
-/** An object with keys that are written in the code. */
+/** An object whose keys are known in the code. */
 export const form = (members: Readonly<Record<string, Part>>): PartObject =>
   new PartObject(Object.entries(members));
 
@@ -29,21 +29,21 @@ export function textOf(part: Part): string {
   return Array.isArray(part) ? `[${part.map(textOf).join(',')}]` : JSON.stringify(part);
 }
 
-/** JSON as parts. */
+/** Converts JSON to parts. */
 export function partOf(json: unknown): Part {
   if (Array.isArray(json)) return json.map(partOf);
   if (typeof json !== 'object' || json === null) return json as Part;
   return new PartObject(Object.entries(json).map(([key, each]) => [key, partOf(each)]));
 }
 
-/** The part, and all parts in it. */
+/** The part and all parts inside it. */
 export function partsIn(part: Part): Part[] {
   if (part instanceof PartObject)
     return [part, ...part.members.flatMap(([, each]) => partsIn(each))];
   return Array.isArray(part) ? [part, ...part.flatMap(partsIn)] : [part];
 }
 
-/** The same with part number `at` (in the order of `partsIn`) replaced. */
+/** A copy in which part number `at` (in the order of `partsIn`) is replaced. */
 export function withPart(whole: Part, at: number, other: Part): Part {
   let left = at;
   const walk = (part: Part): Part => {

@@ -6,7 +6,7 @@ export class RandomSource {
     this.state = seed >>> 0;
   }
 
-  /** From 0 up to 1. */
+  /** A number from 0 to 1, excluding 1. */
   next(): number {
     // mulberry32
     this.state = (this.state + 0x6d2b79f5) >>> 0;
@@ -16,7 +16,7 @@ export class RandomSource {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** From 0 up to `count`. */
+  /** An integer from 0 to `count`, excluding `count`. */
   below(count: number): number {
     return Math.floor(this.next() * count);
   }
@@ -29,13 +29,16 @@ export class RandomSource {
     return list[this.below(list.length)] as T;
   }
 
-  /** Up to `max` of what `make` gives. */
+  /** Up to `max` results of `make`. */
   some<T>(max: number, make: () => T): T[] {
     return Array.from({ length: this.below(max + 1) }, make);
   }
 }
 
-/** The one that is asked for. Without: in CI always the same, for a build that fails is to tell of the change; else one that nobody has tried. */
+/**
+ * The seed from an environment variable. Without it, the seed is fixed in CI, so that a failing build points at the change, and random
+ * otherwise.
+ */
 export const seedOf = (variable: string): number =>
   Number(
     process.env[variable] ?? (process.env['CI'] === undefined ? Date.now() % 1_000_000_000 : 1),

@@ -1,4 +1,4 @@
-/** Users, notes, and keys with roles: for tests of what roles let in. */
+/** Users, notes, and keys with roles, for tests of permissions. */
 import {
   EngineWorld,
   coll,
@@ -27,7 +27,7 @@ export const data = (fields: Record<string, unknown>): Query => obj({ data: obj(
 export const privilege = (resource: Query, actions: Record<string, unknown>): Query =>
   obj({ resource, actions: obj(actions) });
 
-/** Notes, and users who log in as themselves. */
+/** A world with notes, and users who can log in. */
 export async function world(): Promise<EngineWorld> {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'users' }) });
@@ -41,7 +41,7 @@ export async function world(): Promise<EngineWorld> {
 }
 
 let roles = 0;
-/** A key of a role with these privileges. */
+/** A key with a role that has these privileges. */
 export async function keyWith(
   w: EngineWorld,
   ...privileges: readonly Query[]

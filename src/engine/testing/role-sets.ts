@@ -1,4 +1,4 @@
-/** Sets as data: what they are on the wire, and what a role is given of them. */
+/** Sets as data: their wire form, and what a role sees of them. */
 import * as fc from 'fast-check';
 import { unreachable } from '../../errors.ts';
 import { coll, doc, type Query } from './engine-world.ts';
@@ -27,7 +27,7 @@ export type SetQuery =
       readonly op: 'join';
       readonly set: SetQuery;
       readonly index: IndexName;
-      /** Which terms lead anywhere. */
+      /** For which terms the join has a target. */
       readonly terms: 'none' | 'some' | 'all';
     };
 
@@ -110,7 +110,7 @@ export function wireOf(set: SetQuery): Query {
   }
 }
 
-/** `if`; parsed, as an object with a member `then` is taken for a promise. */
+/** An `if` form. It is parsed from text because an object with a member `then` would be treated as a promise. */
 const choice = (test: Query, whenTrue: Query, whenFalse: Query): Query =>
   JSON.parse(
     `{"if":${JSON.stringify(test)},"then":${JSON.stringify(whenTrue)},"else":${JSON.stringify(whenFalse)}}`,
@@ -121,7 +121,7 @@ const matchOf = (index: IndexName, term: Query): Query => ({
   ...(HAS_TERM.has(index) ? { terms: term } : {}),
 });
 
-/** The set with what the role may not read left out of it, as the table of denials says; undefined: denied. */
+/** The set without the parts that the role may not read, according to the table of denials. Undefined: denied. */
 export function seenBy(role: Role, set: SetQuery): SetQuery | undefined {
   switch (set.op) {
     case 'match':
@@ -158,7 +158,7 @@ function isReadable({ indexes }: Role, index: IndexName, term: number): boolean 
   return indexes[index] !== 'none';
 }
 
-/** Whether the role is given the set as it is: no part of it is filtered. */
+/** Whether the role sees the set unfiltered. */
 export function isOpen(role: Role, set: SetQuery): boolean {
   switch (set.op) {
     case 'match':

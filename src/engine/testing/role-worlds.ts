@@ -1,6 +1,6 @@
 /**
- * Two worlds for the property that a role sees nothing but what it may: one with everything, and one in which what the role may
- * not read never was. What the role is answered in the first is what an admin is answered in the second.
+ * Two worlds to test that a role sees only what it may read: one with all documents, and one in which the documents that the role may not
+ * read never existed. The role must get the same answers in the first as an admin in the second.
  */
 import * as fc from 'fast-check';
 import type { QueryAnswer } from '../context/host.ts';
@@ -19,7 +19,7 @@ interface Data {
 
 // --- roles --------------------------------------------------------------------------------------
 
-/** Tests of a document as predicate, and as what it should come to. */
+/** Conditions on a document: as a predicate in wire form, and as the expected result. */
 const PREDICATES = {
   even: {
     wire: { equals: [{ modulo: [{ to_integer: { select: 'id', from: { var: 'r' } } }, 2] }, 0] },
@@ -40,14 +40,14 @@ const PREDICATES = {
 } as const;
 type PredicateName = keyof typeof PREDICATES;
 export type ReadPolicy = 'none' | 'all' | PredicateName;
-/** `some`: of terms 0 and 1, or none. */
+/** `some`: allowed for the terms 0 and 1, or without terms. */
 type IndexPolicy = 'none' | 'all' | 'some' | 'open';
 
 export interface Role {
   readonly read: Readonly<Record<CollectionName, ReadPolicy>>;
   readonly history: Readonly<Record<CollectionName, ReadPolicy>>;
   readonly indexes: Readonly<Record<IndexName, IndexPolicy>>;
-  /** `unrestricted_read` of these collections. */
+  /** Whether the role has `unrestricted_read` for the collection. */
   readonly open: Readonly<Record<CollectionName, boolean>>;
 }
 
@@ -56,7 +56,7 @@ const readPolicy = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom<ReadPolicy>('all', 'even', 'one', 'called', 'indexed') },
 );
 
-/** @param hasOpen whether sets may be given unfiltered */
+/** @param hasOpen whether the role may have sets unfiltered */
 export const roleOf = (hasOpen: boolean): fc.Arbitrary<Role> => {
   const indexPolicy = hasOpen
     ? fc.constantFrom<IndexPolicy>('none', 'all', 'open', 'open', 'open')
@@ -111,7 +111,7 @@ function privilegesOf({ read, history, indexes, open }: Role): readonly Query[] 
 export interface Step {
   readonly of: CollectionName;
   readonly id: number;
-  /** Undefined: deleted. */
+  /** Undefined: the document is deleted. */
   readonly data: Data | undefined;
 }
 
@@ -134,13 +134,13 @@ export const history: fc.Arbitrary<readonly Step[]> = fc.array(
 
 const START = 1_767_225_600_000_000;
 const SECOND = 1_000_000;
-/** When a step was committed, about. */
+/** A time just after the commit of a step. */
 export const timeOf = (step: number): number => START + 60 * SECOND + step * SECOND + SECOND / 2;
 
 export interface Worlds {
   readonly whole: EngineWorld;
   readonly seen: EngineWorld;
-  /** Whether the role may read it as it is now. */
+  /** Whether the role may read the present version of the document. */
   readonly shows: (of: CollectionName, id: number, policy: ReadPolicy) => boolean;
 }
 
@@ -150,7 +150,7 @@ export async function worldsOf(steps: readonly Step[], role: Role): Promise<Worl
   const shows = (of: CollectionName, id: number, policy: ReadPolicy): boolean => {
     if (policy === 'none' || policy === 'all') return policy === 'all';
     const data = now.get(`${of}/${id}`);
-    // What reads nothing decides also of what is not there.
+    // This predicate reads nothing, so it also decides about missing documents.
     if (policy === 'even') return PREDICATES.even.holds(id);
     return data !== undefined && PREDICATES[policy].holds(id, data, of);
   };
@@ -217,10 +217,10 @@ export interface Answer {
   readonly body: string;
 }
 
-/** What else is answered, and must tell no more. */
+/** Metrics of an answer, which must not reveal more either. */
 export type Work = Pick<QueryAnswer['metrics'], 'computeOps' | 'readOps' | 'readBytes'>;
 
-/** All questions are asked at the same time, after all steps. */
+/** Executes a query. All questions are asked at the same time, after all steps. */
 export async function answerOf(
   w: EngineWorld,
   query: Query,

@@ -1,4 +1,4 @@
-/** A small store for tests of sets: real rows, real schema, and reads that suspend as in a host. */
+/** A small store for tests of sets, with real rows, a real schema, and reads that suspend as in a host. */
 import type { Need, Reader } from '../../store/reader.ts';
 import { Suspended } from '../../store/reader.ts';
 import { Overlay } from '../../store/overlay.ts';
@@ -35,11 +35,11 @@ export const field = (name: string, more: Readonly<Record<string, Value>> = {}):
   ]);
 
 export class SetWorld {
-  /** Changes of it are commits. */
+  /** Writes to this overlay are commits. */
   readonly base = new Overlay(EMPTY);
   now: Micros = 1_000_000;
   permissions: Permissions = { may: () => true };
-  /** Fetches of the last read. */
+  /** The fetches of the last read. */
   fetches: (readonly Need[])[] = [];
   private readonly bodies = new Map<string, LambdaBody>();
   private nextSchemaId = 1024;
@@ -72,7 +72,7 @@ export class SetWorld {
     return ref;
   }
 
-  /** Commits a version, at the next µs unless said otherwise. */
+  /** Commits a version, by default at the next µs. */
   write(ref: Ref, fields: Readonly<Record<string, Value>>, ts = this.now + 1): void {
     this.commit(ts, (context) => writeVersion(context, ref, new Map(Object.entries(fields))));
   }
@@ -100,7 +100,7 @@ export class SetWorld {
     return result;
   }
 
-  /** Reads as a host does: what is not at hand is fetched, and everything runs again. */
+  /** Reads as a host does: fetches what is missing and executes the body again. */
   read<T>(body: (context: EngineContext) => T): T {
     const facts = new Facts(this.base);
     this.fetches = [];
@@ -186,7 +186,7 @@ export const documents = (collection: Ref): SetValue => ({
 export const object = (members: Readonly<Record<string, Value>>): ObjectValue =>
   new Map(Object.entries(members));
 
-/** Knows only what was fetched. */
+/** A reader that has only the data that was fetched. */
 class Facts implements Reader {
   private readonly base: Reader;
   private readonly rows = new Map<string, Row | undefined>();

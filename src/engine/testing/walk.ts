@@ -1,11 +1,11 @@
-/** The walk for newcomers at the end of ARCHITECTURE.md, and the files that are executed meanwhile. */
+/** Parses the walk for newcomers at the end of ARCHITECTURE.md, and records which files are executed. */
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 
 export const root = new URL('../../../', import.meta.url);
 const text = readFileSync(new URL('ARCHITECTURE.md', root), 'utf8');
 const [, walk = ''] = text.split('\n## A walk for newcomers\n');
-/** By what is followed, as its paragraph begins. */
+/** The paragraphs of the walk, by their bold title. */
 export const walks = new Map(
   walk.split(/\n(?=\*\*)/).flatMap((part) => {
     const [, title] = /^\*\*([^*]+)\*\*/.exec(part) ?? [];
@@ -16,7 +16,7 @@ export const walks = new Map(
 export const filesIn = (part: string): readonly string[] =>
   [...part.matchAll(/`([\w-]+(?:\/[\w.-]+)+)`/g)].map(([, path = '']) => path);
 
-/** Files of which a function runs meanwhile. */
+/** The files of which at least one function is executed by `run`. */
 export async function filesExecuted(run: () => Promise<unknown>): Promise<ReadonlySet<string>> {
   const session = new Session();
   session.connect();

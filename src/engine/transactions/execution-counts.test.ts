@@ -1,4 +1,4 @@
-/** How often common queries are executed: what is missing comes all at once, and nothing is executed a second time without need. */
+/** How often common queries are executed: missing reads are requested together, and no query is executed again without need. */
 import { expect, test } from 'vitest';
 import type { Engine } from '../engine.ts';
 import { createMemoryStore } from '../../store/memory.ts';
@@ -30,7 +30,7 @@ const byCity = (city: string): Query => ({
 });
 const person = (n: number) => ({ mail: `m${n}`, city: `c${n % 3}` });
 
-/** A store with people, and the engine that made them. */
+/** A store with people, and the engine that wrote them. */
 async function opened() {
   const store = createMemoryStore();
   const engine = createTestEngine({ store, ...alone });

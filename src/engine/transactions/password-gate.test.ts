@@ -119,7 +119,7 @@ test('whoever is asked for, there or not, is barred alike, with the same work', 
     expect(w.verifications).toBe(before);
   }
   expect([...texts]).toHaveLength(1);
-  // Elsewhere nobody is barred.
+  // Other targets are not barred.
   expect(await codeOf(w, login(byMail('2@example.org'), 'p2'))).toBe('ok');
 });
 
@@ -129,7 +129,7 @@ test('an account asked for in other words is barred too, but looks like any othe
   for (const each of [mail, nobody]) {
     expect(await codes(w, login(byMail(each), 'wrong'), 5)).toEqual(five);
   }
-  // The right password, by another way: as if it were wrong, and for nobody the same.
+  // Through another target, the right password fails like a wrong one, in the same way as for a user that does not exist.
   for (const each of [mail, nobody]) {
     const before = w.verifications;
     expect(await codes(w, login(byMail(each, 'also_by_mail'), 'p1'), 6)).toEqual([
@@ -194,11 +194,11 @@ test('who sets the clock gets no more tries, in one session or over reloads, and
     w.now += step;
     const refused = await w.fault(login(user, 'p1'));
     expect(refused).toMatchObject(LIMITED);
-    // In the words of the clock as it stands.
+    // The time in the message is in terms of the present wall clock.
     expect(refused.description).toContain(
       new Date((w.now + MINUTE) / 1000).toISOString().slice(0, 16),
     );
-    // A reload: what has passed begins anew.
+    // After a reload, `elapsed` starts again.
     const other = new EngineWorld(createMemoryStore(memory), { elapsed: () => passed - 5_000_000 });
     other.now = w.now + step;
     expect(await other.fault(login(user, 'p1'))).toMatchObject(LIMITED);
@@ -217,7 +217,7 @@ test('who has waited and logged in is not barred again by the next start', async
   let again = 0;
   const other = new EngineWorld(createMemoryStore(memory), { elapsed: () => again });
   expect(await codeOf(other, login(user, 'p1'))).toBe('ok');
-  // With what was tried before, it is fifty in the hour.
+  // Together with the earlier attempts, these are fifty in an hour.
   for (let i = 0; i < 9; i += 1) {
     expect(await codes(other, login(user, 'wrong'), 5)).toEqual(five);
     again += MINUTE;

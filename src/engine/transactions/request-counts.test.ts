@@ -1,4 +1,4 @@
-/** How many requests a store sees for one query: counted, not timed. */
+/** Counts the requests to a store for one query. */
 import { expect, test } from 'vitest';
 import { documentKey } from '../../codec/key.ts';
 import { isInRange } from '../../codec/ranges.ts';
@@ -16,7 +16,7 @@ interface Requests {
   ranges: number;
 }
 
-/** @param onRange called with each range that is asked for */
+/** @param onRange called with each requested range */
 function countingStore(onRange: (range: Range) => void = () => undefined): {
   readonly store: Store;
   readonly requests: Requests;
@@ -56,7 +56,7 @@ const tenGets: Query = {
   in: range(10).map((n) => ({ select: ['data', 'n'], from: { var: `d${n}` } })),
 };
 
-/** A store with documents, and an engine over it that has its schema at hand but none of them. */
+/** A store with documents, and an engine that has cached the schema but no documents. */
 async function opened() {
   const { store, requests } = countingStore();
   const first = createTestEngine({ store });
@@ -145,7 +145,7 @@ test('what another engine commits in large groups does not make this one forget 
   Object.assign(requests, { transactions: 0, fetches: 0, ranges: 0 });
   expect(await outcome(engine, tenGets)).toHaveProperty('resource');
   expect(requests).toMatchObject({ transactions: 1, fetches: 1 });
-  // More than the head row has room for.
+  // More changes than the head row can list.
   const changed = { update: doc('people', 1), params: obj({ data: obj({ n: -1 }) }) };
   await outcome(other, { do: [changed, ...group(2000), ...group(3000), ...group(4000), 0] });
   const first = { select: ['data', 'n'], from: { get: doc('people', 1) } };
@@ -169,7 +169,7 @@ test('the first of a queue is looked for behind those that were taken from it', 
   const all = range(DOCUMENTS).map((n) => create(doc('people', n), { n }));
   await outcome(engine, { do: [...all, 0] });
   for (const n of range(DOCUMENTS)) {
-    // The last one that was taken is where the rest begins.
+    // The most recently deleted document is where the uncached rest of the range begins.
     gone = n - 1;
     const first = { select: ['data', 0], from: { paginate: people, size: 1 } };
     const id = { select: 'id', from: first };

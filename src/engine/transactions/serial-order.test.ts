@@ -1,4 +1,7 @@
-/** Writes of two engines on one store, interleaved at random: each answers as if all had been made one after the other, in the order of their times. */
+/**
+ * Random interleaved writes of two engines on one store. The answers are the same as if all writes had been made one after the other, in
+ * the order of their times.
+ */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../store/memory.ts';
@@ -20,7 +23,7 @@ const set = (id: number, data: Record<string, unknown>): Query => ({
 });
 const inCity = (city: number): Query => ({ match: { index: 'by_city' }, terms: city });
 
-/** By what they read: documents, an index, a definition, what does not exist, a set of documents. */
+/** Queries that differ in what they read: documents, an index, a definition, missing documents, a set of documents. */
 const QUERIES: readonly ((a: number, b: number) => Query)[] = [
   (a, b) => [
     set(a, { amount: { subtract: [amountOf(a), 1] } }),
@@ -108,7 +111,7 @@ test('writes of two engines are as if each had been made alone', async () => {
           createTestEngine({ store: waiting, clock: () => now() + skew }),
         ];
         const queries = steps.map(({ kind, a, b }) => QUERIES[kind]?.(a, b) ?? null);
-        // Those of one engine come one after the other: then each is a commit of its own.
+        // The queries of one engine run one after the other, so each is a commit of its own.
         const answers: QueryAnswer[] = [];
         const lines = engines.map(async (engine, which) => {
           for (const [i, query] of queries.entries())

@@ -22,7 +22,7 @@ const worldOn = async (...options: ConstructorParameters<typeof EngineWorld>) =>
   return world;
 };
 
-/** As `answer`, with what only requests have; the clock stands still. */
+/** Like `answer`, with additional fields of the request. The clock does not advance. */
 const query = (
   { engine }: EngineWorld,
   text: unknown,
@@ -36,7 +36,7 @@ const query = (
     ...more,
   });
 
-/** A password that is hashed when a test says so. */
+/** Password hashing that completes when the test releases it. */
 function heldHashing() {
   let release = (): void => undefined;
   let begin = (): void => undefined;
@@ -146,7 +146,7 @@ test('a read at a time waits for a commit under way whose time is earlier', asyn
     isShown = true;
     return body;
   });
-  // It can only wait: a turn of everything that could still happen before.
+  // The query must be waiting: one turn of the event loop lets everything else happen.
   await new Promise<void>((resolve) => setImmediate(resolve));
   expect(isShown).toBe(false);
   release();
@@ -176,7 +176,7 @@ test('an answer does not depend on the turn of the clock between its executions'
     create_index: obj({ name: 'all', source: coll('notes'), values: [obj({ field: ['ts'] })] }),
   });
   let now = world.now;
-  // Each look at it is later: a query that asked again at each execution would never end.
+  // Each reading of the clock is later, so a query that read the clock again in each execution would never end.
   const turning = new EngineWorld(world.store, { clock: () => (now += 1000) });
   const { status, metrics } = await query(turning, {
     let: [
@@ -229,7 +229,7 @@ test('an engine whose clock is behind reads at a time that its caller has seen',
   const ahead = new EngineWorld(behind.store);
   ahead.now = behind.now + 10 * SECOND;
   const ts = (await query(ahead, { now: null })).txnTime;
-  // A time that is still to come here shows the present: it is not asked for.
+  // Without `lastSeenTxn`, the time would be in the future for this engine, and the query would read the present instead.
   const seen = { lastSeenTxn: ts };
   expect((await query(behind, asOf(ts), seen)).body).toBe('{"resource":1}');
   await query(behind, setTo(2));

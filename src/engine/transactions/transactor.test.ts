@@ -30,7 +30,7 @@ const valueAt = ({ writer }: BodyInput, id: number): number =>
 const put = ({ writer }: BodyInput, id: number, value: number): void =>
   writer.put('documents', { key: address(id).key, entries: [], value: String(value) });
 
-/** Adds `amount` to a counter and gives what it then holds. */
+/** Adds `amount` to a counter and returns its new value. */
 const adding =
   (id: number, amount: number): TransactionBody<number> =>
   (input) => {
@@ -101,7 +101,7 @@ test('read() of a snapshot that another read has overtaken leaves the cache as i
   expect((await overtaken).value).toBe(1);
   rows = 0;
   expect((await reader.read(reading(2))).value).toBe(5);
-  // The head alone: what it points to is cached.
+  // Only the head is fetched; the row itself is cached.
   expect(rows).toBe(1);
 });
 
@@ -341,11 +341,11 @@ test('an engine beside another forgets only what the other changed', async () =>
   await other.write(adding(2, 10));
   asked = 0;
   expect((await tab.read(readAll)).value).toBe(35);
-  // The head, then the head's word taken: the two rows that changed, each found missing in turn.
+  // The head, then the two changed rows that its tail lists, each found missing in turn.
   expect(asked).toBeLessThanOrEqual(3);
 });
 
-/** Makes a row that is hardly ever there; fails when it is. */
+/** Creates a row that is assumed absent. Returns `taken` if it exists. */
 const creating =
   (id: number): TransactionBody<string> =>
   (input) => {
@@ -398,7 +398,7 @@ test('write() that may not be retried gives way to a commit that came between, a
   expect(patient).toMatchObject({ value: { value: 1011 } });
   await other.write(creating(300));
   await tab.read(reading(1));
-  // Found to be there, though nobody came between.
+  // The row is found to exist although no other commit intervened.
   expect((await tab.write(creating(300), { retriesMax: 0 })).value).toBe('taken');
 });
 
@@ -434,9 +434,9 @@ test('a group whose commit may have arrived is not tried again; one without room
   const lost = await three();
   expect(lost.every((each) => each.status === 'rejected')).toBe(true);
   failure = undefined;
-  // The first went alone, the other two shared a commit: each of the three is there once.
+  // The first write was committed alone, and the other two shared a commit. Each of the three took effect once.
   expect((await transactorOn(store).read(reading(1))).value).toBe(4);
-  // Nor does a tab that is alone believe that nothing has changed.
+  // A tab with the lease does not trust its cache after that either.
   expect((await transactor.read(reading(1))).value).toBe(4);
 });
 
@@ -458,7 +458,8 @@ test('a member of a split group whose commit may have arrived makes the cache fo
   };
   const transactor = transactorOn(unsure, () => 1);
   await transactor.write(adding(1, 1));
-  // The first write goes alone, the next two share a commit that has no room; of these the second one arrives unnoticed.
+  // The first write is committed alone. The next two share a commit that exceeds the quota, so each is retried alone. The commit of the
+  // second succeeds, but its response is lost.
   failures.push(
     undefined,
     new Refusal('quota_exceeded', 'No room for both.'),

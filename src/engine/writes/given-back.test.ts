@@ -59,7 +59,7 @@ describe.each(['update', 'replace'])('%s takes back what was read', (verb) => {
   });
 });
 
-/** What a program sends for what it has read. */
+/** Converts a value that was read to the query that writes it back. */
 const wireOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(wireOf);
   if (typeof value !== 'object' || value === null || '@ref' in value) return value;

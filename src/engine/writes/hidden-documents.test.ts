@@ -8,7 +8,7 @@ const WRITES: Readonly<Record<string, (ref: Query) => Query>> = {
   delete: (ref) => ({ delete: ref }),
 };
 
-/** Notes 1 (open) and 2 (not open), and a key of a role with these actions on notes. */
+/** A world with note 1 (open) and note 2 (not open), and a key with a role that has these actions on notes. */
 async function worldWith(actions: Readonly<Record<string, Query>>) {
   const w = new EngineWorld();
   await w.ask({ create_collection: obj({ name: 'notes' }) });
@@ -21,7 +21,7 @@ async function worldWith(actions: Readonly<Record<string, Query>>) {
 }
 
 const isOpen = on('r', equal(at(['data', 'open'], { get: v('r') }), true));
-/** The first argument of the predicate of a write is the document as it was. */
+/** A predicate on the document before the write, which is the first argument. */
 const wasOpen = { query: { lambda: ['old', 'new'], expr: at(['data', 'open'], v('old')) } };
 
 test.each([

@@ -1,4 +1,4 @@
-/** Misspelt members of schema objects are refused; members that are merely unknown are dropped, as in the original. */
+/** Misspelt fields of schema objects are refused. Fields that are only unknown are dropped, as in the original. */
 import { expect, test } from 'vitest';
 import { coll, create, doc, EngineWorld, obj, type Query } from '../testing/engine-world.ts';
 
@@ -134,7 +134,7 @@ test.each<[string, Query]>([
   expect((await w.answer(query)).status).toBe(201);
 });
 
-/** As a program sends a value that it was answered. */
+/** Converts a value from an answer to the query that sends it back. */
 const sent = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sent);

@@ -86,7 +86,7 @@ test('what is below a moved database moves along: data, keys, and names that wer
   expect([inner.body, inner.database]).toEqual(['{"resource":1}', ['b', 'a', 'inner']]);
   await w.ask({ create_database: obj({ name: 'a' }) });
   expect(await w.ask({ exists: db('inner') }, at('a'))).toBe(false);
-  // Nothing of it looks like the rest of a database that is gone.
+  // The collector of expired data does not take its rows for those of a deleted database.
   await w.engine.collectExpiredData();
   expect(await w.ask({ count: { documents: coll('notes') } }, key)).toBe(1);
   await w.ask(move(db('inner', db('a', db('b'))), db('a')));

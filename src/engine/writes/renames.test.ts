@@ -21,7 +21,7 @@ test('functions that name things by @ref follow their new names, and keep their 
         { select: ['data', 'n'], from: { get: note } },
         { count: { documents: ref('collections', 'notes') } },
         { count: { match: ref('indexes', 'all') } },
-        // A word that only looks like it.
+        // A string that is equal to the name, but no ref.
         'notes',
         { count: { documents: ref('collections', 'others') } },
       ],
@@ -40,10 +40,10 @@ test('functions that name things by @ref follow their new names, and keep their 
   const shown = await w.document({ get: { function: 'see' } });
   expect(JSON.stringify(shown)).toContain('classes/papers/1');
   expect(JSON.stringify(shown)).not.toContain('"id":"notes"');
-  // The function itself was renamed: that is a version of its own.
+  // The rename of the function itself made a new version of it.
   expect((await w.document({ get: { function: 'twice' } })).ts).toBeLessThan(shown.ts);
   expect(shown.ts).toBeGreaterThan(made.ts);
-  // Another collection of the old name is another one.
+  // A new collection with the old name is a different collection.
   await w.ask({ create_collection: obj({ name: 'notes' }) });
   expect(await w.ask({ call: 'twice' })).toEqual(expected);
   expect(await w.engine.verify()).toEqual([]);

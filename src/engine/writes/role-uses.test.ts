@@ -6,7 +6,7 @@ const body = { query: { lambda: '_', expr: 1 } };
 const provider = (roles: unknown) =>
   obj({ name: 'idp', issuer: 'https://idp.example', jwks_uri: 'https://idp.example/keys', roles });
 
-/** A child database, where access providers may be made, with a role. */
+/** A child database with a role. Child databases may have access providers. */
 async function world() {
   const w = new EngineWorld();
   await w.ask({ create_database: obj({ name: 'app' }) });
@@ -50,7 +50,7 @@ test('a query deletes a role and, after it, whoever has it', async () => {
   const { ref } = await w.document({ create_key: obj({ role }) }, as);
   const key = { delete: JSON.parse(JSON.stringify(ref)) as unknown };
   const gone = [{ delete: role }, { delete: { function: 'f' } }];
-  // The key still has it.
+  // The key still uses the role.
   expect(await w.fault({ do: gone }, as)).toMatchObject({
     code: 'validation failed',
     position: ['do', 0],

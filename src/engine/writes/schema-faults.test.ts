@@ -15,7 +15,7 @@ async function world(): Promise<EngineWorld> {
   return w;
 }
 
-/** What each kind refuses alike in `update` and `replace`, at the form. */
+/** What each kind refuses both in `update` and in `replace`, reported at the form. */
 test.each([
   [
     'collection',
@@ -91,7 +91,7 @@ test('a name that another of the kind has is refused in update and replace, one 
     expect(await w.fault(named({ function: 'f' }, 'g', { body }))).toMatchObject(taken);
     await w.ask(named({ role: 'reader' }, 'jars'));
     await w.ask(named({ role: 'jars' }, 'reader'));
-    // Its own name is free for it.
+    // An object may keep its own name.
     await w.ask(named(coll('jars'), 'jars'));
   }
 });
@@ -128,7 +128,7 @@ test('delete of schema objects frees their names at once, and is final', async (
     expect(made.ref).toEqual(ref);
     expect(await w.ask({ exists: target })).toBe(true);
   }
-  // In one query: numbers are those of now, names those from before.
+  // Within one query, ids refer to the present schema, and names to the schema before the query.
   const twice = { do: [{ delete: coll('pots') }, { create_collection: obj({ name: 'pots' }) }] };
   expect(await w.ask(twice)).toMatchObject({ name: 'pots' });
   expect(await w.fault({ delete: { collections: null } })).toMatchObject({

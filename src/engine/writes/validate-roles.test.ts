@@ -42,7 +42,7 @@ test('roles are checked when they are written', async () => {
       await w.ask({ delete: { role: 'r' } });
     }
   }
-  // Not in an array; unknown actions are dropped.
+  // The number of parameters is not checked for privileges in an array. Unknown actions are dropped.
   const loose = [privilege(notes, { read: takes(3), fly: true })];
   const made = await w.document(role({ privileges: loose }));
   expect(Object.keys((made as unknown as RoleAnswer).privileges[0]?.actions ?? {})).toEqual([

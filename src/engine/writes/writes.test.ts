@@ -199,7 +199,7 @@ test('a ttl from ttl_days ends where Times end', async () => {
   const w = await world();
   const ttl = async (ttl_days: bigint) => {
     const name = `days${ttl_days}`;
-    // Too large for JSON.stringify().
+    // The number is too large for JSON.stringify().
     const days = { to_integer: String(ttl_days) };
     await w.ask({ create_collection: obj({ name, ttl_days: days }) });
     return (await w.document(create(coll(name), {}))).ttl['@ts'];
@@ -229,7 +229,7 @@ test('unique indexes count entries added, with the values of this query', async 
   expect(
     await w.fault({ do: [create(doc('jars', 5), { k: 'z' }), create(doc('jars', 6), { k: 'z' })] }),
   ).toMatchObject({ position: ['do', 1, 'create'] });
-  // Nobody is unique for having nothing.
+  // Documents without values do not clash in a unique index.
   await w.ask({ do: [create(doc('jars', 7)), create(doc('jars', 8))] });
 });
 

@@ -1,4 +1,4 @@
-/** A form of the reference model while it is evaluated: its parts, where they stand, and what they give. */
+/** A form that the reference model evaluates: its parts, their positions and their values. */
 import type { Part, PartObject } from '../query-text.ts';
 import { any, Fault, type Position } from './casts.ts';
 import type { Documents, Seen } from './documents.ts';
@@ -17,11 +17,11 @@ export interface Scope extends Seen {
   readonly names: ReadonlyMap<string, Value>;
 }
 
-/** What evaluates the parts of a form. */
+/** Evaluates the parts of a form. */
 export interface Evaluator {
   readonly documents: Documents;
   one(part: Part, scope: Scope, at: Position): Value;
-  /** Every one is evaluated; the first fault counts. */
+  /** Evaluates all parts. The first fault is thrown. */
   all(parts: readonly Part[], scope: Scope, at: Position, keys?: readonly string[]): Value[];
 }
 
@@ -57,7 +57,7 @@ export class Call {
     return this.model.one(this.raw(key), this.scope, this.path(key));
   }
 
-  /** Arguments take effect from the last to the first; of those that fail the first is told. */
+  /** Evaluates the arguments from last to first. If several fail, the fault of the first is thrown. */
   arguments<T extends Readonly<Record<string, (value: Value, position: Position) => unknown>>>(
     casts: T,
   ): { readonly [K in keyof T]: ReturnType<T[K]> } {
@@ -76,7 +76,7 @@ export class Call {
     return values as { readonly [K in keyof T]: ReturnType<T[K]> };
   }
 
-  /** The lambda written under `key`, applied. */
+  /** Applies the lambda under `key`. */
   apply(key: string, argument: Value): Value {
     const lambda = this.raw(key) as PartObject;
     const pattern = memberOf(lambda, 'lambda') as string | readonly string[];
@@ -90,7 +90,7 @@ export class Call {
     return this.model.one(memberOf(lambda, 'expr'), scope, this.path(key, 'expr'));
   }
 
-  /** The same form, seen at a time. */
+  /** The same form, reading at `time`. */
   seenAt(time: number): Call {
     return new Call(this.model, this.part, { ...this.scope, time }, this.at);
   }
@@ -102,7 +102,7 @@ export class Call {
     throw new Fault('invalid argument', this.path(key));
   }
 
-  /** Writes in the past are refused at the form, or its verb. */
+  /** Fails a write inside a past `at`, at the position of the form or of its verb. */
   refusePast(...verb: Position): void {
     if (this.scope.isPast) throw new Fault('invalid write time', this.path(...verb));
   }

@@ -1,4 +1,4 @@
-/** What the reference model's forms take, and the fault of what they do not. */
+/** The types that forms of the reference model accept, and the faults for other values. */
 import { DocRef, Dbl, isList, isMembers, Page, SetOf, Silent, type Value } from './values.ts';
 
 export type Position = readonly (string | number)[];
@@ -44,7 +44,7 @@ export const listOrPage = cast(
 );
 export const any: Cast = (value) => value;
 
-/** All of an array, or one; at least one. Of the elements that are wrong the first is told. */
+/** Casts one value, or all elements of an array, which must not be empty. If several are wrong, the fault of the first is thrown. */
 export const some =
   <T extends Value>(one: Cast<T>) =>
   (value: Value, position: Position): readonly T[] => {

@@ -1,4 +1,4 @@
-/** Documents with all their versions, and sets by looking at every one of them. */
+/** A database that keeps all versions of documents, and computes sets by examining each document. */
 import {
   compare,
   compareRefs,
@@ -14,7 +14,7 @@ import { SetOf, Silent, type Change, type Fields, type Tuple, type Value } from 
 
 export interface Version {
   readonly ts: number;
-  /** `deleted`: there is none from here on. */
+  /** `deleted`: the document does not exist from this time on. */
   readonly fields: Fields | 'deleted';
 }
 
@@ -22,14 +22,14 @@ export interface IndexFields {
   readonly name: string;
   readonly collection: string;
   readonly terms: readonly string[];
-  /** A member of `data`, or `ref`. */
+  /** Each is a field of `data`, or `ref`. */
   readonly values: readonly { readonly field: string; readonly reverse: boolean }[];
   readonly unique: boolean;
 }
 
 export class Database {
   readonly indexes: readonly IndexFields[];
-  /** The time of the query: by it documents have ended, whatever time is looked at. */
+  /** The time of the query. It decides which documents have expired, also for reads at a past time. */
   snapshot = 0;
   private documents: ReadonlyMap<string, readonly Version[]> = new Map();
 
@@ -37,7 +37,7 @@ export class Database {
     this.indexes = indexes;
   }
 
-  /** Everything as it is; given to `restore` it is so again. */
+  /** The present state. `restore` returns to it. */
   state(): ReadonlyMap<string, readonly Version[]> {
     return this.documents;
   }
@@ -46,7 +46,7 @@ export class Database {
     this.documents = state;
   }
 
-  /** The newest that is not later. Deleted ones are none, nor those that have ended. */
+  /** The newest version not later than `time`. Undefined if the document is deleted or has expired. */
   versionAt(ref: DocRef, time: number): (Version & { readonly fields: Fields }) | undefined {
     const found = (this.documents.get(nameOf(ref)) ?? []).filter(({ ts }) => ts <= time).at(-1);
     if (!found || found.fields === 'deleted') return undefined;
@@ -54,7 +54,7 @@ export class Database {
     return fields.ttl && fields.ttl.micros <= this.snapshot ? undefined : { ts, fields };
   }
 
-  /** At most one version a commit; what a commit makes and deletes leaves no trace. */
+  /** Writes a version. There is at most one for each commit. A document that one commit both creates and deletes leaves no version. */
   write(ref: DocRef, ts: number, fields: Version['fields']): void {
     const before = (this.documents.get(nameOf(ref)) ?? []).filter((each) => each.ts < ts);
     const last = before.at(-1);
@@ -76,7 +76,7 @@ export class Database {
     return new SetOf([false], false, tuplesAt, () => this.changesOf(tuplesAt));
   }
 
-  /** What differs from one commit to the next. */
+  /** The changes between the states after consecutive commits. */
   changesOf(tuplesAt: (time: number) => readonly Tuple[]): readonly Change[] {
     const versions = [...this.documents.values()].flat();
     if (versions.some(({ fields }) => fields !== 'deleted' && fields.ttl))
@@ -104,7 +104,7 @@ export class Database {
     return new SetOf(flags, false, tuplesAt, () => this.changesOf(tuplesAt));
   }
 
-  /** Whether another document has an entry that this one has. */
+  /** Whether another document has an entry of this document. */
   isTaken(ref: DocRef, index: IndexFields, time: number): boolean {
     const own = this.entries(index, ref, time);
     return this.refsAt(index.collection, time).some(
@@ -151,7 +151,7 @@ function refOf(name: string): DocRef {
   return new DocRef(collection, BigInt(id));
 }
 
-/** Scalars of a field: arrays at any depth are walked through, an object is a null. */
+/** The scalars of a field. Arrays are flattened at all depths; an object counts as null. */
 function elements(value: Value | undefined): Value[] {
   if (value === undefined) return [];
   if (isList(value)) return value.flatMap(elements);
@@ -168,7 +168,7 @@ const product = (lists: readonly (readonly Value[])[]): Value[][] =>
     [[]],
   );
 
-/** Values of a tuple; of one without, the ref. */
+/** The covered values of a tuple. A tuple without values has its ref. */
 export const covered = ({ values, ref }: Tuple): readonly Value[] => values ?? [ref];
 
 export function compareCovered(
@@ -183,7 +183,7 @@ export function compareCovered(
   return a.length - b.length;
 }
 
-/** Ties by ref, and of one document's by type: an Integer is before a Double. */
+/** Compares by values, then by ref, then by type within one document: an Integer comes before a Double. */
 export function compareTuples(a: Tuple, b: Tuple, flags: readonly boolean[]): number {
   return compareCovered(covered(a), covered(b), flags) || compareRefs(a.ref, b.ref);
 }

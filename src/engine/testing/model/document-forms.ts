@@ -1,4 +1,4 @@
-/** The reference model's forms of documents. */
+/** Forms of the reference model that read and write documents. */
 import type { PartObject } from '../query-text.ts';
 import { memberOf, textIn, type Form } from './call.ts';
 import { Fault, integer, members, newRef, ref, refOrSet } from './casts.ts';

@@ -1,9 +1,9 @@
-/** What a query of the reference model reads and writes. */
+/** The documents that a query of the reference model reads and writes. */
 import { Fault, type Position } from './casts.ts';
 import type { Database } from './database.ts';
 import { Doc, DocRef, Silent, type SetOf, type Change, type Fields, type Value } from './values.ts';
 
-/** What reads see. */
+/** The time at which reads happen. */
 export interface Seen {
   readonly time: number;
   readonly isPast: boolean;
@@ -11,7 +11,7 @@ export interface Seen {
 
 export class Documents {
   private readonly database: Database;
-  /** Of the query: when it reads, and when it writes. */
+  /** The times at which the query reads and writes. */
   private snapshot = 0;
   private commitTs = 0;
 
@@ -23,7 +23,7 @@ export class Documents {
     return { time: this.commitTs, isPast: false };
   }
 
-  /** Nothing is written when `body` throws. */
+  /** Runs `body` and undoes its writes if it throws. */
   transact<T>(snapshot: number, body: () => T): T {
     this.snapshot = snapshot;
     this.commitTs = snapshot + 1;
@@ -72,7 +72,7 @@ export class Documents {
     return this.database.documentsOf(collection);
   }
 
-  /** What `at` a time sees: the present, unless it is past. */
+  /** What reads inside `at` see: the present if `ts` is not in the past. */
   seenAt(ts: number): Seen {
     const isPast = ts < this.snapshot;
     return { time: isPast ? ts : this.commitTs, isPast };

@@ -1,4 +1,4 @@
-/** The reference model's evaluator: recursion over the wire query, one function for each form. */
+/** The evaluator of the reference model: recursion over the wire query, with one function for each form. */
 import { PartObject, type Part } from '../query-text.ts';
 import { Call, type Evaluator, type Form, type Scope } from './call.ts';
 import { Fault, type Position } from './casts.ts';
@@ -18,7 +18,7 @@ export class Model implements Evaluator {
     this.documents = new Documents(database);
   }
 
-  /** Writes nothing when it fails. @throws Fault, Silent */
+  /** Evaluates a query. Nothing is written if it fails. @throws Fault, Silent */
   run(query: Part, snapshot: number): Value {
     return this.documents.transact(snapshot, () =>
       this.one(query, { names: new Map(), ...this.documents.present }, []),
@@ -34,7 +34,7 @@ export class Model implements Evaluator {
     return form(new Call(this, part, scope, at));
   }
 
-  /** Every one is evaluated; the first fault counts. */
+  /** Evaluates all parts. The first fault is thrown. */
   all(parts: readonly Part[], scope: Scope, at: Position, keys?: readonly string[]): Value[] {
     const faults: Fault[] = [];
     const values = parts.map((part, i) => {

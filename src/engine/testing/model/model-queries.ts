@@ -1,10 +1,10 @@
-/** Random queries that the reference model knows, mostly without type errors. */
+/** Random queries that the reference model can evaluate, mostly without type errors. */
 import type { RandomSource } from '../random-source.ts';
 import { form, PartObject, Raw, type Part } from '../query-text.ts';
 import type { IndexFields } from './database.ts';
 import { timeText } from './values.ts';
 
-/** No 1.0 beside 1: entries of one document that differ in that alone have an order of their own. */
+/** Does not contain both 1 and 1.0: entries of one document that differ only in that have a special order. */
 const SCALARS: readonly Part[] = [
   [null, true, false, 0, 1, 2, -1, 30],
   [new Raw('9007199254740993'), new Raw('9007199254740991'), new Raw('-9007199254740993')],
@@ -25,13 +25,13 @@ const call = (...members: readonly (readonly [string, Part])[]): PartObject =>
 export class ModelQueries {
   private readonly random: RandomSource;
   private readonly indexes: readonly IndexFields[];
-  /** Times of commits until now. */
+  /** Times of the commits so far. */
   readonly times: number[] = [];
-  /** When the query will be asked. */
+  /** The time at which the query will be executed. */
   now = 0;
-  /** Without it the events of sets can be told. */
+  /** If false, no document has a `ttl`, and the model can compute the events of sets. */
   private readonly hasTtl: boolean;
-  /** When something may end. */
+  /** Possible expiry times of documents. */
   private readonly ends = new Set<number>();
   private names: (readonly [string, Kind])[] = [];
 
@@ -60,7 +60,7 @@ export class ModelQueries {
     return choice < 0.93 ? this.page(0) : this.make(random.pick(KINDS), 0);
   }
 
-  /** What a database begins with: several documents with values in common. */
+  /** A write for the start: creates one of several documents with values in common. */
   filling(): Part {
     const { random } = this;
     const members = FIELDS.map((field) => [field, this.common()] as const);
@@ -69,7 +69,7 @@ export class ModelQueries {
     return form({ create: target, params: form({ object: form({ data }) }) });
   }
 
-  /** Sets that have values in common, but of different documents: which of them are left shows in refs and cursors. */
+  /** Combinations of sets that have values in common, but from different documents: refs and cursors show which tuple was kept. */
   private compared(): Part {
     const { random } = this;
     const terms = random.chance(0.5) ? [0, 1] : [1, 0];
@@ -87,7 +87,7 @@ export class ModelQueries {
     return form({ paginate: set, ...(random.chance(0.6) && cursor), size: 1 + random.below(3) });
   }
 
-  /** Sets read from their end, one in the other, at exact places: several documents have the same values. */
+  /** Nested reversed sets, read at exact cursors: several documents have the same values. */
   private turned(): Part {
     const { random } = this;
     let set = random.chance(0.5)
@@ -123,12 +123,12 @@ export class ModelQueries {
     return new PartObject(members);
   }
 
-  /** Of the index whose values several documents have in common. */
+  /** A match on the index in which several documents have values in common. */
   private matched(terms = this.random.below(2)): Part {
     return form({ match: form({ index: 'i0' }), terms });
   }
 
-  /** All that is there at this moment. */
+  /** Everything in the database at this time. */
   private counted(): Part {
     const sets = [0, 1].map((terms) => form({ match: form({ index: 'i0' }), terms }));
     const refs = IDS.map((id) => form({ ref: form({ collection: 'c' }), id }));
@@ -140,7 +140,7 @@ export class ModelQueries {
     ];
   }
 
-  /** What the others meet too seldom: nothing stands around it. */
+  /** Cases that the other generators produce too rarely, without other forms around them. */
   private narrow(): Part {
     const { random } = this;
     const [x, y] = [form({ var: 'x' }), form({ var: 'y' })];
@@ -166,7 +166,7 @@ export class ModelQueries {
     ])();
   }
 
-  /** By ref, or the first of a set. */
+  /** `get` of a ref, or of a set. */
   private got(): Part {
     return form({ get: this.random.chance(0.6) ? this.leafOrForm('ref', 3) : this.set(1) });
   }
@@ -176,14 +176,14 @@ export class ModelQueries {
     return random.chance(0.2) ? [0, 1, random.below(3)] : random.below(2);
   }
 
-  /** Two or three writes of one document, one after the other. */
+  /** Two or three consecutive writes of one document. */
   private rewrite(): Part {
     const target = this.leafOrForm('ref', DEPTH_MAX);
     const verbs = [this.verb(), this.verb(), ...this.random.some(1, () => this.verb())];
     return form({ do: verbs.map((verb) => this.writeOf(verb, target, 3)) });
   }
 
-  /** Often of very few, so that documents have values in common. */
+  /** Often one of two values, so that documents have values in common. */
   scalar(): Part {
     return this.random.chance(0.5) ? this.random.below(2) : this.random.pick(SCALARS);
   }
@@ -222,7 +222,7 @@ export class ModelQueries {
     }
   }
 
-  /** What may hold any kind. */
+  /** Forms that may contain a part of any kind. */
   private around(kind: Kind, depth: number): Part {
     const { random } = this;
     const inner = (): Part => this.make(kind, depth);
@@ -336,7 +336,7 @@ export class ModelQueries {
     return this.random.chance(0.15) ? [] : this.cursor();
   }
 
-  /** A predicate that every element can be given. */
+  /** A predicate that accepts all kinds of elements. */
   private keeping(): Part {
     const { random } = this;
     const operands = [form({ var: 'x' }), random.chance(0.8) ? random.below(2) : this.scalar()];
@@ -349,7 +349,7 @@ export class ModelQueries {
     return form({ lambda: 'x', expr: random.chance(0.3) ? form({ not: test }) : test });
   }
 
-  /** Where elements of a join lead. */
+  /** The target of a join. */
   private leading(): Part {
     const { random } = this;
     const index = form({ index: random.pick(this.indexes).name });
@@ -403,7 +403,7 @@ export class ModelQueries {
     return form({ [choice === 0 ? 'map' : 'filter']: lambda, collection: items() });
   }
 
-  /** Lists of about two, taken apart. */
+  /** Operations on lists of about two elements. */
   private pairs(depth: number): Part {
     const { random } = this;
     const pair = (): Part => [

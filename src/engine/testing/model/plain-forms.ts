@@ -1,4 +1,4 @@
-/** The reference model's forms of plain values, and those that hold others. */
+/** Forms of the reference model for plain values, and forms that contain others. */
 import type { Part, PartObject } from '../query-text.ts';
 import { textIn, type Call, type Form } from './call.ts';
 import { any, boolean, Fault, listOrPage, number, some, string } from './casts.ts';

@@ -1,4 +1,4 @@
-/** One random query after another, asked of an engine and of the reference model. */
+/** Executes random queries, one after the other, with an engine and with the reference model. */
 import { parseJson, stringifyJson } from '../../../codec/json.ts';
 import { RandomSource } from '../random-source.ts';
 import { coll, EngineWorld, obj, ROOT } from '../engine-world.ts';
@@ -9,9 +9,9 @@ import { Model } from './evaluate.ts';
 import { ModelQueries } from './model-queries.ts';
 import { render, Silent } from './values.ts';
 
-/** Queries on one database, one after the other. */
+/** Number of consecutive queries on one database. */
 const CASES_PER_WORLD = 80;
-/** The first of them create documents. */
+/** The first queries create documents. */
 const FILLING = 8;
 
 const FIELDS = ['a', 'b', '__proto__', 'ref'];
@@ -26,7 +26,7 @@ function randomIndexes(random: RandomSource): readonly IndexFields[] {
     values: random.some(2, () => value(random.pick(FIELDS))),
     unique: random.chance(0.3),
   };
-  // Sets with values in common, and one in the order of several values.
+  // An index whose sets have values in common, and one ordered by several values.
   return [
     { ...common, name: 'i0', terms: ['a'], values: [value('b')] },
     { ...common, name: 'i1', terms: ['b'], values: [value('__proto__'), value('a')] },
@@ -52,7 +52,7 @@ async function openWorld(indexes: readonly IndexFields[]): Promise<EngineWorld> 
   return world;
 }
 
-/** As the model tells it; undefined: it says nothing. */
+/** The answer of the model. Undefined: the model does not cover the query. */
 function expected(model: Model, query: Part, snapshot: number): string | undefined {
   try {
     return stringifyJson(parseJson(render(model.run(query, snapshot))));
@@ -73,9 +73,9 @@ function shown(body: string): string {
 export interface Played {
   readonly values: number;
   readonly faults: number;
-  /** The model says nothing of them. */
+  /** Number of queries that the model does not cover. */
   readonly silent: number;
-  /** The first query of which the two do not say the same. */
+  /** The first query with different answers. */
   readonly difference:
     | { readonly story: string; readonly told: string; readonly answered: string }
     | undefined;
@@ -110,7 +110,7 @@ async function playInWorld(
     const before = database.state();
     const told = expected(model, query, world.now);
     if (told === undefined) {
-      // The state may not part: it is not asked either.
+      // The engine does not execute such a query, because the two states must stay the same.
       tally.silent += 1;
       continue;
     }

@@ -1,4 +1,4 @@
-/** The reference model's forms of sets. */
+/** Forms of the reference model for sets. */
 import type { PartObject } from '../query-text.ts';
 import { any, Fault, integer, refOrSet, set, some } from './casts.ts';
 import { memberOf, textIn, type Call, type Form } from './call.ts';
@@ -35,7 +35,7 @@ const algebra =
 
 function paginate(call: Call): Value {
   const side = call.has('before') ? 'before' : 'after';
-  // The order in which they are declared.
+  // In the order in which the parameters are declared.
   const {
     paginate: target,
     [side]: given,

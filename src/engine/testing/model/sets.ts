@@ -1,9 +1,9 @@
-/** Algebra and pages of the model's sets. */
+/** Operations on sets of the model, and their pages. */
 import { compareCovered, compareTuples, covered } from './database.ts';
 import { compare, compareRefs, DocRef, Page, render, SetOf, Silent } from './values.ts';
 import type { Change, Members, Tuple, Value } from './values.ts';
 
-/** Neighbours agree on the directions that both have. */
+/** Whether adjacent sets have the same directions, as far as both have them. */
 export function areCompatible(sets: readonly SetOf[]): boolean {
   return sets.every((set, i) => {
     const next = sets[i + 1];
@@ -23,7 +23,7 @@ const runsOf = (tuples: readonly Tuple[], flags: readonly boolean[]): Tuple[][] 
   return runs;
 };
 
-/** Runs of equal values of all members; `chosen` says which of them stays, by their lengths. */
+/** Combines the runs of equal values of all members. `chosen` selects one run by the lengths of all. */
 export function combined(
   sets: readonly SetOf[],
   chosen: (lengths: readonly number[]) => number | undefined,
@@ -37,7 +37,7 @@ export function combined(
     : combination;
 }
 
-/** Of a union each coming and going of any member. */
+/** The changes of a union: those of all members. */
 export const unitedChanges = (sets: readonly SetOf[]): readonly Change[] => [
   ...new Map(
     sets
@@ -89,13 +89,13 @@ export const distinct = (set: SetOf): SetOf => {
   return new SetOf(flags, isTurned, firsts, changes);
 };
 
-/** One after another may not be told apart by what is not known of it. */
+/** Requires that the directions of a set are known: otherwise the model does not cover the query. */
 function knownShape(set: SetOf): SetOf {
   if (set.flags.length === 0) throw new Silent('what is made of joins by a lambda');
   return set;
 }
 
-/** Both bounds belong to it. */
+/** The tuples between two bounds, inclusive. */
 export const between = (set: SetOf, from: readonly Value[], to: readonly Value[]): SetOf =>
   filtered(
     knownShape(set),
@@ -109,7 +109,7 @@ export const filtered = (set: SetOf, keeps: (tuple: Tuple, time: number) => bool
     set.tuplesAt(time).filter((tuple) => keeps(tuple, time)),
   );
 
-/** Each value of the targets once, with the first document that has it. */
+/** Each value of the target sets once, with the first document that has it. */
 export const joined = (
   source: SetOf,
   flags: readonly boolean[],
@@ -128,7 +128,7 @@ export const joined = (
   return new SetOf(flags, false, tuplesAt, source.changes && untold);
 };
 
-/** An end of a range names all that begins with it. */
+/** Whether the end of a range names the tuple: it names all tuples that start with its values. */
 function isNamed(tuple: Tuple, set: SetOf, given: readonly Value[]): boolean {
   const arity = Math.max(1, set.flags.length - 1);
   const cursor = given.slice(0, set.flags.length === 1 ? 1 : arity + 1);
@@ -157,7 +157,7 @@ const compareChanges = (a: Change, b: Change): number =>
   compareRefs(a.tuple.ref, b.tuple.ref) ||
   compare(a.tuple.values ?? [], b.tuple.values ?? []);
 
-/** @param at of the cursor: a time */
+/** @param cursor `at` is a time */
 export function eventsPage(
   changes: readonly Change[],
   size: number,
@@ -182,7 +182,7 @@ export function eventsPage(
     : new Page(echo, next && eventOf(next), page);
 }
 
-/** The ref of a set without values becomes a value that is turned round. */
+/** The reversed set. The ref of a set without values becomes a value. */
 export const turned = (set: SetOf): SetOf => {
   knownShape(set);
   const values = set.flags.length === 1 ? set.flags : set.flags.slice(0, -1);
@@ -197,7 +197,7 @@ export const elementOf = ({ values, ref }: Tuple): Value =>
 const cursorOf = (set: SetOf, { values, ref }: Tuple): Value =>
   values ? [...values, ref] : set.isTurned ? [ref, ref] : [ref];
 
-/** Whether the tuple stands before the place that a cursor names. */
+/** Whether the tuple is before the position that a cursor names. */
 function isBefore(tuple: Tuple, set: SetOf, given: readonly Value[]): boolean {
   const isPlain = set.flags.length === 1;
   const arity = isPlain ? 1 : set.flags.length - 1;

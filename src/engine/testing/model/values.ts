@@ -1,4 +1,4 @@
-/** Values of the reference model, with an order and an equality of its own: slow and obvious. */
+/** Values of the reference model, with an order and equality of its own: slow and simple. */
 import { PartObject, Raw, type Part } from '../query-text.ts';
 
 export class Dbl {
@@ -17,7 +17,7 @@ export class DocRef {
   }
 }
 
-/** A whole second. */
+/** A time in whole seconds. */
 export class Moment {
   readonly micros: number;
   constructor(micros: number) {
@@ -27,7 +27,7 @@ export class Moment {
 
 export interface Fields {
   readonly data: Members | undefined;
-  /** When it ends. */
+  /** When the document expires. */
   readonly ttl: Moment | undefined;
 }
 
@@ -53,26 +53,26 @@ export class Page {
   }
 }
 
-/** Covered values and a document. */
+/** Covered values and the ref of a document. */
 export interface Tuple {
   readonly values: readonly Value[] | undefined;
   readonly ref: DocRef;
 }
 
-/** A tuple came to a set, or went. */
+/** The addition of a tuple to a set, or its removal. */
 export interface Change {
   readonly ts: number;
   readonly action: 'add' | 'remove';
   readonly tuple: Tuple;
 }
 
-/** What a set holds at a time, in its order. */
+/** A set: its tuples at each time, in order. */
 export class SetOf {
-  /** Directions of the covered values, then of the ref. Empty: not known, of a join by a lambda. */
+  /** Directions of the covered values, then of the ref. Empty: not known (a join by a lambda). */
   readonly flags: readonly boolean[];
   readonly isTurned: boolean;
   readonly tuplesAt: (time: number) => readonly Tuple[];
-  /** In no order; undefined: it has no history. */
+  /** The changes, unordered. Undefined: the set has no history. */
   readonly changes: (() => readonly Change[]) | undefined;
   constructor(
     flags: readonly boolean[],
@@ -105,10 +105,10 @@ export type Value =
 export const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
 export const isMembers = (value: Value): value is Members => value instanceof Map;
 
-/** What the model says nothing about: the case is not compared. */
+/** Thrown for queries that the model does not cover. They are not compared. */
 export class Silent extends Error {}
 
-/** A literal without forms in it. Texts are as UTF-8 holds them. */
+/** The value of a literal that contains no forms. Texts are converted as UTF-8 does. */
 export function scalarOf(part: Part): Value {
   if (part instanceof Raw) {
     return /[.eE]/.test(part.text) ? new Dbl(Number(part.text)) : BigInt(part.text);
@@ -172,7 +172,7 @@ function compareNumbers(a: bigint | Dbl, b: bigint | Dbl): number {
   return (Object.is(x, -0) ? -1 : 0) - (Object.is(y, -0) ? -1 : 0);
 }
 
-/** Of operands of `equals`: there 1 is 1.0, but 0 is not -0.0. Inside of arrays and objects it is the other way round. */
+/** Equality of the operands of `equals`: 1 equals 1.0, but 0 does not equal -0.0. Inside arrays and objects it is the other way round. */
 export function equal(a: Value, b: Value, isInside = false): boolean {
   if ([a, b].some((each) => each instanceof Moment)) throw new Silent('equality of times');
   if ([a, b].some((each) => each instanceof Doc || each instanceof Page || each instanceof SetOf)) {
@@ -204,7 +204,7 @@ export function equal(a: Value, b: Value, isInside = false): boolean {
   return a === b;
 }
 
-/** Wire text. */
+/** The wire text of a value. */
 export function render(value: Value): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'bigint')
     return String(value);
@@ -242,7 +242,7 @@ function doubleText(value: number): string {
 const renderRef = ({ collection, id }: DocRef): string =>
   `{"@ref":{"id":"${id}","collection":{"@ref":{"id":"${collection}","collection":{"@ref":{"id":"collections"}}}}}}`;
 
-/** Without nulls, at every depth. */
+/** Removes nulls at all depths. */
 export function cleaned(value: Value): Value {
   if (isList(value)) return value.filter((each) => each !== null).map(cleaned);
   if (!isMembers(value)) return value;
