@@ -15,7 +15,7 @@ export interface Inputs {
   /** A new id that is always generated here, also when the query came with ids of its own. */
   readonly newOwnId: () => bigint;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Set for writes that another host may execute again, where the caller may use another token: `logout` calls it, and it throws. */
+  /** Of a write that may be executed again elsewhere: the token in use may be another one there. */
   readonly refuseLogout?: () => never;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
   /** The audience that tokens of identity providers name for the root database. */

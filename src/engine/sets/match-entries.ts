@@ -108,7 +108,7 @@ export class MatchEntries {
   }
 }
 
-/** Replaces the pending time by the commit time, which entries written by this query contain as a number. */
+/** Entries of what this query writes hold its commit time as a number. */
 export function asStored(context: Pick<EngineContext, 'commitTs'>, value: Value): Value {
   if (value === PENDING) return context.commitTs;
   return isArray(value) ? changedArray(value, (each) => asStored(context, each)) : value;
