@@ -9,7 +9,6 @@ import type { Micros, ObjectValue, Value } from '../../values/value.ts';
 export interface AccessToken {
   readonly issuer: string;
   readonly audiences: readonly string[];
-  /** All claims. */
   readonly claims: ObjectValue;
   /** When the token expires. */
   readonly until: Micros;

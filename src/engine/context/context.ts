@@ -70,7 +70,6 @@ export interface EngineContext {
   /** Reads the present state: committed data and this query's own writes. It is the same object as `writer` if there is a writer. */
   readonly reader: Reader;
   readonly writer: Writer | undefined;
-  /** The database the query runs in. */
   readonly database: DatabaseId;
   /** The time of the present state: for expiry and permissions, and for `Now()` unless `now` is set. */
   readonly snapshot: Micros;

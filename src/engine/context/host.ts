@@ -88,7 +88,7 @@ export interface LongQueries {
   recordTime?(request: QueryRequest, ms: number): void;
   /** Records the database of the query's credential, which is known once it is answered. */
   recordDatabase?(request: QueryRequest, path: readonly string[]): void;
-  /** Replaces `turnMs` for queries that may write. */
+  /** Replaces `turnMs` for queries that may write, ms. */
   readonly writeTurnMs?: number;
   /** Longer query texts are handed over without being parsed here. Default: `LIMITS.sliceChars`. */
   readonly textCharsMax?: number;
@@ -212,7 +212,7 @@ export interface QueryAnswer {
   /** Names of the databases from the root of this store down to this one; `[]` for the root. */
   readonly database: readonly string[];
   readonly faults?: readonly Fault[];
-  /** Set together with `faults`: the caller has permission to see the data that the faults mention. */
+  /** Set together with `faults`: whether the caller has permission to see the data that the faults mention. */
   readonly hasOwnRights?: boolean;
   /** Messages about effects of a write that its result does not show. */
   readonly notices?: readonly string[];

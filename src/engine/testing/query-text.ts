@@ -29,7 +29,6 @@ export function textOf(part: Part): string {
   return Array.isArray(part) ? `[${part.map(textOf).join(',')}]` : JSON.stringify(part);
 }
 
-/** Converts JSON to parts. */
 export function partOf(json: unknown): Part {
   if (Array.isArray(json)) return json.map(partOf);
   if (typeof json !== 'object' || json === null) return json as Part;

@@ -6,7 +6,6 @@ import { accessToInner, type SetOperation } from '../operation.ts';
 import { runCursor, wholeRuns } from '../runs.ts';
 import { PeekableCursor } from '../set-cursor.ts';
 
-/** The parts that a set of this operation consists of. */
 export const parts = {
   set: { kind: 'set', wire: 'distinct' },
 } as const satisfies SetParts;

@@ -16,7 +16,6 @@ import {
 } from '../set-cursor.ts';
 import { changesOfDocuments, readableChanges } from '../stored-versions.ts';
 
-/** The parts that a set of this operation consists of. */
 export const parts = {
   collection: { kind: 'collection', wire: 'documents' },
 } as const satisfies SetParts;

@@ -5,7 +5,6 @@ import type { SetParts } from '../../../values/set-parts.ts';
 import type { SetOf } from '../../../values/value.ts';
 import { shapeOfTuples, type SetOperation } from '../operation.ts';
 
-/** The parts that a set of this operation consists of. */
 export const parts = {
   of: { kind: 'source', wire: 'events' },
 } as const satisfies SetParts;

@@ -10,7 +10,6 @@ import { accessToInner, type SetOperation } from '../operation.ts';
 import { MEMBER_WORK } from '../set-cursor.ts';
 import { elementOf } from '../tuple.ts';
 
-/** The parts that a set of this operation consists of. */
 export const parts = {
   set: { kind: 'set', wire: 'collection' },
   lambda: { kind: 'predicate', wire: 'filter' },

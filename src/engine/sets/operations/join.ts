@@ -23,7 +23,6 @@ import { aritiesOfAll, directionsOfAll, openAlike } from '../directions.ts';
 import { narrowAll } from '../set-algebra.ts';
 import { failNoHistory } from '../set-history.ts';
 
-/** The parts that a set of this operation consists of. */
 export const parts = {
   set: { kind: 'set', wire: 'join' },
   with: { kind: 'target', wire: 'with' },

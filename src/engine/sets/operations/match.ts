@@ -20,7 +20,6 @@ import { EMPTY_CURSOR, withRows, type SetCursor, type SetRequest } from '../set-
 import { readAll, readableChanges } from '../stored-versions.ts';
 import type { Tuple } from '../tuple.ts';
 
-/** The parts that a set of this operation consists of. */
 export const parts = {
   index: { kind: 'index', wire: 'match' },
   terms: { kind: 'terms', wire: 'terms' },

@@ -4,7 +4,6 @@ import type { SetOf } from '../../../values/value.ts';
 import { boundAfter, boundOf } from '../cursors.ts';
 import { accessToInner, type SetOperation } from '../operation.ts';
 
-/** The parts that a set of this operation consists of. */
 export const parts = {
   set: { kind: 'set', wire: 'range' },
   from: { kind: 'bound', wire: 'from' },

@@ -5,7 +5,6 @@ import { accessToInner, type SetOperation, type Sets } from '../operation.ts';
 import { MEMBER_WORK, type SetRequest } from '../set-cursor.ts';
 import { otherSide, reverseTuple, type Bound } from '../tuple.ts';
 
-/** The parts that a set of this operation consists of. */
 export const parts = {
   set: { kind: 'set', wire: 'reverse' },
 } as const satisfies SetParts;

@@ -9,7 +9,6 @@ import { EMPTY_CURSOR, sourcesOf, type SetCursor, type SetRequest } from '../set
 import { changesOfDocument } from '../stored-versions.ts';
 import { RefTuple } from '../tuple.ts';
 
-/** The parts that a set of this operation consists of. */
 export const parts = {
   ref: { kind: 'ref', wire: 'singleton' },
 } as const satisfies SetParts;

@@ -13,7 +13,6 @@ import {
   shapeOfMembers,
 } from '../set-algebra.ts';
 
-/** The parts that a set of this operation consists of. */
 export const parts = {
   sets: { kind: 'members', wire: 'union' },
 } as const satisfies SetParts;
