@@ -199,7 +199,7 @@ export class GroupCommitter {
     return { group, commit };
   }
 
-  /** To be called when the commit is durable. */
+  /** Called when the commit is durable, or when the group wrote nothing. */
   private finish({ group, commit }: Applied, retries: number): Committed {
     const { members, rest } = group;
     if (commit) {
