@@ -1,4 +1,4 @@
-/** The database of another thread, which lends its connections (`lent-database.ts`). */
+/** A database whose connections belong to another thread, which lends them (`lent-database.ts`). */
 import type { MessagePort } from 'node:worker_threads';
 import type { CommitNotice } from '../../src/engine/host.ts';
 import type { FromLender, ToLender } from './lent-database.ts';
@@ -15,7 +15,7 @@ export class BorrowedDatabase implements SqlDatabase {
   roundTrips = 0;
   private readonly port: MessagePort;
   private readonly calls = new Map<number, (answer: FromLender) => void>();
-  /** By call. */
+  /** Parts of results that have arrived, by the number of their call. */
   private readonly parts = new Map<number, Part[]>();
   private count = 0;
 
@@ -29,12 +29,15 @@ export class BorrowedDatabase implements SqlDatabase {
     await this.call((call) => ({ type: 'connect', n, call }));
     return {
       run: (statements) => this.run(n, statements),
-      // In a turn of its own: what was committed is announced in this one.
+      // In the next turn of the event loop, because `announce()` is called in this turn and its message must be sent first.
       release: () => void setImmediate(() => this.send({ type: 'release', n })),
     };
   }
 
-  /** Commits reach the other thread before anybody else uses the connection: its cache stays right. */
+  /**
+   * Tells the lending thread what was committed, before anyone else can use the connection, so that the lender's cache stays
+   * correct.
+   */
   announce({ previous, ts, rows, entries, logged }: CommitNotice): void {
     const notice = { previous, ts, rows, entries, ...(logged && { logged }) };
     this.send({ type: 'committed', notice });
@@ -45,7 +48,7 @@ export class BorrowedDatabase implements SqlDatabase {
   }
 
   async close(): Promise<void> {
-    // What was released in this turn is released first.
+    // Connections released in this turn send their message in the next one, so the port is closed after that.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     this.port.close();
   }

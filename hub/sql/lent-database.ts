@@ -1,4 +1,7 @@
-/** Lends the database of this thread to another one, which has no connection of its own: whoever has the connection has it alone. */
+/**
+ * Lends connections of this thread's database to another thread that cannot open its own. A lent connection is used by one thread
+ * at a time.
+ */
 import type { MessagePort } from 'node:worker_threads';
 import type { CommitNotice } from '../../src/engine/host.ts';
 import {
@@ -10,7 +13,7 @@ import {
 } from './sql-client.ts';
 import { nextTurn, TURN_ROWS } from '../event-loop/next-turn.ts';
 
-/** `n` is a connection of the borrower, `call` identifies the answer. */
+/** `n` identifies a connection of the borrower, `call` the request that an answer belongs to. */
 export type ToLender =
   | { readonly type: 'connect'; readonly n: number; readonly call: number }
   | {
@@ -20,12 +23,12 @@ export type ToLender =
       readonly statements: readonly Statement[];
     }
   | { readonly type: 'release'; readonly n: number }
-  /** Sent before the connection is released. */
+  /** Sent before the connection is released, so that the lender knows of the commit before it uses the connection again. */
   | { readonly type: 'committed'; readonly notice: CommitNotice };
 
 export interface FromLender {
   readonly call: number;
-  /** Of a result with many rows, sent before `results`, which lack them. */
+  /** Some rows of a large result, sent before `results`, which contains only the remaining rows. */
   readonly part?: { readonly at: number; readonly rows: SqlResult['rows'] };
   readonly results?: readonly SqlResult[];
   readonly failure?: Pick<SqlFailure, 'message' | 'code' | 'at'>;
@@ -35,7 +38,10 @@ export interface LentDatabaseOptions {
   readonly database: SqlDatabase;
   readonly port: MessagePort;
   readonly onCommitted: (notice: CommitNotice) => void;
-  /** What a connection was used for is unknown, for the borrower has ended. Called before somebody else gets it. */
+  /**
+   * Called with each connection that the borrower held when it ended, before anyone else gets it: its transaction state is
+   * unknown.
+   */
   readonly recover: (connection: SqlConnection) => Promise<void>;
 }
 
@@ -43,7 +49,7 @@ const TRIES = 3;
 
 export class LentDatabase {
   private readonly options: LentDatabaseOptions;
-  /** By their number, and what was last sent on each. */
+  /** Lent connections by their number, each with the last batch that was sent on it. */
   private readonly held = new Map<number, { connection: SqlConnection; last: Promise<unknown> }>();
   private hasEnded = false;
 
@@ -53,7 +59,7 @@ export class LentDatabase {
     options.port.unref();
   }
 
-  /** The borrower has ended. */
+  /** Call this when the borrower has ended: recovers and releases its connections. */
   async end(): Promise<void> {
     this.hasEnded = true;
     this.options.port.close();
@@ -64,7 +70,7 @@ export class LentDatabase {
     }
   }
 
-  /** A connection that was lost meanwhile cannot tell what the borrower did: another one can. */
+  /** Tries again on a new connection if this one was lost, because a lost connection cannot tell what the borrower committed. */
   private async recover(connection: SqlConnection, tried = 1): Promise<void> {
     const { database, recover } = this.options;
     try {
@@ -104,7 +110,10 @@ export class LentDatabase {
     if (!this.hasEnded) this.options.port.postMessage(answer);
   }
 
-  /** @returns what is left to be sent: a long message takes long to be made */
+  /**
+   * Sends large results in parts, one per turn of the event loop, because serializing a long message blocks it.
+   * @returns the rows that are still to be sent
+   */
   private async sendParts(
     call: number,
     results: readonly SqlResult[],
@@ -138,7 +147,7 @@ export class LentDatabase {
   }
 }
 
-/** Between threads a `Buffer` becomes plain bytes. */
+/** `postMessage` turns a `Buffer` into a plain `Uint8Array`, and `pg` needs a `Buffer`. */
 const withBuffers = ({ name, text, values }: Statement): Statement => ({
   name,
   text,

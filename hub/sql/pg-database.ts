@@ -1,4 +1,4 @@
-/** The PostgreSQL protocol by `pg`: to a server over a socket, to PGlite over a stream to its thread. */
+/** Speaks the PostgreSQL protocol through `pg`: to a server over a socket, to PGlite over a stream to its thread. */
 import type { Duplex } from 'node:stream';
 import {
   Client,
@@ -23,9 +23,12 @@ export interface PgDatabaseOptions {
   readonly pool: PoolConfig;
   readonly isExclusive: boolean;
   readonly canListen: boolean;
-  /** A server that is silent for so long counts as gone, even if its socket is open: the connection is closed as lost. */
+  /**
+   * Milliseconds to wait for an answer. A server that is silent for longer counts as gone, even if its socket is open, and the
+   * connection is closed as lost.
+   */
   readonly answerMs?: number;
-  /** What else must have ended before it counts as closed. */
+  /** Resolves when everything else that `close()` has to wait for has ended. */
   readonly ended?: () => Promise<unknown>;
 }
 
@@ -33,8 +36,8 @@ const NOT_SUPPORTED = '0A000';
 const OWN_PROCESS = 'SELECT pg_backend_pid()';
 
 /**
- * Each statement of the store follows a primary key. A planner without statistics of a table that was empty a moment ago would
- * scan it instead. Servers without these settings refuse them, and plan as they do.
+ * Each statement of the store is meant to use a primary key. Without these settings, a planner that has no statistics yet of a
+ * table that was empty a moment ago would scan it. Servers that do not know a setting refuse it, and then plan in their own way.
  */
 const SETTINGS = [
   'SET enable_seqscan = off',
@@ -43,7 +46,7 @@ const SETTINGS = [
   'SET enable_mergejoin = off',
   'SET plan_cache_mode = force_generic_plan',
   'SET jit = off',
-  // A back end whose client vanished in the middle of a write releases the sequencer.
+  // Ends the session of a client that vanished in the middle of a write, so that its lock on the sequencer row is released.
   "SET idle_in_transaction_session_timeout = '15s'",
 ];
 
@@ -55,20 +58,24 @@ export class PgDatabase implements SqlDatabase {
   private readonly options: PgDatabaseOptions;
   private readonly pool: Pool;
   private readonly isSetUp = new WeakSet<PoolClient>();
-  /** Those that a pooler may lend another server connection for each transaction: nothing of a session lasts. */
+  /**
+   * Connections through a pooler, which may use another server connection for each transaction: session state (settings, prepared
+   * statements) is lost.
+   */
   private readonly isPooled = new WeakSet<PoolClient>();
-  /** Nothing is asked of it any more. */
+  /** True after `close()` was called: no more requests are sent. */
   isClosed = false;
 
   constructor(options: PgDatabaseOptions) {
     this.options = options;
     this.isExclusive = options.isExclusive;
-    // In pipeline mode statements are sent without waiting for the answers of those before.
+    // In pipeline mode, `pg` sends statements without waiting for the results of earlier ones.
     const config: PoolConfig & { pipeline: boolean } = { ...options.pool, pipeline: true };
     this.pool = new Pool(config);
-    // An idle connection that breaks leaves the pool.
+    // The pool removes an idle connection that breaks, so its error needs no handling.
     this.pool.on('error', ignore);
-    // One in use fails the statement that runs on it. Set at once: a server may greet and end the session in one packet.
+    // A connection that breaks while in use fails its statement, so the event is ignored. The listener is attached at once
+    // because a server may greet and end the session in the same packet.
     this.pool.on('connect', (client) => {
       client.on('error', ignore);
       readInTurns(streamOf(client));
@@ -131,7 +138,8 @@ export class PgDatabase implements SqlDatabase {
           isListening = true;
         })
         .catch((reason: unknown) => {
-          // Without LISTEN, polling is enough. Whatever else it says may pass, such as too many connections.
+          // If LISTEN is unsupported, stop: the callers poll anyway. Other errors, such as too many connections, may pass, so it
+          // is retried.
           if (failureOf(reason, 0).isUnsupported) isStopped = true;
           void fresh.end().catch(() => undefined);
         });
@@ -186,7 +194,8 @@ export class PgDatabase implements SqlDatabase {
   ): Promise<readonly SqlResult[]> {
     this.roundTrips += 1;
     const stream = streamOf(client);
-    // `pg` writes each statement by itself: corked, all of them are one packet, and the server wakes up once.
+    // `pg` writes each statement separately. While the stream is corked they collect into one packet, and the server wakes up
+    // once.
     stream.cork();
     let settling: Promise<Settled[]>;
     try {
@@ -202,7 +211,10 @@ export class PgDatabase implements SqlDatabase {
     });
   }
 
-  /** One timer for a batch: `pg` has one per statement. */
+  /**
+   * Closes the connection if `result` takes longer than `answerMs`. One timer for the whole batch: `pg` would use one per
+   * statement.
+   */
   private async inTime<T>(client: PoolClient, result: Promise<T>): Promise<T> {
     const { answerMs } = this.options;
     if (answerMs === undefined) return result;
@@ -215,15 +227,15 @@ export class PgDatabase implements SqlDatabase {
   }
 }
 
-/** @throws SqlFailure behind a pooler, which would have another of its clients listen */
+/** @throws SqlFailure behind a pooler, where the LISTEN would take effect on a server connection that other clients use */
 async function listenOn(client: Client, channel: string): Promise<void> {
   if (await isBehindPooler(client)) throw new SqlFailure('behind a pooler', NOT_SUPPORTED);
   await client.query(`LISTEN ${channel}`);
 }
 
 /**
- * Whether the process that greeted is not the one that answers: PgBouncer and its like greet by themselves. Servers that know no
- * processes count as one.
+ * Detects a pooler such as PgBouncer, which greets clients itself: the process id of the greeting then differs from that of the
+ * backend that answers. A server that does not support process ids counts as direct.
  * @throws SqlFailure when the connection is lost
  */
 async function isBehindPooler(client: Client | PoolClient): Promise<boolean> {
@@ -241,7 +253,10 @@ async function isBehindPooler(client: Client | PoolClient): Promise<boolean> {
   }
 }
 
-/** Of a large result, Node would read megabytes in one turn, and `pg` parse them. */
+/**
+ * Limits how much is read in one turn of the event loop: Node would otherwise read megabytes of a large result at once, and `pg`
+ * parse them.
+ */
 function readInTurns(stream: Duplex): void {
   let bytes = 0;
   stream.on('data', (chunk: Buffer) => {
@@ -260,7 +275,10 @@ type Settled =
   | { readonly result: QueryArrayResult<(string | null)[]>; readonly reason?: undefined }
   | { readonly result?: undefined; readonly reason: unknown };
 
-/** Not by the promise of `pg`: V8 takes its callback for a long-lived one, and keeps the results (`short-lives.test.ts`). */
+/**
+ * Passes a callback instead of using the promise of `pg`: V8 treats the callback that `pg` would create for the promise as
+ * long-lived, and it keeps the result in memory until the next full garbage collection (`short-lives.test.ts`).
+ */
 const settle = (
   client: PoolClient,
   { name, text, values }: Statement,
@@ -281,12 +299,12 @@ const settle = (
 
 const ignore = (): void => undefined;
 
-/** Columns stay text, as the protocol has them. */
+/** Columns stay text, as the protocol sends them. */
 const AS_TEXT = { getTypeParser: () => (column: string) => column };
 
 function failureOf(reason: unknown, at: number): SqlFailure {
   if (reason instanceof SqlFailure) return reason;
-  // Errors of sockets have codes too, such as EPIPE.
+  // Only SQLSTATE codes count: errors of sockets have codes too, such as EPIPE.
   const state = reason instanceof DatabaseError ? reason.code : undefined;
   return new SqlFailure(messageOf(reason), state, at, { cause: reason });
 }

@@ -1,4 +1,4 @@
-/** PGlite: PostgreSQL in a thread of this process, so that its work never blocks the hub. */
+/** PGlite: PostgreSQL in a thread of this process, so that its work never blocks the hub's event loop. */
 import { Duplex } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { PgDatabase } from './pg-database.ts';
@@ -6,13 +6,13 @@ import { nextTurn, TURN_BYTES } from '../event-loop/next-turn.ts';
 
 const MEMORY = 'memory:';
 
-/** A folder of this name is given as `./memory`. */
+/** Whether `data` selects a database in memory. A folder with this name must be given as `./memory`. */
 export const isMemory = (data: string): boolean => data === 'memory' || data.startsWith(MEMORY);
 
 /**
- * @param data a folder, or `memory:`
- * @param start replaced by tests that end threads, or give them a database to begin with
- * @param onLost called when a database in memory has ended with its thread: a folder is opened again
+ * @param data a folder, `memory` or `memory:`
+ * @param start starts the thread; tests replace it to end threads, or to begin with a prepared database
+ * @param onLost called when the thread of a database in memory has ended and the data is lost; a folder is opened again instead
  */
 export function openPglite(
   data: string,
@@ -20,7 +20,7 @@ export function openPglite(
   onLost: () => void = () => undefined,
 ): PgDatabase {
   let opened = 0;
-  /** A folder is opened again once the thread before has ended. */
+  /** Settles when the previous thread has ended: only then may a new thread open the folder. */
   let before: Promise<unknown> = Promise.resolve();
   const noteEnd = (): void => {
     if (isMemory(data) && !database.isClosed) onLost();
@@ -28,7 +28,7 @@ export function openPglite(
   const database: PgDatabase = new PgDatabase({
     isExclusive: true,
     canListen: false,
-    // A thread that is told to end may still be writing to the folder.
+    // A thread that was told to close may still be writing to the folder.
     ended: () => before,
     pool: {
       max: 1,
@@ -55,7 +55,7 @@ export function openPglite(
 }
 
 export const startThread = (dataDir: string): Worker =>
-  // Written like this, bundlers and Node find the file beside this one.
+  // Bundlers and Node recognize this expression and find the file next to this one.
   new Worker(new URL('./pglite-thread.mjs', import.meta.url), { workerData: { dataDir } });
 
 type FromThread =
@@ -63,17 +63,17 @@ type FromThread =
   | { readonly type: 'closed' }
   | { readonly type: 'data'; readonly bytes: Uint8Array };
 
-/** `Terminate` of the protocol: closes the thread. */
+/** The `Terminate` message of the PostgreSQL protocol. Closes the thread. */
 const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
 
-/** In place of a socket of `pg`: the thread runs what is written, and its responses can be read. */
+/** Replaces the socket of `pg`: bytes that `pg` writes are executed by the thread, and its responses are read from this stream. */
 class ThreadStream extends Duplex {
   private readonly thread: Promise<Worker>;
   private worker: Worker | undefined = undefined;
-  /** Written, and not yet sent: what is written in one turn of the event loop is one message. */
+  /** Bytes written but not yet sent. All bytes written in one turn of the event loop become one message. */
   private outgoing: Buffer[] = [];
   private isWaiting = false;
-  /** Called after the last response. */
+  /** Closes the thread. Called when no response is pending. */
   private close: (() => void) | undefined = undefined;
 
   constructor(thread: Promise<Worker>) {
@@ -82,7 +82,7 @@ class ThreadStream extends Duplex {
     thread.catch(() => undefined);
   }
 
-  /** A socket connects to an address; this one waits for its thread. */
+  /** `pg` calls this to connect its socket to an address. Here it waits until the thread has started. */
   connect(): void {
     this.thread.then(
       (worker) => {
@@ -108,7 +108,7 @@ class ThreadStream extends Duplex {
     done();
   }
 
-  /** One message at a time: the next after the response. */
+  /** Sends one message at a time: the next one is sent after the response has arrived. */
   private send(): void {
     if (this.isWaiting) return;
     const bytes = Uint8Array.from(Buffer.concat(this.outgoing));
@@ -131,7 +131,7 @@ class ThreadStream extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    // No effect on a thread that has ended.
+    // Has no effect if the thread has already ended.
     void this.worker?.terminate();
     done(error);
   }
@@ -142,7 +142,7 @@ class ThreadStream extends Duplex {
     else void this.feed(Buffer.from(message.bytes.buffer));
   }
 
-  /** `pg` parses what is pushed at once. */
+  /** Pushes a response in pieces, one per turn of the event loop, because `pg` parses each pushed piece synchronously. */
   private async feed(response: Buffer): Promise<void> {
     for (let at = 0; at < response.length; at += TURN_BYTES) {
       if (at > 0) await nextTurn();

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The thread of PGlite: bytes of the PostgreSQL protocol in and out, one message after the other. JavaScript, because Node starts
- * it by its file: from source in tests, beside the bundle in the package.
+ * The thread of PGlite: receives and sends bytes of the PostgreSQL protocol, one message after the other. It is JavaScript
+ * because Node loads the file by its path: from source in tests, from beside the bundle in the package.
  */
 import { PGlite } from '@electric-sql/pglite';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -18,7 +18,7 @@ const database = new PGlite(workerData);
 try {
   await database.waitReady;
 } catch (cause) {
-  // Itself it says that it was aborted, or the number of an error of a file system.
+  // PGlite's own message says only that it was aborted, or gives the error number of a file system call.
   throw new Error(
     `PostgreSQL cannot open ${workerData.dataDir}: its files are damaged or of another version, or this user may not read and write all of them, or the disk is full`,
     { cause },
@@ -30,7 +30,7 @@ let last = Promise.resolve();
 /** @param {Uint8Array} bytes */
 async function run(bytes) {
   const response = await database.execProtocolRaw(bytes);
-  // A copy: the response may be in the memory of the database.
+  // Copied because the response may be a view of the memory of PGlite, which cannot be transferred.
   const copy = new Uint8Array(response);
   send({ type: 'data', bytes: copy, isLast: true }, [copy.buffer]);
 }

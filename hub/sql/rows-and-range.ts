@@ -1,6 +1,6 @@
 /**
- * Some rows and one range in one statement: a single statement is a snapshot, and needs no transaction around it. Most reads are
- * this: a page and the head.
+ * Reads rows by key and one range in a single statement. A single statement sees one snapshot, so it needs no transaction around
+ * it. Most reads have this form: a page together with the head row.
  */
 import type { Range } from '../../src/store/port.ts';
 import type { SqlResult, Statement } from './sql-client.ts';
@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export interface RangePart {
   readonly range: Range;
   readonly statement: Statement;
-  /** Whether it has a last column with the sum of bytes so far. */
+  /** Whether the statement has a last column `upto`: the sum of bytes up to and including the row. */
   readonly isBounded: boolean;
 }
 
@@ -41,7 +41,10 @@ export function joinStatements(rows: Statement, part: RangePart): Statement {
   return { name, text, values: [tenant ?? null, ...statement.values.slice(1), ...rest] };
 }
 
-/** Columns: the number of the row or null, those of the range, and those of a row that the range lacks. */
+/**
+ * Columns: the number of the wanted row (null for a row of the range), the columns of the range, then the row columns that the
+ * range lacks.
+ */
 function joinedText(rows: Statement, part: RangePart): string {
   const { text, values } = part.statement;
   const own = columnsOf(part);
@@ -57,7 +60,7 @@ function joinedText(rows: Statement, part: RangePart): string {
  UNION ALL SELECT NULL::integer, ${[...own, ...more.map(nothing)].join(', ')} FROM (${text}) AS found_range`;
 }
 
-/** The results of the two statements, had they been sent alone. */
+/** The results that the two statements would have had if they had been sent alone. */
 export function partResults(
   part: RangePart,
   { command, rows }: SqlResult,
@@ -85,7 +88,7 @@ const columnIndex = (own: readonly string[], column: string): number => {
   return 1 + own.length + more.indexOf(column);
 };
 
-/** Servers keep the order of a part of a union, but no document promises it. */
+/** Sorts the rows if they are out of order: servers keep the order inside a branch of UNION ALL in practice, but none documents it. */
 function inOrder(
   { by, reverse }: Range,
   rows: readonly SqlResult['rows'][number][],

@@ -1,6 +1,7 @@
 /**
- * A whole write as one statement, which is a transaction by itself: for a database with one connection, where nothing has to be
- * locked or read before. It compares the counts of changed rows itself, and divides by zero unless they are as expected.
+ * A whole write as one statement, which is a transaction by itself. For a database with a single connection, where nothing has to
+ * be locked or read first. The statement compares the counts of changed rows itself and divides by zero if they are wrong, so
+ * that nothing is stored.
  */
 import type { SqlValue, Statement } from './sql-client.ts';
 import {
@@ -12,15 +13,15 @@ import {
 } from './statements.ts';
 
 export interface SingleStatementWrite {
-  /** None of them may exist. */
+  /** Rows that must not exist yet. */
   readonly inserts: readonly PlacedRow[];
-  /** None of them has, or had, entries. */
+  /** Rows that have no index entries now and had none before. */
   readonly upserts: readonly PlacedRow[];
-  /** Of the inserted rows. */
+  /** Index entries of the inserted rows. */
   readonly entries: readonly EntryPlace[];
 }
 
-/** SQLSTATE of a division by zero. */
+/** The SQLSTATE of a division by zero. */
 export const COUNTS_DIFFER = '22012';
 
 export function singleStatementWrite(
@@ -43,7 +44,7 @@ export function singleStatementWrite(
 
 let wholeText: string | undefined;
 
-/** The statements as they are alone, with their parameters renumbered; the tenant is the first of each. */
+/** Joins the statements and renumbers their parameters. Parameter $1 of each is the tenant, so all of them share it. */
 function textOf(parts: readonly Statement[]): string {
   let last = 1;
   const changes = parts.map(({ text, values }, i) => {

@@ -1,4 +1,4 @@
-/** Statements that are sent together, and how many rows each must change. */
+/** A batch: statements that are sent together, with a check of how many rows each has changed. */
 import { assert } from '../../src/errors.ts';
 import type { SqlConnection, SqlResult, Statement } from './sql-client.ts';
 
@@ -10,7 +10,7 @@ export class Batch {
     this.statements = [...before];
   }
 
-  /** Returns the number of its result. */
+  /** @returns the number to pass to `result()` and `expect()` */
   add(statement: Statement): number {
     return this.statements.push(statement) - 1;
   }
@@ -20,7 +20,7 @@ export class Batch {
     this.results = await connection.run(this.statements);
   }
 
-  /** The name of a statement, such as one that failed. */
+  /** The name of a statement, for example of the one that failed. */
   nameAt(at: number): string | undefined {
     return this.statements[at]?.name;
   }
@@ -31,7 +31,7 @@ export class Batch {
     return found;
   }
 
-  /** A database that silently loses a statement must not commit the rest. */
+  /** Throws unless the statement changed `count` rows: if a database silently loses a statement, the rest must not be committed. */
   expect(number: number, count: number): void {
     const { count: actual } = this.result(number);
     assert(

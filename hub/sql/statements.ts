@@ -1,6 +1,7 @@
 /**
- * Every statement of the store, in the subset that PostgreSQL, CockroachDB, YugabyteDB and Citus share; docs/hub-sql.md says
- * why of each. All start with the tenant: a row is found on one shard, by a prefix of a primary key.
+ * All statements of the store, in the subset of SQL that PostgreSQL, CockroachDB, YugabyteDB and Citus share; docs/hub-sql.md
+ * gives the reasons for each. The tenant is the first parameter of each and the first column of every key, so a row is found on
+ * one shard, by a prefix of a primary key.
  */
 import { createHash } from 'node:crypto';
 import type { Key } from '../../src/codec/key.ts';
@@ -24,10 +25,10 @@ import {
 } from './sql-values.ts';
 import type { Row } from '../../src/store/port.ts';
 
-/** A B-tree of PostgreSQL holds no tuple above 2,704 bytes: the rest of a longer entry is stored beside the index. */
+/** A B-tree of PostgreSQL holds no tuple above 2,704 bytes, so the rest of a longer entry is stored in a column outside the index. */
 const INDEXED_ENTRY_BYTES = 2000;
 
-/** What is locked together: a write of documents does not wait for one of the query log. */
+/** Each lane has its own lock: a write of documents does not wait for a write of the query log. */
 export const LANES = { hot: 0, log: 1, files: 2 } as const;
 export type Lane = (typeof LANES)[keyof typeof LANES];
 
@@ -38,7 +39,7 @@ export function lanesOf(spaces: readonly Space[]): readonly Lane[] {
   return [...lanes].toSorted((a, b) => a - b);
 }
 
-/** These numbers are stored: they never change. */
+/** These numbers are stored in the database, so they must never change. */
 export const spaceNumber = (space: Space): number => SPACES.indexOf(space);
 
 export interface EntryPlace {
@@ -61,13 +62,13 @@ export const rollback = named('burrow_rollback', 'ROLLBACK');
 
 const lockText = `SELECT lane FROM burrow_sequencers
  WHERE tenant = $1 AND lane = ANY($2::smallint[]) ORDER BY lane FOR UPDATE`;
-/** The first statement of each write: later ones wait here, so commits are in the order of this lock. */
+/** The first statement of each write. Later writes wait here, so commits happen in the order in which they get this lock. */
 export const lock = (tenant: string, lanes: readonly Lane[]): Statement =>
   named('burrow_lock', lockText)([tenant, smallints(lanes)]);
 
 /**
- * LATERAL fixes the join order: each wanted key, then its one row. So a plan made while the tables were empty, when any order
- * looked as good, is still right when they are large.
+ * LATERAL fixes the join order: first each wanted key, then its row. So a plan that the server made while the tables were empty,
+ * when every join order cost the same, is still good when they are large.
  */
 const wantedRows = (columns: string): string => `SELECT wanted.n, ${columns}
  FROM unnest($2::smallint[], $3::bytea[], $4::integer[]) AS wanted(space, key, n)
@@ -79,18 +80,21 @@ const ROW_COLUMNS = 'r.kind, r.body, r.bytes, r.entries';
 export const rowsAt = (tenant: string, addresses: readonly RowAddress[]): Statement =>
   named('burrow_rows_at', wantedRows(ROW_COLUMNS))([tenant, ...placesOf(addresses)]);
 
-/** Known without reading the values. About what `rowBytes` counts. */
+/** The size of a row, computed without reading its values from disk. About the same as `rowBytes`. */
 const ROW_SIZE = `(coalesce(octet_length(body), 0) + coalesce(octet_length(bytes), 0)
  + coalesce(octet_length(entries), 0) + ${ROW_OVERHEAD_BYTES})`;
 
-/** The first rows of a statement, in order, up to so many bytes; the last column is the sum of bytes so far. */
+/**
+ * Limits a statement to its first rows, in order, up to a number of bytes. The added last column `upto` is the sum of bytes so
+ * far.
+ */
 const firstBytes = (text: string, order: string, size: string, parameter: string): string =>
   `SELECT * FROM (SELECT found.*, sum(${size}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS upto
  FROM (${text}) AS found) AS summed
  WHERE upto - ${size} < ${parameter} ORDER BY ${order}`;
 
 const firstRowsText = firstBytes(wantedRows(ROW_COLUMNS), 'n', ROW_SIZE, '$5');
-/** `rowsAt()` up to so many bytes, with their sum so far. */
+/** `rowsAt()` limited to a number of bytes, with the added column `upto`. */
 export const firstRowsAt = (
   tenant: string,
   addresses: readonly RowAddress[],
@@ -98,7 +102,7 @@ export const firstRowsAt = (
 ): Statement =>
   named('burrow_first_rows_at', firstRowsText)([tenant, ...placesOf(addresses), String(bytesMax)]);
 
-/** Which rows exist, and their entries. */
+/** Tells which rows exist, and returns their index entries. */
 export const entriesAt = (tenant: string, addresses: readonly RowAddress[]): Statement =>
   named('burrow_entries_at', wantedRows('r.entries'))([tenant, ...placesOf(addresses)]);
 
@@ -108,7 +112,7 @@ const placesOf = (addresses: readonly RowAddress[]): SqlValue[] => [
   integers(addresses.map((_, n) => n)),
 ];
 
-/** A range up to so many bytes; one more column is their sum so far. */
+/** A range statement limited to a number of bytes, with the added column `upto`: the sum of bytes so far. */
 export function firstOfRange(
   { name, text, values }: Statement,
   { by, reverse, rows }: Range,
@@ -135,7 +139,10 @@ export function rangeOfKeys(tenant: string, range: Range): Statement {
   )([tenant, spaceNumber(space), keyBytes(lower), keyBytes(upper), String(limit)]);
 }
 
-/** Columns: entry, tail, key; then those of the row. Exact unless an entry or a bound is longer than the index holds. */
+/**
+ * Columns: entry, tail, key; then those of the row, if requested. Only exact if no entry and no bound is longer than
+ * `INDEXED_ENTRY_BYTES`.
+ */
 export function rangeOfEntries(tenant: string, range: Range): Statement {
   const { space, lower, upper, reverse, limit, rows } = range;
   const direction = reverse ? 'DESC' : 'ASC';
@@ -154,7 +161,7 @@ const ENTRY_ROWS = ` CROSS JOIN LATERAL (SELECT ${ROW_COLUMNS} FROM burrow_rows 
 
 export const isLongEntry = (entry: Key): boolean => entry.length > INDEXED_ENTRY_BYTES;
 
-/** The same for entries of any length: sorts those with the same first bytes. */
+/** Like `rangeOfEntries()`, but exact for entries of any length: entries whose first bytes are equal are sorted by their tails. */
 export function rangeOfLongEntries(tenant: string, range: Range): Statement {
   const { space, lower, upper, reverse, limit, rows } = range;
   const direction = reverse ? 'DESC' : 'ASC';
@@ -188,7 +195,7 @@ export interface PlacedRow {
   readonly row: Row;
 }
 
-/** Fails if a row exists. */
+/** Fails if one of the rows exists. */
 export const insertRows = (tenant: string, puts: readonly PlacedRow[]): Statement =>
   named(INSERT_NEW_ROWS, insertText)(rowValues(tenant, puts));
 export const upsertRows = (tenant: string, puts: readonly PlacedRow[]): Statement =>
@@ -208,7 +215,7 @@ function rowValues(tenant: string, puts: readonly PlacedRow[]): SqlValue[] {
 }
 
 const deleteText = `DELETE FROM burrow_rows WHERE tenant = $1 AND space = $2 AND key = $3`;
-/** Row by row, all in one round trip: such a plan cannot go wrong. */
+/** Deletes one row per statement, with all statements in one round trip: a statement with a single key has only one sensible plan. */
 export const deleteRow = (tenant: string, { space, key }: RowAddress): Statement =>
   named('burrow_delete_row', deleteText)([tenant, spaceNumber(space), keyBytes(key)]);
 
@@ -232,7 +239,7 @@ export const insertEntries = (tenant: string, places: readonly EntryPlace[]): St
 
 const deleteEntryText = `DELETE FROM burrow_entries
  WHERE tenant = $1 AND space = $2 AND entry = $3 AND tail_hash = $4 AND key = $5`;
-/** Entry by entry, for the same reason. */
+/** Deletes one entry per statement, for the same reason as `deleteRow()`. */
 export const deleteEntry = (tenant: string, { space, entry, key }: EntryPlace): Statement => {
   const [head, tail] = headAndTail(entry);
   const values = [tenant, spaceNumber(space), head, tailHash(tail), keyBytes(key)];
@@ -245,7 +252,7 @@ const tailHash = (tail: Buffer): Buffer =>
 const markText = `INSERT INTO burrow_commits (tenant, lane, writer, n)
  SELECT $1::text, a.lane, $3::text, $4::bigint FROM unnest($2::smallint[]) AS a(lane)
  ON CONFLICT (tenant, lane, writer) DO UPDATE SET n = excluded.n, at = now()`;
-/** Numbers the commit within its transaction, so that a later read can tell whether it was made. */
+/** Stores the number of the commit inside its transaction, so that a later read can tell whether the commit happened. */
 export const markCommit = (
   tenant: string,
   lanes: readonly Lane[],
@@ -259,7 +266,7 @@ export const lastMark = (tenant: string, lane: Lane, writer: string): Statement 
 
 const forgetText = `DELETE FROM burrow_commits WHERE tenant = $1
  AND (writer = $2 OR at < now() - INTERVAL '30 days')`;
-/** Marks of a store that closes, and of those that ended without closing. */
+/** Deletes the marks of a store that closes, and old marks of stores that ended without closing. */
 export const forgetMarks = (tenant: string, writer: string): Statement =>
   named('burrow_forget', forgetText)([tenant, writer]);
 
