@@ -1,4 +1,4 @@
-/** What a query has read, in few facts: some keys and ranges that contain it all. */
+/** Summarizes what a query has read in a limited number of key ranges that contain all of it. */
 import { keyAfter, type Key } from '../../src/codec/key.ts';
 import type { ReadSet } from '../../src/engine/host.ts';
 import type { Range } from '../../src/store/port.ts';
@@ -9,10 +9,13 @@ interface Span extends By {
   upper: Key;
 }
 
-/** The database and the collection, or the index, of a key. */
+/** Length of the part of a key that identifies the database and the collection or index. */
 const PREFIX_CHARS = 8;
 
-/** @param max facts; with more, a commit beside them may count as one that touches them */
+/**
+ * @param max the maximum number of rows and ranges. When they are merged, a commit of unrelated rows may count as affecting the
+ * query.
+ */
 export function boundedReads({ rows, ranges }: ReadSet, max: number): ReadSet {
   if (rows.length + ranges.length <= max) return { rows, ranges };
   const narrow = spansOf({ rows, ranges }, PREFIX_CHARS);

@@ -1,4 +1,7 @@
-/** Writes of devices that ended the thread which executed them, by their hash, and how often. In memory: a restart gives new tries. */
+/**
+ * Counts how often a write of a device has ended the thread that executed it, by the hash of the write. Kept in memory only:
+ * after a restart, each write may be tried again.
+ */
 import { remember } from '../../src/values/remember.ts';
 
 const TRIES = 2;
@@ -11,7 +14,7 @@ export class LostWrites {
     remember(this.counts, hash, (this.counts.get(hash) ?? 0) + 1, REMEMBERED_MAX);
   }
 
-  /** They have had all their tries. */
+  /** Hashes of writes that have used up their tries. */
   get fatal(): readonly string[] {
     return [...this.counts].filter(([, count]) => count >= TRIES).map(([hash]) => hash);
   }

@@ -1,4 +1,4 @@
-/** Between the thread that answers and a thread that executes long queries, which has one of them at a time. */
+/** Messages between the main thread and a thread for long queries. Each such thread has one query at a time. */
 import type { CommitNotice, QueryAnswer, QueryRequest } from '../../src/engine/host.ts';
 import type { RefusalCode } from '../../src/errors.ts';
 import type { AnswerOf } from '../../src/sync/protocol/messages.ts';
@@ -9,31 +9,31 @@ import type { SyncRefusal } from '../../src/sync/protocol/refusals.ts';
 export type Pushed = AnswerOf<'push'> | SyncRefusal;
 export type LongQuery = Omit<QueryRequest, 'isAbandoned'>;
 
-/** A push of a device: the message, or its text when that came in parts. */
+/** A push of a device: the parsed message, or its text if it arrived in parts. */
 export interface LongPush {
   readonly secret: string;
   readonly message?: unknown;
   readonly parts?: TextParts;
 }
 
-/** A pull or a check of a device. */
+/** A pull or check of a device. */
 export interface LongRead {
   readonly name: 'pull' | 'check';
   readonly secret: string;
   readonly message: unknown;
 }
-/** JSON of the answer, or why there is none. `read`: of a pull, what the hub that answers is to know of it. */
+/** The answer as JSON, or the reason for its refusal. `read`: what a pull has read, for the main thread. */
 export type ReadAnswer =
   | { readonly json: Uint8Array; readonly read: PullRead | undefined }
   | SyncRefusal;
 
 export type ToEvaluator =
-  /** `fatal`: hashes of writes that are refused, because they ended their thread again. */
+  /** `fatal`: hashes of writes to refuse, because they have ended their threads too often. */
   | { readonly type: 'push'; readonly push: LongPush; readonly fatal?: readonly string[] }
   | { readonly type: 'query'; readonly request: LongQuery }
   | { readonly type: 'read'; readonly read: LongRead }
   | { readonly type: 'commit'; readonly notice: CommitNotice }
-  /** Is it stuck? */
+  /** Asks whether the thread still responds. It answers with `alive`. */
   | { readonly type: 'look' }
   | { readonly type: 'close' };
 

@@ -1,9 +1,9 @@
-/** What a thread tells of the query that it executes, in memory that is there after its end. */
+/** Facts that a thread records about the query it executes, in shared memory that outlives the thread. */
 const BYTES = 8 + 128;
 
 export class QueryMarks {
   readonly buffer: SharedArrayBuffer;
-  /** 1 once it may have written; the length of the hash. */
+  /** [0]: 1 as soon as the query may have written something. [1]: the length of the hash. */
   private readonly numbers: Int32Array;
   private readonly text: Uint8Array;
 
@@ -26,7 +26,7 @@ export class QueryMarks {
     return Atomics.load(this.numbers, 0) === 1;
   }
 
-  /** @param hash of the write of a device that is about to be executed */
+  /** @param hash the hash of the device's write that is about to be executed */
   recordExecution(hash: string): void {
     const { written } = new TextEncoder().encodeInto(hash, this.text);
     Atomics.store(this.numbers, 1, written);
@@ -34,7 +34,7 @@ export class QueryMarks {
 
   get executing(): string | undefined {
     const length = Atomics.load(this.numbers, 1);
-    // Not decoded where it is: shared memory cannot be.
+    // Copied first: TextDecoder does not accept shared memory.
     return length === 0 ? undefined : new TextDecoder().decode(this.text.slice(0, length));
   }
 }

@@ -1,4 +1,4 @@
-/** How long this thread has lately evaluated for each credential: over some seconds, the last one counting most. */
+/** How much time this thread has recently spent evaluating queries of each credential. Older time counts less. */
 import { remember } from '../../src/values/remember.ts';
 
 interface Recent {
@@ -6,7 +6,7 @@ interface Recent {
   atMs: number;
 }
 
-/** After it, what was counts for a third. */
+/** After this many ms, earlier time counts for about a third (1/e). */
 const FADES_MS = 1000;
 const NAMES_MAX = 10_000;
 
@@ -14,7 +14,7 @@ export class RecentTime {
   private readonly nowMs: () => number;
   private readonly byName = new Map<string, Recent>();
   private last = { name: '', atMs: -Infinity };
-  /** The last one that was another. */
+  /** The last use by a credential other than the one in `last`. */
   private before = this.last;
 
   constructor(nowMs: () => number = () => performance.now()) {
@@ -35,13 +35,13 @@ export class RecentTime {
     }
   }
 
-  /** ms of the last second, about. */
+  /** Roughly the ms spent in the last second. */
   of(name: string): number {
     const recent = this.byName.get(name);
     return recent ? faded(recent, this.nowMs()) : 0;
   }
 
-  /** Nobody else was served lately. */
+  /** Whether no other credential was served recently. */
   isAlone(name: string): boolean {
     const other = this.last.name === name ? this.before : this.last;
     return this.nowMs() - other.atMs > FADES_MS;

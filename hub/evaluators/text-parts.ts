@@ -1,19 +1,19 @@
-/** Text that came as UTF-8 in parts. A long one is joined and decoded by the thread that executes it, not by the one that answers all. */
+/** Text that arrived as UTF-8 in parts. A long text is joined and decoded by the thread that executes it, to spare the main thread. */
 import { isUtf8 } from 'node:buffer';
 import { LIMITS } from '../../src/limits.ts';
 
 export type TextParts = readonly Uint8Array<ArrayBuffer>[];
 
-/** In place of bytes that are not UTF-8: no JSON parser accepts it. */
+/** Returned instead of bytes that are not valid UTF-8, because every JSON parser rejects it. */
 const NOT_TEXT = '\uFFFD';
 
-/** Undefined: there are none. */
+/** @returns undefined if there are no parts */
 export function textOf(parts: TextParts): string | undefined {
   const bytes = joined(parts);
   return bytes && (isUtf8(bytes) ? bytes.toString() : NOT_TEXT);
 }
 
-/** Undefined: there are none. */
+/** @returns undefined if there are no parts */
 export function joined(parts: TextParts): Buffer | undefined {
   const [first] = parts;
   if (first === undefined || parts.length > 1) return first && Buffer.concat(parts);
@@ -23,7 +23,7 @@ export function joined(parts: TextParts): Buffer | undefined {
 export const isLong = (parts: TextParts): boolean =>
   parts.reduce((sum, { byteLength }) => sum + byteLength, 0) > LIMITS.sliceChars;
 
-/** As bytes that nothing else uses, so that their memory can be given to a thread in place of a copy. */
+/** Returns the bytes in a buffer that contains nothing else, so that the buffer can be transferred to a thread without copying. */
 export const ownBytes = (part: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
   part.byteLength === part.buffer.byteLength ? part : new Uint8Array(part);
 
@@ -33,11 +33,11 @@ const BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
 
-/** About how many values there are in JSON text: brackets, braces and commas outside of strings. */
+/** Estimates the number of values in JSON text: counts brackets, braces and commas outside of strings. */
 export function valuesIn(parts: TextParts): number {
   let values = 0;
   let isInText = false;
-  /** The first byte of the next part is escaped by the last of this one. */
+  /** 1 if the first byte of the next part is escaped by the last byte of this part. */
   let skipped = 0;
   for (const part of parts) {
     let at = skipped;

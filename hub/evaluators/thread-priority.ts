@@ -3,12 +3,15 @@ import { platform } from 'node:process';
 
 const { PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority;
 
-/** Where cores are few, the thread that answers goes first. Elsewhere than on Linux it would be the priority of the whole process. */
+/**
+ * Lowers the priority of this thread, so that the main thread goes first when there are few cores. Does nothing except on Linux,
+ * because elsewhere it would change the priority of the whole process.
+ */
 export function lowerThreadPriority(): void {
   if (platform !== 'linux') return;
   try {
     setPriority(0, Math.min(PRIORITY_LOW, getPriority(0) + PRIORITY_BELOW_NORMAL));
   } catch {
-    // Not allowed here: its queries take cores from others.
+    // Not permitted: long queries then compete with the main thread for cores.
   }
 }

@@ -1,8 +1,11 @@
-/** What waits, in the order in which its callers take turns: databases, and in each its credentials. A flood of one keeps no other waiting. */
+/**
+ * A waiting list whose callers take turns: first the databases, then the credentials within each. A flood from one caller does
+ * not delay the others.
+ */
 import type { InLine, Line, WaitingList } from '../../src/engine/host.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** What the hub does itself. */
+/** The line for work of the hub itself. */
 const OWN: Line = { name: '', group: '' };
 
 export class FairList<T extends InLine> implements WaitingList<T> {

@@ -1,8 +1,9 @@
 import { remember } from '../../src/values/remember.ts';
 
 /**
- * One line for each name, and names belong to groups: the next is of the group that has waited longest since its last turn, and in it of
- * the line that has. Who has not come for a while is before those that come all the time.
+ * A queue in which callers take turns. Each name has a line (FIFO), and each line belongs to a group. The next item comes from
+ * the group that has waited longest since its last turn, and in this group from the line that has waited longest. So a caller
+ * that has been idle is served before callers that send all the time.
  */
 export class FairQueue<T> {
   private readonly lines = new Map<string, Line<T>>();
@@ -10,22 +11,25 @@ export class FairQueue<T> {
   private readonly pastLines: LastTurns = new Map();
   private readonly pastGroups: LastTurns = new Map();
   private turns = 0;
-  /** Waiting in all lines. */
+  /** The number of items that wait in all lines. */
   size = 0;
 
-  /** @param group of the name, as of when its line began; one of its own if not given */
+  /** @param group the group of the name; only used when the line of the name is created. A group of its own if not given. */
   add(name: string, item: T, group = name): void {
     this.lineOf(name, group).waiting.push(item);
     this.size += 1;
   }
 
-  /** As the first of its line. */
+  /** Adds the item at the front of its line. */
   addFirst(name: string, item: T, group = name): void {
     this.lineOf(name, group).waiting.unshift(item);
     this.size += 1;
   }
 
-  /** What is taken runs until `end`. @param runningMax of one name */
+  /**
+   * Takes the next item. It counts as running until `end()` is called.
+   * @param runningMax how many items of one name may run at once
+   */
   take(runningMax: number): T | undefined {
     let next: Line<T> | undefined;
     for (const line of this.lines.values()) {
@@ -40,7 +44,7 @@ export class FairQueue<T> {
     return item;
   }
 
-  /** What was taken waits again, as the first of its line. */
+  /** Returns a taken item to the front of its line. */
   putBack(name: string, item: T): void {
     const line = this.lines.get(name);
     if (!line) return;
@@ -56,7 +60,7 @@ export class FairQueue<T> {
     this.dropIfEmpty(name, line);
   }
 
-  /** @returns whether it was waiting */
+  /** @returns whether the item was waiting */
   remove(name: string, item: T): boolean {
     const line = this.lines.get(name);
     const at = line?.waiting.indexOf(item) ?? -1;
@@ -68,8 +72,10 @@ export class FairQueue<T> {
   }
 
   /**
-   * Where no more may wait: the last of those of whom most wait makes room, so that nobody keeps the others out.
-   * @returns undefined if the newcomer is one of them
+   * Makes room when the queue is full, so that no caller can keep the others out: removes the last item of the longest line in
+   * the group with the most waiting items.
+   * @returns the removed item; undefined if the newcomer's own group or line is about as long, so that the newcomer must be
+   * refused
    */
   displace(name: string, groupName = name): T | undefined {
     const group = most(this.groups.values(), waitingOfGroup);
@@ -87,26 +93,29 @@ export class FairQueue<T> {
     return last;
   }
 
-  /** A turn that was not taken from here. */
+  /** Records a turn of an item that ran without waiting in this queue. */
   recordTurn(name: string, group = name): void {
     const turn = (this.turns += 1);
     recordLast(turn, name, this.lines, this.pastLines);
     recordLast(turn, group, this.groups, this.pastGroups);
   }
 
-  /** Nothing of it waits, and all groups that wait had their last turns after it. */
+  /** Whether an item of this group may overtake: none of its items waits, and all waiting groups had their last turns after it. */
   isNextGroup(name: string): boolean {
     return !this.groups.has(name) && isBeforeAll(this.pastGroups.get(name), this.groups.values());
   }
 
-  /** Nothing of its line waits; others of its group do, and had their last turns after it. A line that is not known is behind them. */
+  /**
+   * Whether an item of this line may overtake in its group: its line is empty, while other lines of the group wait and had their
+   * last turns after it. False for a line whose last turn is unknown.
+   */
   isNextInGroup(name: string, groupName: string): boolean {
     const group = this.groups.get(groupName);
     if (!group || this.lines.has(name)) return false;
     return isBeforeAll(this.pastLines.get(name) ?? Infinity, group.lines);
   }
 
-  /** Waiting and running. */
+  /** The number of items of this name that wait or run. */
   countOf(name: string): number {
     const line = this.lines.get(name);
     return line ? line.waiting.length + line.running : 0;
@@ -124,7 +133,7 @@ export class FairQueue<T> {
     return this.lines.get(name) ?? this.addLine(name, group);
   }
 
-  /** Whose last turn is not known begins behind those that wait already, before those that have just had a turn. */
+  /** A name whose last turn is unknown is placed behind the lines that already wait, but before a line that has just had a turn. */
   private addLine(name: string, groupName: string): Line<T> {
     const unknown = this.turns - 0.5;
     const group = this.groups.get(groupName) ?? this.addGroup(groupName, unknown);
@@ -170,7 +179,7 @@ interface Line<T> extends TakesTurns {
   running: number;
 }
 
-/** The last turns of those of which nothing waits, of the latest of them. */
+/** Last turns of names and groups that have nothing waiting or running; only the most recent `NAMES_REMEMBERED` are kept. */
 type LastTurns = Map<string, number>;
 
 const NAMES_REMEMBERED = 1000;
@@ -183,7 +192,7 @@ function waitingOfGroup<T>(group: Group<T> | undefined): number {
   return count;
 }
 
-/** Undefined: there is none. */
+/** @returns the element with the highest count; undefined if there are no elements */
 function most<X>(all: Iterable<X>, countOf: (each: X) => number): X | undefined {
   let found: X | undefined;
   for (const each of all) if (!found || countOf(each) > countOf(found)) found = each;

@@ -1,6 +1,6 @@
 import { inTime } from './in-time.ts';
 
-/** Work that the server waits for when it stops. */
+/** Tasks in progress that the server waits for when it stops. */
 export class InFlight {
   private readonly tasks = new Set<Promise<void>>();
 
@@ -13,7 +13,7 @@ export class InFlight {
     }
   }
 
-  /** Resolves when nothing is in flight, or after so many ms. */
+  /** Resolves when no task is in progress, at the latest after `ms`. */
   async ended(ms: number): Promise<void> {
     const allEnded = async (): Promise<void> => {
       while (this.tasks.size > 0) await Promise.allSettled(this.tasks);

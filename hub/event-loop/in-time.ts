@@ -1,4 +1,4 @@
-/** @returns false: it has not ended after so many ms, and goes on */
+/** @returns false if the work has not ended after `ms`; the work then continues */
 export async function inTime(work: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {

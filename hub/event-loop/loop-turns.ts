@@ -1,8 +1,9 @@
 /**
- * In one turn of the event loop, queries are begun for a short time only, and likewise requests: the others wait for the next, so that
- * whatever else there is has its turn too. Among those that wait, the databases take turns and in each its credentials, or the addresses.
- * While some wait, a database that had its last turn before theirs need not, nor a credential that had it before the others of its
- * database: whatever comes so has a share of its own in each turn.
+ * Limits for how long queries, or requests, are begun in one turn of the event loop. The others wait for the next turn, so that
+ * all other work of the process has its turn too. Among those that wait, databases take turns, and credentials within each
+ * database (or addresses, for requests).
+ * Some need not wait even while others do: a database whose last turn was before those of all waiting databases, and a credential
+ * whose last turn was before those of the other credentials of its database. Each turn has separate shares for these.
  */
 import type { Line } from '../../src/engine/host.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -13,16 +14,16 @@ interface Waiting {
   readonly isGone: () => boolean;
 }
 
-/** What may be begun of a share in one turn. */
+/** What may be begun from one share in one turn. */
 export interface ShareLimits {
-  /** The last one begun may take longer (`EvaluatorPool.turnMs`). */
+  /** The last query begun may take longer than this (`EvaluatorPool.turnMs`). */
   readonly ms: number;
   readonly count: number;
 }
 
 export interface TurnLimits {
   readonly alone: ShareLimits;
-  /** While there are others. Short turns are more turns: who is alone need not pay for them. */
+  /** The limits while several callers are active. Short turns mean more turns, a cost that a single caller need not pay. */
   readonly besideOthers: ShareLimits;
 }
 
@@ -30,9 +31,9 @@ const OF_QUERIES: TurnLimits = {
   alone: { ms: 10, count: Infinity },
   besideOthers: { ms: 3, count: Infinity },
 };
-/** So few, because a database has as many credentials as it likes. */
+/** Small, because a database can have any number of credentials. */
 const NEW_LINES_MAX = 2;
-/** For so long after it came last, a name is there. */
+/** A caller counts as active for this long after its last query. */
 const THERE_MS = 1000;
 
 export class LoopTurns {
@@ -41,12 +42,15 @@ export class LoopTurns {
   private readonly ofWaiting: Share;
   private readonly ofNewGroups: Share;
   private readonly ofNewLines: Share;
-  /** Begun in this turn of the event loop and noted after it: what comes with them is new as well. */
+  /**
+   * Lines that began as newcomers in this turn. Their turns are recorded after it, so that more of their queries in the same turn
+   * are newcomers too.
+   */
   private readonly begunNew: Line[] = [];
   private lastName: string | undefined = undefined;
   private isAloneFromMs = -Infinity;
 
-  /** @param clock ms */
+  /** @param clock current time in ms */
   constructor(limits = OF_QUERIES, clock: () => number = () => performance.now()) {
     this.clock = clock;
     const limitsAt = (nowMs: number): ShareLimits =>
@@ -57,10 +61,12 @@ export class LoopTurns {
   }
 
   /**
-   * Undefined: it may begin now.
-   * @param name of the credential, or of the address
-   * @param group of such, that have one share together
-   * @param isGone nobody wants it any more: it is begun beside the next, for nothing
+   * Asks to begin in this turn of the event loop.
+   * @param name the credential, or the address
+   * @param group the database, or other group of names; groups take turns
+   * @param isGone whether nobody waits for the result any more; such an entry is admitted together with the next one, because it
+   * costs nothing
+   * @returns undefined if the caller may begin now; otherwise a promise that resolves when it may
    */
   enter(name: string, group = name, isGone = never): Promise<void> | undefined {
     if (name !== this.lastName) this.recordChange(name);
@@ -71,7 +77,7 @@ export class LoopTurns {
     });
   }
 
-  /** Calls `begin` when it may begin: now, or in a later turn; never, if nobody wants it any more by then. */
+  /** Calls `begin` now or in a later turn of the event loop, or never if `isGone()` is true by then. */
   begin(name: string, begin: () => void, isGone: () => boolean): void {
     const beginUnlessGone = (): void => {
       if (!isGone()) begin();
@@ -104,7 +110,7 @@ export class LoopTurns {
     return waiting.isNextInGroup(name, group) ? this.ofNewLines : undefined;
   }
 
-  /** What is admitted begins before the next of these is called. */
+  /** Admits one waiting caller per call. What it begins runs before the next `setImmediate` callback. */
   private readonly admitOne = (): void => {
     for (const { name, group } of this.begunNew.splice(0)) this.waiting.recordTurn(name, group);
     if (this.waiting.isEmpty) return;
@@ -122,7 +128,7 @@ export class LoopTurns {
 
 const never = (): boolean => false;
 
-/** Of a turn of the event loop: from its first use on, until it is spent. */
+/** A limited share of one turn of the event loop: lasts from its first use in the turn until its time or count is spent. */
 class Share {
   private readonly limitsAt: (nowMs: number) => ShareLimits;
   private readonly clock: () => number;

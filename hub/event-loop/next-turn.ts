@@ -1,12 +1,12 @@
-/** What a database sends, and what a client is sent, goes on in several turns of the event loop when it is large: others are answered between them. */
+/** Splits large results and responses over several turns of the event loop, so that other callers are served in between. */
 
-/** A piece has so many: 3 ms or less. */
+/** Size of one piece: it takes 3 ms or less. */
 export const TURN_BYTES = 256 * 1024;
 export const TURN_ROWS = 1000;
 
 const waiting: (() => void)[] = [];
 
-/** A turn of its own: of several that wait, one goes on in each turn of the event loop. */
+/** Resolves in a later turn of the event loop. Of several callers that wait, only one continues in each turn. */
 export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     waiting.push(resolve);

@@ -1,6 +1,9 @@
-/** Whom limits held back most. Bounded, whoever asks under however many names: Space-Saving, after Metwally, Agrawal and El Abbadi (2005). */
+/**
+ * Counts which callers were refused or delayed most by limits. Memory stays bounded for any number of callers: the Space-Saving
+ * algorithm of Metwally, Agrawal and El Abbadi (2005).
+ */
 
-/** A limit of the hub; see `HubSettings`, and `FairQueue` for turns. */
+/** A limit of the hub: see `HubSettings`, and `FairQueue` for turns. */
 export type Limit =
   | 'address rate'
   | 'token rate'
@@ -8,14 +11,14 @@ export type Limit =
   | 'streams'
   | 'answers'
   | 'memory'
-  /** It was not refused, but waited for its turn to be evaluated. */
+  /** The request was not refused, but waited for its turn to be evaluated. */
   | 'turn';
 
 export interface HeldBackCount {
   readonly limit: Limit;
   /** An address, `token 123`, `key 123`, or `database a/b`. */
   readonly who: string;
-  /** Of requests and streams; at most too large by those of a name that this one replaced. */
+  /** Number of requests and streams. Too high by at most the count of the name that this one replaced. */
   readonly count: number;
 }
 
@@ -32,7 +35,7 @@ export class HeldBack {
     this.counts.set(name, { limit, who, count: ((known ?? least)?.count ?? 0) + 1 });
   }
 
-  /** Largest first. */
+  /** The callers with the highest counts, highest first. */
   most(count: number): readonly HeldBackCount[] {
     return [...this.counts.values()].toSorted((a, b) => b.count - a.count).slice(0, count);
   }

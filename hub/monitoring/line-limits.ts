@@ -1,7 +1,7 @@
-/** Bounds the lines about what was refused and what failed: a flood of them would fill the disk. */
+/** Limits the number of log lines about refusals and failures: a flood of them would fill the disk. */
 
 const WINDOW_MS = 60_000;
-/** Of one kind, in so much time; of those, so many about one address, so that others are seen beside it. */
+/** Lines of one kind per window. At most 20 of them may be about the same address, so that other addresses are seen too. */
 const LINES_MAX = 100;
 const LINES_OF_ADDRESS_MAX = 20;
 
@@ -11,12 +11,12 @@ export class LineLimits {
   private leftOut = 0;
   private timer: NodeJS.Timeout | undefined = undefined;
 
-  /** @param tell says how many lines were left out, at the end of a time in which some were */
+  /** @param tell called with the number of dropped lines at the end of each window in which lines were dropped */
   constructor(tell: (leftOut: number) => void) {
     this.tell = tell;
   }
 
-  /** Whether a line may be written; if not, it is counted. @param kind one of few */
+  /** Returns whether a line may be written; if not, the line is counted as dropped. @param kind must have few distinct values */
   takes(kind: string, address: string | undefined): boolean {
     this.timer ??= setTimeout(() => this.end(), WINDOW_MS).unref();
     const ofAddress = address === undefined ? undefined : `${kind} ${address}`;

@@ -1,4 +1,4 @@
-/** Structured logs. Contents of requests are never logged: neither headers, nor bodies, nor query strings. */
+/** Structured logs. Contents of requests (headers, bodies, query strings) are never logged. */
 import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 import { hideSecretTexts } from '../../src/engine/access.ts';
 import type { LogLevel } from '../settings/settings-table.ts';
@@ -6,7 +6,10 @@ import { LineLimits } from './line-limits.ts';
 
 export type { Logger } from 'pino';
 
-/** One JSON object per line: text of callers is escaped, so it can neither end a line nor send control codes to a terminal. */
+/**
+ * Writes one JSON object per line. Text from callers is escaped, so it can neither end a line nor send control codes to a
+ * terminal.
+ */
 export function createLogger(level: LogLevel, destination: DestinationStream = linesTo(2)): Logger {
   let limits: LineLimits | undefined;
   const logger: Logger = pino(
@@ -20,7 +23,7 @@ export function createLogger(level: LogLevel, destination: DestinationStream = l
     },
     destination,
   );
-  // Who wants a line for each request gets those of refused ones, too.
+  // No limits at level debug: an operator who wants a line for each request also wants one for each refused request.
   if (!logger.isLevelEnabled('debug'))
     limits = new LineLimits((leftOut) => logger.warn({ leftOut }, 'lines were left out'));
   return logger;
@@ -28,7 +31,7 @@ export function createLogger(level: LogLevel, destination: DestinationStream = l
 
 type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
 
-/** As pino numbers it. */
+/** pino's number for this level. */
 const WARN = 40;
 
 const boundedBy = (limitsOf: () => LineLimits | undefined): LogMethod =>
@@ -37,7 +40,7 @@ const boundedBy = (limitsOf: () => LineLimits | undefined): LogMethod =>
     if (!limits || limits.takes(...kindOf(given))) write.apply(this, given);
   };
 
-/** Lines of one kind have the same text, and the same status. */
+/** Lines with the same text and status are of one kind. */
 function kindOf(given: readonly unknown[]): Parameters<LineLimits['takes']> {
   const [first] = given;
   const { status, address }: About = typeof first === 'object' && first !== null ? first : {};
@@ -49,7 +52,7 @@ interface About {
   readonly address?: string;
 }
 
-/** A second guard: no code logs these. */
+/** A second safeguard: no code logs these on purpose. */
 const REDACTED = [
   'secret',
   'password',
@@ -59,7 +62,7 @@ const REDACTED = [
   '*.authorization',
 ];
 
-/** Messages of errors may quote queries. */
+/** Hides secrets: messages of errors may quote queries. */
 function errorOf(reason: unknown): object {
   if (!(reason instanceof Error)) return { message: hideSecretTexts(String(reason)) };
   const { name, message, stack, cause } = reason;
@@ -71,7 +74,10 @@ function errorOf(reason: unknown): object {
   };
 }
 
-/** A line that cannot be written, as on a full disk, is lost: it would wait in memory, before all that come after it. */
+/**
+ * A line that cannot be written, for example because the disk is full, is dropped: pino would keep it in memory and hold back all
+ * later lines.
+ */
 export function linesTo(fd: number): DestinationStream {
   const open = (): DestinationStream =>
     pino.destination({ fd, sync: true }).on('error', () => (lines = open()));

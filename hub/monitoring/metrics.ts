@@ -1,11 +1,11 @@
-/** Metrics for Prometheus. What callers can name is in few labels at a time: their number stays bounded. */
+/** Metrics for Prometheus. Labels with names that callers choose are limited in number, so the number of time series stays bounded. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface LongQueryCounts {
   readonly running: number;
   readonly waiting: number;
   readonly threadsStarted: number;
-  /** Those that ended although nobody had closed the pool. */
+  /** Threads that ended although the pool was not closed. */
   readonly threadsLost: number;
 }
 
@@ -16,12 +16,12 @@ export interface Gauges {
   readonly passwordsWaiting: () => number;
   readonly longQueries: () => LongQueryCounts;
   readonly roundTrips: () => number;
-  /** In µs. */
+  /** In µs since 1970. */
   readonly lastCommit: () => number;
   readonly bodyBytes: () => number;
   readonly answerBytes: () => number;
   readonly liveQueries: () => number;
-  /** The most held back. */
+  /** The callers refused or delayed most. */
   readonly heldBack: () => readonly {
     readonly limit: string;
     readonly who: string;
@@ -30,7 +30,7 @@ export interface Gauges {
   readonly logRecords: () => { readonly recorded: number; readonly lost: number };
 }
 
-/** Name, help and value of those without labels. */
+/** Name, help and value of the gauges without labels. */
 const GAUGES: readonly (readonly [string, string, (gauges: Gauges) => number])[] = [
   ['burrow_sockets', 'Open connections.', (g) => g.sockets()],
   ['burrow_requests_under_way', 'Requests in progress.', (g) => g.requests()],
@@ -71,7 +71,7 @@ const GAUGES: readonly (readonly [string, string, (gauges: Gauges) => number])[]
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Children by labels. */
+/** The metrics of one status and route. */
 interface Series {
   readonly requests: Counter.Internal;
   readonly seconds: Histogram.Internal<'route'>;
@@ -83,7 +83,7 @@ export class HubMetrics {
   private readonly seconds: Histogram<'route'>;
   private readonly rejections: Counter<'why'>;
 
-  /** By status and route: looking a child up by its labels costs more than counting. */
+  /** By status and route. Cached because looking up a metric by its labels costs more than counting. */
   private readonly series = new Map<string, Series>();
 
   constructor(gauges: Gauges) {

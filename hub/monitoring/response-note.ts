@@ -1,8 +1,8 @@
-/** What the log says of a response beside its status: for whoever runs the hub, not for the caller. */
+/** What the log says about a response besides its status. For the operator of the hub, not for the caller. */
 import { deniedForm } from '../../src/host/denied-form.ts';
 import type { HttpRequest, HttpResponse } from '../../src/http/message.ts';
 
-/** A response that the hub made itself may say why. */
+/** A response of the hub itself may give a reason for the log. */
 export type NotedResponse = HttpResponse & { readonly note?: string };
 
 export function noteOf(request: HttpRequest, response: NotedResponse): string | undefined {

@@ -1,4 +1,7 @@
-/** bcrypt in a few threads, with a bounded queue, in which addresses take turns: a flood of logins delays nothing but its own. */
+/**
+ * Runs bcrypt in a few threads. The queue is bounded, and addresses take turns in it, so a flood of logins delays only its own
+ * address.
+ */
 import { Worker } from 'node:worker_threads';
 import { passwordChecks, type PasswordAnswer, type PasswordJob } from '../../hosts/passwords.ts';
 import type { EngineOptions } from '../../src/engine/host.ts';
@@ -8,16 +11,16 @@ import { FairQueue } from '../event-loop/fair-queue.ts';
 export interface PasswordPoolOptions {
   readonly hashCost: number;
   readonly threads: number;
-  /** Jobs that may wait; more are refused. */
+  /** Jobs that may wait; further ones are refused. */
   readonly waitingMax: number;
-  /** Told why passwords cannot be checked. */
+  /** Receives the reason when passwords cannot be checked. */
   readonly report?: (reason: unknown) => void;
-  /** Replaced by tests of systems that have no room for threads. */
+  /** Replaced by tests that simulate a system on which no thread can be started. */
   readonly start?: () => Worker;
 }
 
 interface Pending {
-  /** Of who tries it; empty of what is hashed, for that is of those who are logged in already. */
+  /** The address of the caller who tries the password. Empty for hashing a new password, whose caller is already logged in. */
   readonly address: string;
   readonly job: PasswordJob;
   readonly resolve: (answer: PasswordAnswer) => void;
@@ -93,7 +96,7 @@ export class PasswordPool {
     } catch (reason) {
       const refusal = noRoom(reason);
       this.options.report?.(refusal);
-      // The threads that there are do what waits.
+      // The running threads do the waiting jobs; if there are none, the jobs are refused.
       if (this.threads.size === 0) this.rejectWaiting(refusal);
     }
   }
@@ -111,7 +114,7 @@ export class PasswordPool {
     this.give(thread);
   }
 
-  /** An idle thread does not keep the process alive. */
+  /** Gives the thread its next job. An idle thread is unreferenced, so that it does not keep the process alive. */
   private give(thread: Thread): void {
     if (thread.busy) this.waiting.end(thread.busy.address);
     thread.busy = this.waiting.take(Infinity);
@@ -131,5 +134,5 @@ export class PasswordPool {
 }
 
 export const startHashingThread = (): Worker =>
-  // Written like this, bundlers and Node find the file beside this one.
+  // Bundlers and Node recognize this expression and find the file next to this one.
   new Worker(new URL('./password-thread.mjs', import.meta.url));

@@ -1,5 +1,8 @@
 // @ts-check
-/** A thread that only hashes: synchronously, for nothing else happens here. JavaScript, because Node starts it by its file. */
+/**
+ * A thread that hashes passwords, synchronously because it does nothing else. It is JavaScript because Node loads the file by its
+ * path.
+ */
 import { parentPort } from 'node:worker_threads';
 import { compareSync, hashSync } from 'bcryptjs';
 

@@ -1,7 +1,7 @@
-/** Parsers of option values: the same for flags, environment variables and configuration files. */
+/** Parsers of option values, used for flags, environment variables and configuration files alike. */
 import { isIP, isIPv6, SocketAddress } from 'node:net';
 
-/** What the operator gave is invalid: the message says what is expected. */
+/** The operator gave an invalid value. The message says what is expected. */
 export class SettingsFault extends Error {}
 
 /** @throws SettingsFault */
@@ -13,7 +13,7 @@ const refuse = (expected: string, text: string): never => {
 
 export const anyText: Parse<string> = (text) => (text.trim() === '' ? refuse('text', text) : text);
 
-/** URLs write IPv6 addresses in brackets, and sockets without. */
+/** URLs write IPv6 addresses in brackets, but sockets expect them without. */
 export const hostToListenOn: Parse<string> = (text) => anyText(text).replace(/^\[(.+)\]$/, '$1');
 
 export const integer =
@@ -43,13 +43,13 @@ const list: Parse<readonly string[]> = (text) =>
     .map((each) => each.trim())
     .filter((each) => each !== '');
 
-/** As sockets have them: of a name, or a network, none would ever be known. */
+/** Addresses as sockets report them. Host names and networks are refused, because the address of a socket would never equal them. */
 export const addresses: Parse<readonly string[]> = (text) =>
   list(text).map((each) =>
     isIP(each) > 0 ? asOfSocket(each) : refuse('addresses like 10.0.0.2', each),
   );
 
-/** One IPv6 address has many spellings; one of IPv4 is known without its prefix. */
+/** Normalizes an address: an IPv6 address has many spellings, and an IPv4 address may be written as IPv6 (`::ffff:1.2.3.4`). */
 function asOfSocket(address: string): string {
   if (!isIPv6(address)) return address;
   const [plain = '', ...zone] = address.split('%');
@@ -57,7 +57,7 @@ function asOfSocket(address: string): string {
   return [spelt.replace(/^::ffff:(?=[\d.]+$)/, ''), ...zone].join('%');
 }
 
-/** Compared with what a `Host` header names, without its port. */
+/** Compared with the host name in the `Host` header, without its port. */
 export const hostNames: Parse<readonly string[]> = (text) =>
   list(text).map((each) =>
     /^(?:[^\s:/*]+|\[[\da-f:.]+\])$/i.test(each)
@@ -66,8 +66,9 @@ export const hostNames: Parse<readonly string[]> = (text) =>
   );
 
 /**
- * As browsers send it: no path, no slash at the end. Apps in shells and extensions have schemes of their own, whose origin
- * `URL` does not tell. Each is compared as a whole: an origin with a `*` would let nobody in.
+ * Origins as browsers send them: no path, no slash at the end. Native app shells and browser extensions have schemes of their
+ * own, for which `URL` reports no origin. Origins are compared as a whole, so one that contains `*` would never match and is
+ * refused.
  */
 export const origins: Parse<readonly string[]> = (text) =>
   list(text).map((each) => {
@@ -81,10 +82,10 @@ export const origins: Parse<readonly string[]> = (text) =>
         );
   });
 
-/** All; that of files and sandboxed frames; that of files in some shells. */
+/** `*`: all origins; `null`: files and sandboxed frames; `file://`: files in some app shells. */
 const SPECIAL_ORIGINS = new Set(['*', 'null', 'file://']);
 
-/** Not quoted when it has a password. */
+/** If the URL has a password, the error message does not quote it. */
 function plainUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url?.username && !url?.password) return url;
@@ -97,7 +98,7 @@ export const baseUrl: Parse<string> = (text) => {
   return isBase ? text.replace(/\/+$/, '') : refuse('a URL like https://hub.example', text);
 };
 
-/** A URL of something else would make a folder of that name. Not quoted: it may hold a password. */
+/** Refuses URLs, because they would create a folder of that name. The message does not quote the text: it may contain a password. */
 export const folder: Parse<string> = (text) => {
   if (text.includes('://')) throw new SettingsFault('expected a folder, got a URL');
   return anyText(text);
@@ -109,13 +110,13 @@ export const folderOrBucket: Parse<string> = (text) => {
   throw new SettingsFault('expected a folder, or the URL of a bucket like https://host/bucket');
 };
 
-/** Not quoted when it is invalid: it may hold a password. */
+/** The message does not quote an invalid URL: it may contain a password. */
 export const postgresUrl: Parse<string> = (text) => {
   if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text;
   throw new SettingsFault('expected a URL like postgres://user:password@host:5432/database');
 };
 
-/** Of a hub that shares its PostgreSQL database with no other. */
+/** The tenant of a hub that does not share its PostgreSQL database with other hubs. */
 export const TENANT_DEFAULT = 'main';
 
 export const tenantName: Parse<string> = (text) =>
@@ -125,7 +126,10 @@ export const tenantName: Parse<string> = (text) =>
 
 const ROOT_SECRET_MIN = 24;
 
-/** Colons end a secret, spaces end a header. Not quoted when it is invalid. */
+/**
+ * A root secret must not contain a colon, which would end it in a scoped secret, or a space, which would end it in a header. The
+ * message does not quote it.
+ */
 export const rootSecret: Parse<string> = (text) => {
   if (text.length >= ROOT_SECRET_MIN && /^[A-Za-z0-9_.~-]+$/.test(text)) return text;
   throw new SettingsFault(

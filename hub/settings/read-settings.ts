@@ -1,4 +1,4 @@
-/** Reads settings: a flag wins over the environment, the environment over the configuration file, the file over the default. */
+/** Reads settings. Precedence: flag, environment variable, configuration file, default. */
 import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { messageOf } from '../../hosts/node-errors.ts';
@@ -18,7 +18,7 @@ import {
 type Texts = Readonly<Record<string, string | undefined>>;
 type Members = Readonly<Record<string, unknown>>;
 
-/** All settings, or those named. Commander does not parse their values: `readSettings()` does, wherever they come from. */
+/** Adds all settings, or the named ones, as options. Commander does not parse their values: `readSettings()` does, for all sources. */
 export function addSettings(command: Command, names?: readonly SettingName[]): Command {
   const rows: readonly Setting[] = names?.map((name) => SETTINGS[name]) ?? Object.values(SETTINGS);
   for (const row of rows) {
@@ -50,13 +50,19 @@ export function readSettings(flags: Members, environment: Texts): HubSettings {
   return checked({ ...HUB_LIMITS, ...values });
 }
 
-/** What Kubernetes sets as `BURROW_PORT` in each container beside a service that is called burrow. */
+/**
+ * In a container next to a service named burrow, Kubernetes sets `BURROW_PORT` to a value like `tcp://10.0.0.1:8443`: it is
+ * ignored.
+ */
 const IS_OF_SERVICE = /^tcp:\/\//;
 
-/** Of other commands, and of this one before it reads settings. */
+/** Variables that are not settings: used by other commands, or before the settings are read. */
 const OTHER_VARIABLES = ['BURROW_CONFIG', 'BURROW_URL', 'BURROW_SECRET'];
 
-/** Misspelt, it would be the default: another folder of data, or no limit. What resembles no setting may be anybody's. */
+/**
+ * Refuses misspelt variables: the setting would silently keep its default, such as another data folder or no limit. Variables
+ * that do not resemble a setting are ignored, because they may belong to other programs.
+ */
 function requireSpelt(environment: Texts): void {
   const known = [...Object.values(SETTINGS).map(variableOf), ...OTHER_VARIABLES];
   for (const name of Object.keys(environment)) {
@@ -67,7 +73,7 @@ function requireSpelt(environment: Texts): void {
   }
 }
 
-/** Members of a file may be numbers, lists and truth values. */
+/** In a file, values may also be numbers, lists and booleans. */
 function textOf(value: unknown): string | undefined {
   if (value === undefined || typeof value === 'string') return value;
   return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
@@ -107,10 +113,10 @@ function readFile(path: string): Members {
   return { ...json };
 }
 
-/** What a parser shows of the file: it may be of a secret. */
+/** Excerpts of the file in messages of the JSON parser: removed because they may contain a secret. */
 const QUOTED = /(?:^|, )(?:\.\.\.)?".*/s;
 
-/** What no setting can tell alone. */
+/** Checks that involve more than one setting. */
 function checked(settings: HubSettings): HubSettings {
   if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined))
     throw new SettingsFault('TLS needs both --tls-cert and --tls-key.');

@@ -1,4 +1,7 @@
-/** Every setting of a hub. A row here is all a setting needs: type, flag, variable, file member, help and docs follow from it. */
+/**
+ * All settings of a hub. A row here defines a setting completely: type, flag, environment variable, member of the configuration
+ * file, help and docs are derived from it.
+ */
 import { availableParallelism } from 'node:os';
 import { LIMITS, SYNC_LIMITS } from '../../src/limits.ts';
 import { LOG_DEFAULTS } from '../../src/logs/query-log.ts';
@@ -22,12 +25,12 @@ import {
 } from './option-values.ts';
 
 export interface Setting<T = unknown> {
-  /** As commander reads it; the names in the environment and in a file are made of it. */
+  /** The flag in commander's syntax. The names in the environment and in the configuration file are derived from it. */
   readonly flag: string;
   readonly help: string;
   readonly parse: Parse<T>;
   readonly defaultValue: T;
-  /** The default as help and docs show it. */
+  /** The default as shown in help and docs. */
   readonly shownDefault: string;
 }
 
@@ -42,7 +45,7 @@ const required = <T>(
 const optional = <T>(flag: string, help: string, parse: Parse<T>): Setting<T | undefined> =>
   required<T | undefined>(flag, help, parse, undefined, '');
 
-/** A bound of what the hub takes from the network. */
+/** A limit on what the hub accepts from the network. */
 const bound = (
   flag: string,
   help: string,
@@ -54,7 +57,7 @@ const TERABYTE = 2 ** 40;
 const PASSWORD_THREADS_MAX = 4;
 const QUERY_THREADS_MAX = 4;
 
-/** One core is left to the thread that answers. */
+/** Leaves one core to the main thread. */
 const threadsBeside = (max: number): number =>
   Math.max(1, Math.min(max, availableParallelism() - 1));
 
@@ -117,7 +120,7 @@ export const SETTINGS = {
     hostNames,
     NO_TEXTS,
   ),
-  /** Their connections are not counted by address. */
+  /** Connections from these proxies are not counted per address. */
   trustedProxies: required(
     '--trust-proxy <addresses>',
     'proxies whose X-Forwarded-For header is trusted, comma-separated',
@@ -184,7 +187,7 @@ export const SETTINGS = {
     250,
     { min: 0 },
   ),
-  /** As sent and as inflated. */
+  /** Applies to the body as sent and after decompression. */
   requestBytes: bound(
     '--request-bytes <number>',
     'largest request body in bytes',
@@ -222,7 +225,7 @@ export type SettingValues = {
   readonly [name in SettingName]: (typeof SETTINGS)[name]['defaultValue'];
 };
 
-/** The value of each setting. The one cast: TypeScript cannot relate the rows of a loop to their types. */
+/** Computes the value of each setting. The only cast: TypeScript cannot relate the rows of a loop to their types. */
 export function settingValues(valueOf: <T>(setting: Setting<T>) => T): SettingValues {
   const values = Object.entries<Setting>(SETTINGS).map(([name, row]) => [name, valueOf(row)]);
   return Object.fromEntries(values) as SettingValues;

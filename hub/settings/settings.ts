@@ -1,4 +1,4 @@
-/** The settings of a hub as the rest of it sees them: the values of the table, and the bounds that no flag sets. */
+/** The settings of a hub as its other rooms see them: the values of the table, and limits that no flag sets. */
 import { HUB_LIMITS } from '../../src/limits.ts';
 import { settingValues, type SettingValues } from './settings-table.ts';
 
@@ -9,6 +9,6 @@ export const DEFAULT_SETTINGS: HubSettings = {
   ...settingValues(({ defaultValue }) => defaultValue),
 };
 
-/** Whether a hub that listens on `host` is reached by its own machine only. */
+/** Whether a hub that listens on `host` can be reached from its own machine only. */
 export const isLoopback = (host: string): boolean =>
   host === '::1' || host === 'localhost' || host.startsWith('127.');

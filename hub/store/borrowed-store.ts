@@ -1,4 +1,4 @@
-/** The store of a hub, opened in another thread of its process. */
+/** Opens the store of the hub in another thread of its process. */
 import type { CommitNotice } from '../../src/engine/host.ts';
 import type { Store } from '../../src/store/port.ts';
 import { BorrowedDatabase } from '../sql/borrowed-database.ts';
@@ -8,7 +8,7 @@ import { openTables } from './sql-tables.ts';
 
 export interface BorrowedStore {
   readonly store: Store;
-  /** Of every commit, as soon as it is durable. */
+  /** Must be called for each commit as soon as it is durable. */
   announce(notice: CommitNotice): void;
   close(): Promise<void>;
 }
@@ -30,6 +30,6 @@ export async function openBorrowedStore(access: StoreAccess): Promise<BorrowedSt
     };
   }
   const opened = await openHubStore({ at: access, connectionsMax: CONNECTIONS_MAX });
-  // The server notifies the others.
+  // Nothing to announce: the store notifies the other processes through the server.
   return { store: opened.store, announce: () => undefined, close: () => opened.close() };
 }

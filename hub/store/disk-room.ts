@@ -1,12 +1,15 @@
 /**
- * Room on the disk of a folder. PostgreSQL that cannot write its log ends, and cannot start before there is room again: until
- * then reads would fail too. So writes stop while there is still room for the log, and reads go on.
+ * Keeps room on the disk of a PGlite folder. A PostgreSQL that cannot write its log (WAL) ends, and cannot start until there is
+ * room again, so reads would fail too. Therefore writes are refused while there is still room for the log, and reads continue.
  */
 import { statfsSync } from 'node:fs';
 import { Refusal } from '../../src/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 
-/** Of the largest transaction (16 MiB) its rows, entries and log, and files of the log that are begun meanwhile. */
+/**
+ * Enough for the rows, index entries and log of the largest transaction (16 MiB), and for log files that are started in the
+ * meantime.
+ */
 export const KEPT_FREE_BYTES = 64 * 1024 * 1024;
 
 export const hasDiskRoom = (
@@ -30,7 +33,7 @@ export function withDiskRoom(store: Store, folder: string, freeBytes = freeBytes
   };
 }
 
-/** A few microseconds. */
+/** Takes a few microseconds, so the synchronous call is acceptable. */
 export function freeBytesAt(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;

@@ -1,12 +1,15 @@
-/** Places at which a test kills or stops the process. In test builds only: elsewhere `HUB_FAILPOINT` is ignored. */
+/** Points at which a test kills or stops the process. Only in test builds: elsewhere `HUB_FAILPOINT` is ignored. */
 import type { Store } from '../../src/store/port.ts';
 
 declare global {
-  /** Defined by the bundler. */
+  /** Defined by the bundler in test builds. */
   var BURROW_FAILPOINTS: boolean | undefined;
 }
 
-/** `HUB_FAILPOINT=before-commit:kill`, `after-commit:kill`, `before-commit:stop`; `:3` at the end means at the third commit of documents. */
+/**
+ * `HUB_FAILPOINT` is `before-commit:kill`, `after-commit:kill` or `before-commit:stop`. A suffix such as `:3` selects the third
+ * commit of documents.
+ */
 export function withFailpoints(store: Store, wanted: string | undefined): Store {
   const isTest = globalThis.BURROW_FAILPOINTS;
   if (isTest !== true || wanted === undefined) return store;
@@ -40,7 +43,7 @@ export function withFailpoints(store: Store, wanted: string | undefined): Store 
   };
 }
 
-/** Continues after SIGCONT. */
+/** Stops the process until it receives SIGCONT. */
 async function stopped(): Promise<void> {
   process.kill(process.pid, 'SIGSTOP');
 }

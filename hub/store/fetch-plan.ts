@@ -1,4 +1,4 @@
-/** The statements of one `fetch`, and how their results are read. */
+/** Plans the statements of one `fetch`, and how to read their results. */
 import { type Key, keyUnder } from '../../src/codec/key.ts';
 import type { Entry, Found, Range, Row, RowAddress, Truncation } from '../../src/store/port.ts';
 import { joinStatements, partResults, type RangePart } from '../sql/rows-and-range.ts';
@@ -17,11 +17,14 @@ export interface FetchRequest {
   readonly bytesMax: number;
 }
 
-/** So few rows, or entries without rows, are fetched whatever their size. */
+/** Requests for at most this many rows, or entries without rows, have no limit of bytes. */
 const FEW_ROWS = 16;
 const FEW_ENTRIES = 1024;
 
-/** At most one statement for all rows, and one for each range that can hold anything; rows and one range are one statement. */
+/**
+ * Uses at most one statement for all rows and one for each range that is not empty. Rows and a single range are joined into one
+ * statement.
+ */
 export function planFetch(
   tenant: string,
   request: FetchRequest,
@@ -66,13 +69,13 @@ export function planFetch(
 }
 
 interface PlannedRange extends RangePart {
-  /** Its index among the requested ranges. */
+  /** The index of the range among the requested ones. */
   readonly at: number;
-  /** After which it is truncated. */
+  /** The number of bytes after which the range is truncated. */
   readonly bytes: number;
 }
 
-/** Ranges that may be large share the bytes. */
+/** Large ranges share the limit of bytes equally. */
 function planRanges(
   tenant: string,
   request: FetchRequest,
@@ -91,14 +94,14 @@ function planRanges(
   });
 }
 
-/** Whether it ended at its bound of bytes: the last column is their sum. */
+/** Whether the result ended at its limit of bytes: the last column is the sum of bytes so far. */
 const isTruncated = ({ rows }: SqlResult, bytes: number): boolean =>
   bytes !== Infinity && Number(rows.at(-1)?.at(-1) ?? 0) >= bytes;
 
 const hasTails = ({ by }: Range, result: SqlResult | undefined): boolean =>
   by === 'entry' && (result?.rows.some((row) => row[1] !== EMPTY) ?? false);
 
-/** No bytes, as a server writes them. */
+/** The text form of a `bytea` without bytes. */
 const EMPTY = '\\x';
 
 function rangeStatement(tenant: string, range: Range, hasLongEntries: boolean): Statement {

@@ -1,4 +1,4 @@
-/** A lock on a folder: PGlite does not notice another process that writes the same files. */
+/** A lock on a folder, because PGlite does not notice when another process writes the same files. */
 import {
   link,
   mkdir,
@@ -27,9 +27,9 @@ import {
 
 export interface TakenFolder {
   readonly path: string;
-  /** Where PGlite keeps its files. */
+  /** The folder in which PGlite keeps its files. */
   readonly data: string;
-  /** The number of the user to whom belongs what this process makes there. */
+  /** The id of the user who owns the files that this process creates in the folder. */
   readonly user: number;
   release(): Promise<void>;
 }
@@ -37,27 +37,36 @@ export interface TakenFolder {
 interface Holder extends SocketHolder {
   readonly host: string;
   readonly since: string;
-  /** In which its number means something: a container has one of its own, though it may have the name of its host. Where the system says. */
+  /**
+   * The pid namespace in which `pid` is valid, if the system reports it. A container has its own namespace, even if it has the
+   * name of its host.
+   */
   readonly numbers?: string | undefined;
 }
 
 const LOCK = 'burrow.lock';
-/** The holder touches the lock file, so that processes on other hosts or in later containers see that it is alive where no socket tells it. */
+/**
+ * The holder touches the lock file at this interval. Where no socket can be used, processes on other hosts and in later
+ * containers see by this that the holder is alive.
+ */
 const BEAT_MS = 4000;
 const SILENCE_MS = 12_000;
-/** Who listens and does not get the lock stops at once. */
+/**
+ * How long to wait for another listening process. A process that listens but does not get the lock stops listening at once, so
+ * one that still listens after this time uses the folder.
+ */
 const OTHERS_MS = 5000;
 const LOOK_MS = 50;
 
-/** Where in a folder PGlite keeps its files. */
+/** The folder, inside the folder of the hub, in which PGlite keeps its files. */
 export const dataIn = (folder: string): string => join(resolve(folder), 'pglite');
 
-/** Locks of this process. */
+/** Paths of the locks that this process holds. */
 const heldHere = new Set<string>();
 
 /**
  * @param say prints that a stale lock was found
- * @throws Refusal `storage_blocked` when another process has it, `storage_unavailable` when it cannot be used
+ * @throws Refusal `storage_blocked` when another process holds the lock, `storage_unavailable` when the folder cannot be used
  */
 export async function takeFolder(
   folder: string,
@@ -78,7 +87,7 @@ export async function takeFolder(
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
     const place = await placeOf(path, socket);
-    // Before the lock is there.
+    // The socket must exist before the lock file, because other processes check it as soon as they find the lock.
     if (place !== undefined) stopListening = await listenAt(socket);
     if (stopListening) own = { ...own, place };
     while (!(await tryLock(lock, own))) await clearStale(lock, own, say);
@@ -106,13 +115,16 @@ export async function takeFolder(
       clearInterval(beat);
       heldHere.delete(lock);
       if (isSame(await readHolder(lock), own)) await rm(lock, { force: true });
-      // After the lock: who finds that nobody listens takes it over.
+      // The socket is closed after the lock file is removed: a process that finds the lock without a listener would take it over.
       await stopListening?.();
     },
   };
 }
 
-/** A lock can be removed while its process lives: two of them would destroy the database. @throws Refusal `storage_blocked` */
+/**
+ * Makes sure that no other process uses the folder although its lock file was removed: two processes would destroy the database.
+ * @throws Refusal `storage_blocked`
+ */
 async function requireAlone(folder: string, lock: string, own: Holder): Promise<void> {
   const until = performance.now() + OTHERS_MS;
   for (;;) {
@@ -129,7 +141,7 @@ async function requireAlone(folder: string, lock: string, own: Holder): Promise<
   }
 }
 
-/** Written beside it and linked into place: nobody reads half of it. */
+/** The file is written under another name and then linked, so that no process reads it half written. */
 async function tryLock(lock: string, own: Holder): Promise<boolean> {
   const beside = `${lock}.${randomUUID()}.new`;
   await writeFile(beside, JSON.stringify(own), { mode: 0o600, flush: true });
@@ -160,7 +172,7 @@ async function clearStale(
       'storage_blocked',
       `Process ${holder.pid} on ${holder.host} has had the folder open since ${holder.since}: stop it, or use another folder (lock: ${lock}).`,
     );
-  // Of two processes that find the same stale lock only one can move it away.
+  // If two processes find the same stale lock, only one of them can rename it.
   const beside = `${lock}.${randomUUID()}.stale`;
   try {
     await rename(lock, beside);
@@ -169,7 +181,7 @@ async function clearStale(
     throw reason;
   }
   if (!isSame(await readHolder(beside), holder)) {
-    // Another process took it after it was read.
+    // Another process took the lock after it was read here.
     await rename(beside, lock);
     return;
   }
@@ -210,13 +222,14 @@ async function isAlive(
 ): Promise<boolean> {
   const isElsewhere = numbers !== undefined && numbers !== own.numbers;
   if (host !== own.host || isElsewhere) {
-    // A process of another host or container cannot be probed.
+    // A process of another host or container cannot be checked by its pid.
     say(
       `The lock ${lock} belongs to ${host}: checking for ${SILENCE_MS / 1000} s whether it is alive.`,
     );
     return beats(lock);
   }
-  // A restarted container gives processes the same numbers again.
+  // In a restarted container, processes may get the same pids again, so the same pid alone does not mean that this process holds
+  // the lock.
   if (pid === own.pid) return heldHere.has(lock);
   try {
     process.kill(pid, 0);
@@ -229,20 +242,21 @@ async function isAlive(
 }
 
 /**
- * A process that was killed answers signals until its parent reads its exit status, which may take for ever.
+ * Reads the state of a process. A killed process (a zombie) still accepts signals until its parent has read its exit status,
+ * which may never happen.
  * @returns undefined where there is no /proc
  */
 async function processState(
   pid: number,
 ): Promise<{ readonly hasEnded: boolean; readonly started: string } | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
-  // The name before it may hold anything, parentheses too.
+  // The fields start after the name of the program, which may contain anything, including parentheses.
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state = '', started] = [fields?.[0], fields?.[STARTED_FIELD]];
   return started === undefined ? undefined : { hasEnded: 'ZX'.includes(state), started };
 }
 
-/** Counted after the name: ticks since the machine started. */
+/** Index of the start time among the fields after the name, in ticks since the machine was started. */
 const STARTED_FIELD = 19;
 
 async function beats(lock: string): Promise<boolean> {

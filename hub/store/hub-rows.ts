@@ -1,4 +1,4 @@
-/** The hub's own rows in `meta`: epoch, hash of the root secret, keys, marks of a load or move. */
+/** Rows in the space `meta` that belong to the hub itself: epoch, hash of the root secret, keys, marks of a load or move. */
 import { randomBytes } from 'node:crypto';
 import { Refusal } from '../../src/errors.ts';
 import { metaKey } from '../../src/codec/key.ts';
@@ -7,18 +7,18 @@ import type { ReadTx, Row, RowAddress, Store, WriteTx } from '../../src/store/po
 const at = (name: string): RowAddress => ({ space: 'meta', key: metaKey(name) });
 
 export const HUB_ROWS = {
-  /** 32 hex digits, generated when the store is first opened and by each restore: tells histories of a hub apart. */
+  /** 32 hex digits, generated when the store is first opened and by each restore. Identifies the history of the hub. */
   epoch: at('epoch'),
   rootHash: at('root secret'),
-  /** Signs URLs of log files. */
+  /** The key that signs URLs of log files. */
   urlKey: at('url key'),
-  /** Checks ids of documents that devices made: `src/sync/hub/rows/id-key.ts` reads it. */
+  /** The key that checks ids of documents created on devices; `src/sync/hub/rows/id-key.ts` reads it. */
   idKey: at('id key'),
   /** Present while a load or move into this store is incomplete. */
   loading: at('loading'),
-  /** Where the data were moved: no hub serves them from here any more. */
+  /** Where the data were moved to. If present, hubs refuse to serve the data of this store. */
   moved: at('moved'),
-  /** When the data were loaded from a dump, if they were. */
+  /** When the data were loaded from a dump. Absent if they were not. */
   restored: at('restored'),
 } as const;
 
@@ -28,19 +28,19 @@ export interface HubRows {
   readonly epoch: string;
   readonly rootHash: string | undefined;
   readonly urlKey: string;
-  /** When the data were loaded from a dump, ms since 1970; 0 if they were not. */
+  /** When the data were loaded from a dump, in ms since 1970; 0 if they were not. */
   readonly restoredMs: number;
 }
 
 export const newEpoch = (): string => randomBytes(16).toString('hex');
 
-/** Reads the rows, and creates those that are missing. @throws Refusal when a load into this store is incomplete, or it was moved */
+/** Reads the rows and creates the missing ones. @throws Refusal when a load into this store is incomplete, or its data were moved */
 export async function prepareHubRows(
   store: Store,
   rootHash: (stored: string | undefined) => string | undefined,
 ): Promise<HubRows> {
   const prepare = async (tx: ReadTx): Promise<Prepared> => rowsFor(await readRows(tx), rootHash);
-  // A store that has them all may have no room for a write.
+  // Reads first: if no row is missing, nothing is written, so a full disk does not prevent opening.
   const found = await store.read(prepare, META);
   if (found.puts.length === 0) return found.rows;
   return store.write(async (tx) => {
@@ -52,7 +52,7 @@ export async function prepareHubRows(
 
 interface Prepared {
   readonly rows: HubRows;
-  /** Those that are missing, or replaced. */
+  /** Rows that are missing or must be replaced. */
   readonly puts: readonly ReturnType<typeof put>[];
 }
 
@@ -85,7 +85,7 @@ function rowsFor(
 export const requireWhole = async (store: Store): Promise<void> =>
   requireLoaded((await store.read(readRows, META)).loading);
 
-/** Where the data were moved, if they were. */
+/** @returns where the data were moved to; undefined if they were not */
 export const movedTo = async (store: Store): Promise<string | undefined> =>
   (await store.read(readRows, META)).moved;
 
@@ -112,6 +112,6 @@ export const put = ({ space, key }: RowAddress, value: string) => ({
   row: { key, entries: [], value },
 });
 
-/** The mark is removed when all rows are stored. */
+/** Marks a load as incomplete. The mark is removed when all rows are stored. */
 export const markLoading = (tx: WriteTx): void =>
   tx.apply({ puts: [put(HUB_ROWS.loading, new Date().toISOString())], deletes: [] });

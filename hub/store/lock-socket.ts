@@ -1,6 +1,7 @@
 /**
- * Whether the holder of a folder's lock lives, as the kernel knows it: the holder listens on a socket in the folder, which is closed with
- * the last thread of its process, however that ends, and not while it is stopped. Other containers of the machine see it too.
+ * Tells whether the process that holds the lock of a folder is alive, according to the kernel: the holder listens on a Unix
+ * socket in the folder. The kernel closes the socket when the last thread of the process has ended, for whatever reason, but not
+ * while the process is stopped. The check also works from other containers of the same machine.
  */
 import { once } from 'node:events';
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
@@ -10,28 +11,32 @@ import { codeOf } from '../../hosts/node-errors.ts';
 
 export interface SocketHolder {
   readonly pid: number;
-  /** What tells it from a later process with the same number, where the system says. */
+  /** The start time of the process, if the system reports it: distinguishes it from a later process with the same pid. */
   readonly started?: string | undefined;
-  /** Of the folder: the file system, as its kernel knows it, and the kernel. Undefined: the holder does not listen. */
+  /** Identifies the file system of the folder and the boot of the kernel. Undefined when the holder does not listen. */
   readonly place?: string | undefined;
 }
 
 /**
- * File systems that one kernel has alone: ext, XFS, Btrfs, ZFS, tmpfs. Where several mount the same folder, a socket on which another one's
- * process listens looks like that of a process that has ended.
+ * File systems that only one kernel can mount at a time: ext, XFS, Btrfs, ZFS, tmpfs. On a file system shared by several kernels,
+ * the socket of a process of another kernel would look like that of a process that has ended.
  */
 const LOCAL: readonly number[] = [0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0x1021994];
 
-/** A name of a socket has 107 bytes at most, and some systems cut a longer one off. */
+/** The path of a socket may have 107 bytes at most, and some systems truncate a longer path. */
 const PATH_BYTES_MAX = 100;
 
 export const socketOf = (folder: string, { pid, started }: SocketHolder): string =>
   join(folder, `burrow.${pid}.${started}.sock`);
 
-/** Resolves when it listens, to the way to stop. Undefined: it does not, or what the kernel says of sockets there tells nothing. */
+/**
+ * Listens on a socket at `path`.
+ * @returns a function that stops listening; undefined if this is not possible
+ */
 export async function listenAt(path: string): Promise<(() => Promise<unknown>) | undefined> {
   const server = createServer((caller) => caller.destroy()).unref();
-  // A caller that could not be taken has its answer all the same.
+  // Failing to accept a connection, for example without free file descriptors, does not matter: the connect of the other process
+  // has succeeded anyway.
   server.on('error', () => undefined);
   try {
     await once(server.listen(path), 'listening');
@@ -41,7 +46,7 @@ export async function listenAt(path: string): Promise<(() => Promise<unknown>) |
   }
 }
 
-/** Undefined: that is not known. */
+/** @returns undefined if it is unknown whether the holder listens */
 export async function isListening(
   folder: string,
   holder: SocketHolder,
@@ -55,14 +60,17 @@ export async function isListening(
     return true;
   } catch (reason) {
     const code = codeOf(reason);
-    // More callers wait than one that is stopped can take.
+    // EAGAIN: the queue of connections is full, because the holder is stopped and accepts none. It is still alive.
     return code === 'EAGAIN' || (code === 'ECONNREFUSED' ? false : undefined);
   } finally {
     caller.destroy();
   }
 }
 
-/** The number of another process that listens in the folder: it has the folder, or tries to take it. Undefined: none is known. */
+/**
+ * @returns the pid of another process that listens in the folder, because it holds the lock or is trying to take it; undefined if
+ * none is known
+ */
 export async function otherListening(
   folder: string,
   own: SocketHolder,
@@ -77,7 +85,7 @@ export async function otherListening(
   return undefined;
 }
 
-/** Undefined: what the kernel says of that socket there tells nothing. */
+/** @returns the value for `SocketHolder.place`; undefined if a socket there would not tell reliably whether its process is alive */
 export async function placeOf(folder: string, path: string): Promise<string | undefined> {
   try {
     const { type } = await statfs(folder);

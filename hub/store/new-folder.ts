@@ -1,6 +1,7 @@
 /**
- * A folder of PGlite that is made. It is made file by file: where that was cut off, there is what looks like a database and cannot be
- * opened. So a mark stands beside it until it has been opened.
+ * Creating the folder of a PGlite database. PGlite creates it file by file, so an interrupted creation leaves a folder that looks
+ * like a database but cannot be opened. Therefore a mark stands next to the folder until the database has been opened for the
+ * first time.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -12,8 +13,9 @@ const markOf = (data: string): string => `${data}.unfinished`;
 export const isMade = (data: string): boolean => existsSync(data) && !existsSync(markOf(data));
 
 /**
- * Files that another user writes into a database are for that user alone, and PostgreSQL ends where it cannot read one.
- * @param user to whom belongs what this process writes there
+ * Refuses a database of another user. Files that this process writes into it would be readable by its own user only, and
+ * PostgreSQL ends when it cannot read one of its files.
+ * @param user the user who owns the files that this process writes there
  * @throws Refusal `storage_unavailable`
  */
 export async function requireOwn(data: string, user: number): Promise<void> {
@@ -27,7 +29,8 @@ export async function requireOwn(data: string, user: number): Promise<void> {
 }
 
 /**
- * PGlite makes an empty database where this file is not, over all that is there.
+ * Refuses a folder with files but without PG_VERSION, because PGlite would create an empty database there and overwrite the
+ * files.
  * @throws Refusal `storage_unavailable`
  */
 async function requireMark(data: string): Promise<void> {
@@ -39,9 +42,9 @@ async function requireMark(data: string): Promise<void> {
 }
 
 /**
- * Removes what was begun and not finished: nothing was stored there.
- * @returns what is to be called when the database is open, before anything is stored
- * @throws Refusal `storage_unavailable` when a database is there that is not whole
+ * Prepares a new folder. Removes what an interrupted creation left behind: nothing can have been stored there.
+ * @returns a function to call when the database is open, before anything is stored
+ * @throws Refusal `storage_unavailable` when the folder contains an incomplete database
  */
 export async function beginFolder(data: string): Promise<() => Promise<void>> {
   if (isMade(data)) {
@@ -51,17 +54,17 @@ export async function beginFolder(data: string): Promise<() => Promise<void>> {
   const mark = markOf(data);
   await writeFile(mark, '', { mode: 0o600 });
   await rm(data, { recursive: true, force: true });
-  // For nobody else to read, whoever made the folder around it.
+  // Readable by its owner only, whatever the permissions of the folder around it.
   await mkdir(data, { mode: 0o700 });
   return async () => {
     await rm(mark);
-    // Were it there again after a loss of power, the next start would remove what is stored by then.
-    // Windows has no such thing.
+    // Makes the removal durable: if the mark reappeared after a power loss, the next start would remove the data stored since.
+    // Fails on Windows, which cannot sync folders.
     await syncFolder(dirname(data)).catch(() => undefined);
   };
 }
 
-/** Names in it are on disk when this resolves. */
+/** When this resolves, the names in the folder are on disk. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

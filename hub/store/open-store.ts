@@ -22,7 +22,7 @@ import { newWriter, openTables } from './sql-tables.ts';
 
 export type StorePlace =
   | { readonly data: string }
-  /** `tenant`: whose rows of the database; all processes of one hub are the same tenant. */
+  /** `tenant` selects the rows of one hub in the database; all processes of a hub use the same tenant. */
   | { readonly postgres: string; readonly tenant?: string };
 
 export const storePlaceOf = ({
@@ -33,54 +33,58 @@ export const storePlaceOf = ({
   postgres === undefined ? { data } : { postgres, tenant };
 
 export interface HubStoreOptions {
-  /** A folder is opened with PGlite; `memory:` ends with the process. */
+  /** A folder is opened with PGlite. `memory:` is a PGlite whose data are lost when the process ends. */
   readonly at: StorePlace;
-  /** Refuse a folder without data of a hub, instead of creating them. */
+  /** Refuse a folder without data of a hub instead of creating them. */
   readonly mustExist?: boolean;
-  /** Change nothing on a server, which may be a standby: its tables must be up to date. */
+  /** Write nothing to the server, which may be a standby: its tables must already be up to date. */
   readonly isReadOnly?: boolean;
-  /** Most connections to a server. */
+  /** The maximum number of connections to a server. */
   readonly connectionsMax?: number;
-  /** Tells the operator what was done by itself, such as taking over the lock of a process that ended. */
+  /** Receives messages for the operator about automatic actions, such as taking over the lock of a process that has ended. */
   readonly say?: (sentence: string) => void;
-  /** Receives failures of the database of which callers get the code alone. */
+  /** Receives failures of the database in full; callers only get their code. */
   readonly report?: (reason: unknown) => void;
-  /** Called when all data are gone: those in memory, with their thread. */
+  /** Called when all data were lost: those of a database in memory whose thread has ended. */
   readonly onLost?: () => void;
 }
 
 export interface HubStore {
   readonly store: Store;
-  /** Where the data are, without a password. */
+  /** Describes where the data are, without a password. */
   readonly describe: string;
-  /** For `EngineOptions.lease`: a single opener need not check whether others changed the data. */
+  /** For `EngineOptions.lease`: the only opener of a store need not check whether others have changed the data. */
   readonly lease: Lease | undefined;
   /**
-   * Commits of other processes on the same tenant, in order. A notice whose `previous` is later than the notice before it
-   * stands for all commits between: what they changed is not known. Returns the way to stop.
+   * Reports commits of other processes on the same tenant, in order. If the `previous` of a notice is later than the `ts` of the
+   * notice before, it stands for all commits in between, and their changes are unknown.
+   * @returns a function that removes the listener
    */
   onOtherCommit(listener: (notice: CommitNotice) => void): () => void;
-  /** For a thread of this process that opens the same store. Its commits are those of another process. */
+  /** Lets a thread of this process open the same store. Its commits are reported like those of another process. */
   lend(): StoreLoan;
-  /** Whether a hub serves these data now, as far as the server says: a folder has one opener. */
+  /** Whether a hub serves these data now, as far as the server can tell. Always false for a folder, which has only one opener. */
   isServed(): Promise<boolean>;
-  /** To the database, since it was opened. */
+  /** Round trips to the database since the store was opened. */
   roundTrips(): number;
-  /** Waits for what is in flight. */
+  /** Waits for transactions in progress. */
   close(): Promise<void>;
 }
 
-/** A server takes connections of the thread; an embedded database has one, which is lent through the port. */
+/**
+ * How the thread reaches the database: with its own connections to a server, or through a port to the single connection of an
+ * embedded database.
+ */
 export type StoreAccess = { readonly tenant: string } & (
   | { readonly postgres: string }
-  /** `folder`: where it must have room for what is written. */
+  /** `folder`: the disk of this folder must have room for writes. */
   | { readonly port: MessagePort; readonly folder?: string | undefined }
 );
 
 export interface StoreLoan {
-  /** For `openBorrowedStore()` in the thread, once. */
+  /** Pass this to `openBorrowedStore()` in the thread. Can be used once. */
   readonly access: StoreAccess;
-  /** The thread has ended. */
+  /** Must be called when the thread has ended. */
   end(): Promise<void>;
 }
 
@@ -105,13 +109,16 @@ async function openFolder(
   const folder = isMemory(data) ? undefined : await takeFolder(data, say);
   const database = openPglite(folder ? folder.data : data, undefined, onLost);
   let isOpen = true;
-  /** What threads have committed is known. */
+  /** False while it is unknown what a thread that ended has committed. */
   let isSure = true;
   const listeners = new Set<(notice: CommitNotice) => void>();
   const announce = (notice: CommitNotice): void => {
     for (const listener of listeners) listener(notice);
   };
-  /** After a thread that ended with the connection: what it did there is rolled back, or unknown. */
+  /**
+   * Called when a thread ended while it held the connection: rolls back its transaction and announces that the latest commits are
+   * unknown.
+   */
   const recover = async (connection: SqlConnection): Promise<void> => {
     isSure = false;
     await connection.run([rollback([])]);
@@ -136,7 +143,7 @@ async function openFolder(
         ? `PGlite in ${folder.path}`
         : 'PGlite in memory, lost when this process ends',
       lease: { term: () => (isOpen && isSure ? 1 : undefined), isPermanent: true },
-      // The folder has one opener: there are only threads.
+      // Only threads of this process report commits: no other process can open the folder.
       onOtherCommit(listener) {
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -200,7 +207,7 @@ async function openPostgres(
     lease: undefined,
     onOtherCommit: (listener) => others.listen(listener),
     lend: () => ({ access: { tenant, postgres: url }, end: () => Promise.resolve() }),
-    // A server that does not say who is connected cannot be asked.
+    // False if the server does not tell who is connected.
     isServed: () => others.hasListeners().catch(() => false),
     roundTrips: () => database.roundTrips,
     async close() {
@@ -211,7 +218,7 @@ async function openPostgres(
   };
 }
 
-/** Without the password, and without options that may hold one. */
+/** Removes the password, and the query of the URL, whose options may contain one. */
 function withoutPassword(url: string): string {
   try {
     const { hostname, port, pathname } = new URL(url);

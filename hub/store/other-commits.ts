@@ -1,6 +1,6 @@
 /**
- * Watches the head row for commits of other processes, and announces them in order. A notification of the server is a hint to read
- * it; without one it is polled. The tail of the head row says what each commit changed.
+ * Watches the head row for commits of other processes and announces them in order. A notification (LISTEN/NOTIFY) is only a hint
+ * to read the row; the row is also polled. The tail of the head row lists what each commit changed.
  */
 import { createHash } from 'node:crypto';
 import type { CommitNotice } from '../../src/engine/host.ts';
@@ -17,11 +17,11 @@ export interface OtherCommitsOptions {
 
 const CHANNEL = 'burrow_commits';
 const POLL_MS = 250;
-/** With notifications, polling only catches those that were lost. */
+/** While notifications arrive, polling only covers those that were lost. */
 const POLL_LISTENING_MS = 2000;
 const NOTIFY_PAUSE_MS = 10;
 
-/** Only if somebody else listens: a notification costs a commit. */
+/** Notifies only if another process listens, because each notification costs a commit. */
 const NOTIFY_TEXT = `SELECT pg_notify($1, $2) FROM
  (SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = $3) AS listening WHERE n > $4::bigint`;
 
@@ -31,9 +31,9 @@ export class OtherCommits implements HeadWatcher {
   readonly address = HEAD;
   private readonly options: OtherCommitsOptions;
   private readonly listeners = new Set<(notice: CommitNotice) => void>();
-  /** Own commits that a read may find before `onWritten()`. */
+  /** Times of this store's own commits that a read may find before `onWritten()` is called for them. */
   private readonly own = new Set<number>();
-  /** All commits up to this one were announced, or are own. */
+  /** All commits up to this time were announced, or were made by this store. */
   private seen: number | undefined = undefined;
   private listener: SqlListener | undefined = undefined;
   private poll: ReturnType<typeof setTimeout> | undefined = undefined;
@@ -57,7 +57,7 @@ export class OtherCommits implements HeadWatcher {
     };
   }
 
-  /** The store from which the head is read. */
+  /** Sets the store from which the head row is read. */
   follow(store: Store): void {
     this.store = store;
   }
@@ -66,7 +66,10 @@ export class OtherCommits implements HeadWatcher {
     this.own.add(headOf(head));
   }
 
-  /** Another commit may have its time, and one whose end stays unknown is announced like those of others. */
+  /**
+   * Forgets the time of the failed commit: a commit of another process may get the same time. If the outcome is unknown and the
+   * commit was made after all, it is announced like those of other processes.
+   */
   onFailed(head: Row): void {
     this.own.delete(headOf(head));
   }
@@ -81,7 +84,10 @@ export class OtherCommits implements HeadWatcher {
     this.notifySoon();
   }
 
-  /** Whether a process listens on the same tenant: not known where a pooler or the server lets nobody listen. @throws SqlFailure */
+  /**
+   * Whether another process listens on the same tenant. False if unknown: behind a pooler, or on a server without LISTEN, no
+   * process can listen. @throws SqlFailure
+   */
   async hasListeners(): Promise<boolean> {
     const { database, tenant } = this.options;
     const connection = await database.connect();
@@ -135,13 +141,13 @@ export class OtherCommits implements HeadWatcher {
         const found = await this.store?.read((tx) => tx.fetch([HEAD], []), META);
         this.advance(found?.rows[0]);
       } catch {
-        // The database is unreachable: the next read finds what was missed.
+        // The database cannot be reached: the next read finds the missed commits.
         return;
       }
     }
   }
 
-  /** Announces the commits after the last one announced, up to this head. */
+  /** Announces all commits after the last announced one, up to this head. */
   private advance(row: Row | undefined): void {
     const head = readHead(row);
     const { seen } = this;
@@ -167,7 +173,7 @@ export class OtherCommits implements HeadWatcher {
     for (const listener of this.listeners) listener(notice);
   }
 
-  /** One notification for many commits. */
+  /** Waits `NOTIFY_PAUSE_MS`, so that commits in quick succession share one notification. */
   private notifySoon(): void {
     if (!this.canNotify || this.notifying !== undefined || this.isClosed) return;
     this.notifying = setTimeout(() => {
@@ -189,7 +195,7 @@ export class OtherCommits implements HeadWatcher {
         connection.release();
       }
     } catch (reason) {
-      // Without notifications others poll.
+      // If NOTIFY is unsupported, no more notifications are sent: the other processes poll.
       if (reason instanceof SqlFailure && reason.isUnsupported) this.canNotify = false;
     }
   }
@@ -197,11 +203,14 @@ export class OtherCommits implements HeadWatcher {
 
 const META = { spaces: ['meta'] } as const;
 
-/** What PostgreSQL cuts off. */
+/** PostgreSQL truncates application names to this length. */
 const NAME_MAX = 63;
 const HASH_CHARS = 24;
 
-/** Of a tenant and of no other: no name of a tenant has a tilde. */
+/**
+ * The application name of a process that listens on a tenant. Long names are hashed; the tilde, which no tenant name contains,
+ * keeps them distinct from all others.
+ */
 function listenerName(tenant: string): string {
   const name = `burrow listening ${tenant}`;
   if (name.length <= NAME_MAX) return name;

@@ -1,4 +1,4 @@
-/** What a write transaction stores at its end. */
+/** The rows and index entries that a write transaction stores at its end. */
 import type { Key } from '../../src/codec/key.ts';
 import { assert } from '../../src/errors.ts';
 import {
@@ -25,7 +25,7 @@ import {
 
 interface SortedWrites extends SingleStatementWrite {
   readonly deletes: readonly RowAddress[];
-  /** Rows that are replaced or deleted, and may have entries. */
+  /** Rows that are replaced or deleted and may have index entries. */
   readonly replaced: readonly RowAddress[];
 }
 
@@ -33,7 +33,7 @@ interface Put extends sql.PlacedRow {
   readonly isNew: boolean;
 }
 
-/** The sum of several `apply` calls: of each key the last one counts. */
+/** Merges several `apply` calls: for each key, the last one wins. */
 export class PendingWrites {
   private readonly puts = new Map<string, Put>();
   private readonly deletes = new Map<string, RowAddress>();
@@ -56,7 +56,7 @@ export class PendingWrites {
     }
   }
 
-  /** Undefined: existing rows must be read first. */
+  /** @returns undefined if existing rows must be read first */
   singleStatement(tenant: string, mark: Statement, lanes: number): Statement | undefined {
     const sorted = this.sorted();
     return sorted.replaced.length > 0
@@ -65,8 +65,8 @@ export class PendingWrites {
   }
 
   /**
-   * One round trip; a second one if entries of former versions must go.
-   * @param opening sent in front of it; its results are checked by `onOpened`
+   * Stores everything in one round trip, or two if index entries of earlier versions must be removed.
+   * @param opening statements sent first in the same batch; `onOpened` checks their results
    * @throws KeyTaken, SqlFailure
    */
   async store(
@@ -136,7 +136,7 @@ export async function runSingleStatement(
     assert(done?.count === 1, () => 'a write in a single statement returns one row');
   } catch (reason) {
     const { code } = reason instanceof SqlFailure ? reason : {};
-    // Only inserts can violate a key: its other rows are replaced.
+    // Only inserts can violate a key: the other rows are upserted.
     if (code === UNIQUE_VIOLATION) throw new KeyTaken({ cause: reason });
     assert(code !== COUNTS_DIFFER, () => `${statement.name} changed other rows than it should`);
     throw reason;
@@ -156,7 +156,7 @@ async function removeEntries(
   for (const number of numbers) batch.expect(number, 1);
 }
 
-/** The rows that exist: their index among the addresses, and their entries. */
+/** Returns the rows that exist: their index among the addresses, and their index entries. */
 const formerRows = (
   addresses: readonly RowAddress[],
   { rows }: SqlResult,
@@ -172,6 +172,6 @@ const addressOf = ({ space, row }: Put): RowAddress => ({ space, key: row.key })
 
 const nameOfRow = ({ space, key }: RowAddress): string => `${sql.spaceNumber(space)}${key}`;
 
-/** Tells (entry, key) pairs apart whatever bytes they hold. */
+/** A name that is unique for each pair of entry and key, whatever bytes they contain: the length separates the two. */
 const nameOfEntry = ({ space, entry, key }: { space: Space; entry: Key; key: Key }): string =>
   `${sql.spaceNumber(space)}${entry.length}:${entry}${key}`;

@@ -1,7 +1,7 @@
 /**
- * What a PostgreSQL server does beside its work, in processes of its own, and PGlite never: checkpoints, after which files of its log
- * can go, and vacuuming, after which the room of rows that were removed or replaced is used again. Without it a folder grows by all
- * that was ever written, and after a kill all of that is read before the database opens.
+ * Maintenance that a PostgreSQL server does in background processes, which PGlite does not have: checkpoints, after which old
+ * files of its log (WAL) can be removed, and VACUUM, after which the space of removed and replaced rows is reused. Without it, a
+ * folder would grow with every write, and after a kill the whole log would be replayed before the database opens.
  */
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import type { SqlConnection, SqlDatabase, Statement } from '../sql/sql-client.ts
 const EVERY_MS = 15_000;
 const LOG_BYTES = 64 * 1024 * 1024;
 
-/** Bytes of the log that the next start would read. */
+/** Bytes of the log that the next start would replay. */
 const LOG = statement(
   'log',
   'SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) FROM pg_control_checkpoint()',
 );
 const CHECKPOINT = statement('checkpoint', 'CHECKPOINT');
-/** Bytes of each table; and whether it has so many rows to vacuum as autovacuum waits for. */
+/** The size of each table in bytes, and whether it has as many dead rows as make autovacuum run on a server. */
 const TABLES = statement(
   'tables',
   "SELECT t.relname, pg_total_relation_size(relid), n_dead_tup > 50 + greatest(reltuples, 0) / 5 FROM pg_stat_user_tables t JOIN pg_class c ON c.oid = relid WHERE t.relname LIKE 'burrow%'",
@@ -29,15 +29,21 @@ function statement(name: string, text: string): Statement {
 
 export interface UpkeepOptions {
   readonly database: SqlDatabase;
-  /** Undefined: in memory. */
+  /** Undefined for a database in memory. */
   readonly folder: string | undefined;
-  /** For so many bytes of the log, beside what is kept free. Vacuuming logs what it changes: at most the size of the table. */
+  /**
+   * Whether the disk has room for this many more bytes of the log, in addition to what is kept free. VACUUM logs its changes: at
+   * most the size of the table.
+   */
   readonly hasRoom: (bytes: number) => boolean;
 }
 
 export class PgliteUpkeep {
   private readonly options: UpkeepOptions;
-  /** Counts of removed rows are lost with the process: all tables are vacuumed once, which takes no time where nothing is to do. */
+  /**
+   * Tables vacuumed since the process started. The counts of dead rows are lost with a process, so each table is vacuumed once;
+   * that is quick if there is nothing to do.
+   */
   private readonly vacuumed = new Set<string>();
 
   constructor(options: UpkeepOptions) {
@@ -59,10 +65,11 @@ export class PgliteUpkeep {
 
   private async checkpoint(): Promise<void> {
     const [row] = await this.run(LOG);
-    // What cannot be logged ends the database, and reads with it: a checkpoint is logged, too.
+    // A checkpoint writes to the log too, and if the log cannot be written, the database ends and reads fail as well.
     if (Number(row?.[0]) < LOG_BYTES || !this.options.hasRoom(0)) return;
     await this.run(CHECKPOINT);
-    // PGlite waits for no disk. The log of what it has just written is gone, so that a loss of power would cost more than the last writes.
+    // PGlite runs without fsync. The checkpoint makes the log of recent writes removable, so without this sync a power loss could
+    // cost more than the last writes.
     if (this.options.folder !== undefined) await syncFiles(this.options.folder);
   }
 
@@ -77,7 +84,7 @@ export class PgliteUpkeep {
   }
 }
 
-/** Returns the way to stop, which waits for what is under way. */
+/** @returns a function that stops the maintenance and waits for work in progress */
 export function startUpkeep(
   options: UpkeepOptions & { readonly report: (reason: unknown) => void },
 ): () => Promise<void> {
@@ -108,7 +115,7 @@ export function startUpkeep(
 async function syncFiles(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
-    // Files of the log come and go.
+    // Ignores errors when opening: log files may be removed at any time.
     const file = await open(join(entry.parentPath, entry.name), 'r+').catch(() => undefined);
     try {
       await file?.sync();

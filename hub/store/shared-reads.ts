@@ -1,14 +1,14 @@
 /**
- * Rows that several readers request at the same time, fetched by one statement. A reader never gets what was read before its
- * request: one that comes while a statement is in flight waits for the next.
+ * Rows that several readers request at the same time are fetched by one statement. A reader never gets data that was read before
+ * its request: a request that comes while a statement is in flight waits for the next one.
  */
 import type { RowAddress } from '../../src/store/port.ts';
 import type { SqlConnection, SqlDatabase, SqlResult } from '../sql/sql-client.ts';
 import { rowsAt } from '../sql/statements.ts';
 
-/** After that, other readers no longer wait for the connection. */
+/** After this many ms without a result, waiting requests no longer wait for the statement in flight and get one of their own. */
 const LATE_MS = 20;
-/** Larger requests are not shared: others would wait for their bytes. */
+/** Larger requests are not shared, because the others would have to wait for their bytes. */
 export const SHARED_ROWS_MAX = 16;
 const STATEMENT_ROWS_MAX = 256;
 
@@ -29,7 +29,7 @@ export class SharedReads {
     this.tenant = tenant;
   }
 
-  /** The same result as of a statement of its own. @throws SqlFailure */
+  /** Returns the same result as a statement for these rows alone. @throws SqlFailure */
   rows(addresses: readonly RowAddress[]): Promise<SqlResult> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ addresses, resolve, reject });
@@ -52,7 +52,7 @@ export class SharedReads {
     void this.fetch().finally(pass);
   }
 
-  /** Takes the waiting requests once it has a connection, not before. */
+  /** Takes the waiting requests only once it has a connection, so that those that arrive until then are included. */
   private async fetch(): Promise<void> {
     let requests: readonly ReadRequest[] = [];
     let connection: SqlConnection | undefined;
@@ -81,7 +81,7 @@ export class SharedReads {
   }
 }
 
-/** One statement for all requests, each row once, and where the rows of each request are in it. */
+/** Builds one statement for all requests, with each row once, and maps each request to the positions of its rows in it. */
 function combine(tenant: string, requests: readonly ReadRequest[]) {
   const positions = new Map<string, number>();
   const all: RowAddress[] = [];
@@ -103,7 +103,7 @@ function combine(tenant: string, requests: readonly ReadRequest[]) {
   };
 }
 
-/** As if the request had a statement of its own: rows are numbered by the position of their address in it. */
+/** Extracts the result of one request: rows are numbered by the position of their address in the request. */
 function partOf(result: SqlResult, positions: readonly number[]): SqlResult {
   const byPosition = new Map(result.rows.map((row) => [Number(row[0]), row]));
   const rows = positions.flatMap((position, n) => {

@@ -1,7 +1,7 @@
 /**
- * The store over a database that speaks the PostgreSQL protocol. Writes of one tenant run one after the other: a queue orders those
- * of this process, a row that each locks first orders processes. So commits are in the order of that lock, which is the order of
- * their times.
+ * The store over a database that speaks the PostgreSQL protocol. Writes of one tenant run one after the other: a queue orders the
+ * writes of this process, and a row that every write locks first orders those of different processes. So commits happen in the
+ * order of that lock, which is the order of their times.
  */
 import { WatchedRow } from '../../hosts/watched-row.ts';
 import { assert, Refusal } from '../../src/errors.ts';
@@ -32,9 +32,9 @@ import { LaneQueue } from './lane-queue.ts';
 export interface SqlStoreOptions {
   readonly database: SqlDatabase;
   readonly tenant: string;
-  /** Tells this store apart from every other one the tenant ever had. */
+  /** Identifies this store among all stores that the tenant has ever had. */
   readonly writer: string;
-  /** From 0 to 1: spreads retries. */
+  /** Returns a number from 0 to 1. Used to spread retries. */
   readonly random: () => number;
   readonly wait: (ms: number) => Promise<void>;
   readonly watched?: HeadWatcher;
@@ -42,27 +42,30 @@ export interface SqlStoreOptions {
   readonly report?: ((reason: unknown) => void) | undefined;
 }
 
-/** Receives writes that change one row. */
+/** Observes writes that change one row. */
 export interface HeadWatcher {
   readonly address: RowAddress;
-  /** A write of the row is about to be committed. */
+  /** Called when a write of the row is about to be committed. */
   onWriting(row: Row): void;
-  /** It was not, or that is not known (yet): whoever finds it committed cannot take it for one of this store. */
+  /**
+   * Called when the commit failed or its outcome is unknown (so far): if it is later found committed, it must not be taken for a
+   * commit of this store.
+   */
   onFailed(row: Row): void;
-  /** It was committed. @param before what its transaction had fetched */
+  /** Called after the commit. @param before the row as its transaction had fetched it */
   onWritten(before: Row | undefined, row: Row): void;
 }
 
-/** Runs of a transaction that conflicts with others, or loses its connection. */
+/** How often a transaction is run if it conflicts with others or loses its connection. */
 const ATTEMPTS_MAX = 10;
-/** A server that is silent takes long to fail each time: after so long there are no more than these. */
+/** After `ATTEMPTS_MS`, no more than this many attempts: with a silent server, each attempt takes long to fail. */
 const ATTEMPTS_MIN = 3;
 const ATTEMPTS_MS = 20_000;
 const CONTENTION_PAUSE_MS = 5;
 const CONNECTION_PAUSE_MS = 50;
 const PAUSE_MAX_MS = 1500;
 
-/** How a write ended. `unknown`: the connection was lost during COMMIT. */
+/** The outcome of a write. `unknown`: the connection was lost during COMMIT. */
 type Written<T> = { readonly value: T; readonly watch?: WatchedRow | undefined } & (
   | { readonly end: 'nothing' | 'committed' }
   | { readonly end: 'unknown'; readonly n: number; readonly reason: SqlFailure }
@@ -80,7 +83,7 @@ export class SqlStore implements Store {
   private commits = 0;
   private running = 0;
   private isClosed = false;
-  /** The last call lost its connection. */
+  /** Whether the last call failed because its connection was lost. */
   private isDown = false;
   private whenIdle: (() => void) | undefined = undefined;
 
@@ -140,7 +143,7 @@ export class SqlStore implements Store {
     );
   }
 
-  /** Resolves when what was in flight has ended. */
+  /** Resolves when all transactions in progress have ended. */
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -157,7 +160,7 @@ export class SqlStore implements Store {
       const connection = await database.connect();
       await connection.run([sql.forgetMarks(tenant, writer)]).finally(() => connection.release());
     } catch {
-      // A later store removes them.
+      // If this fails, a later store removes the marks.
     }
   }
 
@@ -195,14 +198,14 @@ export class SqlStore implements Store {
     }
   }
 
-  /** Reads whether the commit was made whose connection was lost. */
+  /** Reads whether a commit whose connection was lost has been made. */
   private async wasCommitted(lanes: readonly sql.Lane[], n: number): Promise<boolean> {
     const { tenant, writer } = this.options;
     const [lane = sql.LANES.hot] = lanes;
     try {
       return await this.retrying(async (connect) => {
         const connection = await connect();
-        // If it is still in progress it holds the lock: this waits for its end.
+        // A commit still in progress holds the lock, so this waits until it has ended.
         const [, , marked] = await connection.run([
           sql.begin([]),
           sql.lock(tenant, lanes),
@@ -220,7 +223,7 @@ export class SqlStore implements Store {
     }
   }
 
-  /** Runs it with a connection if it takes one, and again after a conflict or a lost connection. */
+  /** Runs `run`, and runs it again after a conflict or a lost connection. A connection is only taken when `run` calls `connect`. */
   private async retrying<T>(
     run: (connect: () => Promise<SqlConnection>) => Promise<T>,
   ): Promise<T> {
@@ -249,7 +252,7 @@ export class SqlStore implements Store {
     }
   }
 
-  /** An outage of the database is reported once. */
+  /** Reports an outage of the database only once. */
   private refuse(failure: SqlFailure): Refusal {
     const isReported = this.isDown && failure.isConnectionLoss;
     this.isDown = failure.isConnectionLoss;

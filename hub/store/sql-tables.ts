@@ -1,4 +1,4 @@
-/** Opens a store on a database, after bringing its tables up to date. */
+/** Opens a store on a database after bringing its tables up to date. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../../src/errors.ts';
@@ -7,14 +7,14 @@ import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
 import { SqlStore, type SqlStoreOptions } from './sql-store.ts';
 import { makeSequencers } from '../sql/statements.ts';
 
-/** A name that no other store has, or had. */
+/** Generates a name that no other store has or had. */
 export const newWriter = (): string => randomBytes(12).toString('hex');
 
-/** A server may be replaced by another meanwhile: so often, and so long between. */
+/** The server may be replaced by another one during the migration, so lost connections are retried this often, with this pause. */
 const ATTEMPTS_MAX = 10;
 const PAUSE_MS = 500;
 
-/** @throws Refusal `storage_unavailable`; the database stays open, and the caller's to close */
+/** @throws Refusal `storage_unavailable`; the database stays open, and the caller must close it */
 export async function openTables(
   database: SqlDatabase,
   tenant: string,
@@ -43,7 +43,7 @@ export async function openTables(
       }
     } catch (reason) {
       if (!(reason instanceof SqlFailure)) throw reason;
-      // If nobody responds the address is wrong; a lost connection is worth another attempt.
+      // If the first connection fails, the address is probably wrong. Only later failures are worth another attempt.
       if (wasConnected && reason.isRetryable && attempts < ATTEMPTS_MAX) {
         await wait(PAUSE_MS);
         continue;

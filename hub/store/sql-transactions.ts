@@ -18,15 +18,15 @@ import type { SqlConnection, SqlResult, Statement } from '../sql/sql-client.ts';
 import * as sql from '../sql/statements.ts';
 import { nextTurn, TURN_ROWS } from '../event-loop/next-turn.ts';
 
-/** @param only set if nothing but rows is fetched */
+/** @param only the rows, if nothing but rows is fetched */
 type Send = (
   statements: readonly Statement[],
   only?: readonly RowAddress[],
 ) => Promise<readonly SqlResult[]>;
 
-/** Runs fetches one after the other; keeps the first failure. */
+/** Runs fetches one after the other and keeps the first failure. */
 abstract class Transaction implements ReadTx {
-  /** Why the transaction cannot continue, whatever its body makes of that. */
+  /** The reason why the transaction cannot continue, even if its body has caught the error. */
   failure: unknown = undefined;
   protected readonly tenant: string;
   protected readonly spaces: readonly Space[];
@@ -66,7 +66,10 @@ abstract class Transaction implements ReadTx {
     }
   }
 
-  /** The results of many rows came in this turn, and the body is executed after it: their rows are made in a turn between. */
+  /**
+   * Parses large results in a turn of the event loop of their own: they arrived in the turn before, and the body continues in the
+   * turn after.
+   */
   private async readBy(
     { statements, read }: FetchPlan,
     only?: readonly RowAddress[],
@@ -80,29 +83,29 @@ abstract class Transaction implements ReadTx {
   }
 }
 
-/** What was fetched first has changed before the second fetch: the body runs again, in a snapshot. */
+/** Data of the first fetch have changed before the second one. The body runs again, in a snapshot. */
 export class SnapshotChanged extends Error {}
 
 export interface ReadTransactionOptions {
   readonly tenant: string;
   readonly spaces: readonly Space[];
-  /** Nothing else can change while it holds the connection. */
+  /** No other connection exists, so nothing can change while this transaction holds the connection. */
   readonly isExclusive: boolean;
   /** Start a snapshot with the first fetch. */
   readonly isSnapshot: boolean;
-  /** The first fetch may share a statement. */
+  /** Combines the first fetch with those of other transactions. */
   readonly shared: SharedReads;
-  /** Takes a connection when it is first called, and keeps it until the transaction ends. */
+  /** Takes a connection on the first call. The transaction keeps it until it ends. */
   readonly connect: () => Promise<SqlConnection>;
 }
 
 /**
- * One statement is a snapshot, and most reads are one. A second fetch starts a transaction that first checks whether what was
- * read before is unchanged.
+ * A read transaction. A single statement already sees one snapshot, and most reads need only one statement. A second fetch begins
+ * a database transaction, which first repeats the earlier statements and checks that their results are unchanged.
  */
 export class ReadTransaction extends Transaction {
   private readonly options: ReadTransactionOptions;
-  /** The connection of an open snapshot. */
+  /** The connection on which a snapshot is open. */
   private open: SqlConnection | undefined = undefined;
   private seen: { statements: readonly Statement[]; results: readonly SqlResult[] } | undefined =
     undefined;
@@ -112,7 +115,7 @@ export class ReadTransaction extends Transaction {
     this.options = options;
   }
 
-  /** Not awaited: the next user of the connection is served after it. */
+  /** Not awaited: the next user of the connection is served after the COMMIT anyway. */
   end(): void {
     this.open?.run([sql.commit([])]).catch(() => undefined);
   }
@@ -146,7 +149,7 @@ export class ReadTransaction extends Transaction {
   }
 }
 
-/** A row as a connection sees it that nobody else uses. */
+/** Reads a row on a connection that nobody else uses. */
 export async function rowOver(
   connection: SqlConnection,
   tenant: string,
@@ -162,7 +165,7 @@ export async function rowOver(
   return found.rows[0];
 }
 
-/** The same statement usually finds its rows in the same order. */
+/** Results are compared in order first, because the same statement usually returns its rows in the same order; only then as sets. */
 function isSameResult(a: SqlResult | undefined, b: SqlResult | undefined): boolean {
   if (!a || !b || a.rows.length !== b.rows.length) return a === b;
   if (a.rows.every((row, at) => isSameRow(row, b.rows[at]))) return true;
@@ -178,7 +181,7 @@ const isSameRow = (a: SqlRow, b: SqlRow | undefined): boolean =>
 
 const joined = (row: SqlRow): string => JSON.stringify(row);
 
-/** Locks the sequencers of its lanes from its first statement to its end. */
+/** A write transaction. Holds the locks of its lanes' sequencer rows from its first statement to its end. */
 export class WriteTransaction extends Transaction implements WriteTx {
   private readonly connection: SqlConnection;
   private readonly lanes: readonly sql.Lane[];
@@ -203,13 +206,19 @@ export class WriteTransaction extends Transaction implements WriteTx {
     this.pending.add(writes);
   }
 
-  /** The body has succeeded: the whole write, if it has fetched nothing and can be a single statement. */
+  /**
+   * Call this after the body has succeeded.
+   * @returns the whole write as a single statement, if nothing was fetched and the writes allow it
+   */
   singleStatement(mark: Statement): Statement | undefined {
     if (this.hasStarted || this.failure !== undefined || this.pending.isEmpty) return undefined;
     return this.pending.singleStatement(this.tenant, mark, this.lanes.length);
   }
 
-  /** The body has succeeded. Returns whether there is anything to commit. */
+  /**
+   * Call this after the body has succeeded.
+   * @returns whether there is anything to commit
+   */
   async store(mark: Statement): Promise<boolean> {
     this.isOver = true;
     if (this.failure !== undefined) throw this.failure;
@@ -225,7 +234,7 @@ export class WriteTransaction extends Transaction implements WriteTx {
     return true;
   }
 
-  /** Rolls back. Not awaited. */
+  /** Rolls back. Does not wait for the result. */
   drop(): void {
     this.isOver = true;
     if (this.hasStarted) this.connection.run([sql.rollback([])]).catch(() => undefined);
