@@ -1,4 +1,4 @@
-/** The program of a thread for long queries: an engine of its own over the store of the hub. */
+/** The program of a thread for long queries. It has an engine of its own over the store of the hub. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { utf8Bytes } from '../src/codec/utf8.ts';
 import { Refusal } from '../src/errors.ts';
@@ -37,7 +37,10 @@ if (!port) throw new Error('This file must be started as a thread.');
 
 const { settings, url, rootHash, access, marks: buffer } = workerData as EvaluatorData;
 lowerThreadPriority();
-/** Each fetch is another execution: few queries need more than one. */
+/**
+ * Larger than in the main thread, because each fetch costs another execution of the query; with this size few queries need more
+ * than one.
+ */
 const BORROWED_FETCH_BYTES = 4 * 1024 * 1024;
 const marks = new QueryMarks(buffer);
 let fatal: ReadonlySet<string> = new Set();
@@ -45,7 +48,7 @@ let opened: Promise<Opened> | undefined;
 
 function send(message: FromEvaluator): void {
   const buffer = bytesOf(message)?.buffer;
-  // Not copied.
+  // The buffer is transferred, not copied.
   port?.postMessage(message, buffer instanceof ArrayBuffer ? [buffer] : []);
 }
 
@@ -64,7 +67,7 @@ async function open(): Promise<Opened> {
     store: noted(borrowed.store),
     passwords: pool.passwords,
     detached: detachedExecutions,
-    // A borrowed connection: the thread that answers reads what comes.
+    // The connection is borrowed, so the main thread reads the results from the database.
     ...('port' in access && { fetchBytes: BORROWED_FETCH_BYTES }),
   });
   engine.onCommit((notice) => borrowed.announce(notice));
@@ -91,7 +94,10 @@ async function open(): Promise<Opened> {
   };
 }
 
-/** Before the first write of a query, the other thread knows that it may have written. */
+/**
+ * Records that the query may have written before its first write begins, so that the main thread knows it even if this thread
+ * ends.
+ */
 const noted = (store: Store): Store => ({
   read: (body, options) => store.read(body, options),
   write(body, options) {
@@ -111,7 +117,7 @@ async function answer(
 ): Promise<FromEvaluator> {
   const query = queryParts ? queryIn(request.query, textOf(queryParts)) : request.query;
   const full = await engine.query({ ...request, query });
-  // Live queries need it, whoever executes them.
+  // Live queries need the read set, whichever thread executes them.
   const readSet =
     request.allows === 'read' ? boundedReads(full.readSet, HUB_LIMITS.liveFacts) : NO_READS;
   const answered = { ...full, readSet };
@@ -146,7 +152,7 @@ async function answerOrFailure(
   try {
     return await work(await (opened ??= open()));
   } catch (reason) {
-    // The next query opens it, if it could not be opened.
+    // If the engine could not be opened, the next query tries again.
     if (!(await isOpen())) opened = undefined;
     const message = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
     return reason instanceof Refusal

@@ -1,10 +1,10 @@
-/** Addresses of callers, as limits count them. */
+/** Addresses of callers as the limits count them. */
 import { isIPv6 } from 'node:net';
 
-/** Who is at the other end of a connection, as limits count it. */
+/** The other end of a connection. */
 export interface Peer {
   readonly address: string;
-  /** A proxy, which speaks for many. */
+  /** Whether the peer is a trusted proxy, which forwards requests of many callers. */
   readonly isTrusted: boolean;
 }
 
@@ -16,11 +16,14 @@ export function peerOf(
   return { address: networkOf(plain), isTrusted: trustedProxies.includes(plain) };
 }
 
-/** One that listens on `::` has callers of IPv4 under such names. */
+/** Returns an IPv4 address without the prefix that it has on a socket that listens on `::`. */
 export const plainAddress = (address: string): string =>
   /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;
 
-/** Who has an IPv6 address has at least 2^64 of them: those of one network are one caller. */
+/**
+ * The name under which an address is counted. A caller with an IPv6 address has at least 2^64 of them, so all addresses of a /64
+ * network count as one caller.
+ */
 export function networkOf(address: string): string {
   const plain = plainAddress(address);
   if (!isIPv6(plain)) return plain;
@@ -32,7 +35,7 @@ export function networkOf(address: string): string {
   return `${hostname.slice(1, -1)}/64`;
 }
 
-/** An IPv4 address at the end takes two. */
+/** Splits part of an IPv6 address into its groups. An IPv4 address at the end counts as two groups, which are not needed. */
 const groupsOf = (text: string): readonly string[] =>
   text
     .replace(/[\d.]+\.\d+$/, '0:0')

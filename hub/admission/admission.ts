@@ -1,4 +1,4 @@
-/** Admission control: by address, by credential, by memory. Credentials are kept as hashes, so that no secret stays in memory. */
+/** Admission control by address, credential and memory. Credentials are kept as hashes, so that no secret stays in memory. */
 import { hash } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { secretOf } from '../../src/http/authorization.ts';
@@ -16,11 +16,14 @@ export interface AdmissionRefusal {
 }
 
 export interface Credential {
-  /** Of a token: the same whatever scope follows it. Of a key, which many may have: with the address. Of none: the address. */
+  /**
+   * For a token: its hash, the same for all scopes. For a key, which many may use: its hash with the address. Without a secret:
+   * the address.
+   */
   readonly name: string;
-  /** A token belongs to one user and is rate-limited; a key is the operator's, or everybody's. */
+  /** A token belongs to one user, so it is rate-limited. A key belongs to the operator or is public. */
   readonly isToken: boolean;
-  /** For the operator: `token 123`, `key 123`, or the address. */
+  /** A name for the operator: `token 123`, `key 123`, or the address. */
   readonly who: string;
 }
 
@@ -59,7 +62,7 @@ export class Admission {
     return { requests: this.lanes.running, streams: this.streams.total };
   }
 
-  /** Before anything of a request is read. Takes one from its rates. */
+  /** Called before the body of a request is read. Takes one token from each of the request's rate limits. */
   refusalOf(address: string, { name, isToken, who }: Credential): AdmissionRefusal | undefined {
     if (this.lacksMemory()) {
       const description = 'The hub has too little memory left for another request.';
@@ -80,7 +83,10 @@ export class Admission {
     return this.held('answers', who, unread);
   }
 
-  /** Once it is wholly here: what is slow to arrive holds up nobody. Resolves, maybe after others, with what is to be called at its end. */
+  /**
+   * Called when the body of the request has arrived completely, so that a slow sender does not delay others. Resolves when the
+   * request may run, possibly after others of the credential, with a function to call when it ends; or with a refusal.
+   */
   async beginRequest({ name, who }: Credential): Promise<(() => void) | AdmissionRefusal> {
     const { concurrencyPerCredential: max } = this.settings;
     const end = await this.lanes.enter(name);

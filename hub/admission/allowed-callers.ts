@@ -1,18 +1,19 @@
-/** Which origins of pages may send requests, and on loopback under which host names. */
+/** Checks from which origins pages may send requests and, on loopback, for which host names. */
 import type { CorsPolicy } from '../../src/http/message.ts';
 import { isLoopback } from '../settings/settings.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Without the port, in lower case. */
+/** The name in lower case, without the port. */
 function hostName(authority: string): string {
   const [, name = ''] = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(authority.trim().toLowerCase()) ?? [];
   return name;
 }
 
 /**
- * DNS rebinding: a page can make a name of its own resolve to loopback and call the hub by it. So a hub that only its own
- * machine reaches accepts the names of loopback alone. Browsers always send one; health checks of a proxy may send none.
+ * Protects against DNS rebinding: a page can make a host name of its own resolve to loopback and send requests to the hub under
+ * this name. So a hub that listens on loopback only accepts the names of loopback and `allowedHosts`. A missing Host header is
+ * accepted: browsers always send it, but health checks of a proxy may not.
  */
 export function hostCheck(
   boundTo: string,
@@ -23,7 +24,7 @@ export function hostCheck(
   return (authority) => authority === undefined || allowed.has(hostName(authority));
 }
 
-/** `null` is the origin of files and sandboxed frames: `*` does not include it, only a list that names it. */
+/** `null` is the origin of files and sandboxed frames. `*` does not include it; it must be listed. */
 export function corsPolicy(origins: readonly string[]): CorsPolicy {
   const allowed = new Set(origins);
   return { allows: (origin) => (allowed.has('*') && origin !== 'null') || allowed.has(origin) };

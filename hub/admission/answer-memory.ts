@@ -1,6 +1,6 @@
 import { Counts } from './token-buckets.ts';
 
-/** Bytes of answers that their clients have not read yet: who asks and does not read is answered no more. */
+/** Counts bytes of answers that clients have not read yet. A client that sends requests without reading the answers is refused. */
 export class AnswerMemory {
   private readonly max: number;
   private readonly maxPerCredential: number;
@@ -20,19 +20,22 @@ export class AnswerMemory {
     return this.used < this.max && this.bytes.of(name) < this.maxPerCredential;
   }
 
-  /** Whether an answer would be no more than is allowed beside the others. */
+  /** Whether an answer of this size fits into the limits. An answer always fits if there are no others. */
   fits(name: string, bytes: number): boolean {
     const ofName = this.bytes.of(name);
     if (this.used > 0 && this.used + bytes > this.max) return false;
     return ofName === 0 || ofName + bytes <= this.maxPerCredential;
   }
 
-  /** Counts an answer until the returned function is called. Undefined: it would be too much beside the others. */
+  /**
+   * Counts an answer until the returned function is called.
+   * @returns undefined if the answer does not fit into the limits
+   */
   hold(name: string, bytes: number): (() => void) | undefined {
     return this.fits(name, bytes) ? this.add(name, bytes) : undefined;
   }
 
-  /** Counts an answer that is sent anyway, until the returned function is called. */
+  /** Counts an answer that is sent in any case, until the returned function is called. */
   add(name: string, bytes: number): () => void {
     return this.bytes.hold(name, bytes);
   }

@@ -1,9 +1,9 @@
-/** A lane for each credential: so many of its requests run at once, some more wait for them, and the rest are refused. */
+/** A lane for each credential: `width` of its requests run at once, `waitingMax` more wait, and further ones are refused. */
 export class Lanes {
   private readonly width: number;
   private readonly waitingMax: number;
   private readonly lanes = new Map<string, Lane>();
-  /** Requests that run. */
+  /** Requests that are running, in all lanes. */
   running = 0;
 
   constructor(width: number, waitingMax: number) {
@@ -12,8 +12,8 @@ export class Lanes {
   }
 
   /**
-   * Resolves, with what is to be called at its end, when the request may run.
-   * @returns undefined when too many wait already
+   * Resolves when the request may run, with a function to call when it ends.
+   * @returns undefined if too many requests wait already
    */
   enter(name: string): Promise<() => void> | undefined {
     const lane = this.lanes.get(name) ?? { running: 0, waiting: [] };

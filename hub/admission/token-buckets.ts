@@ -7,25 +7,25 @@ export class TokenBuckets {
   private readonly nowMs: () => number;
   private readonly buckets = new Map<string, { left: number; atMs: number }>();
 
-  /** @param perSecond 0: no limit */
+  /** @param perSecond 0 means no limit */
   constructor(perSecond: number, burstSeconds: number, nowMs: () => number) {
     this.perSecond = perSecond;
     this.size = Math.max(1, perSecond * burstSeconds);
     this.nowMs = nowMs;
   }
 
-  /** Whether one could be taken now. */
+  /** Whether a token could be taken now. */
   hasLeft(name: string): boolean {
     return this.perSecond === 0 || !this.buckets.has(name) || this.leftOf(name, this.nowMs()) >= 1;
   }
 
-  /** Seconds until the next token; undefined: one was taken. */
+  /** @returns undefined if a token was taken; otherwise the seconds until the next token */
   take(name: string): number | undefined {
     if (this.perSecond === 0) return undefined;
     const atMs = this.nowMs();
     const left = this.leftOf(name, atMs);
     if (left < 1) return (1 - left) / this.perSecond;
-    // The most recently used come last: a flood of names evicts buckets that are full anyway.
+    // Buckets used most recently come last, so a flood of names evicts old buckets, which are full again anyway.
     remember(this.buckets, name, { left: left - 1, atMs }, NAMES_MAX);
     return undefined;
   }
@@ -39,7 +39,7 @@ export class TokenBuckets {
 
 const NAMES_MAX = 100_000;
 
-/** How many of each name are in progress, or how much they hold. */
+/** For each name: how many things are in progress, or how many bytes are held. */
 export class Counts {
   private readonly counts = new Map<string, number>();
   total = 0;
@@ -53,7 +53,7 @@ export class Counts {
     this.counts.set(name, this.of(name) + amount);
   }
 
-  /** Counts until the returned function is called. */
+  /** Counts `amount` until the returned function is called. */
   hold(name: string, amount = 1): () => void {
     let isOver = false;
     this.add(name, amount);

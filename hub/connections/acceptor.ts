@@ -1,7 +1,7 @@
 /**
- * One port for HTTP/1.1, HTTP/2 and WebSockets: distinguished by ALPN over TLS, by the first bytes without it, for the original's
- * drivers speak HTTP/2 with prior knowledge on cleartext ports. Connections are counted, and have a deadline to say what they
- * want. States, order and tests: README.md.
+ * One port for HTTP/1.1, HTTP/2 and WebSockets. The protocol is detected by ALPN over TLS, otherwise by the first bytes, because
+ * Fauna's drivers speak HTTP/2 with prior knowledge on cleartext ports. Connections are counted and must begin their first
+ * request within a deadline. States, order and tests: README.md.
  */
 import type { IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -15,7 +15,7 @@ import { Http2Sessions } from './http2-sessions.ts';
 import { Misuse } from './misuse.ts';
 import { HEAD_BYTES, unshiftInPieces } from './small-parts.ts';
 
-/** Certificate chain and private key, PEM. */
+/** Certificate chain and private key, in PEM format. */
 export interface TlsFiles {
   readonly cert: string | Buffer;
   readonly key: string | Buffer;
@@ -26,7 +26,7 @@ export interface AcceptorOptions {
   readonly settings: HubSettings;
   readonly onRequest: (request: AnyRequest, response: AnyResponse) => void;
   readonly onWebSocket: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
-  /** A connection was closed before anything of it was read: there are too many. */
+  /** Called when a connection was closed unread because there are too many. */
   readonly onRefused: () => void;
 }
 
@@ -68,13 +68,13 @@ export class Acceptor {
       onRequest,
       onMisused: (of) => misuse.count(of),
     });
-    // Nothing of a connection is read before it is served.
+    // Paused, so that nothing is read from a connection before it is admitted.
     this.server = createServer({ noDelay: true, pauseOnConnect: true }, (socket) =>
       this.places.arrive(socket),
     );
   }
 
-  /** Those that wait for a place are among them. */
+  /** Includes connections that wait for a place. */
   get socketCount(): number {
     return this.places.count;
   }
@@ -89,7 +89,7 @@ export class Acceptor {
     });
   }
 
-  /** Accepts no new connection; those that are open end with what is in flight on them. */
+  /** Stops accepting connections. Open ones are closed when their requests in progress have ended. */
   drain(): void {
     this.server.close();
     this.places.drain();
@@ -97,19 +97,22 @@ export class Acceptor {
     this.http2.drain();
   }
 
-  /** Resolves when what was answered over HTTP/2 is on its way, or after so many ms. */
+  /** Resolves when all responses over HTTP/2 have been written, at the latest after `ms`. */
   ended(ms: number): Promise<void> {
     return this.http2.ended(ms);
   }
 
-  /** Ends every connection, whatever is in flight: sessions with an error, so before their sockets. */
+  /**
+   * Closes every connection, whatever is in progress. HTTP/2 sessions are ended with an error first, before their sockets are
+   * destroyed.
+   */
   destroy(): void {
     this.http2.destroy();
     this.places.destroy();
     this.http1.destroy();
   }
 
-  /** @returns what begins the handshake on a connection */
+  /** @returns a function that starts the TLS handshake on a connection */
   private tlsOver(files: TlsFiles): (socket: Socket) => void {
     const server = createTls({
       ...files,
@@ -124,7 +127,7 @@ export class Acceptor {
     return (socket) => void server.emit('connection', socket);
   }
 
-  /** Three bytes suffice: no method of HTTP/1.1 starts like the preface of HTTP/2. */
+  /** Three bytes are enough: no method of HTTP/1.1 begins like the preface of HTTP/2. */
   private detectProtocol(socket: Socket): void {
     if (socket.destroyed) return;
     const late = setTimeout(() => socket.destroy(), this.options.settings.headerMs);
@@ -151,7 +154,7 @@ export class Acceptor {
     socket.once('close', () => clearTimeout(late));
   }
 
-  /** One in each turn of the event loop. */
+  /** Runs one handover per turn of the event loop. */
   private inTurn(handOver: () => void): void {
     this.longHeads.push(handOver);
     if (this.longHeads.length === 1) setImmediate(this.handOverNext);

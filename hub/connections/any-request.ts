@@ -1,4 +1,4 @@
-/** A request and its response over either version of HTTP. */
+/** A request and its response, over HTTP/1.1 or HTTP/2. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 

@@ -1,4 +1,4 @@
-/** How many connections there may be, in all and of each address: which are admitted, which wait, and which are refused. */
+/** Decides which connections are admitted, wait or are refused, by their number in total and per address. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Peer } from '../admission/addresses.ts';
@@ -15,24 +15,24 @@ export interface PlacesOptions {
   >;
   readonly peerOf: (socket: Socket) => Peer;
   readonly isBarred: (peer: Peer) => boolean;
-  /** One is admitted. */
+  /** Called with each admitted connection. */
   readonly serve: (socket: Socket) => void;
-  /** One was closed before anything of it was read: there are too many. */
+  /** Called when a connection was closed unread because there are too many. */
   readonly onRefused: () => void;
-  /** Nothing can be said to whoever waited too long: there was no handshake. */
+  /** Whether connections use TLS. A connection that waited too long then gets no response, because there was no handshake. */
   readonly isSecure: boolean;
 }
 
-/** A connection that has waited too long has so long to read its answer. */
+/** How long a connection that waited too long has to read its response. */
 const FAREWELL_MS = 1000;
-/** How often one that waits gets the place of one that is idle. */
+/** How often waiting connections may take the places of idle ones. */
 const LOOK_MS = 100;
 
 export class ConnectionPlaces {
   private readonly options: PlacesOptions;
-  /** Those that are served. */
+  /** Sockets that are being served. */
   private readonly sockets = new Set<Socket>();
-  /** By address. */
+  /** Number of admitted connections by address. */
   private readonly connections = new Counts();
   private readonly idle = new IdleConnections();
   private readonly waiting: WaitingConnections;
@@ -45,12 +45,12 @@ export class ConnectionPlaces {
     this.waiting = new WaitingConnections({ perAddress, waitMs, onLate });
   }
 
-  /** Those that wait are among them. */
+  /** Includes connections that wait. */
   get count(): number {
     return this.sockets.size + this.waiting.count;
   }
 
-  /** A new connection, of which nothing is read before it is admitted. */
+  /** Handles a new connection. Nothing is read from it before it is admitted. */
   arrive(socket: Socket): void {
     const peer = this.options.peerOf(socket);
     if (this.options.isBarred(peer)) this.refuse(socket);
@@ -62,18 +62,18 @@ export class ConnectionPlaces {
     else this.refuse(socket);
   }
 
-  /** A request over HTTP/1.1: its connection is idle again when the response is closed. */
+  /** Records a request over HTTP/1.1. Its connection is idle again when the response is closed. */
   requested(socket: Socket, address: string, response: ServerResponse): void {
     this.idle.track(socket, address, response);
     if (this.waiting.has(address)) this.idle.endNext(address);
   }
 
-  /** The connection is one for HTTP/1.1 no more. */
+  /** The connection is no longer an HTTP/1.1 connection. */
   upgraded(socket: Socket, address: string): void {
     this.idle.remove(socket, address);
   }
 
-  /** Ends those that wait. */
+  /** Closes the waiting connections. */
   drain(): void {
     for (let socket = this.waiting.any(); socket; socket = this.waiting.any())
       socket.resetAndDestroy();
@@ -83,9 +83,13 @@ export class ConnectionPlaces {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Those that wait get the places of connections that are idle: not at once, for a request on one of those may be there already. */
+  /**
+   * Closes idle connections so that waiting ones get their places. Not at once, because a request may already have arrived on an
+   * idle connection.
+   */
   private lookForIdle(): void {
-    // After what has come on connections meanwhile was read: where nothing was for a while, timers are first.
+    // setImmediate runs after sockets are read: if the process was idle, the event loop runs timers first, so arrived requests
+    // would not be seen yet.
     this.looking ??= setTimeout(() => setImmediate(this.endIdle), LOOK_MS);
   }
 
@@ -95,7 +99,7 @@ export class ConnectionPlaces {
     if (this.waiting.count > 0) this.lookForIdle();
   };
 
-  /** @returns false: there is no place for another connection of this peer. */
+  /** @returns false if there is no place for another connection of this peer */
   private makeRoom(peer: Peer): boolean {
     if (this.hasAll(peer)) return false;
     return (
@@ -109,7 +113,10 @@ export class ConnectionPlaces {
     return !isTrusted && this.connections.of(address) >= this.options.settings.socketsPerAddress;
   }
 
-  /** Those that wait have places that nobody else needs. */
+  /**
+   * Connections may wait only while the total limit is not reached: their places are taken away as soon as another address needs
+   * them.
+   */
   private wait(socket: Socket, { address, isTrusted }: Peer): boolean {
     const isFull = this.count >= this.options.settings.sockets;
     return !isTrusted && !isFull && this.waiting.add(socket, address);
@@ -121,13 +128,19 @@ export class ConnectionPlaces {
     return socket !== undefined;
   }
 
-  /** A connection that ends as usual tells Node's client over HTTP/2 nothing: what it began never fails. */
+  /**
+   * Resets the connection. After a normal close, Node's HTTP/2 client reports no error, so its pending requests would never
+   * settle.
+   */
   private refuse(socket: Socket): void {
     this.options.onRefused();
     socket.on('error', () => undefined).resetAndDestroy();
   }
 
-  /** What came meanwhile is read, or its client would be told of a reset instead. */
+  /**
+   * Sends a response to a connection that waited too long. Its data are read and discarded: closing a socket with unread data
+   * sends a reset, and the client would not see the response.
+   */
   private refuseLate(socket: Socket): void {
     if (this.options.isSecure) return this.refuse(socket);
     this.options.onRefused();

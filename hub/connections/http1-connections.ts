@@ -1,4 +1,4 @@
-/** Node's server for HTTP/1.1, which is given its connections: how many requests one may send before it reads responses, and its upgrades. */
+/** Node's HTTP/1.1 server, which does not listen but is handed its connections. Limits pipelined requests and handles upgrades. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HubSettings } from '../settings/settings.ts';
@@ -7,24 +7,24 @@ import { limitParts, readInPieces, unshiftInPieces } from './small-parts.ts';
 
 export interface Http1Options {
   readonly settings: HubSettings;
-  /** Each request, before anything else is done with it. */
+  /** Called with each request before anything else is done with it. */
   readonly onArrived: (request: IncomingMessage, response: ServerResponse) => void;
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void;
   readonly onUpgrade: (socket: Socket) => void;
   readonly onWebSocket: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
-  /** A connection is closed for what it costs. */
+  /** Called when a connection is closed because of what it costs. */
   readonly onMisused: (socket: Socket) => void;
 }
 
-/** How often Node looks for connections that are past their deadline. */
+/** How often Node checks for connections past their deadline. */
 const CHECK_MS = 1000;
 
 export class Http1Connections {
   private readonly options: Http1Options;
   private readonly server: Server;
-  /** By connection: requests that wait for the response to one before. */
+  /** For each connection: requests that wait for the response to an earlier one. */
   private readonly pipelined = new WeakMap<Socket, number>();
-  /** Connections whose offer of an upgrade was declined, until that request is answered. */
+  /** Connections with a request whose upgrade was declined, until that request is answered. */
   private readonly declined = new WeakSet<Socket>();
   /** Connections that are read in pieces. */
   private readonly pieced = new WeakSet<Socket>();
@@ -38,13 +38,13 @@ export class Http1Connections {
     this.server.emit('connection', socket);
   }
 
-  /** Those that are idle are closed; others end with their response. */
+  /** Closes idle connections. Others close after their response. */
   drain(): void {
     this.server.closeIdleConnections();
   }
 
   destroy(): void {
-    // Stops the timer that looks for late connections.
+    // Stops the timer that checks deadlines.
     this.server.close();
   }
 
@@ -52,7 +52,7 @@ export class Http1Connections {
     const { settings } = this.options;
     const server = createServer(
       {
-        // One number for both: the request guard checks each by itself.
+        // The limit for request line and headers together. The request guard checks each of them separately.
         maxHeaderSize: settings.headerBytes + settings.requestLineBytes,
         headersTimeout: settings.headerMs,
         requestTimeout: settings.requestMs,
@@ -68,7 +68,7 @@ export class Http1Connections {
         this.options.onWebSocket(request, socket, head);
       else this.declineUpgrade(request, socket, head);
     });
-    // It starts the timer for late connections when it listens, and this one is handed its connections.
+    // Node starts the timer that checks deadlines when the server listens, which this one never does.
     server.emit('listening');
     return server;
   }
@@ -83,18 +83,22 @@ export class Http1Connections {
       readInPieces(socket);
     }
     if (this.declined.has(socket)) response.once('close', () => this.declined.delete(socket));
-    // Only a response whose turn has not come is without it.
+    // A response has no socket only while it waits for the response to an earlier request.
     if (response.socket === null && !this.mayWait(socket, response)) request.destroy();
     else onRequest(request, response);
   }
 
-  /** A connection that sends many requests before it reads a response is closed: all of them would be served in one turn. */
+  /**
+   * Closes a connection that sends too many requests before it reads a response: all of them would be served in one turn of the
+   * event loop.
+   */
   private mayWait(socket: Socket, response: ServerResponse): boolean {
     const count = (this.pipelined.get(socket) ?? 0) + 1;
     if (count > this.options.settings.pipelined) {
       if (!socket.destroyed) closeWithoutStacks(socket);
       this.endMisused(socket);
-      // The pieces that are not parsed yet never are; of the chunk that is being parsed, a request that is ended costs Node least.
+      // Paused, so that the remaining pieces are not parsed. Requests in the chunk that is being parsed are destroyed by the
+      // caller, which costs Node least.
       socket.pause();
       return false;
     }
@@ -103,7 +107,10 @@ export class Http1Connections {
     return true;
   }
 
-  /** Serves the request as if it had not offered an upgrade: clients in Java offer h2c with each, one after the other. */
+  /**
+   * Serves the request as if it had not offered an upgrade. Java's client offers h2c with each request; it sends them one after
+   * the other.
+   */
   private declineUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     if (this.declined.has(socket)) return this.endMisused(socket);
     this.declined.add(socket);
@@ -125,14 +132,20 @@ export class Http1Connections {
   }
 }
 
-/** Node would make thousands of requests of what is left of the 64 KiB that it has just read. It has no public way to stop. */
+/**
+ * Prevents Node from creating thousands of requests from the rest of the 64 KiB that it has just read. Node has no public API for
+ * this.
+ */
 function stopParsing(socket: Socket): void {
   const { parser } = socket as Socket & { readonly parser?: { onIncoming: unknown } | null };
-  // As after an upgrade, what follows is not for the parser.
+  // The return value 2 is that of an upgrade: the parser ignores what follows.
   if (parser) parser.onIncoming = () => 2;
 }
 
-/** Of each request that it aborts when a connection closes, Node makes an error: thousands of stacks that nobody sees. */
+/**
+ * Node creates an error for each request that it aborts when the connection closes. Without this there would be thousands of
+ * stack traces that nobody sees.
+ */
 function closeWithoutStacks(socket: Socket): void {
   let limit = Error.stackTraceLimit;
   socket.prependOnceListener('close', () => {

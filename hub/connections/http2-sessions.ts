@@ -1,4 +1,7 @@
-/** Node's server for HTTP/2, which is given its connections: how many streams a session and an address may have, and resets. */
+/**
+ * Node's HTTP/2 server, which does not listen but is handed its connections. Limits streams per session and per address, and
+ * resets.
+ */
 import {
   constants,
   createServer,
@@ -20,22 +23,25 @@ export interface Http2Options {
   readonly settings: HubSettings;
   readonly peerOf: (socket: Pick<Socket, 'remoteAddress'>) => Peer;
   readonly onRequest: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
-  /** A session is ended for what it costs. */
+  /** Called when a session is ended because of what it costs. */
   readonly onMisused: (peer: Peer) => void;
 }
 
-/** Sessions of one address that may have as many streams open as a session may. */
+/** How many sessions of one address may have the maximum number of open requests at the same time. */
 const FULL_SESSIONS = 50;
 
 export class Http2Sessions {
   private readonly options: Http2Options;
   private readonly server: Http2Server;
   private readonly sessions = new Set<ServerHttp2Session>();
-  /** What a client begins beyond it waits at the client, silently: so the limit of its credential has to come first. */
+  /**
+   * Limit of concurrent streams. A client holds further requests back without telling its caller, so this limit must be above
+   * that of the credential, which is answered with an error.
+   */
   private readonly streamsPerSession: number;
-  /** By address: streams of all its sessions. */
+  /** Open streams of all sessions, by address. */
   private readonly streams = new Counts();
-  /** The same streams: a response is written later than it is given to Node. */
+  /** The same streams, to wait for at a stop: a response is written to the socket some time after it is passed to Node. */
   private readonly open = new InFlight();
 
   constructor(options: Http2Options) {
@@ -49,12 +55,12 @@ export class Http2Sessions {
     this.server.emit('connection', socket);
   }
 
-  /** Sessions end with what is in flight on them. */
+  /** Ends each session when its requests in progress have ended. */
   drain(): void {
     for (const session of this.sessions) session.close();
   }
 
-  /** Resolves when what was answered is on its way, or after so many ms. */
+  /** Resolves when all responses have been written, at the latest after `ms`. */
   ended(ms: number): Promise<void> {
     return this.open.ended(ms);
   }
@@ -103,13 +109,14 @@ export class Http2Sessions {
       open += 1;
       if (begunInTurn === 0) setImmediate(() => (begunInTurn = 0));
       begunInTurn += 1;
-      // No more may be open at once: these were begun to be reset.
+      // More than may be open at once, so the client resets streams as fast as it begins them.
       if (begunInTurn > this.streamsPerSession || this.streams.of(peer.address) >= streamsMax)
         return end();
       stream.once('close', this.streams.hold(peer.address));
       void this.open.track(new Promise((resolve) => stream.once('close', resolve)));
       session.setTimeout(settings.sessionIdleMs);
-      // A reset by the client is no failure of the hub. Many before there is a response are: each costs what its request began.
+      // A reset by the client is not an error of the hub. But many resets before a response are misuse, because each request
+      // costs work that is then thrown away.
       stream.on('error', () => undefined);
       stream.once('aborted', () => {
         if (!stream.headersSent && resets.take('') !== undefined) end();
@@ -120,14 +127,17 @@ export class Http2Sessions {
     });
   }
 
-  /** Each costs memory while it is open, whoever it is of. */
+  /** The number of streams that all sessions of a peer may have open together, because each open stream costs memory. */
   private streamsMaxOf({ isTrusted }: Peer): number {
     const { requestsPerSession, socketsPerAddress, streamsPerCredential } = this.options.settings;
     const sessions = Math.min(socketsPerAddress, FULL_SESSIONS);
     return isTrusted ? Infinity : requestsPerSession * sessions + streamsPerCredential;
   }
 
-  /** A proxy has the streams of others on its session. */
+  /**
+   * Ends the session of a client that sends a body in too many small parts. Only the stream of a proxy is closed, because the
+   * session also carries requests of others.
+   */
   private endOversent(stream: ServerHttp2Stream): void {
     const { session } = stream;
     const peer = session && this.options.peerOf(session.socket);
@@ -142,7 +152,10 @@ export class Http2Sessions {
   }
 }
 
-/** Without a code Node's client closes its streams without an error: whoever awaits one waits for ever. */
+/**
+ * Ends a session with an error code. Without one, Node's client closes its streams without an error, and code that awaits a
+ * response would wait for ever.
+ */
 function endWithError(session: Http2Session, code: number): void {
   session.destroy(new Error('Ended by the hub.'), code);
 }

@@ -1,19 +1,22 @@
-/** Connections over HTTP/1.1 that wait for a next request, by address: they are ended where a new one would have to wait. */
+/** Idle HTTP/1.1 connections by address. They are closed when a new connection would otherwise have to wait. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A connection is idle for so long before it may be ended: a request may be on its way, whose client would not know what became of it. */
+/**
+ * How long a connection must be idle before it may be closed. A request may be on its way, and its client would not know whether
+ * it was executed.
+ */
 const ON_ITS_WAY_MS = 1000;
 
 export class IdleConnections {
-  /** Of each address, since when each waits: the one that has waited longest is first. */
+  /** For each address, its idle connections and since when (ms) they are idle, oldest first. */
   private readonly idle = new Map<string, Map<Socket, number>>();
-  /** Requests of each connection that are not answered. */
+  /** Unanswered requests of each connection. */
   private readonly underWay = new WeakMap<Socket, number>();
-  /** Of each address and connection, the response to its newest request. */
+  /** For each address and connection, the response to the newest request. */
   private readonly newest = new Map<string, Map<Socket, ServerResponse>>();
 
-  /** The connection is not idle until the response is closed. */
+  /** Records a request: its connection is not idle until the response is closed. */
   track(socket: Socket, address: string, response: ServerResponse): void {
     if (!this.underWay.has(socket)) socket.once('close', () => this.remove(socket, address));
     this.remove(socket, address);
@@ -27,7 +30,10 @@ export class IdleConnections {
     });
   }
 
-  /** @returns false: no connection of the address has been idle for long enough. */
+  /**
+   * Closes the connections of the address that have been idle longest.
+   * @returns false if none has been idle long enough
+   */
   endOldest(address: string, count = 1, forMs = ON_ITS_WAY_MS): boolean {
     const untilMs = performance.now() - forMs;
     const ended: Socket[] = [];
@@ -42,7 +48,10 @@ export class IdleConnections {
     return ended.length > 0;
   }
 
-  /** Ends a connection of the address with its response, if one has not begun: its client is told, and sends nothing more on it. */
+  /**
+   * Makes one connection of the address close after its current response, if a response has not begun yet. The header tells the
+   * client to send nothing more on it.
+   */
   endNext(address: string): void {
     for (const [socket, response] of this.newest.get(address) ?? []) {
       this.forget(socket, address);
@@ -52,7 +61,7 @@ export class IdleConnections {
     }
   }
 
-  /** Also when the connection becomes a WebSocket. */
+  /** Forgets a connection that has closed, is in use or has become a WebSocket. */
   remove(socket: Socket, address: string): void {
     const ofAddress = this.idle.get(address);
     ofAddress?.delete(socket);

@@ -1,8 +1,8 @@
-/** Addresses whose connections were closed for what they cost: again and again, and new ones are refused for a while. */
+/** Addresses whose connections were repeatedly closed because of what they cost: new connections from them are refused for a while. */
 import { TokenBuckets } from '../admission/token-buckets.ts';
 import type { Peer } from '../admission/addresses.ts';
 
-/** Of one address: so many at once, and per second. */
+/** Tolerated closed connections of one address: at once, and per second. */
 const AT_ONCE = 8;
 const PER_SECOND = 1;
 
@@ -15,7 +15,7 @@ export class Misuse {
     this.left.take(address);
   }
 
-  /** A proxy speaks for many, so its connections are never refused. */
+  /** Connections of a trusted proxy are never refused, because it forwards requests of many callers. */
   isBarred({ address, isTrusted }: Peer): boolean {
     return !isTrusted && !this.left.hasLeft(address);
   }

@@ -1,7 +1,7 @@
-/** Responses that no request has: nothing of it could be read, or nothing was. */
+/** Responses without a request: to connections from which no request could be read, or nothing was read. */
 import type { Socket } from 'node:net';
 
-/** Errors below the request: there is none to route yet. */
+/** Responds to an error of the protocol that occurred before there was a request to route. */
 export function respondToProtocolError(
   reason: Error & { readonly code?: string },
   socket: Socket,
@@ -24,7 +24,7 @@ function responseText(status: string, code: string, description: string, headers
   return `HTTP/1.1 ${status}\r\ncontent-type: application/json;charset=utf-8\r\n${headers}content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
 }
 
-/** Of a connection that has waited too long for a place. */
+/** The response to a connection that waited too long for a place. */
 export const LATE = responseText(
   '429 Too Many Requests',
   'too many requests',

@@ -1,19 +1,25 @@
-/** What a connection sends at once is read in pieces, and a body in thousands of small parts is not read to its end. */
+/**
+ * Protection against many small parts: large chunks of a connection are parsed in pieces, and a body in thousands of small parts
+ * is cut off.
+ */
 import type { Socket } from 'node:net';
 import type { AnyRequest } from './any-request.ts';
 
-/** More than one request sends first, mostly: all that is in it is parsed in one turn. */
+/**
+ * Longer than most requests. A longer first chunk of a connection is parsed in pieces, because Node parses a chunk in a single
+ * turn.
+ */
 export const HEAD_BYTES = 16 * 1024;
-/** Such a chunk is parsed in pieces of so many bytes, until the connection is closed for what it sends. */
+/** Size of the pieces. Parsing stops when the connection is closed because of what it sends. */
 const PIECE_BYTES = 4 * 1024;
-/** Parts in which bodies may come, however small they are; beyond it, one for each so many bytes. */
+/** How many parts a body may have regardless of their size. Beyond that, one part for every `PART_BYTES` bytes. */
 const PARTS_FREE = 2048;
 const PART_BYTES = 16;
 
-/** What Node reads in one go would be parsed in one go, in thousands of parts if they are small. */
+/** Node would otherwise parse everything it reads at once: thousands of requests or chunks if they are small. */
 export function readInPieces(socket: Socket): void {
   const push = socket.push.bind(socket);
-  // Whoever listens is given it by Node's stream instead of its parser.
+  // A `data` listener makes Node pass data through the stream (`push`) instead of handing it to the HTTP parser directly.
   socket.on('data', () => undefined);
   socket.push = (chunk: Buffer | null, encoding) => {
     if (chunk === null) return push(chunk, encoding);
@@ -24,14 +30,17 @@ export function readInPieces(socket: Socket): void {
   };
 }
 
-/** Each is read by itself. */
+/** Puts data back so that it is read in pieces. */
 export function unshiftInPieces(socket: Socket, head: Buffer): void {
   const bytes = head.length > HEAD_BYTES ? PIECE_BYTES : head.length;
   for (let at = Math.floor((head.length - 1) / bytes) * bytes; at >= 0; at -= bytes)
     socket.unshift(head.subarray(at, at + bytes));
 }
 
-/** Each part costs Node a hundred times its byte: nobody means to send thousands of them. */
+/**
+ * Ends a request whose body arrives in too many small parts. Each part costs Node a hundred times its size, and no honest client
+ * sends thousands of them.
+ */
 export function limitParts(request: AnyRequest, end: () => void): void {
   let left = PARTS_FREE;
   const push = request.push.bind(request);
@@ -40,7 +49,7 @@ export function limitParts(request: AnyRequest, end: () => void): void {
       left += part.length / PART_BYTES - 1;
       if (left < 0) end();
     }
-    // What comes after the end is not kept.
+    // Parts that arrive after the limit are dropped.
     return left < 0 || push(part, encoding);
   };
 }

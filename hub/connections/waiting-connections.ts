@@ -1,16 +1,19 @@
-/** Connections beyond those that their address may have, until one of those ends: nothing of them is read, and as many may wait. */
+/**
+ * Connections that exceed the limit of their address and wait until another connection of the address ends. Nothing is read from
+ * them. As many may wait as may be open.
+ */
 import type { Socket } from 'node:net';
 
 export interface WaitingOptions {
   readonly perAddress: number;
   readonly waitMs: number;
-  /** It has waited too long, and does not wait any more. */
+  /** Called with a connection that has waited too long and was removed. */
   readonly onLate: (socket: Socket) => void;
 }
 
 export class WaitingConnections {
   private readonly options: WaitingOptions;
-  /** Of each address, the one that has waited longest is first. */
+  /** The waiting connections of each address, oldest first. */
   private readonly waiting = new Map<string, Map<Socket, () => void>>();
   count = 0;
 
@@ -18,7 +21,7 @@ export class WaitingConnections {
     this.options = options;
   }
 
-  /** How many wait of each address. */
+  /** The number of waiting connections of each address. */
   *counts(): Iterable<readonly [string, number]> {
     for (const [address, { size }] of this.waiting) yield [address, size];
   }
@@ -27,7 +30,7 @@ export class WaitingConnections {
     return this.waiting.has(address);
   }
 
-  /** @returns false: as many of its address wait already. */
+  /** @returns false if too many connections of the address wait already */
   add(socket: Socket, address: string): boolean {
     const ofAddress = this.waiting.get(address) ?? new Map<Socket, () => void>();
     if (ofAddress.size >= this.options.perAddress) return false;
@@ -48,14 +51,14 @@ export class WaitingConnections {
     return true;
   }
 
-  /** Takes the one of this address that has waited longest. */
+  /** Removes and returns the connection of this address that has waited longest. */
   next(address: string): Socket | undefined {
     const [socket] = this.waiting.get(address)?.keys() ?? [];
     if (socket) this.remove(socket, address);
     return socket;
   }
 
-  /** Takes one of any address. */
+  /** Removes and returns a connection of any address. */
   any(): Socket | undefined {
     const [address] = this.waiting.keys();
     return address === undefined ? undefined : this.next(address);

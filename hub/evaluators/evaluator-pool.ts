@@ -1,6 +1,6 @@
 /**
- * Executes queries that take long in a few threads, so that the thread that answers has time for all others. Queries of one
- * credential wait for each other; the threads go round among databases, and in each among its credentials.
+ * Executes long queries in a few threads, so that the main thread has time for all others. Databases take turns at the threads,
+ * and so do credentials within each database. A credential never uses all threads if there are several.
  */
 import { hash } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
@@ -42,24 +42,27 @@ export interface Evaluator {
 
 export interface EvaluatorPoolOptions {
   readonly threads: number;
-  /** Queries that may wait, of all credentials; more are refused. */
+  /** Queries of all credentials that may wait; further ones are refused. */
   readonly waitingMax: number;
-  /** µs, as in `QueryRequest.arrived`. */
+  /** In µs, like `QueryRequest.arrived`. */
   readonly clock: () => number;
   readonly start: () => Evaluator;
-  /** Told why a thread could not be started, or has ended. */
+  /** Receives the reason when a thread could not be started or has ended. */
   readonly report?: (reason: unknown) => void;
-  /** Past the time of a query, before its thread is asked whether it is stuck; and until it must have answered. */
+  /**
+   * `graceMs`: how long after the timeout of a query its thread is asked whether it still responds. `lookMs`: how long the thread
+   * then has to answer.
+   */
   readonly graceMs?: number;
   readonly lookMs?: number;
-  /** ms; for turns of the event loop. */
+  /** In ms; used for turns of the event loop. */
   readonly loopClock?: () => number;
 }
 
 type Arrived = Parameters<LongQueries['execute']>[0];
 type Asked = Extract<ToEvaluator, { readonly type: 'query' | 'push' | 'read' }>;
 type Answered = Exclude<FromEvaluator, { readonly type: 'failed' | 'alive' }>;
-/** What is known of who asks. */
+/** What is known about the sender of a request. */
 type Credential = Pick<QueryRequest, 'secret' | 'address'>;
 
 interface Task {
@@ -73,19 +76,22 @@ interface Task {
 
 interface Thread extends Evaluator {
   busy: Task | undefined;
-  /** Why it was ended, or what it threw. */
+  /** Why the thread was terminated, or what it threw. */
   reason: unknown;
 }
 
-/** A query is evaluated for so long by the thread that answers; for less, when its credential has such queries under way. */
+/**
+ * How long the main thread evaluates a query before a thread takes it over. Less if long queries of the same credential are
+ * waiting or running.
+ */
 const TURN_MS = 20;
 const TURN_MIN_MS = 2;
-/** Likewise, when it has had more than its share of the last second, and others are there. */
+/** Used instead of `TURN_MS` for a credential that has used more than `SHARE_MS` of the last second while others were active. */
 const BUSY_TURN_MS = 3;
 const SHARE_MS = 100;
 const GRACE_MS = 1000;
 const LOOK_MS = 2000;
-/** Of a push, waiting included: each of its writes has a time of its own. Likewise of a pull or check. */
+/** Timeout of a push, including waiting: each of its writes has a timeout of its own. The same for a pull or check. */
 const DEVICE_MS = 120_000;
 
 export class EvaluatorPool implements LongQueries {
@@ -119,7 +125,10 @@ export class EvaluatorPool implements LongQueries {
     return free;
   }
 
-  /** Where its requests and queries wait: in the line of the credential, among those of its database, or of its address before its first answer. */
+  /**
+   * Where requests and queries of a credential wait: in its own line, in the group of its database. Until its first answer tells
+   * the database, the group is its address.
+   */
   lineOf(credential: Credential): Line {
     const name = nameOf(credential);
     const { address = '' } = credential;
@@ -130,12 +139,18 @@ export class EvaluatorPool implements LongQueries {
     this.databases.note(nameOf(request), path);
   }
 
-  /** Whose queries waited most for those of others. Of an address: before their first answer. */
+  /**
+   * The databases whose queries were delayed most by those of others. An address stands for credentials whose database is not
+   * known yet.
+   */
   waitedMost(count: number): readonly HeldBackCount[] {
     return this.heldBack.most(count);
   }
 
-  /** All executions of a query here have one turn: each range that it goes on to read is another. */
+  /**
+   * @param evaluatedMs time already used: all executions of a query in the main thread share one turn, and each further range
+   * that it reads needs another execution
+   */
   turnMs(request: Credential, evaluatedMs = 0): number {
     return Math.max(0, this.turnOf(request) - evaluatedMs);
   }
@@ -151,7 +166,7 @@ export class EvaluatorPool implements LongQueries {
     return this.recent.of(name) > SHARE_MS && !this.recent.isAlone(name);
   }
 
-  /** Whether others would wait for a read of a device, if it were made by the thread that answers. @param isLong as far as is known */
+  /** Whether a read of a device would delay others if the main thread made it. @param isLong as far as is known */
   holdsUpOthers(credential: Credential, isLong: boolean): boolean {
     const name = nameOf(credential);
     return isLong ? !this.recent.isAlone(name) : this.isBusy(name);
@@ -168,7 +183,7 @@ export class EvaluatorPool implements LongQueries {
     return reply.answer;
   }
 
-  /** A push of a device with a write that takes long, or whose text is long. */
+  /** Executes a push of a device in a thread: one with a long write or a long text. */
   async push(push: LongPush): Promise<Pushed> {
     const arrived = this.options.clock();
     const reply = await this.run(push, { arrived, timeoutMs: DEVICE_MS }, { type: 'push', push });
@@ -200,20 +215,20 @@ export class EvaluatorPool implements LongQueries {
     });
   }
 
-  /** @throws Refusal where nobody has more that waits */
+  /** Removes a waiting task of the group or line with the most. @throws Refusal if that is the newcomer's own */
   private displaceFor(name: string, group: string): void {
     const displaced = this.queue.displace(name, group);
     if (!displaced) throw tooManyWait();
     this.settle(displaced).reject(tooManyWait());
   }
 
-  /** Keeps the caches of threads right while they execute something. */
+  /** Passes commits to the threads that are executing something, so that their caches stay correct. */
   onCommit({ previous, ts, rows, entries }: CommitNotice): void {
     const notice = { previous, ts, rows, entries };
     for (const thread of this.threads) if (thread.busy) send(thread, { type: 'commit', notice });
   }
 
-  /** Refuses what waits. @param ms what runs may go on for so long */
+  /** Refuses all waiting tasks. @param ms how long running tasks may continue */
   async close(ms = 0): Promise<void> {
     this.isClosed = true;
     this.rejectWaiting(shuttingDown());
@@ -240,7 +255,7 @@ export class EvaluatorPool implements LongQueries {
       const refusal = noRoom(reason);
       this.options.report?.(refusal);
       this.queue.putBack(task.name, task);
-      // The threads that there are do what waits.
+      // The running threads do the waiting tasks; if there are none, the tasks are refused.
       if (this.threads.size === 0) this.rejectWaiting(refusal);
     }
   }
@@ -253,7 +268,7 @@ export class EvaluatorPool implements LongQueries {
   }
 
   private next(): Task | undefined {
-    // With several threads, no credential has all of them.
+    // If there are several threads, no credential may use all of them.
     const runningMax = Math.max(1, this.options.threads - 1);
     for (;;) {
       const task = this.queue.take(runningMax);
@@ -263,7 +278,7 @@ export class EvaluatorPool implements LongQueries {
     }
   }
 
-  /** An idle thread does not keep the process alive. */
+  /** Gives the thread its next task. An idle thread is unreferenced, so that it does not keep the process alive. */
   private give(thread: Thread, task: Task | undefined = this.next()): void {
     thread.busy = task;
     if (!task) {
@@ -295,7 +310,7 @@ export class EvaluatorPool implements LongQueries {
     const task = thread.busy;
     if (!task) return;
     if (message.type === 'alive') {
-      // It waits for the store: a commit may be on its way.
+      // The thread responds, so it is waiting for the store: a commit may be in progress.
       this.watch(thread, task, this.options.graceMs ?? GRACE_MS);
       return;
     }
@@ -309,7 +324,7 @@ export class EvaluatorPool implements LongQueries {
       );
   }
 
-  /** Asks the thread after so many ms whether it is stuck. */
+  /** Asks the thread after this many ms whether it still responds, and terminates it if it does not. */
   private watch(thread: Thread, task: Task, ms: number): void {
     clearTimeout(task.timer);
     task.timer = setTimeout(() => {
@@ -324,7 +339,7 @@ export class EvaluatorPool implements LongQueries {
     void thread.worker.terminate();
   }
 
-  /** Its query is answered; another thread takes its place when it is needed. */
+  /** Handles the end of a thread: settles its task. A new thread is started when one is needed. */
   private remove(thread: Thread): void {
     this.threads.delete(thread);
     const { busy: task, reason, marks } = thread;
@@ -367,20 +382,23 @@ const send = ({ worker }: Evaluator, message: ToEvaluator, given: TextParts = []
     given.map(({ buffer }) => buffer),
   );
 
-/** Not copied. */
+/** The text parts of a task, whose memory is transferred to the thread instead of being copied. */
 function partsOf(asked: Asked): TextParts {
   if (asked.type === 'read') return [];
   return (asked.type === 'query' ? asked.request.queryParts : asked.push.parts) ?? [];
 }
 
-/** A token is one person's, wherever its queries and pushes come from; a key may be everybody's: its holder counts by address too. */
+/**
+ * A token belongs to one person, so its requests share a line wherever they come from. A key may be used by many, so its lines
+ * are per address.
+ */
 function nameOf({ secret = '', address = '' }: Credential): string {
   const [plain = ''] = secret.split(':', 1);
   const name = looksLikeToken(plain) ? plain : `${plain} ${address}`;
   return name.length > NAME_CHARS_MAX ? hash('sha256', name, 'base64') : name;
 }
 
-/** Longer ones, such as signed tokens of others, are kept as hashes: so many names are remembered. */
+/** Longer names, such as signed tokens of identity providers, are hashed, because many names are kept in memory. */
 const NAME_CHARS_MAX = 128;
 
 const timeoutMsOf = ({ request }: Task): number =>

@@ -1,12 +1,12 @@
-/** Memory for the bodies of all requests, shared fairly: one address cannot take what the others need. */
+/** Limits the memory for the bodies of all requests. A limit per address leaves room for the others. */
 import { Refusal } from '../../src/errors.ts';
 import { Counts } from '../admission/token-buckets.ts';
 
-/** The memory that one body holds. */
+/** The memory reserved for one body. */
 export interface BodyShare {
-  /** @throws Refusal when there is none left, for all or for its address */
+  /** @throws Refusal when the limit for all bodies or for the address is exceeded */
   reserve(bytes: number): void;
-  /** Gives back all that was reserved. */
+  /** Releases everything that was reserved. */
   release(): void;
 }
 
@@ -20,7 +20,7 @@ export class BodyMemory {
     this.maxPerAddress = maxPerAddress;
   }
 
-  /** Bytes of all bodies. */
+  /** Bytes reserved for all bodies. */
   get used(): number {
     return this.bytes.total;
   }

@@ -1,36 +1,39 @@
-/** The parts of a body as they come. Small ones are put together: each has a cost of its own, which may be a hundred times its bytes. */
+/**
+ * Collects the parts of a body. Small parts are joined, because each part has a memory cost of its own that may be a hundred
+ * times its size.
+ */
 import { LIMITS } from '../../src/limits.ts';
 import { ownBytes, type TextParts } from '../evaluators/text-parts.ts';
 
-/** What is shorter is small. */
+/** Parts shorter than this are joined. */
 const SMALL_BYTES = 1024;
 const JOINED_BYTES = 16 * 1024;
 
 export class BodyParts {
   private readonly parts: Uint8Array<ArrayBuffer>[] = [];
-  /** Small ones in a row: as much of it as `joined` says. */
+  /** Buffer for joining consecutive small parts; its first `joined` bytes are used. */
   private room = new Uint8Array();
   private joined = 0;
-  /** Of all parts. */
+  /** Total bytes of all parts. */
   bytes = 0;
 
   add(part: Uint8Array<ArrayBuffer>): void {
     const isFirst = this.bytes === 0;
     this.bytes += part.length;
-    // Most bodies are one part, and short.
+    // Most bodies consist of one short part, which is not copied.
     if (isFirst || part.length >= SMALL_BYTES) {
       this.endJoined();
       this.parts.push(this.kept(part));
     } else this.join(part);
   }
 
-  /** Nothing is added after it. */
+  /** Returns all parts. Nothing may be added afterwards. */
   whole(): TextParts {
     this.endJoined();
     return this.parts;
   }
 
-  /** What makes a body long is copied as it comes, if it must be, and not all in one turn. */
+  /** Parts of a long body that need a copy are copied as they arrive, so that not all are copied in one turn of the event loop. */
   private kept(part: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     return this.bytes > LIMITS.sliceChars ? ownBytes(part) : part;
   }

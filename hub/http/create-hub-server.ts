@@ -1,4 +1,4 @@
-/** The hub on the network: one port for HTTP/1.1, HTTP/2 and WebSockets. */
+/** Connects the hub to the network: one port for HTTP/1.1, HTTP/2 and WebSockets. */
 import { isIPv6 } from 'node:net';
 import { isLoopback } from '../settings/settings.ts';
 import { Acceptor } from '../connections/acceptor.ts';
@@ -9,7 +9,7 @@ import type { HubServerOptions } from './server-options.ts';
 export interface HubServer {
   /** @returns the URL of the server */
   listen(port: number): Promise<string>;
-  /** Accepts nothing new, waits for what is in flight, then ends what is left. */
+  /** Stops accepting connections and requests, waits for those in progress, then ends the rest. */
   close(): Promise<void>;
 }
 

@@ -1,35 +1,35 @@
 /**
- * Of a body, a little is read in each turn of the event loop: of a fast sender, Node would read megabytes in one. And few bodies are read on
- * in one turn: their addresses take turns.
+ * Reads only a little of each body per turn of the event loop: from a fast sender, Node would read megabytes in one turn. Few
+ * bodies continue in each turn, and their addresses take turns.
  */
 import { LoopTurns } from '../event-loop/loop-turns.ts';
 import type { AnyRequest } from '../connections/any-request.ts';
 
-/** Two chunks of a socket. */
+/** The size of two chunks of a socket. */
 export const TURN_BYTES = 128 * 1024;
 
-/** Each costs at least as much as so many bytes: of a body in chunks of one byte, a hundred thousand would be read in a turn. */
+/** Each chunk counts as at least this many bytes. Otherwise, a hundred thousand chunks of one byte would be read in one turn. */
 const CHUNK_COST = 64;
 
-/** Of a chunk, in bytes. */
+/** The cost of a chunk, in bytes. */
 export const turnCost = ({ length }: Uint8Array): number => Math.max(length, CHUNK_COST);
 
-/** Bodies that are read on in one turn. */
+/** How many bodies continue in one turn of the event loop. */
 const READ_ON = { ms: Infinity, count: 2 };
 const turns = new LoopTurns({ alone: READ_ON, besideOthers: READ_ON });
 
-/** Goes on in a later turn. @param address of its sender */
+/** Pauses the body and continues in a later turn. @param address the address of the sender */
 export function pauseForTurn(request: AnyRequest, address: string): void {
   request.pause();
   const goOn = (): void => void request.resume();
   setImmediate(() => turns.begin(address, goOn, () => request.destroyed));
 }
 
-/** Reads what is left of the body of a request that was answered, so that its sender comes to read the response. */
+/** Discards the rest of the body of an answered request, because many clients read the response only after sending the whole body. */
 export function discardBody(request: AnyRequest, address: string): void {
-  // An iterator that has the body goes on to its end.
+  // An iterator is reading the body and will read it to its end.
   if (request.listenerCount('readable') > 0) return;
-  // Node would take it for one that nobody reads, and read all of it in its own way when the response is sent.
+  // Marks the body as consumed. Otherwise Node would read all of it at once when the response is sent.
   request.read();
   request.on('data', () => pauseForTurn(request, address));
 }

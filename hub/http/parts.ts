@@ -1,7 +1,7 @@
-/** A long answer in parts, for responses and live queries. */
+/** Splits a long answer into parts, for responses and live queries. */
 import { partEnd } from '../../src/codec/utf8.ts';
 
-/** Each has so many characters or bytes, or one more: two halves of one character stay together. */
+/** Each part has `length` characters or bytes, or one more: a surrogate pair is not split. */
 export function* partsOf(
   body: string | Uint8Array,
   length: number,

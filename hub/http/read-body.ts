@@ -1,6 +1,6 @@
 /**
- * Reads a request body within limits: its size, compression ratio, time and pace, and the memory that all bodies share. A body
- * that is more than small is read only for a caller whose credential is valid.
+ * Reads a request body within limits: size, compression ratio, total time, speed, and the memory that all bodies share. A body
+ * larger than `smallBodyBytes` is only read if the credential of the caller is valid.
  */
 import { createGunzip, type Gunzip } from 'node:zlib';
 import { Refusal } from '../../src/errors.ts';
@@ -12,9 +12,9 @@ import { BodyParts } from './body-parts.ts';
 import { pauseForTurn, TURN_BYTES, turnCost } from './paced-reading.ts';
 
 export interface RequestBody {
-  /** None: it is empty, or there is none. */
+  /** No parts if the body is empty or missing. */
   readonly parts: TextParts;
-  /** Call it when the request is answered. */
+  /** Must be called when the request is answered. */
   readonly release: () => void;
 }
 
@@ -30,13 +30,13 @@ export interface ReadBodyOptions {
   >;
   readonly bytesMax: number;
   readonly memory: BodyShare;
-  /** Of the sender. */
+  /** Address of the sender. */
   readonly address: string;
-  /** Called once, before more than `smallBodyBytes` are read. @throws Refusal when the caller may send no more */
+  /** Called once, before more than `smallBodyBytes` are read. @throws Refusal when the caller may not send more */
   readonly admitLarge: () => Promise<void>;
 }
 
-/** The client disconnected while its body was read: nobody waits for a response. */
+/** The client disconnected while its body was read, so nobody waits for a response. */
 export class ClientGone extends Error {}
 
 /** @throws Refusal, ClientGone */
@@ -60,10 +60,10 @@ export async function readBody(
 class BodyReading {
   private readonly request: AnyRequest;
   private readonly options: ReadBodyOptions;
-  /** As sent, so far. */
+  /** Bytes received so far, before decompression. */
   private received = 0;
   private isAdmitted = false;
-  /** The request was answered: what still arrives reserves nothing. */
+  /** The request was answered: data that still arrive reserve no memory. */
   isOver = false;
 
   constructor(request: AnyRequest, options: ReadBodyOptions) {
@@ -107,7 +107,7 @@ class BodyReading {
     return new Refusal('request too large', `The body is larger than ${bytesMax} bytes.`);
   }
 
-  /** After a deadline, reading goes on until the connection ends, but reserves nothing more. */
+  /** Rejects after a deadline. Reading then continues until the connection ends, but reserves no more memory. */
   private inTime<T>(read: () => Promise<T>): Promise<T> {
     const { requestMs, bodyWindowMs, bodyWindowBytes } = this.options.limits;
     return new Promise((resolve, reject) => {
@@ -131,7 +131,7 @@ class BodyReading {
     });
   }
 
-  /** By events: most bodies are one chunk, for which an iterator costs more than everything else. */
+  /** Uses events: most bodies are a single chunk, for which an async iterator would cost more than everything else. */
   private readPlain(): Promise<TextParts> {
     const { request } = this;
     return new Promise((resolve, reject) => {
@@ -183,7 +183,7 @@ class BodyReading {
   private async readGzip(): Promise<TextParts> {
     const gunzip = createGunzip();
     const feeding = this.feed(gunzip);
-    // Whichever side fails first ends both: the other's failure follows from it.
+    // The side that fails first ends the other one, whose error is only a consequence.
     feeding.catch((reason: unknown) => gunzip.destroy(reason as Error));
     const parts = new BodyParts();
     try {

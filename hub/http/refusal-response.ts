@@ -8,16 +8,19 @@ import type { NotedResponse } from '../monitoring/response-note.ts';
 
 interface RefusalOptions {
   readonly retryAfterSeconds?: number;
-  /** In place of the status of the code. */
+  /** Used instead of the status that belongs to the code. */
   readonly status?: number;
 }
 
-/** Why a request is refused. No error where nobody throws it: each would have a stack, and a flood is refused thousands of times a second. */
+/**
+ * The reason for refusing a request. Not an Error: creating one captures a stack trace, which is too slow when thousands of
+ * requests are refused per second.
+ */
 type Refused = Pick<Refusal, 'code' | 'message'> & { readonly cause?: unknown };
 
 const METRICS = metricHeaders(NO_METRICS);
 
-/** A refusal by the hub itself, in the form of the engine's. */
+/** A refusal by the hub itself, in the same form as those of the engine. */
 export function refusalResponse(
   request: HttpRequest,
   { code, message, cause }: Refused,
@@ -32,7 +35,7 @@ export function refusalResponse(
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     ...(code === 'unauthorized' && { 'www-authenticate': 'Basic realm="Unauthorized"' }),
   };
-  // The log API has its own form of errors.
+  // The log API has an error format of its own.
   const text = request.path.startsWith('/api/')
     ? JSON.stringify({ message })
     : refusalBody(code, message);

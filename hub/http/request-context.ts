@@ -1,4 +1,4 @@
-/** A request in flight: what was sent, by whom, and where its response goes. */
+/** A request in progress: its contents, its sender, and the response object. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { networkOf, peerOf } from '../admission/addresses.ts';
 import { credentialOf, type Credential } from '../admission/admission.ts';
@@ -12,11 +12,14 @@ export interface RequestContext {
   readonly request: ReceivedRequest;
   readonly credential: Credential;
   readonly startedMs: number;
-  /** It came when the hub was stopping already: one that came before is answered, though it may have waited for its turn. */
+  /**
+   * The request arrived after the stop of the hub had begun. Requests that arrived earlier are still answered, even if they had
+   * to wait for their turn.
+   */
   readonly isLate: boolean;
 }
 
-/** What is known of a request when it is received. */
+/** What is known about a request when it arrives. */
 export interface Arrival extends Pick<RequestContext, 'isLate'> {
   readonly address: string;
 }
@@ -41,10 +44,10 @@ export function contextOf(
   return { raw, response, request, credential, startedMs, isLate };
 }
 
-/** Without it, each request makes an error with a stack. */
+/** The reason of the abort. Without one, each abort creates an error with a stack trace. */
 const GONE = 'The client has disconnected.';
 
-/** Its body is read later. The signal is made when it is first asked for: few routes need it. */
+/** The request as routes get it. Its body is set later. The abort signal is created on first use, because few routes need it. */
 class ReceivedRequest implements HubRequest {
   readonly method: string;
   readonly path: string;
@@ -82,7 +85,7 @@ class ReceivedRequest implements HubRequest {
   }
 }
 
-/** Nobody waits for it any more. */
+/** Whether nobody waits for the response any more. */
 export const isClosed = (response: AnyResponse): boolean =>
   'stream' in response ? response.stream.destroyed : response.destroyed;
 
@@ -95,13 +98,13 @@ function headersOf(headers: IncomingHttpHeaders): Record<string, string> {
   return texts;
 }
 
-/** As limits and the log name it. */
+/** The address of the caller as limits and the log name it. */
 export function addressOf(raw: AnyRequest, trustedProxies: readonly string[]): string {
   const { address, isTrusted } = peerOf(raw.socket, trustedProxies);
   const forwarded = isTrusted ? raw.headers['x-forwarded-for']?.toString() : undefined;
   return forwarded === undefined ? address : networkOf(forwarded.split(',').at(-1)?.trim() ?? '');
 }
 
-/** A proxy sends the whole URL. */
+/** Proxies send the whole URL in the request line. */
 const pathOf = (url: string): string =>
   url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');

@@ -1,4 +1,4 @@
-/** Checks of a request before its body is read. Each returns the response that refuses it, or undefined. */
+/** Checks of a request before its body is read. Each returns the response that refuses the request, or undefined. */
 import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
 import { isForeign } from '../../src/http/cors.ts';
@@ -28,7 +28,7 @@ export class RequestGuard {
     this.isKnownHost = hostCheck(settings.host, settings.allowedHosts);
   }
 
-  /** Whatever the request is for. */
+  /** Checks that do not depend on the route. */
   checkCaller({ raw, request, isLate }: RequestContext): NotedResponse | undefined {
     const { requestLineBytes, headerBytes } = this.settings;
     const { http, metrics } = this.parts;
@@ -65,9 +65,9 @@ export class RequestGuard {
     return undefined;
   }
 
-  /** Rates and counts. */
+  /** Checks rates and counts. */
   checkAdmission({ request, credential }: RequestContext): HttpResponse | undefined {
-    // A preflight carries no secret and does nothing.
+    // A CORS preflight carries no secret and executes nothing.
     if (request.method === 'OPTIONS' && request.headers['origin'] !== undefined) return undefined;
     const { http, admission } = this.parts;
     const refused = admission.refusalOf(request.address, credential);
@@ -76,7 +76,7 @@ export class RequestGuard {
     return refusalResponse(request, { code, message }, http, { retryAfterSeconds });
   }
 
-  /** Whoever has no valid credential sends nothing large. @throws Refusal */
+  /** Called before a large body is read: callers without a valid credential may not send one. @throws Refusal */
   async requireCredential({ request }: RequestContext): Promise<void> {
     const secret = secretOf(request.headers['authorization']);
     if (secret !== undefined && (await this.parts.http.engine.authenticate(secret))) return;
@@ -93,7 +93,7 @@ export class RequestGuard {
   }
 }
 
-/** More of an origin, or of a host, is not logged. */
+/** An origin or host is logged up to this length. */
 const NAME_CHARS = 256;
 
 const hostsOf = (rawHeaders: readonly string[]): number =>
@@ -101,6 +101,6 @@ const hostsOf = (rawHeaders: readonly string[]): number =>
     (text, at) => at % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host',
   ).length;
 
-/** With separators and line ends, as on the wire. */
+/** Header bytes including separators and line ends, as sent. */
 const bytesOf = (rawHeaders: readonly string[]): number =>
   rawHeaders.reduce((sum, text) => sum + text.length + 2, 0);

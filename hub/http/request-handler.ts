@@ -1,4 +1,4 @@
-/** From a request on the wire to its response: guard, body, route, response. */
+/** Processes a request from its arrival to its response: guard, body, route, response. */
 import { setMaxListeners } from 'node:events';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -35,9 +35,9 @@ import type { StreamedResponse } from './send-response.ts';
 import type { HubServerOptions } from './server-options.ts';
 import { WebSockets } from './websockets.ts';
 
-/** What a path leads to. */
+/** The handler of a path. */
 interface Endpoint {
-  /** As metrics and log call it. */
+  /** The name in metrics and log. */
   readonly name: string;
   serve(context: RequestContext): Promise<void>;
 }
@@ -46,7 +46,7 @@ interface Mounted extends Endpoint {
   readonly takes: (path: string) => boolean;
 }
 
-/** Where requests with a body are answered. */
+/** An endpoint whose requests may have a body. */
 interface Place
   extends Pick<Endpoint, 'name'>, Pick<HubRoute, 'readsBytes' | 'takesParts' | 'bodyValues'> {
   readonly respond: (request: HubRequest, caller: RouteCaller) => Promise<HttpResponse>;
@@ -70,11 +70,11 @@ export class RequestHandler {
   private readonly mounted: readonly Mounted[];
   private readonly queries: Endpoint;
 
-  /** @param socketCount connections that are open */
+  /** @param socketCount returns the number of open connections */
   constructor(options: HubServerOptions, socketCount: () => number) {
     const { hub, settings, logger } = options;
     const draining = this.stopping.signal;
-    // Each WebSocket waits for it.
+    // Each WebSocket adds a listener, so the warning about many listeners is disabled.
     setMaxListeners(0, draining);
     this.options = options;
     this.http = { ...hub.http, cors: corsPolicy(settings.corsOrigins) };
@@ -115,24 +115,27 @@ export class RequestHandler {
     this.metrics.countRejection('sockets');
   }
 
-  /** From now on requests are refused and streams end. */
+  /** From now on, requests are refused and streams end. */
   drain(): void {
     this.stopping.abort();
   }
 
-  /** Resolves when nothing is in flight, or after so many ms. */
+  /** Resolves when no request is in progress, at the latest after `ms`. */
   ended(ms: number): Promise<void> {
     return this.inFlight.ended(ms);
   }
 
-  /** Many that come at once are begun over several turns of the event loop: one connection can bring hundreds in one chunk. */
+  /**
+   * Handles a request. Requests that arrive together are begun over several turns of the event loop, because one connection can
+   * bring hundreds in one chunk.
+   */
   handle(raw: AnyRequest, response: AnyResponse): Promise<void> {
     const arrival = this.arrivalOf(raw);
     const begin = (): Promise<void> => this.begin(raw, response, arrival);
     const isGone = (): boolean => raw.destroyed || isClosed(response);
     const free = this.turnFor(raw, arrival, isGone);
     if (!free) return begin();
-    // Many are begun to be reset: such a request costs nothing more.
+    // A client may reset requests that wait; these are not begun, so they cost nothing more.
     const beginUnlessGone = (): Promise<void> | undefined =>
       isGone() ? void response.destroy() : begin();
     return this.inFlight.track(free.then(beginUnlessGone));
@@ -158,9 +161,10 @@ export class RequestHandler {
     await this.endpointOf(context.request).serve(context);
   }
 
-  /** A WebSocket, or the HTTP response that refuses it. */
+  /** Opens a WebSocket, or sends the HTTP response that refuses it. */
   async handleUpgrade(raw: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    // Node listens to it no more: a connection that is reset now would end the process.
+    // After an upgrade, Node no longer handles errors of the socket: without a listener, a reset of the connection would end the
+    // process.
     socket.on('error', () => undefined);
     const arrival = this.arrivalOf(raw);
     await this.turnFor(raw, arrival, () => socket.destroyed);
@@ -178,7 +182,7 @@ export class RequestHandler {
         : this.refuse(context.request, 'not found', `There is no WebSocket at ${path}.`));
     if (refused || !route) {
       if (refused) await this.responder.send(context, 'line', refused);
-      // No server looks after it any more: one whose client does not end it would stay.
+      // Closed here, because no server manages this socket any more: it would stay open if its client does not close it.
       socket.destroySoon();
       return;
     }
@@ -198,7 +202,7 @@ export class RequestHandler {
     return fixed ?? this.mounted.find(({ takes }) => takes(plain)) ?? this.queries;
   }
 
-  /** Says whether the process takes requests: nothing else is looked at. */
+  /** Reports only whether the process accepts requests; it does not check the database. */
   private async serveHealth(context: RequestContext): Promise<void> {
     const isDraining = this.stopping.signal.aborted;
     const text = `{"status":"${isDraining ? 'draining' : 'ok'}"}`;
@@ -291,13 +295,13 @@ export class RequestHandler {
       return this.responder.send(context, name, refused);
     }
     try {
-      // It may have waited for others of its credential.
+      // The request may have waited for others of its credential, and its client may have disconnected.
       if (request.isGone) throw new ClientGone('The client disconnected while its request waited.');
       const { parts } = read;
       checkValues(parts, valuesMax);
       if (isLong(parts) && takesParts?.(request.path)) request.bodyParts = parts;
       else {
-        // One of several long ones in each turn: each is decoded at once, and parsed at once.
+        // Only one long body is decoded per turn of the event loop, and parsed in another, because each step is synchronous.
         const isParsedHere = isLong(parts) && valuesMax < Infinity;
         if (isParsedHere) await nextTurn();
         if (readsBytes) request.bytes = joined(parts);
@@ -320,7 +324,7 @@ export class RequestHandler {
     }
   }
 
-  /** An event stream has no end of its own: from here on it counts among the streams instead of the requests. */
+  /** Sends an event stream. It has no natural end, so from here on it counts as a stream instead of a request. */
   private async serveStream(
     context: RequestContext,
     name: string,
@@ -335,7 +339,8 @@ export class RequestHandler {
       return this.responder.send(context, name, refused);
     }
     endRequest();
-    // Not by `AbortSignal.any`: in Node 20 the signal that lives as long as the hub would keep a reference of each.
+    // `AbortSignal.any` is not used: in Node 20, the signal that lives as long as the hub would keep a reference to each combined
+    // signal.
     const ended = abortWith(request.signal, this.stopping.signal);
     try {
       await this.responder.stream(context, name, response, ended.signal);
@@ -358,7 +363,7 @@ export class RequestHandler {
     };
   }
 
-  /** With CORS headers and refusals, which `handleRequest` makes for queries. */
+  /** Calls the route, adds CORS headers, and turns errors into refusals, as `handleRequest` does for queries. */
   private async answerOf(
     route: HubRoute,
     request: HubRequest,
@@ -376,7 +381,7 @@ export class RequestHandler {
     }
   }
 
-  /** @throws what is no refusal */
+  /** Returns the response to a refusal. @throws `reason` if it is not a `Refusal` */
   private refusal({ request }: RequestContext, reason: unknown): HttpResponse {
     if (!(reason instanceof Refusal)) throw reason;
     return refusalResponse(request, reason, this.http);
@@ -403,13 +408,13 @@ const gaugesOf = (
   logRecords: () => hub.http.log?.counts ?? { recorded: 0, lost: 0 },
 });
 
-/** @throws Refusal where it would take long to parse */
+/** Refuses a body with too many values, because parsing it would take long. @throws Refusal */
 function checkValues(parts: TextParts, valuesMax: number): void {
   if (valuesMax < Infinity && valuesIn(parts) > valuesMax)
     throw new Refusal('request too large', `The body has more than ${valuesMax} values.`);
 }
 
-/** Also by count: what is left of a request after its first step runs when all that were begun have had theirs. */
+/** The number is limited as well as the time, because the time does not cover the later asynchronous steps of each request. */
 const BEGUN: TurnLimits = {
   alone: { ms: 10, count: 16 },
   besideOthers: { ms: 10, count: 6 },

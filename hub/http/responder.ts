@@ -1,4 +1,4 @@
-/** Sends responses, and records each in the metrics and the log. */
+/** Sends responses and records each in the metrics and the log. */
 import { refusalBody } from '../../src/engine/session.ts';
 import { retryHeader } from '../../src/http/answer-headers.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
@@ -22,22 +22,25 @@ import {
 export interface ResponderOptions {
   readonly logger: Logger;
   readonly metrics: HubMetrics;
-  /** Of answers that are not read yet. */
+  /** Counts answers that clients have not read yet. */
   readonly answers: AnswerMemory;
   readonly slowReaderMs: number;
   /** Aborted when the hub is stopping. */
   readonly draining: AbortSignal;
-  /** Adds the headers of all responses, those of CORS among them. */
+  /** Adds the headers that all responses have, including those of CORS. */
   readonly dress: (response: TextResponse, request: HubRequest) => HttpResponse;
   readonly report: (reason: unknown) => void;
 }
 
-/** Answers beyond it are written in parts, and counted until they are read. */
+/** Longer answers are written in parts and counted until they are read. */
 const LONG_CHARS = 64 * 1024;
-/** Over HTTP/2, what a client does not take of an answer stays in this process: beyond it, one for which there is no room is not sent. */
+/**
+ * Over HTTP/2, the part of an answer that the client does not accept stays in the memory of this process. An answer longer than
+ * this is only sent if the limits leave room for it.
+ */
 const SHORT_CHARS = 4 * 1024;
 
-/** The query has run: only its answer is dropped, as when a connection breaks. */
+/** The query has been executed. Only its answer is dropped, as if the connection had broken. */
 const NOT_HELD: TextResponse = {
   status: 503,
   headers: {
@@ -51,7 +54,7 @@ const NOT_HELD: TextResponse = {
   ),
 };
 
-/** After a response the rest of the body is still read for so long: closing at once could lose the response. */
+/** How long the rest of a request body is read after the response: closing at once could lose the response. */
 const LINGER_MS = 1000;
 
 const SUSPICIOUS: ReadonlySet<number> = new Set([403, 408, 413, 414, 429, 431]);
@@ -63,7 +66,7 @@ export class Responder {
     this.options = options;
   }
 
-  /** Resolves at once, or when a long answer was read. */
+  /** Resolves at once, or for a long answer when it has been read. */
   async send(context: RequestContext, route: string, response: NotedResponse): Promise<void> {
     const { raw, request } = context;
     if (response.bytes && request.method !== 'HEAD')
@@ -109,7 +112,7 @@ export class Responder {
     return this.options.answers.fits(credential.name, Buffer.byteLength(body));
   }
 
-  /** A client that has not taken it by then is disconnected. */
+  /** Counts an answer until the client has read it. A client that has not read it after `slowReaderMs` is disconnected. */
   private countUntilRead({ response, credential }: RequestContext, body: string): void {
     const { answers, slowReaderMs } = this.options;
     const release = answers.add(credential.name, Buffer.byteLength(body));

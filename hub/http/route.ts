@@ -1,67 +1,82 @@
-/** A route of the hub beside the engine's own surface, and what the server passes to it. */
+/** Routes of the hub besides the engine's own API, and what the server passes to them. */
 import type { HttpRequest, HttpResponse } from '../../src/http/message.ts';
 import type { AdmissionRefusal } from '../admission/admission.ts';
 
 export interface HubRequest extends HttpRequest {
   readonly address: string;
   readonly base: string;
-  /** Of the body, for a route that reads bytes. */
+  /** The body, for a route that reads bytes. */
   readonly bytes?: Uint8Array | undefined;
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
 
-/** Who sent a request, as admission counts them: for routes that do more in their name than answer once. */
+/** The sender of a request as admission counts it. For routes that do more for it than answer once. */
 export interface RouteCaller {
-  /** No secret. */
+  /** Contains no secret. */
   readonly name: string;
-  /** Takes one query from their rates, and resolves when it may run, with what is to be called at its end. */
+  /**
+   * Takes one query from the rate limits of the caller. Resolves when it may run, with a function to call when it ends; or with a
+   * refusal.
+   */
   admit(): Promise<(() => void) | AdmissionRefusal>;
-  /** Counts so many bytes of an answer as not read yet, until the returned function is called. Undefined: too many. */
+  /**
+   * Counts bytes of an answer as unread until the returned function is called.
+   * @returns undefined if the caller has too many unread bytes
+   */
   hold(bytes: number): (() => void) | undefined;
 }
 
 export interface HubRoute {
-  /** Every path that starts with it, with slashes around: `/sync/`. */
+  /** The route gets every path that starts with this prefix, for example `/sync/`. */
   readonly prefix: string;
-  /** Of these paths, those that it takes; all, when left out. */
+  /** Which of these paths the route takes; all if not given. */
   readonly takes?: (path: string) => boolean;
-  /** A body that is an iterable is streamed: pulled as fast as the client reads, and returned early when the client disconnects. */
+  /**
+   * If the body is an iterable, it is streamed: it is pulled as fast as the client reads, and its iterator is closed when the
+   * client disconnects.
+   */
   handle(request: HubRequest, caller: RouteCaller): Promise<HttpResponse>;
-  /** Bodies are given as `bytes` instead of text. */
+  /** Pass bodies as `bytes` instead of text. */
   readonly readsBytes?: true | undefined;
-  /** Whether a long body is given as `bodyParts`. @param path with its search */
+  /** Whether a long body is passed as `bodyParts`. @param path including its search */
   readonly takesParts?: ((path: string) => boolean) | undefined;
-  /** How many values a body may have, because the thread parses it that answers all; `Infinity`: it does not. @param path with its search */
+  /**
+   * How many JSON values a body may contain, because the main thread parses it. `Infinity` if the main thread does not parse it.
+   * @param path including its search
+   */
   readonly bodyValues?: ((path: string) => number) | undefined;
-  /** Live queries that it runs, for the metrics. */
+  /** The number of live queries that the route runs, for the metrics. */
   readonly liveQueries?: () => number;
-  /** Where it takes WebSockets, and who serves them: a session is closed when that resolves. */
+  /** The path at which the route accepts WebSockets, and the function that serves them. A session is closed when `serve` settles. */
   readonly webSocket?: {
     readonly path: string;
     readonly serve: (session: WebSocketSession) => Promise<void>;
   };
 }
 
-/** A WebSocket over which one client sends many text messages. */
+/** A WebSocket over which a client sends any number of text messages. */
 export interface WebSocketSession {
-  /** Aborted when the client has disconnected, or the hub is stopping. */
+  /** Aborted when the client has disconnected or the hub is stopping. */
   readonly signal: AbortSignal;
-  /** Undefined: no more messages. */
+  /** @returns the next message; undefined if there are no more */
   next(): Promise<SessionMessage | undefined>;
-  /** Resolves when the text is on its way, or never will be: a client that reads nothing for too long is disconnected. */
+  /** Resolves when the text was written, or never will be. A client that reads nothing for too long is disconnected. */
   send(text: string): Promise<void>;
-  /** From now on the session counts as a stream of this secret, and its messages as requests of it. Returns why it may not: close it then. */
+  /**
+   * From now on, counts the session as a stream of this secret, and its messages as requests of it.
+   * @returns the reason if this is not allowed: the caller must then close the session
+   */
   countFor(secret: string): AdmissionRefusal | undefined;
-  /** Disconnects a client that has not answered the pings before. */
+  /** Sends a ping, or disconnects a client that has not answered the previous pings. */
   ping(): void;
   close(): void;
 }
 
 export interface SessionMessage {
   readonly text: string;
-  /** Set: a limit was exceeded, and the message is not to be processed. */
+  /** Set if a limit was exceeded: the message must not be processed. */
   readonly refused: AdmissionRefusal | undefined;
-  /** Call it when the message is answered. */
+  /** Must be called when the message is answered. */
   readonly end: () => void;
 }

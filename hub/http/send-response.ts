@@ -1,4 +1,4 @@
-/** Writes responses to the wire. A stream goes as fast as the client reads; one that does not read is disconnected. */
+/** Writes responses to the network. A stream is sent as fast as the client reads; a client that does not read is disconnected. */
 import { Refusal } from '../../src/errors.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
 import { nextTurn, TURN_BYTES } from '../event-loop/next-turn.ts';
@@ -18,7 +18,7 @@ function writeHead(
 ): void {
   const isHttp2 = 'stream' in to;
   const all: string[] = [];
-  // HTTP/2 has no connection headers.
+  // HTTP/2 has no `connection` header.
   for (const [name, value] of Object.entries({ ...headers, ...more }))
     if (!isHttp2 || name !== 'connection') all.push(name, value);
   (to as { writeHead(status: number, headers: string[]): void }).writeHead(status, all);
@@ -34,19 +34,22 @@ export function sendText(
   to.end(response.body);
 }
 
-/** Calls `onUnread` if something of a response that was sent is still in this process, because its client has not taken it. */
+/** Calls `onUnread` if part of a sent response is still in the memory of this process because the client has not read it. */
 export function ifUnread(to: AnyResponse, onUnread: () => void): void {
   if (isClosed(to)) return;
-  // Over HTTP/2 clients say how much they take.
+  // Over HTTP/2 the client decides how much it accepts, so the response may always be unread.
   if ('stream' in to || (to.socket !== null && to.writableLength > 0)) onUnread();
-  // It waits for the responses before it.
+  // The response waits for earlier responses on its connection, so it is checked when it gets the socket.
   else if (to.socket === null) to.once('socket', () => setImmediate(() => ifUnread(to, onUnread)));
 }
 
-/** After a part that is larger, others have a turn. */
+/** After a larger part, other requests get a turn of the event loop. */
 const SMALL_PART = 16 * 1024;
 
-/** A client that reads nothing for `slowReaderMs` is disconnected. Resolves when all was written, or nobody reads it any more. */
+/**
+ * Resolves when everything was written or the client has disconnected. A client that reads nothing for `slowReaderMs` is
+ * disconnected.
+ */
 export async function sendInParts(
   to: AnyResponse,
   response: HttpResponse,
@@ -67,20 +70,23 @@ export async function sendInParts(
 export interface StreamOptions {
   readonly signal: AbortSignal;
   readonly slowReaderMs: number;
-  /** Counts a long part as not read yet, until the returned function is called. Undefined: it would be too much beside others. */
+  /**
+   * Counts a long part as unread until the returned function is called.
+   * @returns undefined if too many bytes are unread already
+   */
   readonly hold: (bytes: number) => (() => void) | undefined;
 }
 
-/** Resolves when the stream has ended, whichever side ended it. @throws Refusal when too much is not read yet */
+/** Resolves when the stream has ended, whichever side ended it. @throws Refusal when too many bytes are unread */
 export async function sendStream(
   to: AnyResponse,
   response: StreamedResponse,
   { signal, slowReaderMs, hold }: StreamOptions,
 ): Promise<void> {
-  // nginx holds small parts back, of what it takes over HTTP/1.0 without end. Of a file, which has a length, it may.
+  // nginx would buffer small parts of an event stream, and over HTTP/1.0 without limit. It may buffer a file, which has a length.
   const isFile = response.headers['content-length'] !== undefined;
   writeHead(to, response, isFile ? {} : { 'x-accel-buffering': 'no' });
-  // Over HTTP/2 the headers are sent already.
+  // Over HTTP/2 the headers have already been sent.
   if ('flushHeaders' in to) to.flushHeaders();
   const parts = (response.body as AsyncIterable<string | Uint8Array>)[Symbol.asyncIterator]();
   const stop = (): void => void parts.return?.();
@@ -101,7 +107,7 @@ export async function sendStream(
     }
     to.end();
   } catch (reason) {
-    // What was sent cannot be taken back: the client must see that the stream broke.
+    // The part already sent cannot be undone, so the connection is broken off: the client must see that the stream is incomplete.
     breakOff(to);
     throw reason;
   } finally {
@@ -113,7 +119,7 @@ export async function sendStream(
 const NOTHING = (): void => undefined;
 const UNREAD = 'Too many answers are still unread, so this stream is cut off.';
 
-/** Over HTTP/2 a response that is destroyed without a reason looks to its client as if it had ended. */
+/** Aborts a response. Over HTTP/2 an error is needed: without one, the response would look complete to the client. */
 export function breakOff(to: AnyResponse): void {
   if ('stream' in to) to.destroy(new Error('The response breaks off.'));
   else to.destroy();

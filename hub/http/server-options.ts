@@ -20,6 +20,6 @@ export interface HubServerOptions {
   readonly settings: HubSettings;
   readonly tls: TlsFiles | undefined;
   readonly logger: Logger;
-  /** Served beside the engine's own surface. */
+  /** Routes served besides the engine's own API. */
   readonly routes: readonly HubRoute[];
 }

@@ -1,4 +1,4 @@
-/** WebSocket sessions. Each message counts as a request; a client that sends too much or reads too slowly is disconnected. */
+/** WebSocket sessions. Each message counts as a request. A client that sends too much or reads too slowly is disconnected. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
@@ -20,7 +20,7 @@ export interface WebSocketsOptions {
   readonly draining: AbortSignal;
 }
 
-/** Messages that may wait for those before them to be answered. */
+/** How many messages of a session may wait until earlier ones are answered. */
 const WAITING_MAX = 16;
 
 /** Close codes of RFC 6455. */
@@ -31,11 +31,17 @@ const POLICY_VIOLATION = 1008;
 
 const UNANSWERED_PINGS_MAX = 2;
 
-/** Parts of one message, as its sender or the network cut it: each costs memory beside its bytes. Devices send one frame. */
+/**
+ * Limits for the fragments and chunks of one message, because each costs memory in addition to its bytes. Devices send each
+ * message as one frame.
+ */
 const FRAGMENTS_MAX = 64;
 const CHUNKS_MAX = 4096;
 
-/** Bytes that may come without a message, or a pong that is waited for: the beginning of a message keeps all that came with it. */
+/**
+ * Bytes that may arrive without completing a message or answering a ping. An incomplete message keeps every chunk it arrived in
+ * in memory.
+ */
 const WITHOUT_MESSAGE_MAX = 4 * SYNC_LIMITS.lineBytes;
 
 export class WebSockets {
@@ -48,7 +54,7 @@ export class WebSockets {
     maxPayload: SYNC_LIMITS.lineBytes,
     maxFragments: FRAGMENTS_MAX,
     maxBufferedChunks: CHUNKS_MAX,
-    // One message, ping or pong of a connection in each turn of the event loop: a chunk may hold ten thousand.
+    // Handles one message, ping or pong of a connection per turn of the event loop: a single chunk may contain ten thousand.
     allowSynchronousEvents: false,
   });
 
@@ -56,7 +62,7 @@ export class WebSockets {
     this.options = options;
   }
 
-  /** @throws ClientGone when the handshake fails: the client was told */
+  /** @throws ClientGone when the handshake fails; the client has then been told */
   open(
     raw: IncomingMessage,
     socket: Socket,
@@ -105,7 +111,7 @@ class Session implements WebSocketSession {
       if (this.unansweredPings > 0) this.bytesWithoutMessage = 0;
       this.unansweredPings = 0;
     });
-    // A broken connection closes: its error says nothing more.
+    // Ignored: a connection that breaks also emits `close`.
     socket.on('error', () => undefined);
     socket.once('close', () => {
       clearTimeout(late);
@@ -150,7 +156,10 @@ class Session implements WebSocketSession {
     return undefined;
   }
 
-  /** A process that was blocked has not yet read the pong to its last ping: one more is sent before it gives up. */
+  /**
+   * Disconnects only after several unanswered pings: after this process was blocked, the pong to the last ping may have arrived
+   * but not been read.
+   */
   ping(): void {
     if (this.unansweredPings === UNANSWERED_PINGS_MAX) this.socket.terminate();
     this.unansweredPings += 1;

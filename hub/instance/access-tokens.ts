@@ -1,4 +1,4 @@
-/** Access tokens of identity providers (JWT): fetches published keys, from public addresses only, and verifies signatures. */
+/** Verifies access tokens (JWT) of identity providers. Fetches their published keys, from public addresses only. */
 import { lookup, type LookupAddress } from 'node:dns';
 import { request as requestPlainly, type RequestOptions } from 'node:http';
 import { request as requestByTls } from 'node:https';
@@ -10,9 +10,9 @@ import type { AccessTokenPort } from '../../src/engine/host.ts';
 const LOOPBACK_URI = /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?:[/?]|$)/;
 
 export interface AccessTokenHost {
-  /** At which callers reach the hub: the audience of tokens for the root database. Known as soon as the hub listens. */
+  /** The URL at which callers reach the hub: the audience of tokens for the root database. Undefined until the hub listens. */
   readonly url: () => string | undefined;
-  /** Only its own machine reaches the hub: for development, keys may be published there over http. */
+  /** Whether only this machine can reach the hub. If so, keys may be fetched from this machine over http, for development. */
   readonly isLoopbackOnly: boolean;
 }
 
@@ -31,7 +31,7 @@ export const createAccessTokens = ({ url, isLoopbackOnly }: AccessTokenHost): Ac
   },
 });
 
-/** Whoever may register a provider must not make the hub send requests into its own network. */
+/** Private networks. Anyone who may register a provider must not be able to make the hub send requests into its own network. */
 const PRIVATE = new BlockList();
 for (const [net, bits] of [
   ['0.0.0.0', 8],
@@ -47,7 +47,7 @@ for (const [net, bits] of [
 ] as const)
   PRIVATE.addSubnet(net, bits, 'ipv4');
 for (const [net, bits] of [
-  // With IPv4 addresses inside: compatible, translated, Teredo, 6to4.
+  // Networks with embedded IPv4 addresses: compatible, translated, Teredo, 6to4.
   ['::', 96],
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
@@ -63,7 +63,7 @@ for (const [net, bits] of [
 export const isPrivate = (address: string): boolean =>
   PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 
-/** Where keys may be fetched from. */
+/** Which servers keys may be fetched from. */
 interface Reach {
   readonly protocol: string;
   readonly request: typeof requestByTls;
@@ -85,7 +85,7 @@ const LOOPBACK: Reach = {
   fault: new Error('Keys are fetched over plain http only from this machine.'),
 };
 
-/** Checks the very addresses that the connection will use: the name cannot resolve to others a moment later. */
+/** Checks the same addresses that the connection will use, so the name cannot resolve to other addresses after the check. */
 const lookupWithin =
   ({ allows, fault }: Reach): NonNullable<RequestOptions['lookup']> =>
   (name, options, callback) => {
@@ -98,12 +98,12 @@ const lookupWithin =
     });
   };
 
-/** A redirection is a failure: it could lead elsewhere. */
+/** A redirect counts as a failure, because it could lead to another address. */
 function fetchKeys(url: URL, reach: Reach): Promise<string> {
   return new Promise((resolve, reject) => {
     if (url.protocol !== reach.protocol) return reject(reach.fault);
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    // Node looks up no address, so this is checked here.
+    // Node does not call `lookup` for a literal address, so it is checked here.
     if ((/^[\d.]+$/.test(host) || isIPv6(host)) && !reach.allows(host)) return reject(reach.fault);
     const options = {
       headers: { accept: 'application/json' },

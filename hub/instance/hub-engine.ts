@@ -1,4 +1,4 @@
-/** The engine of a hub, as the thread that answers and those of long queries have it. */
+/** Creates the engine of a hub. The main thread and the threads for long queries use the same configuration. */
 import { hash } from 'node:crypto';
 import { createClock, monotonicClock } from '../../hosts/clock.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
@@ -15,7 +15,7 @@ export type EngineSettings = Pick<
   'hashCost' | 'host' | 'ownDocument' | 'regionGroup' | 'queryTimeoutDefaultMs'
 >;
 
-/** Without secrets: threads are given them. */
+/** The settings that an engine needs, without secrets: they are passed to threads. */
 export const engineSettings = ({
   hashCost,
   host,
@@ -32,7 +32,7 @@ export const engineSettings = ({
 
 export interface HubEngine extends Pick<EngineOptions, 'clock' | 'random'> {
   readonly engine: Engine;
-  /** How it authenticates callers: for routes that do it themselves. */
+  /** For routes that authenticate callers themselves. */
   readonly authentication: Pick<
     EngineOptions,
     'random' | 'sha256' | 'rootSecret' | 'accessTokens' | 'ownDocument'
@@ -40,7 +40,7 @@ export interface HubEngine extends Pick<EngineOptions, 'clock' | 'random'> {
 }
 
 type Parts = {
-  /** Where callers reach it. */
+  /** The URL at which callers reach the hub. */
   readonly url: () => string | undefined;
   readonly rootHash: string | undefined;
 } & Pick<EngineOptions, 'store' | 'passwords'> &
@@ -77,7 +77,7 @@ export function createHubEngine(
     regionGroup,
     pause,
     makeWaiting: () => new FairList(),
-    // Devices are brought up to date from it.
+    // Devices are updated from the change log.
     logsChanges: true,
   });
   const own = longQueries
@@ -86,7 +86,7 @@ export function createHubEngine(
   return { engine: own, clock, random, authentication };
 }
 
-/** The same engine, whose queries wait for their commit in the line of their credential. */
+/** Wraps the engine so that the queries of each credential wait for their commit in a line of their own. */
 const inLines = (engine: Engine, lines: Lines): Engine => ({
   ...engine,
   query: (request) => engine.query({ ...request, line: lines.lineOf(request) }),

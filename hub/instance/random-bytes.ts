@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 
 const POOL_BYTES = 4096;
 
-/** A source of random bytes. Each response needs a few: they are generated many at a time. */
+/** A source of random bytes. Each response needs only a few bytes, so they are generated many at a time. */
 export function createRandomBytes(): (bytes: number) => Uint8Array {
   const pool = new Uint8Array(POOL_BYTES);
   let used = POOL_BYTES;
@@ -13,7 +13,7 @@ export function createRandomBytes(): (bytes: number) => Uint8Array {
       used = 0;
     }
     const taken = pool.slice(used, used + bytes);
-    // Some become secrets: the pool keeps no copy.
+    // Erased from the pool, because some bytes become secrets.
     pool.fill(0, used, used + bytes);
     used += bytes;
     return taken;

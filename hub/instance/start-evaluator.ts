@@ -1,4 +1,4 @@
-/** Starts a thread for long queries: `hub/evaluator-thread.ts`, which is bundled beside the hub. */
+/** Starts a thread for long queries: `hub/evaluator-thread.ts`, which is bundled next to the hub. */
 import { Worker } from 'node:worker_threads';
 import type { Evaluator } from '../evaluators/evaluator-pool.ts';
 import { QueryMarks } from '../evaluators/query-marks.ts';
@@ -10,11 +10,11 @@ export interface EvaluatorData {
   readonly url: string | undefined;
   readonly rootHash: string | undefined;
   readonly access: StoreAccess;
-  /** Of `QueryMarks`. */
+  /** The memory of `QueryMarks`. */
   readonly marks: SharedArrayBuffer;
 }
 
-/** A query that takes more ends its thread, and no other. */
+/** A query that needs more memory ends its own thread and no other. */
 const HEAP_MB = 1024;
 
 export function startEvaluator(
