@@ -1,4 +1,7 @@
-/** What is aborted with a signal. One listener for all: Node takes more than ten on a signal for a leak, and says so. */
+/**
+ * The controllers that follow one signal. They share one listener, because Node prints a warning about a leak if a signal has
+ * more than ten.
+ */
 interface Followers {
   readonly all: Set<AbortController>;
   readonly abortAll: () => void;
@@ -7,8 +10,8 @@ interface Followers {
 const followers = new WeakMap<AbortSignal, Followers>();
 
 /**
- * Aborts with the first of several signals. Abort it when it is no longer needed: until then, each of them keeps it. Not by
- * `AbortSignal.any`, which Safari 17.0 lacks.
+ * Returns a controller that aborts when the first of the signals does. Abort the controller when it is no longer needed: until
+ * then, each signal keeps it in memory. `AbortSignal.any` is not used because Safari 17.0 lacks it.
  */
 export function abortWith(...signals: readonly (AbortSignal | undefined)[]): AbortController {
   const first = new AbortController();

@@ -1,7 +1,10 @@
-/** Calls `body` after so many ms, unless the process has nothing else to do and ends. Returns the way to cancel it. */
+/**
+ * Calls `body` after `ms`. Does not keep the process alive.
+ * @returns a function that cancels the call
+ */
 export function after(ms: number, body: () => void): () => void {
   const timer = setTimeout(body, ms);
-  // Browsers have numbers for timers.
+  // In browsers timers are numbers, without `unref`.
   (timer as { unref?: () => void }).unref?.();
   return () => clearTimeout(timer);
 }

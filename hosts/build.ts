@@ -1,4 +1,4 @@
-/** Name and version of this build, as `x-faunadb-build` and `burrow --version` show them. */
+/** Name and version of this build, as shown by `x-faunadb-build` and `burrow --version`. */
 import { version } from '../package.json';
 
 export const VERSION = version;

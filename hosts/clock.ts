@@ -1,7 +1,7 @@
-/** Past this difference the wall clock was set, or the machine slept, and is followed. */
+/** A larger difference means that the wall clock was set or the machine slept: the clock then follows the wall clock. */
 const DRIFT_MS = 50;
 
-/** The wall clock in whole microseconds, as fine as the platform measures time. */
+/** The wall clock in whole microseconds, with the resolution of the platform's monotonic clock. */
 export function createClock(
   wallMs: () => number = Date.now,
   monotonicMs: () => number = () => performance.now(),
@@ -15,13 +15,16 @@ export function createClock(
   };
 }
 
-/** µs that this process has run, also where somebody sets the wall clock. */
+/** µs since this process started, independent of changes of the wall clock. */
 export const elapsed = (): number => Math.round(performance.now() * 1000);
 
-/** A clock that was so far ahead was wrong, and is right now. */
+/** A clock that goes back by more than this was wrong before and is correct now. */
 const WRONG_MICROS = 86_400_000_000;
 
-/** The same clock, which stands still where it would go back: by less than a day, or that day would last until the process ends. */
+/**
+ * A clock that never goes back by less than a day: it stands still instead. It follows a larger step back, because it would
+ * otherwise stand still until the process ends.
+ */
 export function monotonicClock(clock: () => number): () => number {
   let last = -Infinity;
   return () => {

@@ -1,18 +1,21 @@
-/** Builds of indexes in the background, one at a time; one that has failed is begun again after a while. */
+/** Builds indexes in the background, one at a time. A failed build is tried again later. */
 import { decodeDocumentKey } from '../src/codec/key.ts';
 import type { CommitNotice } from '../src/engine/host.ts';
 import { NATIVE } from '../src/values/native-kinds.ts';
 
 export interface IndexBuildsOptions {
-  /** Builds all indexes that are not built. */
+  /** Builds all indexes that are not built yet. */
   readonly build: () => Promise<void>;
-  /** Receives errors; what was left undone is done by the next build. */
+  /** Receives errors. The next build does what was left undone. */
   readonly report: (reason: unknown) => void;
-  /** Calls `body` after so many ms. Returns the way to cancel it. */
+  /**
+   * Calls `body` after `ms`.
+   * @returns a function that cancels the call
+   */
   readonly after: (ms: number, body: () => void) => () => void;
 }
 
-/** The store may be away for a moment, or its disk full: soon at first, then each time after twice as long. */
+/** The store may be unavailable for a moment, or its disk full. The first retry comes soon; each further one waits twice as long. */
 const AGAIN_MS = 5_000;
 const AGAIN_MS_MAX = 300_000;
 
@@ -28,7 +31,7 @@ export class IndexBuilds {
     this.options = options;
   }
 
-  /** Looks for indexes to build: now, or again after the build under way. */
+  /** Looks for indexes to build: now, or after the current build. */
   start(): void {
     if (this.isClosed) return;
     this.isWanted = true;
@@ -37,7 +40,7 @@ export class IndexBuilds {
     });
   }
 
-  /** A commit of this process, or of another, which may end before it has built what it created. */
+  /** Call this for commits of this process and of others: another process may end before it has built the index that it created. */
   onCommit({ rows }: CommitNotice): void {
     const isIndex = rows.some(
       ({ space, key }) =>
@@ -46,7 +49,7 @@ export class IndexBuilds {
     if (isIndex) this.start();
   }
 
-  /** A build under way is cut off by closing the store, and goes on after the next start. */
+  /** Closing the store interrupts a running build, which continues after the next start. */
   close(): void {
     this.isClosed = true;
     this.isWanted = false;

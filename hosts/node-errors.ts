@@ -1,10 +1,13 @@
-/** What Node says of files, sockets and threads. */
+/** Reads errors of Node: files, sockets, threads. */
 
-/** Undefined: the error has no code. */
+/** @returns undefined if the error has no code */
 export const codeOf = (reason: unknown): unknown =>
   reason instanceof Error && 'code' in reason ? reason.code : undefined;
 
-/** What an error says. Of a connection that was tried at several addresses, Node says it in the parts alone. */
+/**
+ * The message of an error. If a connection was tried at several addresses, Node reports an `AggregateError` whose message is
+ * empty.
+ */
 export function messageOf(reason: unknown): string {
   if (!(reason instanceof Error)) return String(reason);
   return reason instanceof AggregateError && reason.message === ''

@@ -1,11 +1,14 @@
-/** Signatures of access tokens (JWT), verified with keys that identity providers publish. */
+/** Verifies signatures of access tokens (JWT) with the keys that identity providers publish. */
 import { compactVerify, createLocalJWKSet, errors, type CompactVerifyGetKey } from 'jose';
 
-/** How long fetching a key set may take, and how long it may be. */
+/** Limits for fetching a key set: time in ms, and length in characters. */
 export const KEYS_FETCH_MS = 5000;
 export const KEYS_TEXT_MAX = 256 * 1024;
 
-/** @param keys a key set (JWKS) as text */
+/**
+ * @param keys a key set (JWKS) as text
+ * @returns `'unknown key'` if the set has no key that fits the token
+ */
 export async function isSigned(token: string, keys: string): Promise<boolean | 'unknown key'> {
   try {
     await compactVerify(token, createLocalJWKSet(JSON.parse(keys)));
@@ -17,7 +20,7 @@ export async function isSigned(token: string, keys: string): Promise<boolean | '
   }
 }
 
-/** Keys or token have no id: every key that fits is tried. */
+/** If the keys or the token have no key id, every key that fits is tried. */
 async function isSignedByAny(
   token: string,
   keys: AsyncIterable<Exclude<Awaited<ReturnType<CompactVerifyGetKey>>, Uint8Array>>,

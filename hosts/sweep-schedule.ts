@@ -1,22 +1,25 @@
-/** When expired data is collected: a while after opening, every hour, and soon after a container of other data was deleted. */
+/** Schedules the collection of expired data: soon after opening, every hour, and soon after a container of other data was deleted. */
 import { decodeHistoryKey } from '../src/codec/key.ts';
 import type { CommitNotice } from '../src/engine/host.ts';
 import { NATIVE } from '../src/values/native-kinds.ts';
 
 export interface SweepScheduleOptions {
   readonly sweep: () => Promise<void>;
-  /** Calls `body` after so many ms. Returns the way to cancel it. */
+  /**
+   * Calls `body` after `ms`.
+   * @returns a function that cancels the call
+   */
   readonly after: (ms: number, body: () => void) => () => void;
-  /** Receives errors; what was left undone is done by the next sweep. */
+  /** Receives errors. The next sweep does what was left undone. */
   readonly report: (reason: unknown) => void;
 }
 
-/** Soon: a page may never be open for a minute. */
+/** Soon, because a page may never be open for a whole minute. */
 const FIRST_MS = 10_000;
 const SOON_MS = 5_000;
 const EVERY_MS = 3_600_000;
 
-/** They contain rows or entries of others: deleting one leaves much behind. */
+/** These contain rows or entries of other documents, so deleting one leaves much to collect. */
 const CONTAINERS: readonly number[] = [NATIVE.collections, NATIVE.indexes, NATIVE.databases];
 
 export class SweepSchedule {
@@ -31,9 +34,9 @@ export class SweepSchedule {
     this.plan(FIRST_MS);
   }
 
-  /** A commit of this process, or of another on the same data. */
+  /** Call this for commits of this process and of others on the same data. */
   onCommit({ rows }: CommitNotice): void {
-    // Only what existed before leaves a row in the history.
+    // Only a change of something that existed before writes a row to the history.
     const isEnd = rows.some(
       ({ space, key }) =>
         space === 'history' && CONTAINERS.includes(decodeHistoryKey(key).collection),
@@ -43,7 +46,7 @@ export class SweepSchedule {
     if (!this.isSweeping) this.plan(SOON_MS);
   }
 
-  /** A sweep under way is cut off by closing the store, and goes on after the next start. */
+  /** Closing the store interrupts a running sweep, which continues after the next start. */
   close(): void {
     this.isClosed = true;
     this.cancel();

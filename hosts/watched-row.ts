@@ -1,6 +1,6 @@
 import type { Row, RowAddress, WriteSet, WriteTx } from '../src/store/port.ts';
 
-/** A write transaction that remembers what it fetched and wrote of one row: stores watch the head so. */
+/** A write transaction that records what it fetched and wrote of one row. Stores use it to watch the head row. */
 export class WatchedRow implements WriteTx {
   fetched: Row | undefined = undefined;
   written: Row | undefined = undefined;

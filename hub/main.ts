@@ -6,15 +6,15 @@ import { SettingsFault } from './settings/option-values.ts';
 import { OperationFault } from './operations/operation-fault.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-/** Shutting down takes no longer: then the process exits. */
+/** If shutting down takes longer, the process exits. */
 const SHUTDOWN_MS = 10_000;
 
-/** The operator can fix it: the message is enough. */
+/** The operator can fix the problem, so the message is printed without a stack trace. */
 const isForOperator = (reason: unknown): reason is Error =>
   reason instanceof SettingsFault ||
   reason instanceof Refusal ||
   reason instanceof OperationFault ||
-  // A file that is not there or cannot be written, a full disk, a server that is away.
+  // For example a missing file, a full disk or an unreachable server.
   (reason instanceof Error && 'syscall' in reason);
 
 const say = (sentence: string): void => void process.stdout.write(`${sentence}\n`);
@@ -41,10 +41,11 @@ function onStop(stop: () => Promise<void>, lost: Promise<string>): void {
   });
 }
 
-// An unhandled rejection is a bug of the hub, but no reason to end other requests.
+// An unhandled rejection is a bug of the hub, but no reason to end all other requests.
 process.on('unhandledRejection', (reason) => console.error(reason));
 
-// A full disk, or a reader that has ended: a hub serves all the same, and a command does its work, but has failed.
+// The disk is full, or the reader of a pipe has ended. The hub continues to serve and a command completes its work, but the exit
+// code reports the failure.
 process.stdout.on('error', (reason) => {
   console.error(`burrow: Cannot write to standard output: ${reason.message}`);
   process.exitCode = 1;

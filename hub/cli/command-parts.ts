@@ -1,4 +1,4 @@
-/** What commands of `burrow` share: their host, options and reports. */
+/** What the commands of `burrow` share: host, options and reports. */
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { OperationFault } from '../operations/operation-fault.ts';
@@ -8,13 +8,13 @@ export interface ProgramHost {
   /** Prints a line for the operator. */
   readonly say: (sentence: string) => void;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Registers what ends the process in order: at a signal, or, as a failure, when it has lost what it is for. */
+  /** Registers how to stop: `stop` runs at a signal, and also when `lost` resolves, after which the exit code is that of a failure. */
   readonly onStop: (stop: () => Promise<void>, lost: Promise<string>) => void;
 }
 
 export type Flags = Readonly<Record<string, unknown>>;
 
-/** For options that hold no secret: commander quotes the value when it is invalid. */
+/** Only for options without secrets, because commander quotes an invalid value. */
 export const argParser =
   <T>(parse: Parse<T>) =>
   (text: string): T => {
@@ -25,7 +25,7 @@ export const argParser =
     }
   };
 
-/** An empty variable is one that is not given, as for settings: commander would take it for a value. */
+/** An empty environment variable counts as not set, as for settings. Commander would take it for a value. */
 export const orVariable = (option: Option, name: string): Option =>
   process.env[name] === '' ? option : option.env(name);
 
@@ -50,7 +50,7 @@ export function requireFile(file: string): void {
 
 const PROGRESS_MS = 1000;
 
-/** Reports once a second. */
+/** Returns a function that reports at most once a second. */
 export function progress(
   { say }: ProgramHost,
   done: string,

@@ -1,4 +1,4 @@
-/** `burrow export` and `import`: documents of a database of a running hub. */
+/** `burrow export` and `burrow import`: documents of a database of a running hub. */
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { OnClash } from '../../src/data/write-batches.ts';
@@ -67,7 +67,7 @@ export function addImport(program: Command, host: ProgramHost): void {
     .action((path: string, flags: Flags) => {
       requireFile(path);
       if (statSync(path).isDirectory()) return importFolder(path, flags, host);
-      // Who asks for a dry run must not get another.
+      // Refused instead of ignored, because an import must not write anything if the user asked for a dry run.
       if (flags['dryRun'] === true || flags['keepTs'] === true)
         throw new SettingsFault('--dry-run and --keep-ts need a folder.');
       return importOneFile(path, flags, host);

@@ -34,9 +34,9 @@ function addHub(program: Command, host: ProgramHost): void {
       let isOpen = false;
       const stop = async (): Promise<void> => {
         if (isOpen) return (await opening).stop();
-        // What was begun on a server ends with its connection.
+        // The server rolls back what was begun when its connection ends.
         if (settings.postgres !== undefined) return;
-        // A folder is not left half made, if there is time.
+        // Waits, up to a limit, so that the creation of a folder is completed.
         const closed = opening.then(
           (running) => running.stop(),
           () => undefined,

@@ -1,4 +1,7 @@
-/** What `burrow schema` and `burrow types` run: that program stands beside this one, because it has the client of the page, which a hub is made without. */
+/**
+ * Runs `burrow schema` and `burrow types`. They are a separate program next to this one, because it contains the client of the
+ * page, which the hub is built without.
+ */
 import { OperationFault } from '../operations/operation-fault.ts';
 
 export interface HubRequest {

@@ -26,13 +26,13 @@ import { createSyncRoute } from '../sync/sync-route.ts';
 
 export interface RunningHub {
   readonly url: string;
-  /** In order and in time, also while the database does not answer. */
+  /** Stops in order and within `STOP_MS`, even if the database does not answer. */
   stop(): Promise<void>;
-  /** Resolves, to the reason, when it has nothing to serve any more. */
+  /** Resolves with the reason when the hub has nothing left to serve. */
   readonly lost: Promise<string>;
 }
 
-/** Of a stop, for all of it: a process that takes longer is ended. */
+/** Limit for the whole stop: a process that takes longer is killed. */
 export const STOP_MS = 9500;
 
 /** @param say prints a line for the operator @throws SettingsFault, Refusal */
@@ -55,19 +55,20 @@ export async function serve(
   let files: FilesRoute | undefined;
   const close = async (): Promise<void> => {
     const begunMs = performance.now();
-    // They end before the time is over in which requests in flight may end.
+    // Long queries get half of the time, so that they end before the time for requests in progress is over.
     const ending = hub?.endLongQueries(settings.drainMs / 2);
     await server?.close();
     files?.close();
     await ending;
     const closed = (hub ?? storage).close();
-    // A folder is not left while something is written to it.
+    // A folder is not released while something is written to it.
     if (settings.postgres === undefined) return closed;
     const isClosed = await inTime(closed, begunMs + STOP_MS - performance.now());
     if (!isClosed) logger.warn(UNANSWERED);
   };
   try {
-    // What may refuse the settings comes first: the hub may make the root secret, which is shown only now.
+    // Opened first, because this may refuse the settings: `openHub()` may generate the root secret, which is shown only by this
+    // start.
     const kept = await openBlobs(settings, process.env);
     hub = await openHub(storage, settings, tell);
     files = createFilesRoute(hub, kept?.blobs, settings);
@@ -110,7 +111,7 @@ async function openStorage(
   return { ...opened, store: withFailpoints(opened.store, process.env['HUB_FAILPOINT']) };
 }
 
-/** An optional package: most who install Burrow build pages, and need none of its 25 MB. */
+/** PGlite is an optional package of 25 MB: most who install Burrow build pages and do not need it. */
 function requirePglite(): void {
   try {
     createRequire(import.meta.url).resolve('@electric-sql/pglite');
@@ -121,11 +122,17 @@ function requirePglite(): void {
   }
 }
 
-/** PGlite has 100 files open, and of one that it cannot open says that it exists; connections to PostgreSQL, libraries, pipes. */
+/**
+ * Files that the hub itself needs: about 100 for PGlite (if it cannot open a file, it wrongly reports that the file exists), and
+ * connections to PostgreSQL, libraries and pipes.
+ */
 const OWN_FILES = 192;
 const OPEN_FILES_MIN = 256;
 
-/** A connection beyond them would be closed by the kernel's word alone, and leave none for the data. @throws SettingsFault */
+/**
+ * The number of connections that the limit of open files allows. Beyond it, connections would be closed without a response, and
+ * no file descriptors would be left for the data. @throws SettingsFault
+ */
 function connectionsMax(): number {
   const { userLimits } = process.report.getReport() as unknown as {
     readonly userLimits?: { readonly open_files: { readonly soft: unknown } };
@@ -173,7 +180,7 @@ function readTls({ tlsCert, tlsKey }: HubSettings): TlsFiles | undefined {
   return files;
 }
 
-/** A refusal was sent to a caller; anything else is an error of the hub. */
+/** A refusal was sent to a caller, so it is a warning; anything else is an error of the hub. */
 function report(logger: Logger, reason: unknown): void {
   if (reason instanceof Refusal) logger.warn({ err: reason }, 'refused');
   else logger.error({ err: reason }, 'failed');

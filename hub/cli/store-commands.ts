@@ -1,4 +1,4 @@
-/** `burrow dump`, `load` and `move`: all data of a hub that does not run. */
+/** `burrow dump`, `load` and `move`: all data of a hub that is not running. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -53,7 +53,7 @@ export function addLoad(program: Command, host: ProgramHost): void {
     .command('load <file>')
     .description('fill an empty store from a dump; its data get a new epoch');
   addSettings(load, PLACE).action(async (file: string, flags: Flags) => {
-    // Before a store is made for it.
+    // Checks the file first, so that no store is created for an invalid one.
     requireFile(file);
     await requireDump(file);
     const at = requireKept(placeIn(flags, host));
@@ -103,7 +103,7 @@ export function addMove(program: Command, host: ProgramHost): void {
     });
 }
 
-/** What it wrote after the move would be lost: it does not look whether its data were moved. */
+/** A running hub does not check whether its data were moved, so its later writes would be lost. */
 const SERVED = 'Stop all hubs, and run the move again: a hub serves';
 
 const PLACE = ['data', 'postgres', 'tenant'] as const;
@@ -122,7 +122,7 @@ function placeOfMove(flags: Flags, end: 'from' | 'to'): StorePlace {
   return { data: parsed(folder, where, `--${end}`) };
 }
 
-/** What is copied into the memory of this process ends with it. */
+/** Refuses a database in memory: the copy would be lost when this process ends. */
 function requireKept(at: StorePlace): StorePlace {
   if ('data' in at && isMemory(at.data))
     throw new SettingsFault(`${at.data} keeps nothing: name a folder or a postgres:// URL.`);

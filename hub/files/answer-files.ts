@@ -1,6 +1,7 @@
 /**
- * Files over HTTP, wherever a hub runs. `/files/<64 digits>` is the manifest of a file and `/files/<64 digits>/<n>` one of its chunks:
- * PUT brings it, GET gets it. The query names the document that refers to the file: `collection`, or its `number`, and `id`.
+ * Files over HTTP; does not depend on Node. `/files/<64 digits>` is the manifest of a file and `/files/<64 digits>/<n>` one of
+ * its chunks. PUT uploads, GET downloads. The query of the URL names the document that refers to the file: `collection`, or its
+ * `number`, and `id`.
  */
 import { utf8Text } from '../../src/codec/utf8.ts';
 import { Refusal } from '../../src/errors.ts';
@@ -14,12 +15,12 @@ import { parseMessage } from '../sync/parse-message.ts';
 
 export const FILES_PREFIX = '/files/';
 export const isFilePath = (path: string): boolean => /^\/files\/[\da-f]{64}(?:\/|$)/.test(path);
-/** Where bytes are, and no manifest, which is parsed. @param path with its search */
+/** Whether the path is that of a chunk, whose body is bytes; the body of a manifest is parsed. @param path including its search */
 export const isChunkPath = (path: string): boolean => /^\/files\/[\da-f]{64}\/\d/.test(path);
 
 export type FilesRequest = Pick<HubRequest, 'method' | 'path' | 'headers' | 'bytes'>;
 
-/** @param files undefined: the hub keeps none */
+/** @param files undefined if the hub has no store of files */
 export async function answerFiles(
   request: FilesRequest,
   files: FileHub | undefined,
@@ -69,7 +70,7 @@ const STORED: HttpResponse = {
   body: '',
 };
 
-/** Whoever opens it in a browser gets a download, not a page of this origin. */
+/** A browser that opens the URL downloads the bytes instead of showing them as a page of this origin. */
 const octets = (bytes: Uint8Array): HttpResponse => ({
   status: 200,
   headers: {

@@ -1,7 +1,7 @@
-/** Part of a store of files: what has keys with a prefix, which its user does not see. */
+/** A view of a store of files that adds a prefix to all keys. Its user does not see the prefix or other keys. */
 import type { BlobStore } from '../../src/sync/hub/files/blob-store.ts';
 
-/** @param prefix ends in `/` */
+/** @param prefix must end in `/` */
 export const blobsBelow = (prefix: string, store: BlobStore): BlobStore => ({
   put: (key, bytes) => store.put(prefix + key, bytes),
   get: (key) => store.get(prefix + key),

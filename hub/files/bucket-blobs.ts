@@ -1,11 +1,11 @@
-/** Bytes of files in a bucket of a store that speaks the protocol of S3. */
+/** Stores the bytes of files in a bucket of an S3-compatible store. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { S3mini, S3ServiceError } from 's3mini';
 import { Refusal } from '../../src/errors.ts';
 import type { BlobStore } from '../../src/sync/hub/files/blob-store.ts';
 
 export interface BucketOptions {
-  /** Of the bucket: https://host/bucket */
+  /** The URL of the bucket: https://host/bucket */
   readonly url: string;
   readonly region: string;
   readonly keyId: string;
@@ -36,7 +36,7 @@ export function openBucketBlobs({ url, region, keyId, secret }: BucketOptions): 
     async *list(prefix) {
       for (let next: string | undefined; ;) {
         const after = next;
-        // The client takes the first argument for a path: it asks for no delimiter, so all below the prefix is listed.
+        // The client takes the first argument for a path. It requests no delimiter, so everything below the prefix is listed.
         const page = await retried(() =>
           bucket.listObjectsPaged('/', prefix, LISTED_AT_ONCE, after),
         );
@@ -54,8 +54,8 @@ export function openBucketBlobs({ url, region, keyId, secret }: BucketOptions): 
 }
 
 /**
- * A store of this kind says so when it is busy, and is asked again. What is put or deleted twice is the same.
- * @throws Refusal `storage_unavailable` when it stays busy, or away
+ * Retries when the store is busy or cannot be reached. Puts and deletes may be repeated without harm.
+ * @throws Refusal `storage_unavailable` when all tries have failed
  */
 async function retried<T>(ask: () => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {
@@ -74,6 +74,6 @@ async function retried<T>(ask: () => Promise<T>): Promise<T> {
 
 const PASSING: ReadonlySet<number> = new Set([408, 429]);
 
-/** Amazon reports an upload that came too slowly with status 400. */
+/** Amazon reports an upload that was too slow with status 400. */
 const isPassing = ({ status, code }: S3ServiceError): boolean =>
   status >= 500 || PASSING.has(status) || code === 'RequestTimeout';

@@ -1,4 +1,4 @@
-/** The route of files, and the removal of those that no document refers to. */
+/** The route of files, and the removal of files that no document refers to. */
 import type { HubRoute } from '../http/route.ts';
 import type { OpenedHub } from '../instance/open-hub.ts';
 import type { HubSettings } from '../settings/settings.ts';
@@ -7,13 +7,19 @@ import type { BlobStore } from '../../src/sync/hub/files/blob-store.ts';
 import { FileHub } from '../../src/sync/hub/files/file-hub.ts';
 import { answerFiles, FILES_PREFIX, isChunkPath, isFilePath } from './answer-files.ts';
 
-/** Several hubs over one bucket may all do it: that costs requests and does no harm. */
+/** If several hubs share a bucket, each of them does this: that costs requests but does no harm. */
 const SWEEP_MS = 6 * 3_600_000;
-/** So long devices may bring back documents that a hub has lost which was restored: they refer to files that it has. See `WRITES_KEPT`. */
+/**
+ * For this long after a restore from a dump, devices may submit documents again that the hub has lost. These refer to files that
+ * the hub still has. See `WRITES_KEPT`.
+ */
 const KEPT_RESTORED_MS = 7 * 86_400_000;
 
 export interface FilesRoute extends HubRoute {
-  /** Removes what no document has referred to for a day; of a hub that was restored, nothing for a week. @returns how many files */
+  /**
+   * Removes files that no document has referred to for a day. Removes nothing in the first week after a restore. @returns the
+   * number of removed files
+   */
   sweep(): Promise<number>;
   close(): void;
 }
@@ -44,7 +50,7 @@ export function createFilesRoute(
   }, SWEEP_MS).unref();
   return {
     prefix: FILES_PREFIX,
-    // Below it are exported logs too: their ids are UUIDs.
+    // Exported logs have paths with the same prefix, but their ids are UUIDs.
     takes: isFilePath,
     readsBytes: true,
     bodyValues: (path) => (isChunkPath(path) ? Infinity : HUB_LIMITS.messageValues),

@@ -1,4 +1,4 @@
-/** Bytes of files in a folder: one file of the disk for each key. */
+/** Stores the bytes of files in a folder: one file on disk for each key. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,15 +8,15 @@ import { SyncRefused } from '../../src/sync/protocol/refusals.ts';
 import { freeBytesAt, hasDiskRoom } from '../store/disk-room.ts';
 import { syncFolder } from '../store/new-folder.ts';
 
-/** Far more than the database needs: files that fill the disk must not stop its writes, if it is the same disk. */
+/** Far more than the database keeps free: if files fill the disk that the database is on, its writes must still succeed. */
 const KEPT_FREE_BYTES = 512 * 1024 * 1024;
-/** Begins names of files that are being written. */
+/** The prefix of the names of files that are still being written. */
 const UNFINISHED = '.';
-/** Nobody writes one for so long. */
+/** Unfinished files older than this are removed: no upload takes so long. */
 const UNFINISHED_MS = 3_600_000;
 
 export async function openFolderBlobs(folder: string, freeBytes = freeBytesAt): Promise<BlobStore> {
-  // For nobody else to read, like the data.
+  // Readable by its owner only, like the data.
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const pathOf = (key: string): string => join(folder, ...key.split('/'));
   return {
@@ -40,13 +40,16 @@ export async function openFolderBlobs(folder: string, freeBytes = freeBytesAt): 
   };
 }
 
-/** The disk is full, the user of the hub has its quota there, or the system lets no file be so long. */
+/** The disk is full, the quota of the hub's user is used up, or the system does not allow such a large file. */
 const NO_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 const FULL =
   'The disk on which this hub stores files is full. Files are sent when there is room again.';
 
-/** On disk before it has its name; its name, and those of folders that are made for it, on disk before this resolves. */
+/**
+ * Writes and syncs the file under a temporary name, then renames it. Its new name and those of new folders are on disk before
+ * this resolves.
+ */
 async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
   const parent = dirname(path);
   const unfinished = join(parent, `${UNFINISHED}${randomBytes(8).toString('hex')}`);
@@ -67,7 +70,7 @@ async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
       return;
     } catch (reason) {
       await rm(unfinished, { force: true });
-      // Whoever removes files has just removed the folder, which was empty.
+      // The folder was empty and has just been removed by `delete()`: tries once more.
       if (codeOf(reason) !== 'ENOENT' || isSecond) throw reason;
     }
   }
@@ -90,7 +93,7 @@ async function* filesBelow(folder: string, prefix: string): AsyncGenerator<Store
   }
 }
 
-/** Upwards, as far as nothing else is there. */
+/** Removes empty folders from `path` upwards, up to `root`. */
 async function removeEmpty(path: string, root: string): Promise<void> {
   for (let at = path; at !== root && at.startsWith(root); at = dirname(at)) {
     try {

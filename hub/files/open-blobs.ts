@@ -1,4 +1,4 @@
-/** Opens the store of files that the settings name. */
+/** Opens the store of files that the settings select. */
 import { join, resolve } from 'node:path';
 import { messageOf } from '../../hosts/node-errors.ts';
 import { createMemoryBlobs, type BlobStore } from '../../src/sync/hub/files/blob-store.ts';
@@ -17,7 +17,7 @@ export interface OpenedBlobs {
 type Named = Pick<HubSettings, 'files' | 'data' | 'postgres' | 'tenant'>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @returns undefined when the hub keeps no files @throws SettingsFault */
+/** @returns undefined if the hub has no store of files @throws SettingsFault */
 export async function openBlobs(
   settings: Named,
   environment: Environment,
@@ -25,7 +25,7 @@ export async function openBlobs(
   const opened = await openAll(settings, environment);
   const { tenant } = settings;
   if (!opened || tenant === TENANT_DEFAULT) return opened;
-  // Each hub removes what none of its own documents refer to.
+  // Each hub has its own prefix, because it removes files that none of its own documents refers to.
   return { ...opened, blobs: blobsBelow(`tenants/${tenant}/`, opened.blobs) };
 }
 

@@ -1,4 +1,7 @@
-/** Tells all live queries of commits that touch what they have read: a few at a time, so that many of them hold up nobody. */
+/**
+ * Tells all live queries about commits that may change what they have read. Only a few are told per turn of the event loop, so
+ * that many live queries do not delay other work.
+ */
 import type { CommitNotice } from '../../src/engine/host.ts';
 import { followsOn } from '../../src/http/stream-commits.ts';
 import { Changes } from '../../src/http/changes.ts';
@@ -11,18 +14,18 @@ export interface Follower {
 export interface LiveFeedOptions {
   /** Gives the event loop a turn. */
   readonly pause: () => Promise<void>;
-  /** Keys of commits that may wait; with more, anything counts as changed. */
+  /** How many changed keys may wait; with more, everything counts as changed. */
   readonly keysMax: number;
   readonly report: (reason: unknown) => void;
 }
 
-/** Live queries compared with what has changed between two turns. */
+/** How many live queries are compared with the changes between two turns of the event loop. */
 const COMPARED = 256;
 
 export class LiveFeed {
   private readonly options: LiveFeedOptions;
   private readonly followers = new Set<Follower>();
-  /** Undefined: too many, or some were missed. */
+  /** Commits to tell about. Undefined if there were too many or some were missed: everything counts as changed. */
   private waiting: CommitNotice[] | undefined = [];
   private keys = 0;
   private seen = 0;
@@ -38,7 +41,7 @@ export class LiveFeed {
     return size;
   }
 
-  /** Returns the way to stop. */
+  /** @returns a function that removes the follower */
   add(follower: Follower): () => void {
     this.followers.add(follower);
     return () => void this.followers.delete(follower);
@@ -61,7 +64,7 @@ export class LiveFeed {
   private async tell(): Promise<void> {
     const { pause } = this.options;
     while (this.waiting === undefined || this.waiting.length > 0) {
-      // Commits that come in one turn are compared together.
+      // Commits that arrive in the same turn are compared together.
       await pause();
       const changes = new Changes(this.waiting);
       this.waiting = [];

@@ -1,4 +1,4 @@
-/** `POST /live/`: live queries, whose answers come as server-sent events. Wherever a hub runs. */
+/** `POST /live/`: live queries whose answers are sent as server-sent events. Does not depend on Node. */
 import type { CommitNotice } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
@@ -22,7 +22,7 @@ export interface LiveQueriesOptions {
   readonly settings: Pick<HubSettings, Extract<keyof HubSettings, `live${string}`>>;
   /** Gives the event loop a turn. */
   readonly pause: () => Promise<void>;
-  /** Resolves when a query of that name may begin; undefined: it may now. */
+  /** Resolves when a query of this name may begin; undefined if it may begin now. */
   readonly turnOf: (name: string) => Promise<void> | undefined;
   readonly tagOf: TagOf;
 }
@@ -88,20 +88,20 @@ export class LiveQueries {
         release();
       },
     });
-    // It follows commits before it runs a query, so that none in between is missed.
+    // The stream follows commits before it runs a query, so that no commit in between is missed.
     stop = feed.add(stream);
     return { status: 200, headers: EVENT_HEADERS, body: stream };
   }
 
   /** Queries of many streams are begun over several turns of the event loop. */
   private async enter(name: string): Promise<() => void> {
-    // Any number may wait.
+    // These lanes let any number of queries wait, so entering is never refused.
     const leave = (await this.lanes.enter(name)) ?? NOTHING;
     await this.options.turnOf(name);
     return leave;
   }
 
-  /** Counts them until the returned function is called. @throws Refusal */
+  /** Counts the live queries until the returned function is called. @throws Refusal */
   private hold(
     { address }: LiveQueriesRequest,
     { name }: RouteCaller,
@@ -141,7 +141,7 @@ function optionsOf(request: LiveQueriesRequest): RequestOptions {
   }
 }
 
-/** It is kept for as long as the stream is open, and its text is not needed any more. */
+/** The request is kept for as long as the stream is open, and its body is not needed any more. */
 const withoutBody = (request: LiveQueriesRequest): LiveQueriesRequest => ({
   method: request.method,
   path: request.path,

@@ -1,4 +1,4 @@
-/** The route of live queries, as a hub in Node has it. */
+/** The route of live queries for a hub in Node. */
 import { createHash } from 'node:crypto';
 import { HUB_LIMITS } from '../../src/limits.ts';
 import { LoopTurns } from '../event-loop/loop-turns.ts';
@@ -28,7 +28,7 @@ const tagOf: TagOf = async (status, parts) => {
   const hash = createHash('sha256').update(`${status} `);
   for (const part of parts) {
     hash.update(part);
-    // A long answer is hashed as it is written: one part in each turn.
+    // A long answer is hashed one part per turn of the event loop.
     if (parts.length > 1) await pause();
   }
   return hash.digest('base64url');

@@ -1,6 +1,7 @@
 /**
- * Live queries of one request: each runs again when a commit touches what it has read, as the caller of the request, and its answer is sent
- * when that differs. Nothing runs while the reader does not read. Not a generator: one that waits cannot be told to return.
+ * The live queries of one request. Each runs again, as the caller of the request, when a commit changes something that it has
+ * read; its answer is sent if it differs from the last one. Nothing runs while the client does not read. Not an async generator,
+ * because `return()` of a generator has to wait for its pending `next()`.
  */
 import { after } from '../../hosts/after.ts';
 import { utf8Length } from '../../src/codec/utf8.ts';
@@ -17,7 +18,7 @@ import type { Follower } from './live-feed.ts';
 
 export interface LiveRequest {
   readonly query: string;
-  /** The tag of the answer that the caller has: the same one is not sent again. */
+  /** The tag of the answer that the caller already has: the same answer is not sent again. */
   readonly told: string | undefined;
 }
 
@@ -27,7 +28,7 @@ export interface LiveStreamOptions {
   readonly queries: readonly LiveRequest[];
   readonly heartbeatMs: number;
   readonly factsMax: number;
-  /** Resolves, with what is to be called at its end, when a query may run: a few of each credential do at once. */
+  /** Resolves when a query may run, with a function to call when it ends. Only a few queries of each credential run at once. */
   readonly enter: (name: string) => Promise<() => void>;
   readonly tagOf: TagOf;
   readonly onClose: () => void;
@@ -38,33 +39,33 @@ interface LiveQuery {
   readonly query: string;
   told: string | undefined;
   reads: ReadSet | undefined;
-  /** What has changed while it runs: its answer may be from before. */
+  /** Changes that arrive while the query runs, because its answer may be older than they are. */
   meanwhile: Changes[] | undefined;
   isStale: boolean;
-  /** Not before then does it run again. */
+  /** The query does not run again before this time. */
   restsUntilMs: number;
 }
 
-/** One that took longer rests for as long as it took, `REST_MAX_MS` at most. */
+/** A query that took longer than `QUICK_MS` rests for as long as it took, up to `REST_MAX_MS`. */
 const QUICK_MS = 20;
 const REST_MAX_MS = 5_000;
-/** One that was refused rests so many times as long, and for a heartbeat at least. */
+/** A refused query rests for this many times as long as it took, and at least for a heartbeat. */
 const REFUSED_REST = 4;
-/** So many of `meanwhile` count as a change of what was read. */
+/** If this many changes arrive while a query runs, the query counts as changed without comparing them. */
 const MEANWHILE_MAX = 64;
-/** Characters or bytes written at once; longer answers count as not read yet until they are. */
+/** Characters or bytes written at once. Longer answers count as unread until they are written. */
 const PART_LENGTH = 64 * 1024;
 
-/** Bytes: of a long answer, made by the thread that executed the query. */
+/** Bytes are part of a long answer that a thread for long queries has encoded. */
 type Part = string | Uint8Array;
 
-/** Makes a text that only this answer has, of base64url or hex. */
+/** Computes a tag that identifies an answer, in base64url or hex. */
 export type TagOf = (status: number, parts: readonly Part[]) => Promise<string>;
 
 export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Follower {
   private readonly options: LiveStreamOptions;
   private readonly queries: readonly LiveQuery[];
-  /** What is written next. */
+  /** The parts to write next. */
   private parts: Part[] = [': hello\n\n'];
   private release: (() => void) | undefined = undefined;
   private beatsAtMs: number;
@@ -131,13 +132,14 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  /** Does what is due, or waits for it. */
+  /** Does what is due, or waits until something is. */
   private async step(): Promise<void> {
     const { heartbeatMs, call } = this.options;
     const now = performance.now();
     if (now >= this.beatsAtMs) {
       this.beatsAtMs = now + heartbeatMs;
-      // A token also ends by itself, without a commit. A store that cannot be read now says nothing about it.
+      // Checked with each heartbeat, because a token can also expire without a commit. If the store cannot be read now, the token
+      // counts as valid.
       if (await call.host.engine.authenticate(call.secret ?? '').catch(() => true))
         this.parts.push(': still here\n\n');
       else this.end(401, refusalBody('unauthorized', 'Unauthorized'));
@@ -190,7 +192,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
     const took = now - begun;
     if (took > QUICK_MS) live.restsUntilMs = now + Math.min(took, REST_MAX_MS);
     if (isRefused(answer)) {
-      // Unknown what it would read: perhaps no commit makes it run again.
+      // What a refused query would read is unknown, so perhaps no commit would make it run again.
       live.isStale = true;
       live.restsUntilMs = now + Math.max(heartbeatMs, took * REFUSED_REST);
     } else live.reads = boundedReads(answer.readSet, this.options.factsMax);
@@ -230,7 +232,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
     this.parts = length > 0 ? [head, ...parts, '\n\n'] : [`${head}${text}\n\n`];
   }
 
-  /** It is asked again: what others have not read yet may be read by then. */
+  /** Sends a refusal and tries again later, when other answers may have been read. */
   private async refuseLong(live: LiveQuery): Promise<void> {
     live.isStale = true;
     live.restsUntilMs = performance.now() + this.options.heartbeatMs;
@@ -239,7 +241,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
     await this.tell(live, { ...refusedAnswer(INTERNAL, 0), status: 503, body });
   }
 
-  /** The last that is sent. */
+  /** Sends the last event of the stream. */
   private end(status: number, body: string): void {
     this.isEnded = true;
     this.parts = [`event: ended\ndata: ${status}\ndata: ${body}\n\n`];
@@ -251,5 +253,5 @@ const INTERNAL = new Refusal(
   'Internal error in the database while running the live query.',
 );
 
-/** As a whole, and not for what it says or finds: for time, or memory. */
+/** Whether the query was refused as a whole, for example for its time or memory, and not because of faults in it. */
 const isRefused = ({ status, faults }: QueryAnswer): boolean => status >= 400 && !faults;

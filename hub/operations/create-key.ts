@@ -1,11 +1,11 @@
-/** `burrow key create`: creates a key of a database at a running hub. */
+/** `burrow key create`: creates a key for a database of a running hub. */
 import { queryHub, queryHubText } from './query-hub.ts';
 import { OperationFault } from './operation-fault.ts';
 
 export interface KeyRequest {
   readonly url: string;
   readonly rootSecret: string;
-  /** Names from the root, separated by slashes; empty is the root. */
+  /** The names of the databases from the root, separated by slashes. Empty means the root database. */
   readonly database: string;
   readonly role: string;
   readonly name: string | undefined;
@@ -13,7 +13,7 @@ export interface KeyRequest {
   readonly makeDatabases: boolean;
 }
 
-/** @returns the secret @throws OperationFault */
+/** @returns the secret of the key @throws OperationFault */
 export async function createKey(request: KeyRequest): Promise<string> {
   const names = request.database.split('/').filter((name) => name !== '');
   for (const [depth, name] of names.entries()) {
@@ -29,7 +29,7 @@ export async function createKey(request: KeyRequest): Promise<string> {
   }
   const data = request.name === undefined ? {} : { data: { object: { name: request.name } } };
   const query = { create_key: { object: { role: request.role, ...data } } };
-  // A second key would be there for ever, and nobody would have its secret.
+  // Not retried if the first attempt may have had an effect: a second key would stay for ever, and nobody would know its secret.
   const key = await queryHub(request.url, secretFor(request.rootSecret, names), query, {
     once: true,
   });

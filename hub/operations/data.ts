@@ -1,4 +1,4 @@
-/** `burrow export` and `burrow import` of one file: the format of `burrowdb/data`, from and into a database of a running hub. */
+/** `burrow export`, and `burrow import` of a single file: the formats of `burrowdb/data`, from and to a database of a running hub. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -42,13 +42,13 @@ export async function exportToFile(
 
 export interface FileImport extends DataRequest {
   readonly onClash: OnClash;
-  /** Of JSON lines and tables. */
+  /** Where documents of JSON lines and tables are created. */
   readonly collection: string | undefined;
   readonly id: string | undefined;
   readonly delimiter: string | undefined;
 }
 
-/** An export is recognized by its first line, other files by their names. */
+/** Recognizes an export by its first line, other files by their names. */
 export function importFile(request: FileImport): Promise<ImportResult> {
   const { url, file } = request;
   const open = () => streamOf(file);
@@ -88,7 +88,7 @@ function optionsFor(request: FileImport, isOfExport: boolean): ImportOptions {
   return { ...common, ...rows, format };
 }
 
-/** What is wrong with a file is no bug. */
+/** Reports problems of a file as `OperationFault`, because they are not bugs. */
 async function withFaults<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

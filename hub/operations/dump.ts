@@ -1,4 +1,4 @@
-/** Backup: all rows of one snapshot as gzipped lines, between a header and a trailer with their count and digest. */
+/** Backup: all rows of one snapshot as gzipped lines, between a header and a trailer with their number and digest. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -27,11 +27,14 @@ type Progress = (rows: number) => void;
 export interface DumpOptions {
   readonly now: () => Date;
   readonly onProgress: Progress;
-  /** Transaction time, in microseconds, of the last commit that must be in it: a standby may not have it yet. */
+  /** Transaction time in microseconds of a commit that the dump must contain. A standby may not have it yet. */
   readonly lastSeen?: number;
 }
 
-/** @throws Refusal when the store is not whole @throws OperationFault when it has not reached `lastSeen`, or its connection was lost */
+/**
+ * @throws Refusal when a load or move into the store is incomplete @throws OperationFault when the store has not reached
+ * `lastSeen`, or the connection was lost
+ */
 export async function dumpStore(store: Store, file: string, options: DumpOptions): Promise<number> {
   await requireWhole(store);
   return wholeFile(file, (path) => writeDump(store, path, options));
@@ -44,7 +47,8 @@ async function writeDump(
 ): Promise<number> {
   const gzip = createGzip();
   const ended = pipeline(gzip, createWriteStream(path, PRIVATE));
-  // A failed write rejects where it is awaited; this promise is awaited at the end.
+  // If the file cannot be written, the gzip stream is destroyed so that the pending write rejects. `ended` itself is awaited at
+  // the end.
   ended.catch((reason: unknown) => gzip.destroy(reason as Error));
   try {
     const header = { format: 'burrow-dump', version: DUMP_VERSION, made: now().toISOString() };
@@ -71,7 +75,7 @@ async function writeDump(
 
 function writeLine(stream: Writable, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    // It has failed since the last line, and does not say so again.
+    // The stream has failed since the last line, and emits no second `error` event.
     if (stream.errored) return reject(stream.errored);
     const failed = (reason: Error): void => reject(reason);
     stream.once('error', failed);
@@ -84,15 +88,16 @@ function writeLine(stream: Writable, line: string): Promise<void> {
   });
 }
 
-/** By its first line. @throws OperationFault */
+/** Checks the first line of the file. @throws OperationFault */
 export async function requireDump(file: string): Promise<void> {
   for await (const line of linesIn(createReadStream(file))) return requireHeader(line);
   throw new OperationFault(`${file} is empty.`);
 }
 
 /**
- * Into an empty store, under a new epoch: devices that know the data must not take these for a later state of them.
- * @throws OperationFault when the file is no whole dump, or the store is not empty
+ * Loads a dump into an empty store, under a new epoch: devices that have synced with the dumped hub must not take these data for
+ * a later state.
+ * @throws OperationFault when the file is not a complete dump, or the store is not empty
  */
 export async function loadStore(store: Store, file: string, onProgress: Progress): Promise<number> {
   const filler = new StoreFiller(store);
@@ -127,7 +132,7 @@ export async function loadStore(store: Store, file: string, onProgress: Progress
   return found.rows;
 }
 
-/** What is wrong with a line is no bug. @throws OperationFault */
+/** Reports an unreadable line as `OperationFault`, because it is not a bug. @throws OperationFault */
 function readOf<T>(file: string, line: number, read: () => T): T {
   try {
     return read();
@@ -137,7 +142,7 @@ function readOf<T>(file: string, line: number, read: () => T): T {
   }
 }
 
-/** @throws Error */
+/** @throws Error if the line is not the end of a dump */
 function totalIn(line: string): Total {
   const { end } = (JSON.parse(line) ?? {}) as { readonly end?: Partial<Total> };
   if (typeof end?.rows === 'number' && typeof end.sha256 === 'string')
@@ -171,7 +176,7 @@ async function* linesIn(file: Readable): AsyncGenerator<string> {
     for await (const line of textLines(gunzip as AsyncIterable<string>))
       if (line !== '') yield line;
   } catch (reason) {
-    // An error of reading, or of the caller's work on a line.
+    // Either reading has failed, or the caller's work on a line: only the latter is thrown here.
     if (!(reason instanceof Error) || !failures.includes(reason)) throw reason;
   }
   const [failure] = failures;

@@ -1,4 +1,4 @@
-/** Fills an empty store with rows. If it is interrupted, it leaves a mark with which no hub opens the store. */
+/** Fills an empty store with rows. While it is incomplete, a mark keeps hubs from opening the store. */
 import type { RowAddress, Store } from '../../src/store/port.ts';
 import { HUB_ROWS, markLoading, put } from '../store/hub-rows.ts';
 import { OperationFault } from './operation-fault.ts';
@@ -18,7 +18,7 @@ export class StoreFiller {
     this.store = store;
   }
 
-  /** @throws OperationFault when the store holds anything but what an earlier attempt left */
+  /** @throws OperationFault when the store contains anything except the rows of an interrupted attempt */
   async begin(): Promise<void> {
     const found = await this.store.read((tx) => tx.fetch([HUB_ROWS.loading], []));
     if (found.rows[0]) await removeAll(this.store);
@@ -41,7 +41,7 @@ export class StoreFiller {
     this.written += puts.length;
   }
 
-  /** All rows are stored: hubs may open the store. @param more rows of the hub */
+  /** Stores the remaining rows and removes the mark, so that hubs may open the store. @param more rows of the hub itself */
   async end(epoch: string, more: readonly StoredRow[] = []): Promise<void> {
     await this.flush();
     await this.store.write(async (tx) => {

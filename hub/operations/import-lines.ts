@@ -1,6 +1,6 @@
 /**
- * `burrow import`: exports of collections as JSON lines, and schema as queries, into a database of a running hub. Existing
- * documents are left as they are: an import that was interrupted can be run again.
+ * `burrow import` of a folder: imports exports of collections as JSON lines, and schema as queries, into a database of a running
+ * hub. Existing documents are not changed, so an interrupted import can be run again.
  */
 import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,17 +17,20 @@ import { OperationFault } from './operation-fault.ts';
 export interface ImportRequest {
   readonly url: string;
   readonly secret: string;
-  /** Holds `schema.jsonl`, one query a line, and `<collection>.jsonl` files, one document a line; `.ndjson` and `.gz` will do too. */
+  /**
+   * Contains `schema.jsonl` with one query per line, and `<collection>.jsonl` files with one document per line. `.ndjson` and
+   * `.gz` are accepted too.
+   */
   readonly folder: string;
   readonly dryRun: boolean;
-  /** Documents keep the time of their last change; otherwise they are created now. */
+  /** Documents keep the time of their last change. Otherwise they are created with the current time. */
   readonly keepTs: boolean;
   readonly onProgress: (sentence: string) => void;
 }
 
 export interface ImportTotals {
   readonly imported: number;
-  /** Left as they are. */
+  /** Documents that existed and were not changed. */
   readonly existing: number;
   readonly rejected: number;
 }
@@ -59,11 +62,11 @@ const WHY_NOT =
 
 interface FolderFile {
   readonly name: string;
-  /** Or `schema`. */
+  /** The name of a collection, or `schema`. */
   readonly collection: string;
 }
 
-/** In the order in which they are imported: schema first. */
+/** Returns the files in the order of their import: schema first. */
 function filesIn(folder: string): {
   readonly files: readonly FolderFile[];
   readonly others: readonly string[];
@@ -82,13 +85,13 @@ function filesIn(folder: string): {
 
 interface Line {
   readonly number: number;
-  /** The query that imports it. */
+  /** The query that imports the line. */
   readonly query: string;
-  /** Of a document: part of the query. */
+  /** The params of a document, which are part of the query. */
   readonly params: string;
 }
 
-/** In the query of a document. */
+/** The path of the params within the query that imports a document. */
 const PARAMS_AT = ['0', 'else', 'do', '0', 'params'];
 
 class FileImport {
@@ -122,7 +125,7 @@ class FileImport {
     }
   }
 
-  /** @throws DataError of what is no text */
+  /** @throws DataError if the file is not text */
   private async read(path: string): Promise<void> {
     for await (const { number, text } of linesOf(() => streamOf(path), undefined)) {
       this.lines = number;
@@ -136,7 +139,7 @@ class FileImport {
     await this.send();
   }
 
-  /** Schema is created one by one, in order. */
+  /** Schema objects are created one by one, in order. */
   private get batchSize(): number {
     return this.isSchema ? 1 : BATCH;
   }
@@ -150,7 +153,7 @@ class FileImport {
     const { name, collection } = this.file;
     const { url, secret, dryRun } = this.request;
     const exists = await queryHub(url, secret, { exists: { collection } });
-    // A dry run creates no schema.
+    // A dry run creates no schema, so the collection may be missing.
     if (exists === true || (dryRun && this.createsSchema)) return;
     const remedy =
       this.createsSchema && this.totals.rejected > 0
@@ -184,7 +187,7 @@ class FileImport {
       this.count(await this.ask(`[${batch.map(({ query }) => query).join(',')}]`));
     } catch (reason) {
       if (!(reason instanceof QueryRefused)) throw reason;
-      // One line fails the whole batch: each is tried alone.
+      // One invalid line fails the whole batch, so each line is sent alone.
       for (const line of batch) await this.sendAlone(line);
     }
   }
@@ -228,13 +231,13 @@ class FileImport {
   }
 }
 
-/** The hub refuses any: it does not know the secret, is too busy, has no database or no disk. */
+/** Statuses that do not depend on the line: wrong secret, rate limit, database unavailable, disk full. */
 const OF_NO_LINE: ReadonlySet<number> = new Set([401, 429, 503, 507]);
 
-/** The line holds no document of the collection. */
+/** The line is not a document that can be imported. */
 class InvalidLine extends Error {}
 
-/** Answers false if the document exists. */
+/** Makes the query that imports a document. It returns false if the document exists. */
 function documentQuery(
   json: Json,
   collection: string,

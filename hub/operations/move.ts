@@ -1,4 +1,4 @@
-/** Copies the data of a hub to another store, and verifies the copy. */
+/** Copies the data of a hub to another store and verifies the copy. */
 import type { Store } from '../../src/store/port.ts';
 import { HEAD } from '../../src/engine/transactions.ts';
 import { HUB_ROWS, movedTo, newEpoch, put, requireWhole } from '../store/hub-rows.ts';
@@ -12,7 +12,8 @@ export interface Moved {
 }
 
 /**
- * The epoch is copied: for devices that sync it is the same hub. The source is marked, so that no hub serves it any more.
+ * Copies the epoch too, so that for syncing devices the target is the same hub. Marks the source, so that no hub serves it any
+ * more.
  * @throws OperationFault
  */
 export async function moveStore(
@@ -23,7 +24,8 @@ export async function moveStore(
 ): Promise<Moved> {
   await requireWhole(source);
   const moved = await movedTo(source);
-  // The last write of a move may have failed: its target is not whole, and nobody else has the data.
+  // A move to the same target may be repeated if its last write failed: then the source is marked as moved, but the target is
+  // still marked as incomplete.
   if (moved !== undefined && !(moved === targetName && (await isUnfinished(target))))
     throw new OperationFault(`This store was moved to ${moved} before.`);
   const [epoch, head] = (await source.read((tx) => tx.fetch([HUB_ROWS.epoch, HEAD], []))).rows;

@@ -1,4 +1,4 @@
-/** Queries of the commands to a running hub. */
+/** Sends queries of the commands to a running hub. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseJson } from '../../src/codec/json.ts';
 import { queryErrorsIn, refusalOf, type QueryError } from '../../src/data/refusals.ts';
@@ -8,10 +8,10 @@ import { REFUSALS, type RefusalCode } from '../../src/errors.ts';
 import { messageOf } from '../../hosts/node-errors.ts';
 import { OperationFault } from './operation-fault.ts';
 
-/** What the hub says, over HTTP, is that and no more: programs compare it. */
+/** More helpful than the hub's own text for `unauthorized`, which is fixed because programs compare it. */
 const UNKNOWN_SECRET = 'the hub does not know this secret. Is the key deleted, or of another hub?';
 
-/** The hub refused a query: the first of its errors. */
+/** The hub refused a query. Code and message are those of the first error. */
 export class QueryRefused extends OperationFault {
   readonly code: string;
   readonly status: number;
@@ -29,7 +29,7 @@ export class QueryRefused extends OperationFault {
 const ATTEMPTS_MAX = 20;
 
 export interface QueryOptions {
-  /** Sent twice, it does something else than once: it is sent again only where it had no effect. */
+  /** Set for a query that must not take effect twice. It is only sent again if the first attempt had no effect. */
   readonly once?: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function queryHub(
   return queryHubText(url, secret, JSON.stringify(query), options);
 }
 
-/** The text is sent as it is: JavaScript's JSON has no integers beyond 2^53. */
+/** Sends the text unchanged, because JavaScript's JSON cannot represent integers beyond 2^53. */
 export async function queryHubText(
   url: string,
   secret: string,
@@ -75,7 +75,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
     const json: unknown = JSON.parse(text);
     return typeof json === 'object' && json !== null ? { ...json } : undefined;
   } catch {
-    // Of another server.
+    // The response comes from another kind of server.
     return undefined;
   }
 }
@@ -91,7 +91,7 @@ function errorsIn(text: string): QueryError[] | undefined {
 
 type HubHeaders = Readonly<Record<string, string>>;
 
-/** With all of its text, which may break off. @throws OperationFault when there is no answer */
+/** Fetches a response with its whole text. @throws OperationFault when there is no answer, or its text breaks off */
 export async function fetchHub(
   url: string,
   init: Omit<RequestInit, 'headers'> & { readonly headers: HubHeaders },

@@ -1,4 +1,4 @@
-/** All rows of a store, in order, as lines of text: what dumps, loads and moves are made of. */
+/** All rows of a store in order, as lines of text: the basis of dumps, loads and moves. */
 import { createHash, type Hash } from 'node:crypto';
 import { type Key, keyOfBytes } from '../../src/codec/key.ts';
 import { EVERY_KEY } from '../../src/codec/ranges.ts';
@@ -14,18 +14,20 @@ export interface StoredRow {
 }
 
 const PAGE_ROWS = 256;
-/** About: documents may have 8 MiB each. */
+/** Approximate, because documents may have 8 MiB each. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** They belong to one store, not to its data. */
+/** Rows that belong to the store itself, not to the data in it. */
 const OWN = new Set<string>(
   [HUB_ROWS.epoch, HUB_ROWS.loading, HUB_ROWS.moved].map(({ space, key }) => `${space} ${key}`),
 );
 
 /**
- * Passes all rows of one snapshot to `take`, a page at a time, and waits for it. The snapshot is held meanwhile.
+ * Passes all rows of one snapshot to `take`, one page at a time, and waits for `take` each time. The snapshot stays open until
+ * the end.
  * @param lastSeen transaction time of a commit that must be in the snapshot, in microseconds
- * @throws OperationFault when that commit is not there yet; when the connection was lost: what was passed is incomplete then
+ * @throws OperationFault when that commit is not there yet, or when the connection was lost; the rows passed by then are
+ * incomplete
  */
 export async function readAllRows(
   store: Store,
@@ -37,7 +39,8 @@ export async function readAllRows(
     async (tx) => {
       if (hasStarted)
         throw new OperationFault('The connection to the database was lost: run the command again.');
-      // The second fetch begins the snapshot. What others commit before it may have this run again, and nothing was passed yet.
+      // The second fetch begins the snapshot. If a commit changes the first result before that, the body runs again, which is
+      // harmless because no rows have been passed yet.
       await tx.fetch([HUB_ROWS.loading], []);
       const { rows } = await tx.fetch([HEAD], []);
       requireReached(lastSeen, headOf(rows[0]));
@@ -74,13 +77,13 @@ async function readSpace(
 const base64 = (key: string): string => Buffer.from(key, 'latin1').toString('base64');
 const keyIn = (text: string): Key => keyOfBytes(Buffer.from(text, 'base64').toString('latin1'));
 
-/** The same row gives the same line, whatever store it was in. */
+/** The same row gives the same line in every kind of store. */
 export function lineOf({ space, row: { key, entries, value } }: StoredRow): string {
   const shown = typeof value === 'string' ? value : { b: Buffer.from(value).toString('base64') };
   return JSON.stringify([space, base64(key), entries.map(base64).sort(), shown]);
 }
 
-/** @throws Error */
+/** @throws Error if the line is not a row */
 export function rowIn(line: string): StoredRow {
   const [space, key, entries, value] = JSON.parse(line) as [
     string,
@@ -106,7 +109,7 @@ export interface Total {
   readonly sha256: string;
 }
 
-/** Count and digest of lines in their order. */
+/** The number and the digest of lines, in their order. */
 export class Tally {
   private readonly hash: Hash = createHash('sha256');
   rows = 0;

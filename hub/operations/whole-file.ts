@@ -3,30 +3,30 @@ import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { codeOf, messageOf } from '../../hosts/node-errors.ts';
 import { OperationFault } from './operation-fault.ts';
 
-/** Of files that hold what a database holds: on disk before they have their name, and for nobody else to read. */
+/** Options for files with data of a database: flushed to disk before they get their final name, and readable by their owner only. */
 export const PRIVATE = { mode: 0o600, flush: true } as const;
 
-/** They end the process, as without this. */
+/** The handler sends the signal again, so they end the process as usual. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Of these Node names no file. */
+/** Errors for which Node's message does not name the file. */
 const DISK_FAULTS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
 /**
- * A file has its name only when it is complete; of one that failed nothing is left.
- * @param write to the path it is given
- * @throws OperationFault when there is something else of that name: root would replace a device by a file
+ * Writes a file under a temporary name, which it keeps until it is complete. If writing fails, nothing is left.
+ * @param write writes to the path that is passed to it
+ * @throws OperationFault when something other than a file has this name: root would replace a device by a file
  */
 export async function wholeFile<T>(named: string, write: (path: string) => Promise<T>): Promise<T> {
   const found = await stat(named).catch(() => undefined);
   if (found && !found.isFile())
     throw new OperationFault(`${named} is not a file: name one, new or to be replaced.`);
-  // A link stays one: /dev/stdout leads to a file where that is what the shell redirects to.
+  // Symbolic links are kept. /dev/stdout is a link to a file if the shell redirects output to a file.
   const file = found ? await realpath(named) : named;
   const partial = `${file}.partial`;
-  // Why it failed is told, not that nothing could be removed.
+  // If removing fails, the earlier error is reported instead.
   const remove = () => rm(partial, { force: true }).catch(() => undefined);
-  // One that a process left has the mode it was made with.
+  // Removed first, because a file left by an earlier process would keep its permissions.
   await remove();
   const stop = (signal: NodeJS.Signals): void => {
     rmSync(partial, { force: true });

@@ -1,4 +1,4 @@
-/** Requests of sync over HTTP: bodies are JSON, hints are server-sent events. Wherever a hub runs. */
+/** Sync over HTTP: bodies are JSON, hints are server-sent events. Does not depend on Node. */
 import { Refusal } from '../../src/errors.ts';
 import { secretOf } from '../../src/http/authorization.ts';
 import type { HttpResponse } from '../../src/http/message.ts';
@@ -23,9 +23,12 @@ export type SyncRequest = Pick<
 export interface SyncAnswerOptions {
   readonly sync: SyncHub;
   readonly heartbeatMs: number;
-  /** Executes a push that came in parts; left out: there are none. */
+  /** Executes a push whose body arrived in parts. Not given if bodies never arrive in parts. */
   readonly longPush?: ((secret: string, parts: TextParts) => Promise<object>) | undefined;
-  /** Executes a pull or a check that would hold up others here. Undefined, or left out: it would not. */
+  /**
+   * Executes a pull or check elsewhere if it would delay others here. Undefined, as function or result, if it is to be executed
+   * here.
+   */
   readonly longRead?:
     | ((
         name: RequestName,
@@ -33,7 +36,7 @@ export interface SyncAnswerOptions {
         message: unknown,
       ) => Promise<Uint8Array | SyncRefusal> | undefined)
     | undefined;
-  /** Makes the response of an answer; left out: as it is. */
+  /** Makes the response with an answer. If not given, the answer is sent without compression. */
   readonly dress?: (body: string | Uint8Array, request: SyncRequest) => Promise<HttpResponse>;
 }
 

@@ -1,4 +1,7 @@
-/** A feed of hints as server-sent events. Not a generator: one that waits cannot be told to return. */
+/**
+ * A feed of hints as server-sent events. Not an async generator, because `return()` of a generator has to wait for its pending
+ * `next()`.
+ */
 import type { FeedEvent, HintFeed } from './hint-feed.ts';
 
 export function eventStream(feed: HintFeed): AsyncIterable<string> & AsyncIterator<string> {

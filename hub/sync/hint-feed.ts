@@ -1,11 +1,14 @@
-/** What one device is sent unasked: hints of changes, of which only the latest waits to be read, and heartbeats. */
+/**
+ * Messages that the hub sends to a device on its own: hints of changes and heartbeats. Of several unread hints only the latest is
+ * kept.
+ */
 import type { ChangeHint } from '../../src/sync/protocol/hints.ts';
 import type { SyncRefusal } from '../../src/sync/protocol/refusals.ts';
 
 export type FeedEvent =
   | { readonly beat: true }
   | { readonly poke: ChangeHint }
-  /** The last: the device may listen no more. */
+  /** The last event: the device may no longer listen. */
   | { readonly refused: SyncRefusal };
 
 export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEvent, undefined> {
@@ -18,7 +21,7 @@ export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
   private timer: ReturnType<typeof setTimeout> | undefined = undefined;
   private isClosed = false;
 
-  /** @param refusal why the device may listen no more; checked with every heartbeat */
+  /** @param refusal returns the reason why the device may no longer listen; checked with every heartbeat */
   constructor(heartbeatMs: number, refusal: () => Promise<SyncRefusal | undefined>) {
     this.heartbeatMs = heartbeatMs;
     this.refusal = refusal;
@@ -27,7 +30,7 @@ export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
   start(): void {
     if (this.isClosed) return;
     this.timer = setTimeout(() => void this.beat(), this.heartbeatMs);
-    // No process goes on for its sake. Browsers have numbers for timers.
+    // The timer must not keep the process alive. In browsers timers are numbers, without `unref`.
     (this.timer as Partial<NodeJS.Timeout>).unref?.();
   }
 
@@ -49,7 +52,7 @@ export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
     this.wake?.();
   }
 
-  /** Closes it when the signal is aborted. */
+  /** Closes the feed when the signal is aborted. */
   closeWith(signal: AbortSignal): void {
     if (signal.aborted) this.close();
     else signal.addEventListener('abort', () => this.close(), { once: true });
@@ -82,7 +85,7 @@ export class HintFeed implements AsyncIterable<FeedEvent>, AsyncIterator<FeedEve
   }
 
   private async beat(): Promise<void> {
-    // A store that cannot be read now says nothing about the credential.
+    // If the store cannot be read now, the credential counts as valid.
     const refused = await this.refusal().catch(() => undefined);
     if (this.isClosed) return;
     // Heartbeats do not pile up for a device that does not read.

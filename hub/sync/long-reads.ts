@@ -1,10 +1,13 @@
-/** Pulls and checks that would hold up others are executed by a thread for long queries, as by another hub on the same store. */
+/** A thread for long queries executes pulls and checks that would delay others, like another hub on the same store. */
 import type { LongRead } from '../evaluators/messages.ts';
 import type { LongReads } from '../instance/open-hub.ts';
 import type { SyncHub } from '../../src/sync/hub/sync-hub.ts';
 import { isSyncRefusal, type SyncRefusal } from '../../src/sync/protocol/refusals.ts';
 
-/** Undefined: it is to be executed here. @param message not checked yet */
+/**
+ * @param message not validated yet
+ * @returns undefined if the request is to be executed in the main thread
+ */
 export function executeElsewhere(
   { name, secret, message }: { readonly name: string } & Pick<LongRead, 'secret' | 'message'>,
   longReads: LongReads,
@@ -21,7 +24,10 @@ export function executeElsewhere(
   });
 }
 
-/** Whether a set of the pull is not complete on the device: a page of documents is read, each under the rights of the caller. */
+/**
+ * Whether the device has not loaded a set of the pull completely. Such a pull reads a page of documents, each with a check of the
+ * caller's permissions.
+ */
 function loadsPages(message: unknown): boolean {
   const { sets } = Object(message) as { readonly sets?: unknown };
   return Array.isArray(sets) && sets.some(isIncomplete);

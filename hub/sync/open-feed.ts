@@ -10,7 +10,7 @@ export interface FeedRequest {
   readonly signal: AbortSignal;
 }
 
-/** The hints for one device, until it disconnects or its credential ends. */
+/** Opens the hints for one device, until it disconnects or its credential becomes invalid. */
 export async function openFeed(
   sync: SyncHub,
   { secret, device, heartbeatMs, signal }: FeedRequest,

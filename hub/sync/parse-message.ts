@@ -1,4 +1,4 @@
-/** Messages of devices as JSON. */
+/** Parses messages of devices as JSON. */
 import type { SyncRefusal } from '../../src/sync/protocol/refusals.ts';
 
 export const NOT_JSON = Symbol('not JSON');

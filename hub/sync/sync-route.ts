@@ -61,7 +61,7 @@ export function createSyncRoute(
   };
 }
 
-/** Compressing shorter ones costs more than it saves. */
+/** Compressing a shorter response costs more than it saves. */
 const GZIP_MIN_CHARS = 1024;
 
 async function compressed(

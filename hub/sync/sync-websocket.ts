@@ -1,4 +1,4 @@
-/** Sync over a WebSocket: pushes and their answers, hints of changes meanwhile. Everything else uses HTTP requests. */
+/** Sync over a WebSocket: pushes with their answers, and hints of changes at any time. Everything else uses HTTP requests. */
 import type { SyncHub } from '../../src/sync/hub/sync-hub.ts';
 import type { SocketReply } from '../../src/sync/protocol/hints.ts';
 import { isSyncRefusal, type SyncRefusal } from '../../src/sync/protocol/refusals.ts';
@@ -9,7 +9,7 @@ import { openFeed } from './open-feed.ts';
 
 type Send = (reply: SocketReply) => Promise<void>;
 
-/** Ends with the credential, which is checked with every heartbeat, and with the connection. */
+/** Serves a session until the connection ends or the credential becomes invalid, which is checked with every heartbeat. */
 export async function serveSyncSession(
   sync: SyncHub,
   session: WebSocketSession,
@@ -46,7 +46,7 @@ async function sendHints(feed: HintFeed, session: WebSocketSession, send: Send):
   }
 }
 
-/** The first message. Undefined: the session ended before it. */
+/** Reads the first message. Undefined if the session ended before it. */
 async function readOpening(
   session: WebSocketSession,
 ): Promise<{ token: string; device: string } | { refused: SyncRefusal } | undefined> {
@@ -60,13 +60,13 @@ async function readOpening(
   return refused ? busy(refused) : { token, device };
 }
 
-/** A code of HTTP in the place of a code of sync: the device waits and retries. */
+/** `code` is a code of the HTTP API instead of one of sync: the device waits and retries. */
 const busy = ({ code, description, retryAfterSeconds }: AdmissionRefusal) => ({
   refused: { code, description },
   retryAfterSeconds,
 });
 
-/** Undefined: the message is no request. @throws what the store or the hub throws */
+/** @returns undefined if the message is not a request @throws errors of the store or the hub */
 async function replyTo(
   { text, refused }: SessionMessage,
   token: string,
