@@ -11,7 +11,7 @@ test('createClock() follows the wall clock, in whole microseconds', () => {
   expect(clock()).toBe(1_000_000_000);
   monotonic += 0.1234;
   expect(clock()).toBe(1_000_000_123);
-  // The device slept: only the wall clock went on.
+  // The device slept: only the wall clock has advanced.
   wall += 60_000;
   expect(clock()).toBe(1_060_000_123 - 123);
   monotonic += 1;

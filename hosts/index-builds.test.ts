@@ -35,7 +35,7 @@ test('IndexBuilds builds when an index was changed, one build at a time, and for
   expect(started).toBe(0);
   builds.onCommit(commitTo(NATIVE.indexes));
   expect(started).toBe(1);
-  // However many commits come during a build, one more follows it.
+  // However many commits arrive during a build, only one more build follows.
   builds.onCommit(commitTo(NATIVE.indexes));
   builds.start();
   expect(started).toBe(1);

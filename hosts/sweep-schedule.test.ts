@@ -4,7 +4,7 @@ import type { CommitNotice } from '../src/engine/host.ts';
 import { NATIVE } from '../src/values/native-kinds.ts';
 import { SweepSchedule } from './sweep-schedule.ts';
 
-/** Timers that fire when they are told to. */
+/** Timers that fire when a test tells them to. */
 function timers() {
   const waiting: { readonly ms: number; readonly body: () => void }[] = [];
   return {
@@ -72,7 +72,7 @@ test('SweepSchedule sweeps soon after a collection, an index or a database was d
   schedule.onCommit(deleted);
   expect(planned()).toEqual([5000]);
   fire();
-  // What is deleted meanwhile may have been passed already.
+  // The running sweep may already have passed what is deleted during it.
   schedule.onCommit(deleted);
   expect(planned()).toEqual([]);
   end();

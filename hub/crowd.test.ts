@@ -1,4 +1,7 @@
-/** The short form of `npm run bench:crowd`: idle devices, and commits that concern some of them. Nothing is missed; how long it takes says nothing here. */
+/**
+ * A short version of `npm run bench:crowd`: idle devices, and commits that concern some of them. Checks that no hint is missed;
+ * its times mean nothing.
+ */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,6 +24,6 @@ test(`${DEVICES} devices are brought each commit of their room, and hold what a 
     'rooms with notes missing': 0,
   });
   expect(found['hints']).toBeGreaterThan(0);
-  // Without a pull of its own for each.
+  // The hint already contained the change, so the device needed no pull.
   expect(found['of which brought the change']).toBe(found['hints']);
 });

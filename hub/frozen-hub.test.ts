@@ -1,4 +1,4 @@
-/** A hub that stands still: its clients wait, and another one on the same database goes on. Promises S1, L8. */
+/** A hub whose process is stopped: its clients wait, and another hub on the same database continues. Promises S1, L8. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { HubProcess } from './testing/hub-process.ts';
@@ -23,13 +23,13 @@ async function makeCounter(hub: HubProcess): Promise<void> {
   expect((await hub.query(made)).status).toBe(201);
 }
 
-/** As /proc has it. */
+/** The state of the process as reported by /proc. */
 async function stateOf({ child }: HubProcess): Promise<string | undefined> {
   const text = await readFile(`/proc/${child.pid}/stat`, 'utf8');
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[0];
 }
 
-/** Increments sent at once, and what became of each. */
+/** Sends increments at the same time and records the result of each. */
 function send(hub: HubProcess, times: number) {
   const settled: string[] = [];
   const all = Array.from({ length: times }, async () => {
@@ -49,7 +49,7 @@ function send(hub: HubProcess, times: number) {
   };
 }
 
-/** What a caller may be told of a write that was not made. */
+/** Possible answers to a write that was not made. */
 const REFUSED =
   /^(done|processing time limit exceeded|time out|contended transaction|storage_\w+)$/;
 
@@ -64,7 +64,7 @@ test('a hub that is frozen in the middle of a commit holds the others up for a b
   const theirs = send(frozen, 5);
   await expect.poll(() => stateOf(frozen)).toBe('T');
 
-  // The sequencer is locked by the one that is frozen: writers wait, readers do not.
+  // The stopped hub holds the lock on the sequencer row: writers wait, readers do not.
   const early = send(living, 3);
   for (let i = 0; i < 20; i += 1) expect((await living.query(count)).body.resource).toBe(0);
   expect(early.settled).toEqual([]);
@@ -79,7 +79,7 @@ test('a hub that is frozen in the middle of a commit holds the others up for a b
 
   frozen.child.kill('SIGCONT');
   await theirs.end();
-  // Of a request that it had not read yet, the one that thaws only knows that its time is over: it breaks off.
+  // For a request that it had not read yet, the resumed hub only knows that its time is over, so it closes the connection.
   for (const each of theirs.settled) expect(each).toMatch(OR_BROKEN_OFF);
   const again = send(frozen, 2);
   await again.end();

@@ -1,4 +1,4 @@
-/** The commands of `burrow` as processes, from a folder to PostgreSQL; and two hub processes over one PostgreSQL. */
+/** The commands of `burrow` as processes, from a folder to PostgreSQL; and two hub processes on one PostgreSQL. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -96,7 +96,7 @@ test(
     expect(await burrow('move', '--from', restored, '--to', url)).toMatch(
       /SHA-256 of both: [0-9a-f]{64}/,
     );
-    // A moved hub is served from the new store only.
+    // After a move, hubs only serve the data from the new store.
     const moved = await runBurrow({ args: ['hub', '--data', restored, '--port', '0'] });
     expect((await moved.exited).code).toBe(1);
 
@@ -116,7 +116,7 @@ test(
     expect((await hub.query(count)).body.resource).toBe(5);
     expect(await burrow('import', exported, ...to)).toMatch(/2 imported, 0 exist already/);
     expect((await hub.query(count)).body.resource).toBe(7);
-    // What it writes after a move would be lost.
+    // Refused because a hub serves the data: its writes after the move would be lost.
     const served = await runBurrow({ args: ['move', '--from', url, '--to', await folder()] });
     expect((await served.exited).code).toBe(1);
     expect(served.said()).toContain('Stop all hubs, and run the move again');

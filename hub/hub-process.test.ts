@@ -53,7 +53,7 @@ const create = (id: string) => ({
 const exists = (id: string) => ({ exists: { ref: { collection: 'notes' }, id } });
 
 test('it prints where its data are and where it listens, keeps them over a restart, and stops in time (V3)', async () => {
-  // PGlite makes this one.
+  // Not prepared, so that PGlite creates the database.
   const data = await folder();
   const first = await open({ args: ['--data', data] });
   expect(first.said().split('\n').slice(0, 3)).toEqual([
@@ -67,7 +67,7 @@ test('it prints where its data are and where it listens, keeps them over a resta
   expect((await first.query(notes)).status).toBe(201);
   expect((await first.query(create('1'))).status).toBe(201);
   first.child.kill('SIGTERM');
-  // A hub that takes too long exits with another code.
+  // A hub that takes too long to stop has another exit code.
   expect(await first.exited).toEqual({ code: 0, signal: null });
   const again = await open({ args: ['--data', data] });
   expect((await again.query(exists('1'))).body.resource).toBe(true);
@@ -79,7 +79,7 @@ test.runIf(process.platform === 'linux')(
     const args = ['--data', await prepared()];
     const first = await open({ args });
     const lock = join(args[1] ?? '', 'burrow.lock');
-    // Containers number their processes themselves.
+    // A container has pids of its own, so the lock is given another pid namespace.
     const holder = JSON.parse(await readFile(lock, 'utf8')) as object;
     await writeFile(lock, JSON.stringify({ ...holder, numbers: 'pid:[1]' }));
     first.child.kill('SIGSTOP');
@@ -140,7 +140,7 @@ test('SIGTERM over HTTP/2: all that a program of the original waits for is settl
   await running.query(create('1'));
   const { port } = new URL(running.url);
   const where = { domain: '127.0.0.1', port: Number(port), scheme: 'http' as const };
-  // Longer than the test: its own timeout must not be what settles a promise.
+  // Longer than the test, so that it is not the driver's own timeout that settles a promise.
   const driver = new Client({ secret: ROOT_SECRET, timeout: 3600, ...where });
   const ref = q.Ref(q.Collection('notes'), '1');
   let [started, failed] = [0, 0];
@@ -166,7 +166,7 @@ test('SIGTERM over HTTP/2: all that a program of the original waits for is settl
   await driver.close();
 });
 
-/** A hub that has begun to make its folder. */
+/** A hub that has begun to create its folder. */
 async function opening(data: string): Promise<Awaited<ReturnType<typeof runBurrow>>> {
   const running = await runBurrow({ args: ['hub', '--port', '0', '--data', data] });
   await expect.poll(() => existsSync(join(data, 'burrow.lock')), { interval: 2 }).toBe(true);
@@ -210,7 +210,7 @@ test('who resets a connection on which no WebSocket is opened does no harm', asy
   for (let n = 0; n < 20; n += 1) {
     const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
     await new Promise<void>((sent) => socket.write(head, () => sent()));
-    // With the answer on its way, or before it.
+    // The connection is reset with the answer on its way, or before that.
     if (n % 2 === 0) await once(socket, 'data');
     const closed = once(socket, 'close');
     socket.resetAndDestroy();
@@ -220,7 +220,7 @@ test('who resets a connection on which no WebSocket is opened does no harm', asy
   expect(child.exitCode).toBeNull();
 });
 
-/** Between a hub and its database: from `silence()` on nothing comes through, and whoever connects hears nothing. */
+/** A proxy between a hub and its database. After `silence()` it passes nothing on, and new connections get no answer. */
 async function silentProxy(port: number) {
   let isSilent = false;
   const sockets: Socket[] = [];
@@ -256,7 +256,7 @@ test('SIGTERM while the database does not answer: it stops in time, in order', a
   const running = await open({ args: ['--postgres', through] });
   expect((await running.query(notes)).status).toBe(201);
   proxy.silence();
-  // Its record waits for the database.
+  // The record of this query waits for the database.
   const late = running.query(create('1')).catch(() => undefined);
   running.child.kill('SIGTERM');
   expect(await running.exited).toEqual({ code: 0, signal: null });
@@ -265,7 +265,7 @@ test('SIGTERM while the database does not answer: it stops in time, in order', a
   proxy.close();
 });
 
-/** Ends the first thread, which is that of the database, at a signal. */
+/** A module that ends the first thread of the process, which is that of the database, at a signal. */
 const ENDING_THREADS = `data:text/javascript,${encodeURIComponent(`
   import threads from 'node:worker_threads';
   import { syncBuiltinESMExports } from 'node:module';
@@ -306,7 +306,7 @@ test.each([
   expect((await first.exited).signal).toBe('SIGKILL');
   const again = await open({ args: ['--data', data] });
   expect((await again.query(exists('1'))).body.resource).toBe(isThere);
-  // Sent again: it is made once, or is refused for being there.
+  // The request is sent again: the document is created now, or refused because it exists.
   const resent = await again.query(create('1'));
   expect(resent.status).toBe(isThere ? 400 : 201);
   const count = await again.query({ count: { documents: { collection: 'notes' } } });
@@ -343,7 +343,7 @@ test('invalid options are reported in one line', async () => {
   expect(said()).toMatch(/Invalid BURROW_PORT/);
 });
 
-/** Options of Node for a process that is told so. */
+/** Options of Node that make the process report this limit of open files. */
 const mayOpen = (files: number): string[] => [
   '--import',
   `data:text/javascript,process.report.getReport = () => ({ userLimits: { open_files: { soft: ${files} } } })`,
@@ -362,7 +362,7 @@ test('a hub that may have few files open takes fewer connections, and leaves fil
   for (const socket of sockets) socket.destroy();
   await Promise.all(closed);
   const headers = { authorization: `Bearer ${ROOT_SECRET}` };
-  // Until the hub has seen that they are closed, it turns this one away too.
+  // Until the hub has seen that the connections are closed, it refuses this one too.
   const metrics = () =>
     fetch(`${url}/metrics`, { headers }).then((answer) => answer.text(), String);
   await expect.poll(metrics).toMatch(/^burrow_turned_away_total\{why="sockets"\} [1-9]/m);
@@ -395,7 +395,7 @@ const postOver = (agent: Agent, url: string, query: unknown): Promise<number> =>
   });
 
 test('T14: health answers while 1,000 logins wait', async () => {
-  // Fewer connections than one address may have: the probe needs one.
+  // Fewer connections than one address may have, because the health requests need one.
   const agent = new Agent({ keepAlive: true, maxSockets: 40 });
   const { query, url } = await open({
     args: ['--data', 'memory:', '--hash-cost', '10'],
@@ -412,7 +412,7 @@ test('T14: health answers while 1,000 logins wait', async () => {
     if ((await login(i + 1)) === wrong) answered += 1;
   });
   await expect.poll(() => answered).toBeGreaterThan(0);
-  // Counted, not timed: were passwords hashed where requests are answered, each of these would wait for one at least.
+  // Counted instead of timed: if passwords were hashed by the main thread, each health request would wait for at least one.
   const before = answered;
   for (let i = 0; i < 100; i += 1) expect((await fetch(`${url}/health`)).status).toBe(200);
   const meanwhile = answered - before;
@@ -436,7 +436,7 @@ test('F30: with little memory, large bodies and large answers are refused and th
       params: { object: { data: { object: { text: text.repeat(4) } } } },
     });
   const answers = await Promise.allSettled(Array.from({ length: 60 }, (_, i) => big(i)));
-  // On a machine that is slow enough the hub's own times for a request are over before its body is there: it is broken off.
+  // On a very slow machine, the hub's time limit for a request ends before its body has arrived, and the connection is closed.
   const statuses = answers.flatMap((each) =>
     each.status === 'fulfilled' ? [each.value.status] : [],
   );

@@ -1,4 +1,4 @@
-/** Bodies that are longer than a slice go to the thread that executes them as they came, whatever protocol or encoding brought them. */
+/** Bodies longer than `LIMITS.sliceChars` reach the thread that executes them unchanged, for every protocol and encoding. */
 import { connect, constants } from 'node:http2';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 const HEADERS = { authorization: `Bearer ${ROOT_SECRET}`, 'x-faunadb-api-version': '4' };
-/** Most characters take several bytes, so that some are cut between the parts of a body. */
+/** Most characters take several bytes, so some are split between the parts of a body. */
 const TEXT = 'ä€😀z'.repeat(LIMITS.sliceChars / 4);
 const QUERY = JSON.stringify({ concat: [TEXT, '!'] });
 
@@ -33,7 +33,7 @@ test('a long query over HTTP/1.1, and its size in the metrics', async () => {
 });
 
 test('a long query that is compressed', async () => {
-  // Text that does not repeat: within the ratio that is allowed.
+  // The text does not repeat, so its compression ratio is within the limit.
   const random = Array.from({ length: 40_000 }, (_, n) => `${(n * 2654435761) % 2 ** 32}é`).join(
     '',
   );
@@ -73,7 +73,7 @@ test('a long query with a wrong secret is refused unread', async () => {
   expect(response.status).toBe(401);
 });
 
-/** A file is put, the others are posts. */
+/** The manifest of a file is sent with PUT, everything else with POST. */
 const answerAt = async (path: string, body: string) => {
   const method = path === MANIFEST ? 'PUT' : 'POST';
   const response = await fetch(`${hub.url}${path}`, { method, headers: HEADERS, body });
@@ -136,7 +136,7 @@ test('a document of the older REST routes may be as long as is accepted', async 
 
 test('what is no document is refused by the older REST routes, however long it is', async () => {
   const long = 'x'.repeat(LIMITS.sliceChars);
-  // Whole, the last would close the form that it belongs into.
+  // The last body would, if inserted unchecked, close the expression into which it is inserted.
   for (const body of [`["${long}"]`, `{"a":"${long}"`, `{"a":"${long}"}},"b":{"c":{}`])
     expect(await answerAt('/collections', body), body.slice(0, 2)).toEqual([
       400,

@@ -1,4 +1,4 @@
-/** Queries that take long, at a hub with threads for them: others are answered meanwhile, over PGlite and over PostgreSQL. */
+/** Long queries at a hub with threads for them: others are answered in the meantime, over PGlite and over PostgreSQL. */
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -24,7 +24,7 @@ const object = (members: object) => ({ object: members });
 const variable = (name: string) => ({ var: name });
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-/** From an audit of the hub: it stopped it for seconds. */
+/** From an audit of the hub, where this query blocked it for seconds. */
 const containsStr = {
   let: [
     {
@@ -43,7 +43,7 @@ const containsStr = {
   },
 };
 
-/** Counts an array of 131,072 elements so many times. */
+/** Counts an array of 131,072 elements `times` times. */
 const counting = (times: number, then: unknown = null) => ({
   let: [
     {
@@ -120,13 +120,13 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     }
   };
 
-  /** Of all tests, each with documents of its own, but for those that say why they have one for themselves. */
+  /** Shared by all tests, which use documents of their own. Tests that start a hub of their own say why. */
   let hub: HubProcess;
   beforeAll(async () => {
     hub = await begin();
   });
   afterAll(() => end(hub));
-  // What a test began has ended before the next one looks at what runs.
+  // Everything that a test began must have ended before the next one looks at what is running.
   afterEach(async () => {
     const names = ['burrow_long_queries', 'burrow_long_queries_waiting'];
     const counts = () => Promise.all(names.map((name) => metric(hub, name)));
@@ -157,17 +157,17 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     const id = String(Date.now());
     expect((await innocent(create(id, 7))).status).toBe(201);
     expect((await innocent(get(id))).body.resource).toBe(7);
-    // On one thread, each of the 42 would have waited for the end of a long one.
+    // With a single thread, each of the 42 would have waited for the end of a long query.
     expect(ended).toBeLessThan(21);
     isOver = true;
     await attacking;
   });
 
-  // Of its own: others have let queries wait before.
+  // Needs a hub of its own: queries of earlier tests have waited too.
   test('metrics name the database whose queries wait for their turn', () =>
     withOwnHub(async (own) => {
       const ask = asWith(own, await keyOf(own));
-      // Some milliseconds each: fewer are begun in one turn of the event loop.
+      // Each takes some milliseconds, so only a few are begun in one turn of the event loop.
       const adds = {
         map: { lambda: 'i', expr: { add: [variable('i'), 1] } },
         collection: numbers(5000),
@@ -221,7 +221,8 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     await reading;
   });
 
-  // Elsewhere, priorities are those of processes. Of its own: the thread is not there before the first long query.
+  // Linux only, because elsewhere priorities belong to processes. Needs a hub of its own: the thread must not exist before the
+  // first long query.
   test.runIf(platform === 'linux')('only the thread of long queries has a lower priority', () =>
     withOwnHub(async (own) => {
       const ask = asWith(own, await keyOf(own));
@@ -280,7 +281,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     expect((await ask(get(id))).body.resource).toBe(shorts + 4);
   });
 
-  // Of its own: where the thread has worked before, it may be done before anybody looks.
+  // Needs a hub of its own: a thread that has worked before may be done too soon to be seen.
   test('a push with a write that takes long is judged elsewhere, and what it wrote is there', () =>
     withOwnHub(async (own) => {
       const { push } = await openDevice(own);
@@ -297,7 +298,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
       expect((await ask([get(`${before}`), get(`${id}`), get(`${after}`)])).body.resource).toEqual([
         1, 2, 3,
       ]);
-      // Sent again, nothing of it is made again.
+      // When it is sent again, nothing is executed again.
       expect(await push([create(`${before}`, 1)], 0)).toEqual([200, [1]]);
     }));
 
@@ -314,7 +315,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     ]);
   });
 
-  // Of its own: it has started no thread yet.
+  // Needs a hub of its own, which has started no thread yet.
   test('a set is loaded, and compared, by another thread while others are there', () =>
     withOwnHub(async (own) => {
       const ask = asWith(own, await keyOf(own));
@@ -331,7 +332,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
       const idsIn = ({ puts = [] }: PulledOrChecked) => puts.map(([, id]) => id);
       await expect
         .poll(async () => {
-          // Who was there within the last second.
+          // Another credential must have been active within the last second.
           await ask('1');
           expect(idsIn(await load())).toEqual(['1', '2', '3']);
           return metric(own, 'burrow_query_threads_started');
@@ -364,7 +365,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     expect(await formatted.json()).toEqual(body);
   });
 
-  // Of its own, as above.
+  // Needs a hub of its own, for the same reason.
   test('a body of 8 MB is not parsed by the thread that answers', () =>
     withOwnHub(async (own) => {
       const ask = asWith(own, await keyOf(own));
@@ -374,7 +375,7 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
       expect(await large).toEqual({ status: 200, body: { resource: 1_000_000 } });
     }));
 
-  // Of its own: it ends.
+  // Needs a hub of its own, because it is stopped.
   test('it stops while long queries run', () =>
     withOwnHub(async (own) => {
       const ask = asWith(own, await keyOf(own));
@@ -389,12 +390,12 @@ describe.each(['PGlite', 'PostgreSQL'])('over %s', (kind) => {
     }));
 });
 
-/** The nice value of each of its threads. */
+/** The nice value of each thread of the hub. */
 function prioritiesOf({ child }: HubProcess): readonly number[] {
   const tasks = `/proc/${child.pid}/task`;
   return readdirSync(tasks).map((id) => {
     const stat = readFileSync(`${tasks}/${id}/stat`, 'utf8');
-    // The second field, a name in parentheses, may have spaces; nice is the 19th.
+    // The second field, a name in parentheses, may contain spaces. The nice value is the 19th field.
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
   });
 }
@@ -404,7 +405,7 @@ interface PulledOrChecked {
   readonly differing?: readonly { readonly documents: readonly unknown[] }[];
 }
 
-/** A device of root. */
+/** A device with the root secret. */
 async function openDevice(hub: HubProcess) {
   const device = randomBytes(16).toString('hex');
   const post = (path: string, body: string) =>

@@ -1,4 +1,4 @@
-/** `burrow schema diff`, `burrow schema apply` and `burrow types` as processes, the first two of modules as an app has them. */
+/** `burrow schema diff`, `burrow schema apply` and `burrow types` as processes; the first two with modules like those of an app. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,7 +10,7 @@ import { hubProcesses } from './testing/hub-processes.ts';
 
 const { folder: makeFolder, prepared, open } = hubProcesses();
 
-/** The package as the modules import it. */
+/** Makes the package available to the modules that import it. */
 async function placePackage(folder: string): Promise<string> {
   const input = join(folder, 'entry.ts');
   await writeFile(

@@ -3,7 +3,7 @@ import { DEFAULT_SETTINGS } from '../settings/settings.ts';
 import { Admission, credentialOf } from './admission.ts';
 import { HeldBack, type Limit } from '../monitoring/held-back.ts';
 
-/** Of the token 7: the bytes that begin one, its id, the id of its database, and random ones. */
+/** The secret of token 7: the bytes with which a token begins, its id, the id of its database, and random bytes. */
 const TOKEN = Buffer.from([
   0x7e,
   0x71,

@@ -1,4 +1,4 @@
-/** What `burrow import` is told and does not do is refused, before anything is written. */
+/** Options of `burrow import` that would have no effect are refused before anything is written. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What a dump is loaded into, and what is moved, must be there when the command has ended. */
+/** The target of a load or move must outlive the command. */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** With one row, as if a hub had been there. */
+/** A folder with one row, as if a hub had used it. */
 async function makeData(): Promise<string> {
   const data = await prepareFolder(join(folder, 'data'));
   const opened = await openHubStore({ at: { data } });
@@ -36,7 +36,7 @@ test.each(['memory:', 'memory'])('nothing is loaded into %s, or moved there', as
   await expect(burrow('load', file, '--data', where)).rejects.toThrow('keeps nothing');
   const data = await makeData();
   await expect(burrow('move', '--from', data, '--to', where)).rejects.toThrow('keeps nothing');
-  // A hub serves it from there still.
+  // A hub may still serve the data from there.
   expect((await burrow('dump', file, '--data', data)).join()).not.toContain('were moved');
 });
 

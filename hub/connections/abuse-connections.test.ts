@@ -1,4 +1,4 @@
-/** Many requests on one connection: pipelined, offering upgrades, reset. */
+/** Many requests on one connection: pipelined, with offers of upgrades, reset. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
@@ -20,7 +20,7 @@ afterEach(async () => {
   await hub?.close();
 });
 
-/** All of it in one go; resolves with what came back when the connection has ended. */
+/** Sends all of the text at once. Resolves with what was received when the connection has ended. */
 function flood(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
     let received = '';
@@ -90,7 +90,7 @@ test('an address that floods again and again is shut out for a while', async () 
     return answersIn(await flood(port, ping)) === 1;
   };
   const pings = 'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(500);
-  // Once may be meant well.
+  // A single flood is tolerated.
   await flood(port, pings);
   expect(await isServed()).toBe(true);
   for (let floods = 1; await isServed(); floods += 1) {
@@ -118,8 +118,8 @@ test('a connection that offers to go over to HTTP/2 again and again is closed', 
 });
 
 /**
- * Begins streams and resets them, `atOnce` in a turn, until the session has ended. Resolves with the error of a request that
- * was begun before them.
+ * Begins streams and resets them, `atOnce` per turn, until the session has ended. Resolves with the error of a request that was
+ * begun before them.
  */
 async function resetStreams(url: string, atOnce: number): Promise<unknown> {
   const session = connectHttp2(url);
@@ -150,14 +150,14 @@ test.each([20, 500])(
       settings: { drainMs: 1 },
       routes: () => [{ prefix: '/count/', handle }],
     });
-    // Without an error whoever awaits the response would wait for ever.
+    // Without an error, code that awaits the response would wait for ever.
     expect(String(await resetStreams(hub.url, atOnce))).toMatch(/closed with error code/);
     expect(served).toBeLessThan(200);
     expect((await hub.query(1)).status).toBe(200);
   },
 );
 
-/** A route whose requests take 4 ms each; counts how many are begun in one turn of the event loop. */
+/** A route whose requests take 4 ms each. Counts how many are begun in each turn of the event loop. */
 function countPerTurn() {
   const perTurn = [0];
   const handle = async () => {
@@ -184,7 +184,7 @@ test('of many requests that come at once, few are begun in one turn of the event
   session.destroy();
   expect(statuses).toEqual(statuses.map(() => 200));
   expect(perTurn.reduce((sum, count) => sum + count, 0)).toBe(60);
-  // Sixteen as they come, and in the same turn some of those that wait.
+  // Sixteen are begun as they arrive, and some of the waiting ones in the same turn.
   expect(Math.max(...perTurn)).toBeLessThanOrEqual(20);
 });
 
@@ -244,7 +244,7 @@ test('some streams that are reset end no session', async () => {
   session.destroy();
 });
 
-/** Begins so many requests on one session. Resolves with what came of each: its status, or its error. */
+/** Begins `count` requests on one session. Resolves with the result of each: its status, or its error. */
 async function beginOnOneSession(url: string, count: number): Promise<readonly string[]> {
   const session = connectHttp2(url);
   sessions.push(session);
@@ -296,7 +296,7 @@ test('two Host headers are refused', async () => {
   expect(await flood(hub.port, text)).toMatch(/^HTTP\/1.1 400 /);
 });
 
-/** The most parts of bodies that are made, while `work` goes on. */
+/** The largest number of parts of bodies that exist while `work` runs. */
 async function partsMade(work: () => Promise<unknown>): Promise<number> {
   let made = 0;
   // oxlint-disable-next-line typescript/unbound-method
@@ -347,7 +347,7 @@ async function sendBytewise(url: string, secret: string): Promise<ClientHttp2Ses
   const failed = new Promise((resolve) => stream.on('error', resolve));
   while (!stream.destroyed) {
     stream.write(' ');
-    // What is written in one turn is sent in one frame.
+    // Node sends everything that is written in one turn in a single frame.
     await new Promise((resolve) => setImmediate(resolve));
   }
   await failed;

@@ -1,4 +1,4 @@
-/** The pool with threads that do as their queries say. */
+/** The pool with threads that do what their queries say. */
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import { QueryMarks } from './query-marks.ts';
@@ -114,7 +114,7 @@ test('requests wait among those of their database, or of their address before it
   const groupOf = (secret: string | undefined, address: string): string =>
     opened.lineOf({ secret, address }).group;
   expect(groupOf('a', '10.0.0.1')).toBe('database many');
-  // A key from another address is another user of it.
+  // A key from another address counts as another user of the key.
   expect(groupOf('a', '10.0.0.2')).toBe('address 10.0.0.2');
   expect(groupOf('b', '10.0.0.1')).toBe('address 10.0.0.1');
   expect(groupOf(undefined, '10.0.0.1')).toBe('address 10.0.0.1');
@@ -166,7 +166,7 @@ test.each([
   ['write-stuck', 'storage_unavailable'],
 ])('%s: its query is answered with its end, and the next by another thread', async (task, end) => {
   open();
-  // A thread that is there has begun it by then, also on a busy machine.
+  // Starts the thread first, so that it has begun the next query in time even on a busy machine.
   expect(await execute('first')).toBe('first');
   const answers = [
     execute(task, { timeoutMs: task === 'write-stuck' ? 2000 : 100_000 }),
@@ -305,7 +305,7 @@ test('close() ends what runs and refuses what waits', async () => {
   expect(await execute('late')).toBe('storage_unavailable');
 });
 
-/** As many threads as there is room for; each start is a try. */
+/** A pool on a system with room for a limited number of threads; every start is counted as an attempt. */
 function openWithRoom(threads: number) {
   const system = { room: 0, reported: [] as unknown[] };
   const opened = open({

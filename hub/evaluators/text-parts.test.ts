@@ -4,7 +4,7 @@ import { isLong, joined, ownBytes, textOf, valuesIn } from './text-parts.ts';
 
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 
-/** Cut after each byte. */
+/** The text as parts of one byte. */
 const inBytes = (text: string) => Array.from(bytesOf(text), (byte) => Uint8Array.of(byte));
 
 test('textOf() joins characters that are cut between parts', () => {

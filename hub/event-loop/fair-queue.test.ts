@@ -59,7 +59,7 @@ test('FairQueue gives a group with many lines no more turns than one with a sing
     return taken;
   });
   expect(order).toEqual(['a1', 'b1', 'a2', 'b2']);
-  // Within the group the lines take turns, too.
+  // Within the group, its lines take turns too.
   queue.add('a1', 'again', 'a');
   expect([take(queue), take(queue), take(queue)]).toEqual(['a3', 'a4', 'again']);
 });
@@ -106,7 +106,7 @@ test('FairQueue: in a group, too, a line that comes seldom is before those that 
   for (const name of ['a', 'b']) queue.add(name, name, 'group');
   const next = (name: string, group = 'group'): boolean => queue.isNextInGroup(name, group);
   expect([next('seldom'), next('unknown'), next('a')]).toEqual([true, false, false]);
-  // Nothing of that group waits: it is for the groups to take turns.
+  // Nothing of that group waits, so the order of the groups decides.
   expect(next('seldom', 'another')).toBe(false);
   queue.add('seldom', 'seldom 1', 'group');
   queue.add('seldom', 'seldom 2', 'group');
@@ -136,13 +136,13 @@ test('FairQueue: where no more may wait, the last of the group of which most wai
   queue.add('b1', 'b1 1', 'b');
   expect(queue.displace('c1', 'c')).toBe('a1 3');
   queue.add('c1', 'c1 1', 'c');
-  // Within its own group a newcomer is compared with the lines of that.
+  // A newcomer of the same group is compared with the other lines of that group.
   expect([queue.displace('a1', 'a'), queue.displace('a2', 'a')]).toEqual([undefined, undefined]);
   expect(queue.displace('a3', 'a')).toBe('a1 2');
   queue.add('a3', 'a3 1', 'a');
   expect(queue.displace('b2', 'b')).toBe('a1 1');
   queue.add('b2', 'b2 1', 'b');
-  // The others have no more than it would have.
+  // The others have no more than the newcomer's group would have.
   expect(queue.displace('b3', 'b')).toBeUndefined();
   expect(queue.size).toBe(5);
   expect(queue.waiting().toSorted()).toEqual(['a2 1', 'a3 1', 'b1 1', 'b2 1', 'c1 1']);

@@ -11,7 +11,7 @@ interface Opened {
 const always = (limits: ShareLimits): TurnLimits => ({ alone: limits, besideOthers: limits });
 const ALWAYS_3_MS = always({ ms: 3, count: Infinity });
 
-/** Each query takes 1 ms of a clock that nothing else moves. The first letter is its credential. */
+/** Each query takes 1 ms of a clock that only queries advance. The first letter of a query is its credential. */
 function openTurns({ group, limits = ALWAYS_3_MS }: Opened = {}) {
   let now = 0;
   const turns = new LoopTurns(limits, () => now);
@@ -67,7 +67,7 @@ test('while a group of credentials waits, others are not behind it, within a sha
   const all = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(run);
   all.push(...['w', 'x', 'y', 'z'].map(run));
   expect(ended.slice(3)).toEqual(['w', 'x', 'y']);
-  // Of its group one waits now: it takes turns with the flood.
+  // Another query of its group waits now, so this one takes turns with the flood.
   all.push(run('v'));
   await Promise.all(all);
   expect(ended.slice(6)).toEqual(['d', 'z', 'e', 'v', 'f', 'g']);
@@ -82,7 +82,7 @@ test('while others of its group wait, one that comes seldom is not behind them, 
   }
   ended.length = 0;
   const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map(run);
-  // The first turn of `a` is after theirs; nothing is known of `x`.
+  // The first turn of `a` is after theirs; the last turn of `x` is unknown.
   all.push(...['u', 'x', 'v', 'w'].map(run));
   expect(ended.splice(0)).toEqual(['a1', 'a2', 'a3', 'u', 'v']);
   await Promise.all(all);

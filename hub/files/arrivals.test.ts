@@ -1,4 +1,4 @@
-/** A device at one hub hears, over its WebSocket, of a file that came to another over the same PostgreSQL. */
+/** A device at one hub is told over its WebSocket about a file that was uploaded to another hub on the same PostgreSQL. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
@@ -52,7 +52,7 @@ const send = (hub: TestHub, path: string, method: string, body: unknown): Promis
     body: Buffer.isBuffer(body) ? new Uint8Array(body) : JSON.stringify(body),
   });
 
-/** A device that keeps all notes, and the hints that its WebSocket brings. */
+/** A device that loads all notes, and the hints that its WebSocket receives. */
 async function listeningDevice(hub: TestHub): Promise<readonly ChangeHint[]> {
   const { epoch } = (await (await send(hub, 'sync/hello', 'POST', HELLO)).json()) as {
     epoch: string;

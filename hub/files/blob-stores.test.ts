@@ -1,4 +1,4 @@
-/** What a hub expects of a store of files, over each of them: memory, a folder, a bucket that speaks S3. */
+/** What a hub expects of a store of files, tested with each kind: memory, a folder, an S3 bucket. */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ import { openBlobs } from './open-blobs.ts';
 import { openBucketBlobs } from './bucket-blobs.ts';
 import { openFolderBlobs } from './folder-blobs.ts';
 
-/** It has no types. */
+/** The package has no types. */
 type S3rver = new (options: object) => { run(): Promise<AddressInfo>; close(): Promise<void> };
 const S3 = createRequire(import.meta.url)('s3rver') as S3rver;
 
@@ -96,7 +96,8 @@ describe.each(Object.keys(stores))('%s', (name) => {
     expect(await keysOf(store, '')).toEqual([]);
   });
 
-  // The server of these tests makes the token of a next page with a cipher that OpenSSL 3 does not have.
+  // This test server encrypts the token of the next page with a cipher that OpenSSL 3 does not have, so there must be only one
+  // page.
   const many = name === 'bucket' ? 900 : 1100;
 
   test(`${many} keys are listed`, async () => {
@@ -124,7 +125,7 @@ test('what a process left half written in a folder is not listed', async () => {
   await writeFile(join(path, '1', '.half'), 'ha');
   expect(await keysOf(store, '')).toEqual(['1/0']);
   await store.delete(['1/0']);
-  // It may be under way: it is removed when it is old.
+  // The upload may still be in progress, so the file is only removed when it is old.
   expect(await readdir(join(path, '1'))).toEqual(['.half']);
 });
 
@@ -141,7 +142,7 @@ test('files stop long before the disk is full; what is there can be read and rem
   await store.delete(['1/0']);
 });
 
-// Signatures are not verified by this server: a key that it does not know is refused.
+// This server does not verify signatures, but it refuses unknown keys.
 test('wrong credentials of a bucket are an error, not an empty bucket', async () => {
   const url = await bucket();
   const store = openBucketBlobs({ url, region: 'us-east-1', keyId: 'NOBODY', secret: 'wrong' });
@@ -153,7 +154,7 @@ test('wrong credentials of a bucket are an error, not an empty bucket', async ()
   await expect(keysOf(nowhere, '')).rejects.toThrow('no bucket');
 });
 
-/** A bucket that says so many times that it is busy. */
+/** A bucket that reports `times` times that it is busy. */
 async function busyBucket(status: number, code: string, times: number) {
   let asked = 0;
   const server = createServer((request, response) => {
@@ -220,7 +221,7 @@ test('where files are kept follows from the settings', async () => {
   await expect(openBlobs({ files, data, postgres: undefined, tenant: 'main' }, {})).rejects.toThrow(
     `Cannot keep files in ${files} (--files): EEXIST`,
   );
-  // Of a file of variables, a line without a value sets an empty one.
+  // In a file of variables, a line without a value sets an empty variable.
   for (const environment of [{}, { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }])
     await expect(
       openBlobs(

@@ -1,4 +1,4 @@
-/** Files over HTTP, at a hub that listens. */
+/** Files over HTTP, with a hub that listens. */
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sha256 } from '../../src/engine/testing/sha256.ts';
@@ -104,7 +104,7 @@ test.each([
       async (tx) => tx.apply({ puts: [rowOf(HUB_ROWS.restored, restored)], deletes: [] }),
       { durability: 'strict' },
     );
-    // Of a document that was made after the backup: a device may bring it back.
+    // A file of a document that was created after the backup: a device may submit the document again.
     const blobs = createMemoryBlobs(() => Date.now() - 30 * DAY);
     await blobs.put(`0/1024/7/${digits}/manifest`, new Uint8Array(1));
     let files: FilesRoute | undefined;

@@ -1,4 +1,4 @@
-/** A disk that takes no more, in the words of its system. */
+/** A disk that accepts no more data, with the errors of its system. */
 import type * as Files from 'node:fs/promises';
 import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

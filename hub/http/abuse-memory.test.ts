@@ -1,4 +1,4 @@
-/** What callers make the hub hold: bodies that do not arrive, answers that nobody reads, requests in great number. */
+/** What callers can make the hub keep in memory: bodies that do not arrive, answers that nobody reads, large numbers of requests. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners, once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -56,7 +56,7 @@ test('a large body of a valid credential is answered, with a length and without'
   expect(await (await fetch(url, init)).json()).toEqual({ resource: 300_000 });
 });
 
-/** Counts what is read of the connections of a hub in each turn of the event loop, while `work` goes on. */
+/** The largest number of bytes that are read from connections of a hub in one turn of the event loop while `work` runs. */
 async function mostReadInTurn(work: () => Promise<unknown>): Promise<number> {
   const before = new Map<Socket, number>();
   let [most, isOver] = [0, false];
@@ -100,7 +100,7 @@ test.each(['a valid secret', 'a wrong secret'])(
   },
 );
 
-/** The most chunks of a body that are read in one turn of the event loop, and how many in all, while `work` goes on. */
+/** Chunks of a body that are read while `work` runs: the largest number in one turn of the event loop, and the total. */
 async function chunksRead(work: () => Promise<unknown>) {
   const seen = { inTurn: 0, most: 0, all: 0 };
   const watch = (message: unknown): void => {
@@ -136,7 +136,7 @@ test('of a body in small chunks, few are read in each turn of the event loop', a
     received = dialled.received();
   });
   expect(received).toContain(`{"resource":${text}}`);
-  // Some are cut once more where the connection is read in pieces.
+  // Some chunks are split again where the connection is read in pieces.
   expect(all).toBeGreaterThanOrEqual(Math.ceil(text.length / 16));
   expect(most).toBeLessThan(5_000);
 });
@@ -180,7 +180,7 @@ test('requests of one credential at once wait for each other, and are all answer
   expect(answers.map(({ body }) => body.resource)).toEqual(answers.map((_, i) => i + 1));
 });
 
-/** A hub with a route whose answers wait to be let go. */
+/** A hub with a route whose answers wait until the test releases them. */
 async function openSlow(settings: Partial<HubSettings>) {
   const waiting: (() => void)[] = [];
   const handle = async () => {
@@ -219,13 +219,13 @@ test('too many that wait are refused, and only those of their credential', async
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 429]);
 });
 
-/** Answers with ten MiB or so. */
+/** A query with an answer of about ten MiB. */
 const LONG = JSON.stringify({
   map: { lambda: 'i', expr: 'x'.repeat(1000) },
   collection: Array.from({ length: 10_000 }, () => 0),
 });
 
-/** Listeners of signals, and what Node keeps of those that are combined of them. */
+/** The number of listeners of the signals, and of references that Node keeps to signals combined from them. */
 const keptBy = (signals: readonly AbortSignal[]): number =>
   signals.reduce((sum, signal) => {
     const combined = Object.getOwnPropertySymbols(signal).find(
@@ -248,7 +248,7 @@ test('streams that have ended leave nothing behind', async () => {
   await query({ create_collection: { object: { name: 'notes' } } });
   const body = '{"documents":{"collection":"notes"}}';
   const head = post(body.length, `authorization: Bearer ${secret}`).replace('/ ', '/stream ');
-  // Those of the hub, and of requests that are over.
+  // The signals of the hub, and of requests that have ended.
   const lasting = [...made];
   const before = keptBy(lasting);
   const opened = Array.from({ length: 20 }, () => dial(port, head + body));
@@ -336,7 +336,7 @@ test('answers over HTTP/2 that nobody reads are counted, though none of them is 
   }
   await expect.poll(() => metric(opened, 'answer_bytes')).toBeGreaterThan(MIB / 2);
   expect(await metric(opened, 'answer_bytes')).toBeLessThanOrEqual(MIB);
-  // The others are refused: who reads has 40 answers at once.
+  // The others are refused. A client that reads gets 40 answers at once.
   await expect.poll(() => new Set(statuses)).toEqual(new Set([200, 503]));
   session.destroy();
   await expect.poll(() => metric(opened, 'answer_bytes')).toBe(0);
@@ -376,7 +376,7 @@ test('who does not read answers is given no more of them, and others are', async
   const ask = () => dial(port, post(LONG.length, `authorization: Bearer ${secret}`) + LONG);
   ask().socket.pause();
   await expect.poll(() => metric(opened, 'answer_bytes')).toBeGreaterThan(9 * MIB);
-  // The query runs; beside the other, its answer is too much.
+  // The query runs, but its answer exceeds the limit together with the other one.
   await expect.poll(ask().received).toContain('its answer is not sent');
   expect((await query({ add: [1, 2] }, other)).body.resource).toBe(3);
   expect((await query({ add: [1, 2] })).body.resource).toBe(3);
@@ -398,7 +398,7 @@ test('a page of an allowed origin is told that its answer is not sent', async ()
   expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
   expect(answer.headers.get('access-control-expose-headers')).toContain('retry-after');
   expect(answer.headers.get('cache-control')).toBe('no-store');
-  // The query has run: `storage_blocked` would say that it can be sent again.
+  // The query has been executed: `storage_blocked` would tell the client that it can be sent again.
   expect(await answer.json()).toMatchObject({
     errors: [
       {

@@ -1,4 +1,4 @@
-/** Who means ill: threats T13, T14, T17, T21, and V1 and V2 of the design. */
+/** Malicious callers: threats T13, T14, T17, T21, and V1 and V2 of the design. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -10,7 +10,7 @@ import type { TestHub } from '../testing/test-hub.ts';
 const DAWDLING = 500;
 const ALL_AT_ONCE = { socketsPerAddress: 1000 };
 
-/** Connections that begin something, each in one of six ways, and say no more. */
+/** Connections that begin something, each in one of six ways, and then send nothing more. */
 function dawdle({ port, secret }: TestHub): void {
   const starts = ['', 'P', 'PO', 'POST / HTTP/1.1\r\nhost: 127.0.0.1\r\n', 'PRI * HTTP/2.0\r\n'];
   const body = `POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${secret}\r\ncontent-length: 1000\r\n\r\n{`;
@@ -55,16 +55,16 @@ test('T13: connections on which no WebSocket is opened are closed, whatever thei
 const PING = 'GET /ping HTTP/1.1\r\nhost: localhost\r\n\r\n';
 const PING_ONCE = 'GET /ping HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
 
-/** A machine that is slow ends no request whose body has begun. */
+/** Even on a slow machine, no request is ended while its body arrives. */
 const PATIENT = { bodyWindowMs: 120_000 };
 
-/** The start of a query, which ends with `"add":1}`. */
+/** The start of a query that ends with `"add":1}`. */
 const begun = ({ secret }: TestHub): string =>
   `POST / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${secret}\r\ncontent-length: 9\r\n\r\n{`;
 
 test('T13: connections are counted, in all and by address', async () => {
   const { port, url } = await open({ settings: { sockets: 10, socketsPerAddress: 4 } });
-  // As many wait as may be open.
+  // As many connections may wait as may be open.
   for (let i = 0; i < 12; i++) dial(port);
   await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length).toBe(4);
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -83,7 +83,7 @@ test('T13: a connection that waits for a request makes room for another of its a
   await expect.poll(() => first.socket.destroyed).toBe(true);
   const alsoBusy = dial(opened.port, begun(opened));
   await expect.poll(() => second.socket.destroyed).toBe(true);
-  // Nothing is taken from requests that are under way: it waits for them.
+  // Requests in progress keep their connections, so the third connection waits for one of them.
   const third = dial(opened.port, PING);
   busy.socket.write('"add":1}');
   await expect.poll(third.received).toContain('resource');
@@ -129,7 +129,7 @@ test('T13: a connection that waits too long for others of its address is told so
   await expect.poll(busy.received).toContain('HTTP/1.1 200');
 });
 
-/** Requests of 127.0.0.1 are counted as those of a proxy: in all only. */
+/** Requests from 127.0.0.1 count as those of a proxy: they are limited in total only. */
 const OTHERS = { trustedProxies: ['127.0.0.1'], metrics: 'open' } as const;
 
 test('T13: connections that wait take no place of another address', async () => {
@@ -160,7 +160,7 @@ test('T13: a body that inflates without end is refused, and so is one without en
     fetch(url, { method: 'POST', headers: { ...headers, ...more }, body });
   const gzip = { 'content-encoding': 'gzip' };
   expect(await (await send(gzipSync('{"add":[1,2]}'), gzip)).json()).toEqual({ resource: 3 });
-  // 64 MiB in 64 KiB.
+  // 64 MiB, compressed to 64 KiB.
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
   expect((await send(bomb, gzip)).status).toBe(413);
   expect((await send(gzipSync(Buffer.alloc(512 * 1024, ' ')), gzip)).status).toBe(413);
@@ -235,10 +235,10 @@ test('T17: pages of other origins, other names, forms: only listed origins are l
     expect(preflight.status).toBe(403);
     expect(preflight.headers.get('access-control-allow-headers')).toBeNull();
   }
-  // A form: no preflight, cookies along, no Authorization.
+  // A form: no preflight, sent with cookies, without Authorization.
   const form = await post({ 'content-type': 'text/plain', cookie: `secret=${secret}` });
   expect(form.status).toBe(401);
-  // DNS rebinding: a name of theirs that resolves to here.
+  // DNS rebinding: a name of the attacker that resolves to this machine.
   for (const name of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example', '']) {
     const { received } = dial(port, `GET /ping HTTP/1.1\r\nhost: ${name}\r\n\r\n`);
     await expect.poll(received).toMatch(/^HTTP\/1.1 40[03]/);
@@ -296,7 +296,7 @@ test('V2: others are answered while a body of 8 MB is read', async () => {
   let between = 0;
   for (; received() === ''; between += 1) expect((await fetch(`${url}/health`)).status).toBe(200);
   expect(received()).toContain(`{"resource":${count}}`);
-  // It is read in so many turns at least; at one go, hardly anybody would be answered.
+  // The text is parsed in at least this many turns. If it were parsed at once, hardly any request would be answered in between.
   expect(between).toBeGreaterThan(body.length / LIMITS.sliceChars / 8);
 });
 
@@ -313,12 +313,12 @@ test('V1: rates and concurrency answer 429 with Retry-After', async () => {
   const answers = await Promise.all(Array.from({ length: 200 }, () => query(1, secret)));
   const seconds = (performance.now() - begun) / 1000;
   const refused = answers.filter(({ status }) => status === 429);
-  // However long it took: ten at once, and one a second.
+  // Holds however long it took: ten at once, and one more per second.
   expect(answers.length - refused.length).toBeLessThanOrEqual(10 + Math.ceil(seconds));
   expect(refused.length).toBeGreaterThan(0);
   expect(refused[0]?.headers.get('retry-after')).toBe('1');
   expect(refused[0]?.body.errors?.[0]?.code).toBe('too many requests');
-  // Others are not held up, and neither is a key of the operator.
+  // Other users are not held up, and neither is a key of the operator.
   expect((await query(1)).status).toBe(200);
 });
 

@@ -1,4 +1,4 @@
-/** The examples of the specification over the network: each in a database of its own at the hub of its kind of storage. */
+/** The examples of the specification over the network, each in a database of its own, on a hub for each kind of storage. */
 import { readFileSync } from 'node:fs';
 import { Agent, request as send } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -42,7 +42,7 @@ function requestOver(port: number, agent: Agent): ConformanceHost['request'] {
     });
 }
 
-/** Levels of pino from error on. */
+/** Log lines of pino's levels `error` and above. */
 const isFailure = (line: string): boolean => /^\{"level":[56]0/.test(line);
 
 const { pglite, postgres } = sharedDatabases();
@@ -51,7 +51,7 @@ async function openOnPglite(): Promise<HubStorage> {
   return { ...memoryStorage(), store: await openTables(await pglite(), freshTenant()) };
 }
 
-/** As of a hub, but for connections of its own and a notice by the server: to open those costs more than an example. */
+/** Like a hub, but without its own connections and notifications of the server: opening those takes longer than an example. */
 async function openOnPostgres(): Promise<HubStorage> {
   const [shared, tenant, writer] = [await postgres(), freshTenant(), newWriter()];
   const database: SqlDatabase = {
@@ -76,7 +76,8 @@ async function openOnPostgres(): Promise<HubStorage> {
 }
 
 const STORAGES: Readonly<Record<string, () => Promise<HubStorage>>> = {
-  // In memory without a network they run in src/http; with one only when asked for: it is the same engine once more.
+  // Over the memory store the examples run without a network in src/http. With a network they only run on request, because the
+  // engine is the same.
   ...(process.env['BURROW_ALL_EXAMPLES'] && { memory: () => Promise.resolve(memoryStorage()) }),
   PGlite: openOnPglite,
   PostgreSQL: openOnPostgres,
@@ -84,7 +85,7 @@ const STORAGES: Readonly<Record<string, () => Promise<HubStorage>>> = {
 
 let made = 0;
 
-/** Its name is in no example. @returns the secret of an admin key */
+/** The name of the database occurs in no example. @returns the secret of an admin key */
 async function newDatabase(root: ConformanceHost): Promise<string> {
   const headers = { authorization: `Bearer ${root.admin}`, 'x-faunadb-api-version': '4' };
   const ask = (query: unknown) =>
@@ -100,7 +101,7 @@ async function newDatabase(root: ConformanceHost): Promise<string> {
 describe.each(Object.entries(STORAGES))('HTTP over %s', (_name, openStorage) => {
   let hub: TestHub;
   beforeAll(async () => {
-    // Any page may ask, as at the original. The decision that a token reads its own document has its own tests.
+    // As at Fauna, pages of any origin may send requests. That a token may read its own document has tests of its own.
     const settings = { corsOrigins: ['*'], ownDocument: 'by-role' } as const;
     hub = await openTestHub({ storage: await openStorage(), settings });
   });
@@ -117,7 +118,7 @@ describe.each(Object.entries(STORAGES))('HTTP over %s', (_name, openStorage) => 
           await runExample(example, { admin, request });
         } catch (reason) {
           const failed = hub.logged().slice(before).split('\n').filter(isFailure);
-          // What the hub says of a failure of its own is in its log only.
+          // The reason of an internal error is only in the log of the hub.
           if (failed.length === 0) throw reason;
           throw new Error(`The hub failed:\n${failed.join('\n')}`, { cause: reason });
         } finally {

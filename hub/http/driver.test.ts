@@ -1,4 +1,4 @@
-/** The original's driver, as it is, with the transport it picks in Node: HTTP/2 with prior knowledge. */
+/** Fauna's driver, unchanged, with the transport it chooses in Node: HTTP/2 with prior knowledge. */
 import faunadb from 'faunadb';
 import { afterEach, expect, test } from 'vitest';
 import { openTestHub, type TestHub } from '../testing/test-hub.ts';

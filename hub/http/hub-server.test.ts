@@ -21,7 +21,7 @@ afterEach(async () => {
   hub = undefined;
 });
 
-/** One request over HTTP/2 that begins with the preface, as the original's driver does. */
+/** Sends one request over HTTP/2 with prior knowledge, as Fauna's driver does. */
 function overHttp2(
   url: string,
   headers: Record<string, string>,
@@ -56,7 +56,7 @@ test('one port answers HTTP/1.1 and HTTP/2 with prior knowledge, whatever the co
   expect(await overHttp2(url, { ':path': '/ping' })).toMatchObject({ status: 200 });
 });
 
-/** What is answered to `head` and `body` until the connection is closed. */
+/** Returns everything that is received after sending `head` and `body`, until the connection is closed. */
 function overSocket(url: string, head: readonly string[], body: string | Buffer): Promise<string> {
   const { hostname, port, host } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -162,7 +162,7 @@ test('health and metrics answer HEAD, and metrics a secret as the name of a user
 });
 
 test('metrics are refused with a status while the keys cannot be read', async () => {
-  // Without a lease each request looks at the store.
+  // Without a lease, each request reads from the store.
   const {
     url,
     query,
@@ -263,7 +263,7 @@ test.each(['HTTP/1.1', 'HTTP/2'])(
           async handle(request) {
             seen = request;
             await expect.poll(() => request.isGone).toBe(true);
-            // Its end is told in the turn in which the request is gone, or in the next.
+            // `close` is emitted in the turn in which the request is gone, or in the next one.
             await new Promise((resolve) => setImmediate(resolve));
             return { status: 200, headers: {}, body: events };
           },
@@ -310,7 +310,7 @@ test('a mounted route answers, streams, and hears that its reader has gone', asy
   const aborter = new AbortController();
   const stream = await fetch(`${url}/sync/events`, { signal: aborter.signal });
   expect(stream.headers.get('content-type')).toBe('text/event-stream');
-  // nginx, which takes this for itself, would wait for more than a few events.
+  // nginx, which consumes this header itself, would otherwise buffer several events.
   expect(stream.headers.get('x-accel-buffering')).toBe('no');
   const reader = stream.body?.getReader();
   expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('data: 0');

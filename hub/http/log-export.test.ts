@@ -1,4 +1,4 @@
-/** The log export API over the network: what is asked for, made, downloaded. */
+/** The log export API over the network: requests, exports, downloads. */
 import { gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { createFilesRoute, type FilesRoute } from '../files/files-route.ts';
@@ -42,7 +42,7 @@ const range = () => ({
 test('logs are asked for, made, and downloaded by a signed URL that can be neither guessed nor changed', async () => {
   hub = await openTestHub({
     settings: { regionGroup: 'eu-std' },
-    // Files of documents are below the same path.
+    // Files of documents have paths with the same prefix.
     routes: (opened) => [(files = createFilesRoute(opened, undefined, { fileBytes: 1 }))],
   });
   for (let i = 0; i < 30; i++) await hub.query({ add: [1, i] });

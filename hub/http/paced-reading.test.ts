@@ -1,9 +1,9 @@
-/** How much of how many bodies is read in a turn of the event loop. */
+/** How much of how many bodies is read in one turn of the event loop. */
 import { expect, test } from 'vitest';
 import type { AnyRequest } from '../connections/any-request.ts';
 import { pauseForTurn } from './paced-reading.ts';
 
-/** Counts the bodies that are read on in one turn; each is paused again at once. */
+/** Counts the bodies that continue in each turn; each is paused again at once. */
 function countReadOn() {
   const perTurn = [0];
   const requestFrom = (address: string, onEnd = (): void => undefined) => {

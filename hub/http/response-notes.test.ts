@@ -1,4 +1,4 @@
-/** What the log of a hub says for whoever runs it: what was denied, which origin was refused, what a role has ended. */
+/** Notes for the operator in the log of a hub: what was denied, which origin was refused, what a role has ended. */
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
@@ -27,7 +27,7 @@ test('a denial names form and resource in the log, and not to the caller', async
   const made = await query({ create_key: object({ role: 'client' }) });
   const { secret } = made.body.resource as { secret: string };
   const user = { ref: { collection: 'users' }, id: '1' };
-  /** As programs send what they were answered. */
+  /** A reference in the form of answers, which programs send back. */
   const refTo = (id: string, kind: string) => ({
     '@ref': { id, collection: { '@ref': { id: kind } } },
   });
@@ -38,7 +38,7 @@ test('a denial names form and resource in the log, and not to the caller', async
     { get: { '@ref': { id: '1', collection: refTo('users', 'collections') } } },
     { call: refTo('greet', 'functions'), arguments: null },
     { create: 'users', params: object({}) },
-    // What users write is in no log, whatever it is called.
+    // Text that users write is never logged, whatever it looks like.
     { call: 'greet', arguments: object({ role: 'her words' }) },
     { call: 'greet', arguments: { let: { index: 'her words' }, in: { var: 'index' } } },
   ];

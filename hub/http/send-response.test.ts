@@ -1,4 +1,7 @@
-/** Long answers and long parts of streams are written over several turns of the event loop, whatever their sockets take. */
+/**
+ * Long answers and long parts of streams are written over several turns of the event loop, even if their sockets accept
+ * everything at once.
+ */
 import { expect, test } from 'vitest';
 import type { AnyResponse } from '../connections/any-request.ts';
 import { sendInParts, sendStream, type StreamedResponse } from './send-response.ts';
@@ -6,7 +9,7 @@ import { sendInParts, sendStream, type StreamedResponse } from './send-response.
 const PART = 256 * 1024;
 const HEAD = { status: 200, headers: {} };
 
-/** The turns of the event loop in which sockets that take everything at once were given something. */
+/** Records the turns of the event loop in which data are written to sockets that accept everything at once. */
 function takingSockets(): { readonly turns: readonly number[]; socket: () => AnyResponse } {
   let turn = 0;
   const turns: number[] = [];
@@ -34,7 +37,7 @@ test('of several long answers, one part is written in each turn', async () => {
     });
   await Promise.all([send('x'.repeat(4 * PART)), send(new Uint8Array(4 * PART))]);
   expect(sockets.turns).toHaveLength(8);
-  // The first part of each is written at once.
+  // The first part of each answer is written at once.
   expect(new Set(sockets.turns).size).toBe(7);
 });
 

@@ -1,4 +1,4 @@
-/** The stop, and responses that break off, as programs see them over HTTP/2: whatever they wait for is settled, with an error. */
+/** The stop, and responses that break off, as programs see them over HTTP/2: everything they await settles, with an error. */
 import { once } from 'node:events';
 import { connect, type ClientHttp2Session } from 'node:http2';
 import { connect as connectPlainly, type Socket } from 'node:net';
@@ -22,7 +22,7 @@ afterEach(async () => {
   await hub?.close();
 });
 
-/** A store whose writes wait for `release()` from when `hold()` is called. */
+/** A store whose writes wait for `release()` once `hold()` was called. */
 function heldStorage() {
   const { store, ...rest } = memoryStorage();
   let held = Promise.resolve();
@@ -40,11 +40,11 @@ function heldStorage() {
   return { storage: { ...rest, store: { read, write, close } }, hold, waiting: () => waiting };
 }
 
-/** A hub with a document, the driver with three streams of it and a write that waits; `told` is what became of them. */
+/** A hub with a document, and the driver with three streams of it and a write that waits. `told` records their outcomes. */
 async function openBusy(drainMs: number) {
   const { storage, hold, waiting } = heldStorage();
   hub = await openTestHub({ storage, settings: { drainMs } });
-  // Longer than the test: its own timeout must not be what settles the promise.
+  // Longer than the test, so that it is not the driver's own timeout that settles the promise.
   const where = { domain: '127.0.0.1', port: hub.port, scheme: 'http' as const, timeout: 3600 };
   const driver = new Client({ secret: hub.secret, ...where });
   client = driver;
@@ -90,7 +90,7 @@ test('a query that does not end in time fails, and the driver closes', async () 
   await closing;
 });
 
-/** What a client is told of a request: events, in their order. */
+/** The events of a request that its client sees, in order. */
 async function toldOf(url: string, path: string, stop?: () => unknown): Promise<string[]> {
   const told: string[] = [];
   session = connect(url, { rejectUnauthorized: false });
@@ -148,7 +148,7 @@ test('a connection that is refused fails what was begun on it', async () => {
 });
 
 test('requests that wait for their turn when the hub begins to stop are answered', async () => {
-  // A slow machine must not end a connection between its two requests.
+  // On a slow machine, the connection must not be closed between its two requests.
   hub = await openTestHub({ settings: { keepAliveMs: 120_000 } });
   const { port, secret } = hub;
   const sockets = Array.from({ length: 100 }, () => connectPlainly(port, '127.0.0.1'));
@@ -159,7 +159,7 @@ test('requests that wait for their turn when the hub begins to stop are answered
     const [part] = (await once(socket, 'data')) as [Buffer];
     return part.toString().split('\r\n', 1)[0];
   };
-  // From now on the hub reads whatever comes on them at once, and begins some of it in each turn.
+  // From now on the hub reads everything that arrives on the connections at once, and begins some of it in each turn.
   await Promise.all(sockets.map(ask));
   const answers = sockets.map(ask);
   await Promise.race(answers);

@@ -1,4 +1,4 @@
-/** What the hub does by itself, over a store that is away for a while. */
+/** Background work of the hub, over a store that is unavailable for a while. */
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
 import { scan } from '../../src/store/scan.ts';
@@ -31,7 +31,7 @@ test('an index whose build has failed is built when the store is back, without a
   await query({ create_collection: { object: { name: 'notes' } } });
   await query({ create: { collection: 'notes' }, params: { object: {} } });
   const leave = hub.hub.onCommit(() => (isAway = true));
-  // Of all collections: it is not built by the query that creates it.
+  // An index over all collections is not built by the query that creates it.
   const everything = { name: 'everything', source: '_' };
   expect((await query({ create_index: { object: everything } })).status).toBe(201);
   await expect.poll(logged).toContain('The store is away.');
@@ -73,7 +73,7 @@ test('a clock that is years ahead removes nothing, and is forgotten when it is r
 
   const right = Date.now();
   vi.setSystemTime(right + 5 * 365 * 86_400_000);
-  // The first, and those that would go on from what it moved.
+  // The first sweep, and further ones that would continue if the first had changed anything.
   await vi.advanceTimersByTimeAsync(10_000);
   await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0));
   for (let hours = 0; hours < 2; hours += 1) await vi.advanceTimersByTimeAsync(3_600_000);

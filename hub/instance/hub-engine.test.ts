@@ -1,4 +1,4 @@
-/** Writes of a hub take turns: whoever sends many at once keeps the others waiting for a commit or two, not for all of his. */
+/** Writes of a hub take turns: a caller that sends many at once delays the others by a commit or two, not until all are done. */
 import { expect, test } from 'vitest';
 import { hashOfRootSecret } from '../../src/engine/access.ts';
 import { ROOT } from '../../src/engine/testing/engine-world.ts';

@@ -1,4 +1,4 @@
-/** A hub as its operator starts it for development, and an identity provider on the same machine. */
+/** A hub as started for development, and an identity provider on the same machine. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';

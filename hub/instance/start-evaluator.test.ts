@@ -1,4 +1,4 @@
-/** The loan of a thread, which has the only connection to an embedded database while it uses it. */
+/** The loan of a thread: while the thread uses the only connection to an embedded database, nobody else has it. */
 import { once } from 'node:events';
 import { expect, test, vi } from 'vitest';
 import { DEFAULT_SETTINGS } from '../settings/settings.ts';
@@ -15,7 +15,7 @@ const loanOf = (of: StoreLoan['access'], end: StoreLoan['end']): StoreLoan => ({
 test('a loan ends with its thread, once, and why it could not be ended is reported', async () => {
   const failure = new Error('The connection cannot be given back.');
   const end = vi.fn<() => Promise<void>>(() => Promise.reject(failure));
-  // The program is beside the bundle only: the thread ends when it has looked for it.
+  // The program exists only next to the bundle, so the thread fails to load it and ends.
   const { worker } = startEvaluator(parts, loanOf(access, end), report);
   expect(end).not.toHaveBeenCalled();
   const [reason] = (await once(

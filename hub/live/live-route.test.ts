@@ -1,4 +1,4 @@
-/** Live queries over HTTP: what is sent when, and what is refused. */
+/** Live queries over HTTP: what is sent at which time, and what is refused. */
 import { afterEach, expect, test } from 'vitest';
 import { dial } from '../testing/raw-hub.ts';
 import { Refusal } from '../../src/errors.ts';
@@ -35,7 +35,7 @@ async function open(
   return hub;
 }
 
-/** One stream of live queries; what came is kept. */
+/** Reads one stream of live queries and keeps everything it receives. */
 class Reader {
   readonly response: Promise<Response>;
   text = '';
@@ -222,7 +222,7 @@ test('streams outlast a store that is away for a while', async () => {
     },
     close: () => store.close(),
   };
-  // As on a server: what is known is checked against the head.
+  // Without a lease, as on a server: cached data are validated against the head.
   const storage = { ...rest, store: away, lease: undefined };
   const opened = await open({ liveHeartbeatMs: 50 }, storage);
   const made = await opened.query({ create_key: { object: { role: 'server' } } });

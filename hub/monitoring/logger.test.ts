@@ -1,4 +1,4 @@
-/** A log whose disk is full, and one that a flood of refusals would fill. */
+/** A log whose disk is full, and a log that a flood of refusals would fill. */
 import fs, { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ interface Line {
   readonly leftOut?: number;
 }
 
-/** A log in memory, at a level. */
+/** A log in memory at this level. */
 function openLog(level: 'info' | 'debug') {
   const lines: Line[] = [];
   const logger = createLogger(level, { write: (line) => lines.push(JSON.parse(line) as Line) });

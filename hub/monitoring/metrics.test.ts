@@ -17,7 +17,7 @@ const gauges: Gauges = {
   logRecords: () => ({ recorded: 13, lost: 14 }),
 };
 
-/** Lines of a metric, without those that explain it. */
+/** The lines of a metric, without its help and type. */
 const linesOf = (text: string, name: string): readonly string[] =>
   text.split('\n').filter((line) => line.startsWith(name));
 
@@ -50,7 +50,7 @@ test('the board and the alerts of ops/monitoring name metrics that there are', a
   const text = await new HubMetrics(gauges).text();
   for (const file of ['board.json', 'alerts.yml']) {
     const asked = readFileSync(new URL(`../../ops/monitoring/${file}`, import.meta.url), 'utf8');
-    // Those of Patroni are its own.
+    // Metrics of Patroni do not come from the hub.
     const names = new Set(asked.match(/\b(?:burrow|nodejs|process)_\w+/g));
     expect(names.size, file).toBeGreaterThan(2);
     for (const name of names)

@@ -35,7 +35,7 @@ async function open(store: Store = createMemoryStore()): Promise<TestHub> {
   return hub;
 }
 
-/** Notes with an index, one of them changed and one removed. */
+/** Creates notes with an index, changes one and removes one. */
 async function fill({ query }: TestHub, count = 40): Promise<void> {
   await query({ create_collection: { object: { name: 'notes' } } });
   const index = {
@@ -78,15 +78,15 @@ test('a dump is loaded as it was, with history, under a new epoch and the same r
   expect((await restored.query(events)).body).toEqual((await hub.query(events)).body);
   expect(restored.hub.epoch).toMatch(/^[0-9a-f]{32}$/);
   expect(restored.hub.epoch).not.toBe(hub.hub.epoch);
-  // Ids that devices made are still theirs.
+  // Ids created by devices remain valid.
   const idKeyIn = async (of: Store) =>
     (await of.read((tx) => tx.fetch([HUB_ROWS.idKey], []))).rows[0]?.value;
   expect(await idKeyIn(store)).toMatch(/^[0-9a-f]{64}$/);
   expect(await idKeyIn(target)).toBe(await idKeyIn(store));
-  // Its files are kept for a while, whatever they belong to.
+  // After a restore, files are kept for a while even if no document refers to them.
   expect(restored.hub.restoredMs).toBeGreaterThan(Date.now() - 60_000);
   expect(hub.hub.restoredMs).toBe(0);
-  // Ids go on where they were.
+  // New ids continue after the existing ones.
   expect(
     (await restored.query({ create: { collection: 'notes' }, params: { object: {} } })).status,
   ).toBe(201);
@@ -112,7 +112,7 @@ test('a dump whose file fails while the store is read fails, as the file does', 
   await fill(await open(store), 3);
   const slow: Store = {
     async read(body, options) {
-      // The file has failed by then: its folder was asked for it before.
+      // Waits until opening the file has failed, by accessing the same folder several times.
       for (let turn = 0; turn < 10; turn += 1) await access(file).catch(ignore);
       return store.read(body, options);
     },
@@ -149,7 +149,7 @@ test('a dump that is truncated or changed is refused, and no hub opens what was 
     await expect(openTestHub({ storage: { ...memoryStorage(), store: target } })).rejects.toThrow(
       'interrupted',
     );
-    // Begun again, it goes through.
+    // Loading again from the start succeeds.
     await writeFile(file, whole);
     expect(await loadStore(target, file, ignore)).toBeGreaterThan(40);
   }
@@ -273,7 +273,7 @@ test('a move beside a hub that goes on writing is refused, and the hub is served
   let isWritten = false;
   const written: Store = {
     async read(body, options) {
-      // When it is copied, and before it is marked.
+      // After the copy, and before the source is marked as moved.
       if (!isWritten && (await isCopied(target))) {
         isWritten = true;
         await hub.query({ create: { collection: 'notes' }, params: { object: {} } });
@@ -409,11 +409,11 @@ test('an export is imported once, however often it is run, and rejected lines ar
     existing: 149,
     rejected: 3,
   });
-  // Those of this run.
+  // The report contains only the lines of this run.
   expect((await readFile(join(folder, 'import-report.jsonl'), 'utf8')).trim().split('\n')).toEqual(
     report,
   );
-  // Another database is not the one that has them, and what was mended is tried again.
+  // Another database does not have the documents yet, and the corrected line is tried again.
   const other = await open();
   const to = { ...request, url: other.url, secret: other.secret, dryRun: false };
   const file = join(folder, 'notes.jsonl');

@@ -1,4 +1,4 @@
-/** What stands at a URL may be another server than a hub. */
+/** The server at a URL may be something other than a hub. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -15,10 +15,10 @@ import { queryHub } from './query-hub.ts';
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-/** Of the requests, one after the other. */
+/** The secrets of the requests, in order. */
 let secrets: (string | undefined)[] = [];
 
-/** As the last of them, from then on. */
+/** A server that gives these answers in order, and then the last one for all further requests. */
 async function answering(...answers: readonly (readonly [number, string])[]): Promise<string> {
   let count = 0;
   secrets = [];

@@ -1,4 +1,4 @@
-/** Dumps and moves of a server on which hubs go on writing. */
+/** Dumps and moves of a server while hubs continue to write. */
 import { afterAll, expect, test } from 'vitest';
 import { put, row } from '../../src/store/testing/store-rows.ts';
 import { freshTenant, openOnPostgres, sharedPostgres } from '../testing/hub-stores.ts';

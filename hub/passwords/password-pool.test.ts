@@ -6,7 +6,7 @@ import { PasswordPool, startHashingThread } from './password-pool.ts';
 let pool: PasswordPool | undefined;
 afterEach(() => pool?.close());
 
-/** Threads can be started while there is room. */
+/** A pool on a system where threads can be started while there is room. */
 function open({ threads, waitingMax = 2 }: { threads: number; waitingMax?: number }) {
   const system = { room: 0, started: [] as Worker[], reported: [] as unknown[] };
   pool = new PasswordPool({
@@ -32,7 +32,7 @@ const HASH = /^\$2b\$04\$/;
 
 test('a password whose thread cannot be started is refused at once, and those after it are checked', async () => {
   const { passwords, system } = open({ threads: 1 });
-  // More than may wait.
+  // More than the number that may wait.
   for (let i = 0; i < 5; i += 1)
     await expect(passwords.hash('secret', 4)).rejects.toMatchObject(REFUSED);
   expect(pool?.waitingCount).toBe(0);
@@ -56,7 +56,7 @@ test('when the only thread has ended and there is no room for another, whoever w
   system.room = 1;
   await passwords.hash('first', 4);
   const [worker] = system.started;
-  // The highest cost: it never comes to its end.
+  // The highest cost, so this job never ends.
   const busy = passwords.hash('busy', 31);
   const waiting = passwords.hash('waiting', 4);
   worker?.emit('error', new Error('ERR_WORKER_OUT_OF_MEMORY'));

@@ -1,4 +1,4 @@
-/** What becomes of a connection whose borrower has ended. */
+/** What happens to a connection whose borrower has ended. */
 import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { BorrowedDatabase } from './borrowed-database.ts';

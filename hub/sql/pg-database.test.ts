@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { openServer, sharedPostgres } from '../testing/hub-stores.ts';
 import type { PgDatabase } from './pg-database.ts';
 
-/** A message of the wire: its kind, its length with itself, what it says. */
+/** A message of the protocol: its kind, its length including the length field, and its contents. */
 function message(kind: string, text: string): Buffer {
   const body = Buffer.from(text, 'latin1');
   const length = Buffer.alloc(4);
@@ -14,7 +14,7 @@ function message(kind: string, text: string): Buffer {
 
 const LET_IN = message('R', '\0\0\0\0');
 const READY = message('Z', 'I');
-/** Kind and length of the message that names the process; its number follows. */
+/** Kind and length of the message with the process id, which follows them. */
 const PROCESS_HEAD = Buffer.from([0x4b, 0, 0, 0, 12]);
 const GOODBYE = message('E', 'SFATAL\0C57P01\0Mterminating connection\0\0');
 
@@ -77,7 +77,7 @@ test.each(['53300', '57P03'])(
 );
 
 describe('behind a pooler, which greets by itself', () => {
-  /** A way to the server on which greetings name another process than the one that answers. */
+  /** A proxy to the server that changes the process id of greetings to one that differs from the backend's. */
   async function openPooler(port: number): Promise<{ port: number; close: () => void }> {
     const pooler = createServer((client) => {
       const upstream = connect(port, '127.0.0.1');
@@ -105,7 +105,7 @@ describe('behind a pooler, which greets by itself', () => {
     return { port: (pooler.address() as AddressInfo).port, close: () => void pooler.close() };
   }
 
-  /** How a connection is set up: prepared statements, and one of the settings of a hub. */
+  /** Shows the state of a session: its number of prepared statements, and one of the hub's settings. */
   async function sessionOf(database: PgDatabase): Promise<readonly (string | null)[]> {
     const connection = await database.connect();
     const text = "SELECT count(*), current_setting('enable_seqscan') FROM pg_prepared_statements";

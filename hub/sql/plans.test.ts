@@ -1,4 +1,4 @@
-/** Each statement goes along a primary key, also on a server that has not looked yet what is in the tables. */
+/** Each statement uses a primary key, even on a server that has no statistics about the tables yet. */
 import { expect, test } from 'vitest';
 import type { Key } from '../../src/codec/key.ts';
 import { at, key, put, rangeOf, row } from '../../src/store/testing/store-rows.ts';
@@ -46,7 +46,7 @@ for (const [name, database] of Object.entries({ PGlite: pglite, PostgreSQL: post
     await store.close();
   });
 
-/** Rows that its plan went through, those that it threw away among them. */
+/** The number of rows that the plan of a statement read, including those it discarded. */
 async function rowsTouched(connection: SqlConnection, statement: Statement): Promise<number> {
   await connection.run([statement]);
   const text = `EXPLAIN (ANALYZE, FORMAT JSON) ${statement.text}`;

@@ -1,4 +1,4 @@
-/** A large result never takes one long turn of the event loop: neither where it is parsed, nor where it is read or sent on. */
+/** A large result never takes one long turn of the event loop: not when it is parsed, read or passed on. */
 import { Socket } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** A store that is open in this thread, opened again as a thread for long queries does. */
+/** A store that is open in this thread is opened again, as a thread for long queries does. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -99,7 +99,7 @@ async function run(engine: Engine, query: unknown): Promise<unknown> {
   return (JSON.parse(answer.body) as { readonly resource: unknown }).resource;
 }
 
-/** What was begun with it, for the end of the test. */
+/** Closes both at the end of the test. */
 const ending = ({ loan, borrowed }: { loan: StoreLoan; borrowed: BorrowedStore }): void =>
   void closing.push(async () => {
     await borrowed.close();
@@ -113,7 +113,7 @@ test('three engines on one embedded database lose no update, and each sees what 
   borrowers.forEach(ending);
   const engines = [hub.engine, ...borrowers.map(({ engine }) => engine)];
   const acknowledged = { 1: 0, 2: 0 };
-  /** Reads that did not see what was acknowledged before. */
+  /** Reads that did not see writes acknowledged before them. */
   const stale: unknown[] = [];
   const actors = engines.map(async (engine) => {
     for (let i = 0; i < 60; i += 1) {
@@ -145,7 +145,7 @@ test('what a thread had begun when it ended is rolled back, and others go on', a
       async (tx) => {
         await tx.fetch([HEAD], []);
         isHeld = true;
-        // It never ends.
+        // The transaction never ends.
         await new Promise(() => undefined);
       },
       { spaces: ['meta', 'documents', 'history'], durability: 'strict' },
@@ -179,7 +179,7 @@ test('a commit is known to the others although its thread ended before it could 
         const connection = await database.connect();
         return {
           run: (statements) => connection.run(statements),
-          // It ends before it releases the connection of its write.
+          // The thread ends before it releases the connection of its write.
           release: () => (isWriting ? undefined : connection.release()),
         };
       },

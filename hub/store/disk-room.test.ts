@@ -35,7 +35,7 @@ test('a hub that has all its rows starts while there is no room', async () => {
   const made = await prepareHubRows(store, () => 'hash');
   free = 10 * MIB;
   expect(await prepareHubRows(store, (stored) => stored)).toEqual(made);
-  // A new root secret has to be stored.
+  // A new root secret must be stored.
   await expect(prepareHubRows(store, () => 'another')).rejects.toMatchObject(FULL);
 });
 
@@ -61,7 +61,7 @@ test('a folder on a full disk is read, refuses writes at once, and takes them ag
       );
     }
     expect(refusal).toMatchObject(FULL);
-    // Other programs take the rest.
+    // Other programs use up the remaining space.
     await fillDisk(disk, second, 0);
     for (let i = 0; i < 50; i += 1) {
       expect(await counterOf(store)).toBe(1);

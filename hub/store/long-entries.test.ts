@@ -1,4 +1,7 @@
-/** Index entries longer than an index of Postgres takes: what does not fit lies beside it, and the order is that of whole entries. */
+/**
+ * Index entries longer than an index of PostgreSQL accepts: the rest is stored in another column, and the order is that of whole
+ * entries.
+ */
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { entriesOf, inRange, put, row, write, at } from '../../src/store/testing/store-rows.ts';
@@ -8,7 +11,7 @@ import { openTables } from './sql-tables.ts';
 
 const { pglite, postgres } = sharedDatabases();
 
-/** They begin alike beyond what is indexed; some end there, some differ in the last byte only. */
+/** These entries are equal in the first bytes, which are indexed. Some end soon after, some differ only in the last byte. */
 const HEAD = 'h'.repeat(1999);
 const TAILS = ['', 'a', 'ab', 'b', 'b\u00ff', 'b\u0000', `${'c'.repeat(3000)}1`];
 const LONG = [...TAILS, `${'c'.repeat(3000)}2`].map((tail) => HEAD + tail);
@@ -20,7 +23,7 @@ for (const [name, database] of Object.entries({ PGlite: pglite, PostgreSQL: post
     for (const store of stores) {
       const rows = [...LONG, ...SHORT].map((entry, i) => row(`d${i}`, [entry]));
       await put(store, 'documents', rows.toReversed());
-      // Two documents under one long entry, and one that gives its entry up.
+      // Two documents with the same long entry, and one that loses its entry.
       await put(store, 'documents', [row('twin', [LONG[7] ?? '']), row('d3', [])]);
       await write(store, { puts: [], deletes: [at('d1')] });
     }

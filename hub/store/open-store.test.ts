@@ -75,7 +75,7 @@ describe('openHubStore() of a folder', () => {
     expect(again.lease?.term()).toBeUndefined();
   });
 
-  // Windows has no such modes.
+  // Windows has no such permissions.
   test.skipIf(process.platform === 'win32')(
     'keeps its data for its owner alone, also in a folder that others may read',
     async () => {
@@ -173,8 +173,8 @@ describe('takeFolder()', () => {
     async () => {
       const path = join(folder, 'zombie');
       await mkdir(path);
-      // The shell becomes a program that never asks how its child ended. Killed before that, the
-      // child would be asked for by the shell, and be gone.
+      // The shell is replaced by a program that never reads the exit status of its child. If the child were killed before that,
+      // the shell would read the status and the zombie would disappear.
       const parent = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1001']);
       try {
         const [printed] = (await once(parent.stdout, 'data')) as [Buffer];
@@ -256,10 +256,10 @@ describe('takeFolder()', () => {
     },
   );
 
-  // Beside each other: they wait.
+  // Run concurrently, because they wait.
   test.concurrent.each([
     ['another machine', { host: 'another-container' }],
-    // With the network of its host it has the name of that, too, and the numbers of its processes begin anew.
+    // A container that uses the network of its host also has its host name, but its pids start again at 1.
     ['another container of this host', { host: hostname(), numbers: 'pid:[1]' }],
   ])('takes over the lock of %s that is silent for 12 s, and none that lives', async (_, who) => {
     const { host } = who;
@@ -315,7 +315,7 @@ describe('takeFolder()', () => {
         message: expect.stringContaining('Process 4711'),
       });
       expect((await readdir(path)).filter((name) => name.startsWith('burrow.lock'))).toEqual([]);
-      // Of one that was killed the socket is left.
+      // A killed process leaves its socket behind.
       await writeFile(socketOf(path, { pid: 4712, started: '1' }), '');
       other.close();
       await (await takeFolder(path, silent)).release();
@@ -425,7 +425,7 @@ describe('migrate()', () => {
 
   test('is done once by many at the same time', () =>
     withConnections(4, async (connections) => {
-      // Which of them meet, and where, is chance.
+      // Which of them collide, and where, is random.
       for (let round = 0; round < 25; round++) {
         await connections[0]?.run([sql(`DROP TABLE IF EXISTS ${TABLES.join(', ')}`)]);
         await Promise.all(connections.map((each) => migrate(each)));

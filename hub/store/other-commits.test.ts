@@ -1,4 +1,4 @@
-/** What a hub hears of commits that it cannot take for its own. */
+/** What a hub is told about commits that it cannot recognize as its own. */
 import { expect, test } from 'vitest';
 import type { CommitNotice } from '../../src/engine/host.ts';
 import { HEAD } from '../../src/engine/transactions.ts';
@@ -10,7 +10,7 @@ import { newWriter, openTables } from './sql-tables.ts';
 
 const { pglite, postgres } = sharedDatabases();
 
-/** A server that can leave right after a commit, before it says so, and is away until it is called back. */
+/** A server that can disappear right after a commit, before it answers, and stays away until the test calls it back. */
 function leavingServer(server: SqlDatabase) {
   let state: 'here' | 'leaving' | 'away' = 'here';
   const requireHere = (): void => {

@@ -42,7 +42,7 @@ async function run(text: string): Promise<readonly (readonly (string | null)[])[
 
 const ROWS = 10_000;
 
-/** 20 MB. */
+/** Inserts about 20 MB. */
 const insert = (from: number) =>
   run(
     `INSERT INTO burrow_rows SELECT n, repeat(md5(n::text), 60) FROM generate_series(${from}, ${from + ROWS - 1}) n`,
@@ -64,7 +64,7 @@ test('files of the log go, and what was written is there after a kill', async ()
   );
   expect(files.length).toBeLessThan(13);
   const copy = await mkdtemp(join(tmpdir(), 'burrow-upkeep-copy-'));
-  // As a kill leaves it: nothing was closed.
+  // A copy of the files as a kill would leave them: nothing was closed.
   await cp(dataIn(folder), dataIn(copy), { recursive: true });
   const own = database;
   database = openPglite(dataIn(copy));

@@ -1,6 +1,6 @@
 /**
- * Two processes over one PostgreSQL, killed and cut off in the middle: what their clients saw is judged by the history checker.
- * BURROW_HISTORY_SECONDS sets how long (6), BURROW_SEED what is done.
+ * Two processes on one PostgreSQL, killed and disconnected at random: the history checker checks what their clients saw.
+ * BURROW_HISTORY_SECONDS sets the duration (6), BURROW_SEED the seed.
  */
 import { Client } from 'pg';
 import { afterAll, expect, test } from 'vitest';

@@ -3,7 +3,7 @@ import { HEAD } from '../../src/engine/transactions.ts';
 import { SharedReads } from './shared-reads.ts';
 import type { SqlConnection, SqlDatabase, SqlResult } from '../sql/sql-client.ts';
 
-/** Answers when it is told to, with what was current when the statement came. */
+/** A database that answers when the test tells it to, with the value that was current when the statement arrived. */
 function heldDatabase() {
   let current = 0;
   const held: (() => void)[] = [];

@@ -1,4 +1,4 @@
-/** A server that is there and says nothing, and one whose disk is full. */
+/** A server that accepts connections but does not answer, and one whose disk is full. */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { openTables } from './sql-tables.ts';
 
 const postgres = sharedPostgres();
 
-/** Longer than whatever a server that answers may take on a busy machine. */
+/** Longer than any answer of a working server may take on a busy machine. */
 const ANSWER_MS = 15_000;
 
 test('a back end that is frozen is given up, and another answers', async () => {
@@ -27,7 +27,7 @@ test('a back end that is frozen is given up, and another answers', async () => {
   await increment(store);
   const connection = await database.connect();
   const [found] = await connection.run([{ name: '', text: 'SELECT pg_backend_pid()', values: [] }]);
-  // It goes back to the pool, and is the next to be taken.
+  // Returned to the pool, so that it is the next connection to be used.
   connection.release();
   const pid = Number(found?.rows[0]?.[0]);
   process.kill(pid, 'SIGSTOP');
@@ -79,7 +79,7 @@ test('a disk that is full refuses writes and keeps what was acknowledged (F20)',
       code: expect.stringMatching(/^(quota_exceeded|storage_unavailable)$/u),
     });
     await rm(filler);
-    // Whose log could not be written has ended, and comes back by itself.
+    // The server whose log could not be written has ended, and restarts by itself.
     await expect.poll(() => counterOf(store).catch(() => 0)).toBe(1);
     const { ranges } = await store.read((tx) =>
       tx.fetch(

@@ -1,4 +1,4 @@
-/** F23: every statement of a write fails in every way a server fails; what was acknowledged is there, once. */
+/** F23: every statement of a write fails in every way in which a server fails. What was acknowledged is stored exactly once. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { KeyTaken } from '../../src/store/port.ts';
 import {
@@ -16,7 +16,7 @@ import { freshTenant, sharedDatabases } from '../testing/hub-stores.ts';
 import type { SqlStore } from './sql-store.ts';
 import { openTables } from './sql-tables.ts';
 
-/** The first of each kind starts a database. */
+/** The first test with each server starts it. */
 const START_MS = 60_000;
 
 const CODES = ['40001', '40P01', '40003', '08006', '57P01', undefined];
@@ -41,7 +41,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       database.statements = [];
     }, START_MS);
 
-    /** Reads, writes new and old rows, drops entries: every kind of statement there is. */
+    /** Reads, writes new and existing rows, and removes entries, so that every kind of statement is used. */
     const job = (): Promise<void> =>
       store.write(async (tx) => {
         const { rows } = await tx.fetch([COUNTER, at('a')], []);
@@ -56,7 +56,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
         });
       }, STRICT);
 
-    /** Writes again and again, each time with another fault, after a first write. Returns how many were done. */
+    /** Writes once without a fault and then once with each fault. Returns the number of writes. */
     async function underEachFault(
       length: number,
       write: (count: number) => Promise<void>,
@@ -65,7 +65,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       for (const code of CODES)
         for (let n = 1; n <= length; n += 1)
           for (const isAfter of [false, true]) {
-            // Whoever is told to try again was not committed.
+            // With these codes, the server guarantees that it has not committed.
             if (isAfter && n === length && (code === '40001' || code === '40P01')) continue;
             database.statements = [];
             database.fault = { code, at: n, isAfter };
@@ -88,7 +88,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
       expect(entries.map(({ entry }) => entry)).toEqual(['f', `g${done}`, 'n']);
     });
 
-    /** Looks at nothing first: where nobody else has the database it is one statement. */
+    /** Reads nothing first, so that on a database with a single connection it is one statement. */
     const create = (count: number): Promise<void> =>
       store.write((tx) => {
         tx.apply({
@@ -159,7 +159,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
           await expect(job()).rejects.toMatchObject({ code: refusal });
         }
       expect(await everything(store)).toEqual(before);
-      // Of the others the caller knows enough.
+      // The other refusals tell the caller enough, so they are not reported.
       const causes = ['42501', '42501', '58030', '58030'].map((code) => ({ cause: { code } }));
       expect(reported).toMatchObject(causes);
     });

@@ -1,4 +1,4 @@
-/** The suite of all stores over the SQL store, on PGlite and on PostgreSQL. */
+/** The contract suite of all stores, run on the SQL store over PGlite and PostgreSQL. */
 import { describeStore } from '../../src/store/store.contract.ts';
 import { sharedDatabases } from '../testing/hub-stores.ts';
 import { openTables } from './sql-tables.ts';

@@ -1,4 +1,4 @@
-/** The hub of devices over the stores a hub has. */
+/** The sync hub, tested over the stores that a hub can have. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { coll, create, obj } from '../../src/engine/testing/engine-world.ts';

@@ -21,7 +21,7 @@ async function open(...options: Parameters<typeof openSyncTestHub>): Promise<Syn
 }
 afterEach(() => hub?.close());
 
-/** A WebSocket of a device, and the messages that arrived on it. */
+/** The WebSocket of a device, and the messages that have arrived on it. */
 class SyncSocket {
   readonly socket: WebSocket;
   private readonly arrived: SocketReply[] = [];
@@ -51,7 +51,7 @@ class SyncSocket {
     }
   }
 
-  /** Its close code. */
+  /** Resolves with the close code. */
   async closed(): Promise<number> {
     const [code] = (await once(this.socket, 'close')) as [number];
     return code;
@@ -75,7 +75,7 @@ const pushOf = (n: number, { hub }: SyncTestHub, ...seqs: readonly number[]) => 
   return { n, push: { device: DEVICE, epoch: hub.epoch, settled: 0, items } };
 };
 
-/** The status of the response that came instead of an upgrade. */
+/** The status of the response that refuses the upgrade. */
 function refusedUpgrade(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
   const { socket } = new SyncSocket(url, headers);
   return new Promise((resolve) => {
@@ -170,10 +170,10 @@ test('a session whose message comes in many fragments is closed', async () => {
   expect(await closed).toBe(1008);
 });
 
-/** A byte of a message at a time, each by itself, until the connection ends. @returns how many were sent */
+/** Sends a message one byte at a time until the connection ends. @returns the number of bytes sent */
 async function sendBytewise({ socket }: SyncSocket): Promise<number> {
   const raw = (socket as unknown as { readonly _socket: Socket })._socket;
-  // A text of 64 KiB, masked by zeros.
+  // The header of a text message of 64 KiB, masked with zeros.
   raw.write(Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
   let sent = 0;
   for (; sent < 0x10000 && !raw.destroyed; sent += 1) {
@@ -205,7 +205,7 @@ test('pushes over a session count as requests, and the device is told when to re
 });
 
 test('a session that opens beyond the rate of its address is told when to retry, and nothing is looked up for it', async () => {
-  // Three at once: a collection and the hello were asked for before it, and the upgrade is the third.
+  // Three requests are allowed at once: creating the collection, the hello, and the upgrade.
   const hub = await open({ ratePerAddress: 0.001, burstSeconds: 3000 });
   const reads = vi.spyOn(hub.hub.store, 'read');
   const session = await openSession(hub);
@@ -225,7 +225,7 @@ test('a session counts as a stream of its credential', async () => {
   const closed = first.closed();
   first.socket.close();
   await closed;
-  // The hub notices a moment later.
+  // The hub notices the closed connection a moment later.
   for (let reply: SocketReply = { beat: true }; !('opened' in reply);)
     reply = await (await openSession(hub)).next();
 });

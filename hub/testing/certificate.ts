@@ -1,4 +1,4 @@
-/** A certificate for loopback, signed by itself. */
+/** A self-signed certificate for loopback. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Test kit: a database whose n-th statement fails, in each of the ways a server fails. */
+/** Test kit: a database whose n-th statement fails, in each of the ways in which a server fails. */
 import {
   SqlFailure,
   type SqlConnection,
@@ -8,11 +8,11 @@ import {
 } from '../sql/sql-client.ts';
 
 export interface Fault {
-  /** SQLSTATE; undefined: the connection broke without a word. */
+  /** SQLSTATE; undefined if the connection breaks without an error of the server. */
   readonly code: string | undefined;
-  /** Statements of transactions, counted from 1. */
+  /** The number of the statement among those of the store, counted from 1. */
   readonly at: number;
-  /** A failure after the statement was done: of a COMMIT, one that is not known about. */
+  /** Fail after the statement was executed. For a COMMIT, the outcome is then unknown. */
   readonly isAfter: boolean;
 }
 
@@ -20,11 +20,11 @@ const isOfTransaction = ({ name }: Statement): boolean => name.startsWith('burro
 
 export class FaultyDatabase implements SqlDatabase {
   readonly isExclusive: boolean;
-  /** What is to fail next, once. */
+  /** The next failure. Happens once. */
   fault: Fault | undefined = undefined;
-  /** Statements until now; `fault.at` counts from the last reset. */
+  /** Statements so far; `fault.at` counts from the last time this was reset. */
   statements: Statement[] = [];
-  /** Name of statements that are lost without an error. */
+  /** The name of statements that are lost without an error. */
   losing: string | undefined = undefined;
   private readonly database: SqlDatabase;
 
@@ -48,7 +48,7 @@ export class FaultyDatabase implements SqlDatabase {
         } catch (reason) {
           if (reason instanceof SqlFailure && reason.isConnectionLoss) {
             broken = reason;
-            // As a server does whose client is gone.
+            // Rolls back, as a server does when its client is gone.
             await connection.run([ROLLBACK]).catch(() => undefined);
           }
           throw reason;
@@ -77,7 +77,7 @@ export class FaultyDatabase implements SqlDatabase {
       const isHit = fault !== undefined && this.statements.length === fault.at;
       if (isHit) this.fault = undefined;
       if (isHit && !fault.isAfter) {
-        // The transaction is lost with it, as on a server.
+        // Rolls back: on a server, the failure ends the transaction too.
         await connection.run([ROLLBACK]);
         throw failure(fault, i);
       }

@@ -1,4 +1,4 @@
-/** Test kit: clients that run random transactions against a database, note what they saw, and what is judged of it afterwards. */
+/** Test kit: clients run random transactions against a database and record what they saw, which is checked afterwards. */
 import { expect } from 'vitest';
 import { RandomSource } from '../../src/engine/testing/random-source.ts';
 import { checkAppends, type Operation } from './history-checker.ts';
@@ -10,9 +10,9 @@ const HOT_LISTS = 8;
 const LIST_LENGTH_MAX = 40;
 const REGISTER_CALLS_MAX = 60;
 
-/** Where queries are sent. */
+/** A target to which queries are sent. */
 export interface QueryTarget {
-  /** Undefined: it ended before it answered. */
+  /** @returns undefined if the target ended before it answered */
   ask(query: unknown): Promise<Pick<Answered, 'status' | 'body'> | undefined>;
 }
 
@@ -71,7 +71,7 @@ export class Histories {
     });
   }
 
-  /** Lists are hot, and short: one that is long enough gives its place to a new one. */
+  /** Returns the key of a list that many clients use. A list that is long enough is replaced by a new one. */
   private hotList(): number {
     let key = 1 + this.roll(HOT_LISTS);
     while ((this.appended.get(key) ?? 0) >= LIST_LENGTH_MAX) key += HOT_LISTS;
@@ -114,7 +114,7 @@ export class Histories {
   }
 
   private async takeName(by: number, target: QueryTarget): Promise<void> {
-    // Few and shared: others take the same one now.
+    // There are few names at any time, so several clients try to take the same one.
     const name = `name-${Math.floor(performance.now() / 50)}`;
     const { isOk } = await this.ask(target, queries.takeName(name, by));
     const takers = this.names.get(name) ?? [];
@@ -123,7 +123,7 @@ export class Histories {
   }
 }
 
-/** Until it is answered. @throws Error when it is refused */
+/** Repeats the query until it is answered. @throws Error when it is refused */
 export const asked = async (target: QueryTarget, query: unknown): Promise<unknown> => {
   for (;;) {
     const answered = await target.ask(query);
@@ -133,7 +133,7 @@ export const asked = async (target: QueryTarget, query: unknown): Promise<unknow
   }
 };
 
-/** What clients saw, and what is there now, is as if one transaction had followed the other. */
+/** Expects that what the clients saw, and the final state, could result from executing the transactions one after the other. */
 export async function expectSerializable(histories: Histories, target: QueryTarget): Promise<void> {
   const keys = [...new Set(histories.lists.flatMap(({ steps }) => steps.map(({ key }) => key)))];
   const lists = (await asked(
@@ -156,7 +156,7 @@ export async function expectSerializable(histories: Histories, target: QueryTarg
   for (const [name, takers] of winners) expect(taken, name).toContainEqual([name, ...takers]);
 }
 
-/** How many of each kind there were. */
+/** The number of operations of each kind. */
 export const figuresOf = ({ lists, registers, sums, names, unknown }: Histories) => ({
   lists: lists.length,
   registers: [...registers.values()].reduce((sum, { length }) => sum + length, 0),

@@ -1,4 +1,4 @@
-/** The checker finds planted anomalies, each by its name, and none in histories of a serial database. */
+/** The checker finds planted anomalies of each kind, and none in histories of a serial database. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkAppends, type Operation, type Step } from './history-checker.ts';
@@ -7,7 +7,7 @@ import { isLinearizable, type RegisterOperation } from './register-checker.ts';
 const append = (key: string, value: number): Step => ({ kind: 'append', key, value });
 const read = (key: string, ...values: number[]): Step => ({ kind: 'read', key, values });
 
-/** Each one after the one before, unless times are given. */
+/** Operations run one after the other unless times are given. */
 const history = (
   ...operations: (readonly [steps: readonly Step[], more?: Partial<Operation>])[]
 ): Operation[] =>
@@ -23,7 +23,7 @@ const history = (
 const final = (lists: Record<string, number[]>) => new Map(Object.entries(lists));
 const kindsIn = (...[operations, lists]: Parameters<typeof checkAppends>): string[] =>
   checkAppends(operations, lists).map(({ kind }) => kind);
-/** At the same time as all the others. */
+/** Runs concurrently with all other operations. */
 const beside: Partial<Operation> = { invoked: 0, completed: 1000 };
 
 describe('checkAppends() finds', () => {
@@ -116,7 +116,7 @@ describe('checkAppends() finds', () => {
   });
 });
 
-/** What clients see of a database that does one transaction after the other, with answers that come late. */
+/** Histories of a database that executes one transaction after the other, but whose answers arrive late. */
 const serialHistories = fc
   .array(
     fc.record({

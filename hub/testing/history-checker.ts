@@ -1,6 +1,7 @@
 /**
- * Judges what clients saw of a database: were their transactions as if one after the other, in an order that respects the clock?
- * After Elle: lists that only grow show in which order they grew, so each read says which writes came before it.
+ * Checks what clients saw of a database: could their transactions have been executed one after the other, in an order that
+ * respects real time? The method is that of Elle: lists that only grow reveal the order of their appends, so each read shows
+ * which writes came before it.
  */
 import { Graph, type Edge, type EdgeKind } from './history-graph.ts';
 
@@ -8,15 +9,18 @@ export type Step =
   | { readonly kind: 'append'; readonly key: string; readonly value: number }
   | { readonly kind: 'read'; readonly key: string; readonly values: readonly number[] };
 
-/** One transaction as its client saw it. Values are appended once in all the history. */
+/** One transaction as its client saw it. Each value is appended only once in the whole history. */
 export interface Operation {
   readonly id: number;
-  /** Whose: one after the other. After an unknown outcome a client counts as a new process. */
+  /**
+   * The process that executed the operation. Operations of a process do not overlap. After an unknown outcome, the client
+   * continues as a new process.
+   */
   readonly process: number;
-  /** One monotonic clock for all. */
+  /** Times of one monotonic clock that all processes share. */
   readonly invoked: number;
   readonly completed: number;
-  /** `info`: not known whether it was done. Reads of others than `ok` are not looked at. */
+  /** `info`: unknown whether the transaction was committed. Reads only count if the outcome is `ok`. */
   readonly outcome: 'ok' | 'fail' | 'info';
   readonly steps: readonly Step[];
 }
@@ -38,7 +42,7 @@ export interface Anomaly {
   readonly description: string;
 }
 
-/** @param final the lists as read when all was over */
+/** @param final the lists as read after all operations */
 export function checkAppends(
   history: readonly Operation[],
   final: ReadonlyMap<string, readonly number[]>,
@@ -52,18 +56,18 @@ export function checkAppends(
     ...reads.flatMap((read) => wrongOrder(read, orders)),
     ...lostAppends(history, final),
   ];
-  // Without orders that hold, a graph says nothing.
+  // If the orders of the lists contradict each other, a graph built from them would be meaningless.
   return direct.length > 0 ? direct : cycles(history, reads, orders, writers);
 }
 
 interface Read {
   readonly by: Operation;
   readonly key: string;
-  /** Without what the reader itself had appended before. */
+  /** Without the values that the reader had appended itself. */
   readonly values: readonly number[];
 }
 
-/** The list a transaction found, without its own appends, by key. */
+/** The lists that each transaction read, without its own appends. */
 function readsIn(history: readonly Operation[]): readonly Read[] {
   return history.flatMap((by) => {
     if (by.outcome !== 'ok') return [];
@@ -79,7 +83,7 @@ function readsIn(history: readonly Operation[]): readonly Read[] {
 interface Writer {
   readonly by: Operation;
   readonly key: string;
-  /** No later append of the same transaction to the same list. */
+  /** Whether the transaction appends nothing to the same list afterwards. */
   readonly isLast: boolean;
 }
 
@@ -116,7 +120,7 @@ function wrongRead(
   return found;
 }
 
-/** A transaction sees what it has read and appended so far. */
+/** Checks each transaction alone: it must see what it has read and appended so far. */
 function wrongInside({ id, steps }: Operation): readonly Anomaly[] {
   const known = new Map<string, readonly number[]>();
   const appended = new Map<string, readonly number[]>();
@@ -141,7 +145,7 @@ function wrongInside({ id, steps }: Operation): readonly Anomaly[] {
   return found;
 }
 
-/** Of each list the longest that was seen. */
+/** For each list, the longest version that was seen. */
 function ordersIn(
   reads: readonly Read[],
   final: ReadonlyMap<string, readonly number[]>,
@@ -216,8 +220,8 @@ function cycles(
 }
 
 /**
- * Who had ended before another began comes before it. Only the latest of those who have ended are linked: what came before them
- * is linked to them.
+ * Adds edges of real time: an operation that ended before another began comes first. Only the most recently ended operations are
+ * linked; earlier ones are linked to those.
  */
 function linkInTime(graph: Graph, history: readonly Operation[]): void {
   const done = history.filter(({ outcome }) => outcome === 'ok');

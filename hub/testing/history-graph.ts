@@ -1,4 +1,4 @@
-/** Directed graphs with kinds of edges: which of them close a cycle. */
+/** Directed graphs with several kinds of edges, and the search for cycles in them. */
 
 export type EdgeKind = 'ww' | 'wr' | 'rw' | 'time';
 
@@ -18,7 +18,10 @@ export class Graph {
     else this.edges.set(from, [{ from, to, kind }]);
   }
 
-  /** A shortest cycle of these kinds of edges, in one of the knots; undefined when there is none. */
+  /**
+   * Finds a shortest cycle of these kinds of edges in one of the strongly connected components.
+   * @returns undefined if there is none
+   */
   cycle(kinds: ReadonlySet<EdgeKind>): readonly Edge[] | undefined {
     const [knot] = this.knots(kinds);
     if (!knot) return undefined;
@@ -30,7 +33,7 @@ export class Graph {
     return best;
   }
 
-  /** A cycle of exactly one edge of the first kind and any of the others. */
+  /** Finds a cycle with exactly one edge of the first kind; all others are of the other kinds. */
   cycleWithOne(kind: EdgeKind, others: ReadonlySet<EdgeKind>): readonly Edge[] | undefined {
     for (const knot of this.knots(new Set([...others, kind])))
       for (const from of knot)
@@ -42,7 +45,7 @@ export class Graph {
     return undefined;
   }
 
-  /** Shortest way, breadth first. From a node to itself: at least one edge. */
+  /** The shortest path, by breadth-first search. From a node to itself it has at least one edge. */
   private path(
     start: number,
     end: number,
@@ -61,7 +64,7 @@ export class Graph {
     return undefined;
   }
 
-  /** Strongly connected parts of more than one node (Tarjan, without recursion: histories are long). */
+  /** Strongly connected components of more than one node. Tarjan's algorithm without recursion, because histories are long. */
   private knots(kinds: ReadonlySet<EdgeKind>): readonly ReadonlySet<number>[] {
     const found: Set<number>[] = [];
     const number = new Map<number, number>();

@@ -1,4 +1,4 @@
-/** Test kit: the transactions of the history test, as queries. */
+/** Test kit: the transactions of the history test as queries. */
 import type { Step } from './history-checker.ts';
 
 type Query = unknown;
@@ -9,7 +9,7 @@ const refTo = (collection: string, id: number): Query => ({
   id: String(id),
 });
 const text = (query: Query): string => JSON.stringify(query);
-/** By way of its text: an object literal with a `then` looks like a promise. */
+/** Made from text, because an object literal with a member `then` looks like a promise. */
 const branch = (condition: Query, yes: Query, no: Query): Query =>
   JSON.parse(`{"if":${text(condition)},"then":${text(yes)},"else":${text(no)}}`);
 
@@ -27,7 +27,7 @@ const NAMES = 'names';
 export const ACCOUNT_COUNT = 8;
 export const ACCOUNT_START = 100;
 
-/** One after the other: each uses what the one before has made. */
+/** Must be run one after the other: each query uses what the previous ones have created. */
 export const setUp: readonly Query[] = [
   ...[LISTS, ACCOUNTS, REGISTERS, NAMES].map((name) => ({ create_collection: object({ name }) })),
   {
@@ -44,7 +44,7 @@ export const setUp: readonly Query[] = [
   })),
 ];
 
-/** What is planned of a step: what a read finds is not known yet. */
+/** A planned step of a transaction, without what a read will find. */
 export type PlannedStep =
   | { readonly kind: 'append'; readonly key: number; readonly value: number }
   | { readonly kind: 'read'; readonly key: number };
@@ -62,7 +62,7 @@ export const listTransaction = (steps: readonly PlannedStep[]): Query =>
     );
   });
 
-/** @param answers of the query above */
+/** @param answers the answers to the query above */
 export const stepsSeen = (
   planned: readonly PlannedStep[],
   answers: readonly unknown[] | undefined,
@@ -79,7 +79,7 @@ const setBalance = (id: number, balance: Query): Query => ({
   params: withData({ balance }),
 });
 
-/** Moves it when there is enough. */
+/** Moves the amount if the balance is large enough. */
 export const transfer = (from: number, to: number, amount: number): Query => ({
   let: [{ from: balanceOf(from) }, { to: balanceOf(to) }],
   in: branch(
@@ -95,7 +95,7 @@ export const transfer = (from: number, to: number, amount: number): Query => ({
   ),
 });
 
-/** All balances, through a page of the collection. */
+/** Reads all balances through a page of the collection. */
 export const balances: Query = {
   select: ['data'],
   from: {
@@ -126,7 +126,7 @@ export const takeName = (name: string, by: number): Query => ({
   params: withData({ name, by }),
 });
 
-/** Who has each name: pairs of name and taker, through the collection. */
+/** Reads all pairs of a name and the client that has it, through the collection. */
 export const namesTaken: Query = {
   select: ['data'],
   from: {

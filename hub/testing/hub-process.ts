@@ -1,4 +1,4 @@
-/** The hub as a process of its own, built from these sources: what is killed, stopped and overloaded. */
+/** The hub as a separate process, built from these sources, for tests that kill, stop or overload it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ export const ROOT_SECRET = 'burrow-root-of-a-test-hub-which-is-known';
 export interface HubProcess {
   readonly url: string;
   readonly child: ChildProcess;
-  /** What it wrote: lines for the operator, and its log. */
+  /** The output of the process: lines for the operator, and its log. */
   readonly said: () => string;
   /** Resolves when the process has ended. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
@@ -27,7 +27,7 @@ export interface HubBody {
 
 let built: Promise<string> | undefined;
 
-/** Packages are found from there; failpoints are in. */
+/** Bundles the hub with failpoints, in a folder from which its packages can be imported. */
 export function buildTestHub(): Promise<string> {
   built ??= (async () => {
     const folder = join(root, 'node_modules/.cache/burrow', `hub-test-${process.pid}`);
@@ -49,7 +49,7 @@ export interface ProcessOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Any command of `burrow`. */
+/** Runs any command of `burrow`. */
 export async function runBurrow({ args, nodeArgs = [], environment = {} }: ProcessOptions) {
   const main = join(await buildTestHub(), 'main.mjs');
   const child = spawn(process.execPath, [...nodeArgs, main, ...args], {
@@ -66,7 +66,7 @@ export async function runBurrow({ args, nodeArgs = [], environment = {} }: Proce
   return { child, said: () => said, exited };
 }
 
-/** Tests ask faster than people, and of machines that have much else to do. */
+/** Tests send requests faster than people do, on machines that may be busy with other work. */
 const UNLIMITED = [
   '--rate=0',
   '--rate-address=0',
@@ -74,7 +74,7 @@ const UNLIMITED = [
   '--query-timeout-max=120000',
 ];
 
-/** A database in memory begins as a copy: to make one, PGlite takes seconds. */
+/** Makes a database in memory begin as a copy of a prepared one, because PGlite takes seconds to create one. */
 const COPYING_DATABASE = `data:text/javascript,${encodeURIComponent(`
   import { readFileSync } from 'node:fs';
   import { syncBuiltinESMExports } from 'node:module';
@@ -102,7 +102,7 @@ async function withPrepared(options: ProcessOptions): Promise<ProcessOptions> {
   };
 }
 
-/** `burrow hub` on a free port; rejects when it ends before it listens. */
+/** Starts `burrow hub` on a free port. Rejects if it ends before it listens. */
 export async function startHub(options: ProcessOptions): Promise<HubProcess> {
   const args = ['hub', '--port', '0', ...UNLIMITED, ...options.args];
   const running = await runBurrow(await withPrepared({ ...options, args }));

@@ -1,4 +1,7 @@
-/** Hubs as processes, and folders for their data, of the tests of one file: ended after each test, and removed after all. */
+/**
+ * Hub processes and folders for their data, for the tests of one file. Processes are ended after each test, folders removed after
+ * all.
+ */
 import { rm } from 'node:fs/promises';
 import { afterAll, afterEach } from 'vitest';
 import {
@@ -13,7 +16,7 @@ import { prepareFolder } from './prepared-pglite.ts';
 export interface HubProcesses {
   readonly open: (options: ProcessOptions) => Promise<HubProcess>;
   readonly folder: () => Promise<string>;
-  /** With an empty database. */
+  /** A folder with an empty database. */
   readonly prepared: () => Promise<string>;
 }
 

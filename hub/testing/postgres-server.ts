@@ -1,4 +1,4 @@
-/** Test kit: a PostgreSQL server of its own on a free port, in a folder of its own, and stopped alone. */
+/** Test kit: a separate PostgreSQL server in its own folder, on a free port. */
 import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,21 +12,21 @@ const run = promisify(execFile);
 export interface PostgresServer {
   readonly url: string;
   readonly port: number;
-  /** `pg_ctl restart -m immediate`: as after a crash. */
+  /** `pg_ctl restart -m immediate`: the server recovers as after a crash. */
   restart(): Promise<void>;
-  /** Stopped while this runs. */
+  /** Stops the server's processes while `meanwhile` runs. */
   pause(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Who runs it: PostgreSQL refuses root. */
+/** The user who runs the server, because PostgreSQL refuses to run as root. */
 interface Runner {
   readonly uid: number;
   readonly gid: number;
 }
 
 const SETTINGS = [
-  // A test's server may lose everything when the machine does.
+  // The data of a test may be lost in a crash of the machine.
   '-c fsync=off',
   '-c max_connections=200',
   '-c shared_buffers=64MB',
@@ -80,7 +80,10 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-/** `npm test` has looked for it, and names it; a single test run by hand looks where packages put it. */
+/**
+ * `npm test` has found the programs and passes their folder. A single test that is run by hand looks in the folders of
+ * distribution packages.
+ */
 async function findPrograms(): Promise<string> {
   const versions = await readdir('/usr/lib/postgresql').catch(() => []);
   const places = [
@@ -104,7 +107,7 @@ async function findRunner(): Promise<Runner | undefined> {
       const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, user])));
       return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) };
     } catch {
-      // Not a user of this machine.
+      // This user does not exist on this machine.
     }
   }
   throw new Error('PostgreSQL refuses to run as root, and there is no user postgres or nobody.');

@@ -1,7 +1,7 @@
 /**
- * Test kit: new databases of PGlite that are copied. To make one, PGlite runs PostgreSQL's `initdb`, which takes it seconds; a copy is
- * opened in a tenth of that. There are no tables in it: those each hub makes as ever. That PGlite makes one itself is seen where a test
- * gives a hub a path where nothing is; in memory, where tests in browsers start one.
+ * Test kit: new databases of PGlite, made by copying. Creating one runs PostgreSQL's `initdb`, which takes PGlite seconds;
+ * opening a copy takes a tenth of that. A copy contains no tables, so each hub still creates them. Creation by PGlite itself is
+ * tested where a test gives a hub a path that does not exist and, in memory, where tests in browsers start one.
  */
 import { PGlite } from '@electric-sql/pglite';
 import { appendFile, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -15,14 +15,14 @@ import { dataIn } from '../store/folder-lock.ts';
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/burrow/', import.meta.url));
 
-/** To fill those of its default, 128 MB, is most of what it does to open a folder. */
+/** Filling the default of 128 MB takes most of the time needed to open a folder. */
 const SMALL_BUFFERS = '\nshared_buffers = 8MB\n';
-/** What `CREATE DATABASE` would copy, which no hub does: two thirds of all files. */
+/** Databases that only `CREATE DATABASE` copies, which no hub does. They are two thirds of all files. */
 const TEMPLATES = ['template0', 'template1'];
 
 let made: Promise<string> | undefined;
 
-/** A folder with `image`, a tar of it, and `folder`: both as `initdb` made them. */
+/** A folder that contains `image`, a tar file of the database, and `folder`, both as `initdb` made them. */
 const prepared = (): Promise<string> => (made ??= make());
 
 async function make(): Promise<string> {
@@ -37,7 +37,7 @@ async function make(): Promise<string> {
   const image = await database.dumpDataDir('none');
   await database.close();
   await writeFile(join(own, 'image'), Buffer.from(await image.arrayBuffer()));
-  // Another process may have made it meanwhile.
+  // Another process may have made the folder in the meantime.
   await rename(own, kept).catch(() => rm(own, { recursive: true }));
   return kept;
 }
@@ -48,20 +48,20 @@ const isThere = (folder: string): Promise<boolean> =>
     () => false,
   );
 
-/** Another PGlite makes other folders. */
+/** Part of the name of the folder, because another version of PGlite makes other files. */
 async function version(): Promise<string> {
   const main = createRequire(import.meta.url).resolve('@electric-sql/pglite');
   const text = await readFile(join(dirname(main), '../package.json'), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-/** In memory. */
+/** Opens a copy in memory. */
 export const openPreparedPglite = (): PgDatabase => openPglite('memory:', startPrepared);
 
-/** Of a database in memory to begin with. */
+/** The path of the tar file with which a database in memory can begin. */
 export const preparedImage = async (): Promise<string> => join(await prepared(), 'image');
 
-/** In place of `startThread()`, in memory. */
+/** Replaces `startThread()` for a database in memory. */
 export async function startPrepared(dataDir: string): Promise<Worker> {
   const loadDataDir = new Blob([await readFile(await preparedImage())]);
   return new Worker(new URL('../sql/pglite-thread.mjs', import.meta.url), {
@@ -69,7 +69,7 @@ export async function startPrepared(dataDir: string): Promise<Worker> {
   });
 }
 
-/** The data folder of a hub, or of a database in a folder: made if it is not there. Returns it. */
+/** Copies a database into a data folder of a hub, which is created if it does not exist. Returns the folder. */
 export async function prepareFolder(folder: string): Promise<string> {
   await cp(join(await prepared(), 'folder'), dataIn(folder), { recursive: true });
   return folder;

@@ -1,4 +1,4 @@
-/** Test kit: a process with an engine on the server that is named to it; it runs the queries it is sent, many at a time. */
+/** Test kit: a process with an engine on the server that it is given. It runs the queries it is sent, many at a time. */
 import { openMemoryHost } from '../../src/http/testing/memory-host.ts';
 import { openHubStore } from '../store/open-store.ts';
 

@@ -1,4 +1,4 @@
-/** Test kit: processes that run queries on one server, can be killed at any moment, and come again. */
+/** Test kit: processes that run queries on one server, can be killed at any moment, and are then started again. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
@@ -9,7 +9,10 @@ import type { Answered, Asked } from './query-process.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Node runs no TypeScript: what a process runs is made here, where it finds its packages. Returns its path. */
+/**
+ * Bundles the program of the processes, because Node does not run TypeScript, into a folder from which its packages can be
+ * imported. Returns its path.
+ */
 export async function buildQueryProcess(): Promise<string> {
   const folder = join(root, 'node_modules/.burrow-tests');
   await mkdir(folder, { recursive: true });
@@ -26,7 +29,7 @@ export async function buildQueryProcess(): Promise<string> {
 
 export const removeBuilt = (file: string): Promise<void> => rm(file, { force: true });
 
-/** One that comes again after it was killed. */
+/** A process that is started again after it was killed. */
 export class QueryProcess {
   private readonly start: () => ChildProcess;
   private child: Promise<ChildProcess>;
@@ -39,7 +42,7 @@ export class QueryProcess {
     this.child = this.begin();
   }
 
-  /** Undefined: the process ended before it answered. */
+  /** @returns undefined if the process ended before it answered */
   async ask(query: unknown): Promise<Answered | undefined> {
     const child = await this.child;
     return new Promise((resolve) => {
@@ -67,7 +70,7 @@ export class QueryProcess {
     for (;;) {
       const child = this.start();
       const gone = once(child, 'exit').then(() => 'gone' as const);
-      // It may be cut off while it opens its store.
+      // The process may be killed while it opens its store.
       if ((await Promise.race([gone, once(child, 'message')])) === 'gone') continue;
       child.on('message', (answered: Answered) => this.settle(answered.id, answered));
       child.once('exit', () => {

@@ -1,4 +1,4 @@
-/** A hub, and raw connections to it, for tests of what no client would send. After each test all of it is closed. */
+/** A hub and raw connections to it, for tests of requests that no regular client sends. Everything is closed after each test. */
 import { connect, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
 import { openTestHub, type TestHub, type TestHubOptions } from './test-hub.ts';
@@ -21,7 +21,7 @@ export async function closeHub(): Promise<void> {
   hub = undefined;
 }
 
-/** A raw connection; what comes back is kept as text. */
+/** Opens a raw connection and collects what it receives as text. */
 export function dial(
   port: number,
   text = '',

@@ -1,9 +1,12 @@
-/** Judges one register: is there an order of its operations that respects the clock and explains every answer? (Wing and Gong.) */
+/**
+ * Checks the history of one register: is there an order of its operations that respects real time and explains every answer? (The
+ * algorithm of Wing and Gong.)
+ */
 
 export type RegisterCall =
   | { readonly kind: 'write'; readonly value: number }
   | { readonly kind: 'read'; readonly value: number }
-  /** `isSet`: whether the client was told that it was as expected. */
+  /** `isSet`: whether the client was told that the register had the value `from`. */
   | {
       readonly kind: 'compare and set';
       readonly from: number;
@@ -14,11 +17,11 @@ export type RegisterCall =
 export interface RegisterOperation {
   readonly call: RegisterCall;
   readonly invoked: number;
-  /** Infinity: not known whether it was done. */
+  /** Infinity if it is unknown whether the operation took effect. */
   readonly completed: number;
 }
 
-/** Sets of operations as bits. */
+/** A set of operations as bits. */
 type Done = bigint;
 
 export function isLinearizable(operations: readonly RegisterOperation[], initial: number): boolean {
@@ -39,7 +42,7 @@ export function isLinearizable(operations: readonly RegisterOperation[], initial
     );
     const firstEnd = Math.min(...waiting.map(({ completed }) => completed));
     for (const { call, invoked, completed, bit } of waiting) {
-      // Whoever began after another had ended comes after it.
+      // An operation that began after another had ended comes after it.
       if (invoked > firstEnd) continue;
       const next = valueAfter(call, value, completed === Infinity);
       if (next !== undefined) open.push({ done: done | bit, value: next });
@@ -48,7 +51,7 @@ export function isLinearizable(operations: readonly RegisterOperation[], initial
   return false;
 }
 
-/** Undefined: this call cannot have been answered so. */
+/** The value of the register after the call; undefined if the answer to the call contradicts the value before it. */
 function valueAfter(call: RegisterCall, value: number, isUnknown: boolean): number | undefined {
   if (call.kind === 'write') return call.value;
   if (call.kind === 'read') return isUnknown || call.value === value ? value : undefined;

@@ -1,6 +1,6 @@
 import { createProgram } from '../cli/program.ts';
 
-/** What a command of `burrow` says. @throws what it ends with */
+/** Runs a command of `burrow` and returns what it prints. @throws the error with which it ends */
 export async function runCommand(...args: readonly string[]): Promise<string[]> {
   const said: string[] = [];
   const program = createProgram({

@@ -1,4 +1,4 @@
-/** Disks that are soon full. */
+/** Disks that fill up quickly. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { statfsSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Undefined, with the reason: this machine lets nobody mount. */
+/** Mounts a small disk. Returns undefined, and prints the reason, if mounting is not allowed. */
 export async function mountSmallDisk(megabytes: number): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'burrow-disk-'));
   try {
@@ -26,7 +26,7 @@ export async function unmount(disk: string): Promise<void> {
   await rm(disk, { recursive: true, force: true });
 }
 
-/** All but so many bytes. */
+/** Fills the disk except for this many bytes. */
 export async function fillDisk(disk: string, filler: string, leftBytes: number): Promise<void> {
   const { bavail, bsize } = statfsSync(disk);
   await writeFile(filler, Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)));

@@ -1,4 +1,4 @@
-/** A hub with a collection `things` and its sync route, and what devices send to it. */
+/** A hub with a collection `things` and a sync route, and messages that devices send to it. */
 import { sha256 } from '../../src/engine/testing/sha256.ts';
 import { createSyncRoute, type SyncRouteSettings } from '../sync/sync-route.ts';
 import type { HubSettings } from '../settings/settings.ts';
@@ -10,7 +10,7 @@ export const DEVICE = 'd'.repeat(32);
 export const HELLO = { protocol: SYNC_PROTOCOL, device: DEVICE, lastSeq: 0 };
 
 export interface SyncTestHub extends TestHub {
-  /** One exchange of the sync protocol; a string is sent as it is. */
+  /** Sends one message of the sync protocol; a string is sent unchanged. */
   readonly post: (path: string, message: unknown, secret?: string) => Promise<Response>;
 }
 
@@ -34,10 +34,10 @@ export async function openSyncTestHub(
   };
 }
 
-/** Not before the hello of the device: µs. */
+/** In µs; not earlier than the hello of the device. */
 const NOW = Date.now() * 1000;
 
-/** One write as a device pushes it. */
+/** A push with one write, as a device sends it. */
 export function pushItem(seq: number, query: unknown) {
   const content = {
     seq,

@@ -1,4 +1,4 @@
-/** A hub on a free port of loopback, over any storage: in memory when none is given. */
+/** A hub on a free port of loopback, over any storage; in memory by default. */
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createHubServer } from '../http/create-hub-server.ts';
 import type { TlsFiles } from '../connections/acceptor.ts';
@@ -12,7 +12,7 @@ export interface TestHub {
   readonly port: number;
   readonly secret: string;
   readonly hub: OpenedHub;
-  /** The log so far, at its finest level. */
+  /** The log so far, at the most detailed level. */
   readonly logged: () => string;
   readonly query: (
     query: unknown,
@@ -35,7 +35,7 @@ export interface TestHubOptions {
   readonly routes?: (hub: OpenedHub) => readonly HubRoute[];
 }
 
-/** In memory of this process. */
+/** A storage in the memory of this process. */
 export function memoryStorage(): HubStorage {
   const store = createMemoryStore();
   return {
@@ -46,14 +46,14 @@ export function memoryStorage(): HubStorage {
   };
 }
 
-/** Tests send requests faster than people, to busy machines. */
+/** Tests send requests faster than people do, to machines that may be busy. */
 const UNLIMITED = {
   ratePerToken: 0,
   ratePerAddress: 0,
   connectionWaitMs: 120_000,
   queryTimeoutDefaultMs: 120_000,
   queryTimeoutMaxMs: 120_000,
-  // Their program is made by a bundler: `hub-process.ts` has them.
+  // Threads need their bundled program: `hub-process.ts` starts hubs with them.
   queryThreads: 0,
 };
 
