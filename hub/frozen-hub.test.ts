@@ -49,7 +49,7 @@ function send(hub: HubProcess, times: number) {
   };
 }
 
-/** Possible answers to a write that was not made. */
+/** What a caller may be told of a write whose hub waits for the lock: that it was made, or one of these refusals. */
 const REFUSED =
   /^(done|processing time limit exceeded|time out|contended transaction|storage_\w+)$/;
 

@@ -25,7 +25,6 @@ interface SchemaProgram {
 const hasCommands = (module: object): module is SchemaProgram =>
   ['diff', 'apply', 'types', 'CommandFault'].every((name) => name in module);
 
-/** Runs a command of the separate program. */
 export async function withSchemaProgram<T>(
   run: (program: SchemaProgram) => Promise<T>,
 ): Promise<T> {

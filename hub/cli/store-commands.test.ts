@@ -36,7 +36,7 @@ test.each(['memory:', 'memory'])('nothing is loaded into %s, or moved there', as
   await expect(burrow('load', file, '--data', where)).rejects.toThrow('keeps nothing');
   const data = await makeData();
   await expect(burrow('move', '--from', data, '--to', where)).rejects.toThrow('keeps nothing');
-  // A hub may still serve the data from there.
+  // The refused move has not marked the source as moved, so a hub can still serve it.
   expect((await burrow('dump', file, '--data', data)).join()).not.toContain('were moved');
 });
 

@@ -296,7 +296,7 @@ test('two Host headers are refused', async () => {
   expect(await flood(hub.port, text)).toMatch(/^HTTP\/1.1 400 /);
 });
 
-/** The largest number of parts of bodies that exist while `work` runs. */
+/** The number of parts of request bodies that Node creates while `work` runs. */
 async function partsMade(work: () => Promise<unknown>): Promise<number> {
   let made = 0;
   // oxlint-disable-next-line typescript/unbound-method

@@ -305,7 +305,7 @@ test('close() ends what runs and refuses what waits', async () => {
   expect(await execute('late')).toBe('storage_unavailable');
 });
 
-/** A pool on a system with room for a limited number of threads; every start is counted as an attempt. */
+/** A pool on a system that has room for `system.room` more threads; starting one without room fails. */
 function openWithRoom(threads: number) {
   const system = { room: 0, reported: [] as unknown[] };
   const opened = open({

@@ -1,7 +1,7 @@
 /** Limits the number of log lines about refusals and failures: a flood of them would fill the disk. */
 
 const WINDOW_MS = 60_000;
-/** Lines of one kind per window. At most 20 of them may be about the same address, so that other addresses are seen too. */
+/** Lines of one kind per window, and how many of them may be about the same address, so that other addresses are seen too. */
 const LINES_MAX = 100;
 const LINES_OF_ADDRESS_MAX = 20;
 

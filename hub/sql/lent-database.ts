@@ -147,7 +147,7 @@ export class LentDatabase {
   }
 }
 
-/** `postMessage` turns a `Buffer` into a plain `Uint8Array`, and `pg` needs a `Buffer`. */
+/** `postMessage` turns a `Buffer` into a plain `Uint8Array`: this makes it a `Buffer` again. */
 const withBuffers = ({ name, text, values }: Statement): Statement => ({
   name,
   text,

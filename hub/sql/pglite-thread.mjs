@@ -30,7 +30,7 @@ let last = Promise.resolve();
 /** @param {Uint8Array} bytes */
 async function run(bytes) {
   const response = await database.execProtocolRaw(bytes);
-  // Copied because the response may be a view of the memory of PGlite, which cannot be transferred.
+  // Copied before it is transferred: the response may be a view of the memory of PGlite.
   const copy = new Uint8Array(response);
   send({ type: 'data', bytes: copy, isLast: true }, [copy.buffer]);
 }

@@ -33,7 +33,7 @@ export function withDiskRoom(store: Store, folder: string, freeBytes = freeBytes
   };
 }
 
-/** Takes a few microseconds, so the synchronous call is acceptable. */
+/** Takes a few microseconds. */
 export function freeBytesAt(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;

@@ -18,8 +18,8 @@ export interface SocketHolder {
 }
 
 /**
- * File systems that only one kernel can mount at a time: ext, XFS, Btrfs, ZFS, tmpfs. On a file system shared by several kernels,
- * the socket of a process of another kernel would look like that of a process that has ended.
+ * File systems that only one kernel uses at a time: ext, XFS, Btrfs, ZFS, tmpfs. On a file system shared by several kernels, the
+ * socket of a process of another kernel would look like that of a process that has ended.
  */
 const LOCAL: readonly number[] = [0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0x1021994];
 

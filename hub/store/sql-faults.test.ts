@@ -56,7 +56,7 @@ for (const [name, shared] of Object.entries({ PGlite: pglite, PostgreSQL: postgr
         });
       }, STRICT);
 
-    /** Writes once without a fault and then once with each fault. Returns the number of writes. */
+    /** Writes once with each fault, after a first write by the caller. Returns the number of all writes. */
     async function underEachFault(
       length: number,
       write: (count: number) => Promise<void>,
