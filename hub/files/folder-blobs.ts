@@ -16,7 +16,7 @@ const UNFINISHED = '.';
 const UNFINISHED_MS = 3_600_000;
 
 export async function openFolderBlobs(folder: string, freeBytes = freeBytesAt): Promise<BlobStore> {
-  // Readable by its owner only, like the data.
+  // For nobody else to read, like the data.
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const pathOf = (key: string): string => join(folder, ...key.split('/'));
   return {

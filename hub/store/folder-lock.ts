@@ -1,4 +1,4 @@
-/** A lock on a folder, because PGlite does not notice when another process writes the same files. */
+/** A lock on a folder: PGlite does not notice another process that writes the same files. */
 import {
   link,
   mkdir,

@@ -64,7 +64,7 @@ export async function beginFolder(data: string): Promise<() => Promise<void>> {
   };
 }
 
-/** When this resolves, the names in the folder are on disk. */
+/** Names in it are on disk when this resolves. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
