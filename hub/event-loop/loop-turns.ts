@@ -1,7 +1,7 @@
 /**
  * Limits for how long queries, or requests, are begun in one turn of the event loop. The others wait for the next turn, so that
  * all other work of the process has its turn too. Among those that wait, databases take turns, and credentials within each
- * database (or addresses, for requests).
+ * database; callers whose database is not known take turns by address.
  * Some need not wait even while others do: a database whose last turn was before those of all waiting databases, and a credential
  * whose last turn was before those of the other credentials of its database. Each turn has separate shares for these.
  */
