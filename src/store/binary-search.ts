@@ -1,7 +1,6 @@
-/** Binary searches. */
 import type { Entry } from './port.ts';
 
-/** The first index for which `isBelow` is false, or `length`. Once false, it is false for all later indexes. */
+/** The first index for which `isBelow` is false, or `length` if there is none. `isBelow` must be false for all later indexes, too. */
 export function firstIndex(length: number, isBelow: (index: number) => boolean): number {
   let low = 0;
   let high = length;
@@ -14,8 +13,8 @@ export function firstIndex(length: number, isBelow: (index: number) => boolean):
 }
 
 /**
- * The index of the first of ordered entries that is not before (entry, key), or their number. Each write searches so: with the
- * comparison in the loop that takes three quarters of the time.
+ * In a list ordered by (entry, key): the index of the first entry that is not before the given one, or the length of the list.
+ * Not done by `firstIndex`, because each write searches, and comparing inside the loop takes a quarter less time.
  */
 export function firstAtOrAfter(list: readonly Entry[], entry: string, key: string): number {
   let low = 0;
@@ -35,6 +34,6 @@ export const isBefore = (
   key: string,
 ): boolean => a.entry < entry || (a.entry === entry && a.key < key);
 
-/** For sorting entries, no two of which are equal. */
+/** Comparator for sorting. No two of the entries may be equal. */
 export const compareEntries = (a: Entry, b: Entry): number =>
   isBefore(a, b.entry, b.key) ? -1 : 1;

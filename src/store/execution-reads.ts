@@ -1,4 +1,4 @@
-/** What one execution reads, and the limit of what a query of it may. */
+/** Records what one execution reads, and limits how much each of its queries may read. */
 import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { rowBytes, type Entry, type Range, type Row, type RowAddress } from './port.ts';
@@ -12,13 +12,13 @@ export interface ReadSet {
 
 export interface HeldRange {
   readonly entries: readonly Entry[];
-  /** Without prefetched rows: how many of them arrived does not depend on the query. */
+  /** Prefetched rows are not counted: how many of them arrived does not depend on the query. */
   readonly bytes: number;
 }
 
-/** What the execution can read without a fetch. */
+/** Rows and ranges that the execution can read without a fetch. */
 interface Held {
-  /** Undefined: not known. `null`: known to be absent. */
+  /** Undefined: not cached. `null`: the row is known to be absent. */
   peek(address: RowAddress): Row | null | undefined;
   known(range: Range): HeldRange | undefined;
 }
@@ -27,7 +27,7 @@ export class Reads implements ReadSet {
   readonly rows: RowAddress[] = [];
   readonly ranges: Range[] = [];
   bytes = 0;
-  /** Of the running query. */
+  /** Reads of the running query. */
   query: QueryReads | undefined = undefined;
   private readonly held: Held;
 
@@ -45,7 +45,7 @@ export class Reads implements ReadSet {
     if (held) this.add(held.bytes);
   }
 
-  /** @throws Refusal */
+  /** Runs a query and refuses it if it reads more than `LIMITS.readBytes`. @throws Refusal */
   bounded<T>(query: () => T): T {
     const reads = new QueryReads(this, this.held);
     this.query = reads;
@@ -67,11 +67,11 @@ export class Reads implements ReadSet {
   }
 }
 
-/** The reads of one query of an execution: each row and range counts once, however often it is read. */
+/** The reads of one query of an execution. Each row and range counts once, no matter how often it is read. */
 class QueryReads {
-  /** Why it was refused: a predicate that failed for this reason has decided nothing. */
+  /** Why the query was refused. Thrown again if a predicate caught it: a predicate that failed for this reason has decided nothing. */
   refusal: Refusal | undefined = undefined;
-  /** An upper bound until repeated reads have been looked for. */
+  /** Counts repeated reads again until the limit is reached; then `requireRoom` replaces it with the exact size. */
   bytes = 0;
   private readonly reads: ReadSet;
   private readonly held: Held;

@@ -1,10 +1,10 @@
 /**
- * A bounded cache in two generations: values are put into the recent one; when it is full, it becomes the former one, and what
- * the former one held is evicted. A value used again is put into the recent one by its user, so it stays: nearly LRU, at the cost
- * of a map.
+ * A bounded cache with two generations. New values go into the recent one. When the recent one is full, it becomes the former one,
+ * and everything in the previous former one is evicted. A user that reads a value from the former one puts it into the recent one
+ * again, so values in use are kept. This is nearly LRU, at the cost of a map.
  */
 
-/** The part of `Map` and `WeakMap` that is used. */
+/** The part of `Map` and `WeakMap` that this cache uses. */
 interface Table<K, V> {
   get(key: K): V | undefined;
   set(key: K, value: V): unknown;
@@ -20,7 +20,7 @@ export class Generations<K, V> {
 
   /**
    * @param weightMax of both generations together, in the unit of the weights given to `put`
-   * @param makeTable a `Map`, or a `WeakMap` for values that live as long as their keys
+   * @param makeTable makes a `Map`, or a `WeakMap` if values must live only as long as their keys
    */
   constructor(weightMax: number, makeTable: () => Table<K, V>) {
     this.weightMax = weightMax;
@@ -29,17 +29,17 @@ export class Generations<K, V> {
     this.old = makeTable();
   }
 
-  /** The value of a key in the recent generation. */
+  /** The value of a key, if it is in the recent generation. */
   recent(key: K): V | undefined {
     return this.young.get(key);
   }
 
-  /** The value of a key in the former generation: `put` it to keep it. */
+  /** The value of a key, if it is in the former generation. Call `put` with it to keep it. */
   former(key: K): V | undefined {
     return this.old.get(key);
   }
 
-  /** @param weight added by it: of a value that is there already, only what it has grown by */
+  /** @param weight the weight that this adds: for a value that is in the recent generation already, only its growth */
   put(key: K, value: V, weight: number): void {
     this.young.set(key, value);
     this.youngWeight += weight;
@@ -49,7 +49,7 @@ export class Generations<K, V> {
     this.youngWeight = 0;
   }
 
-  /** @param weight that it had in the recent generation */
+  /** @param weight the weight of the value in the recent generation; 0 if it is not there */
   delete(key: K, weight = 0): void {
     this.young.delete(key);
     this.old.delete(key);

@@ -1,12 +1,12 @@
-/** Cached intervals of indexes and collections; those least recently read are evicted. */
+/** Cached key intervals of indexes and collections. The least recently read ones are evicted. */
 import { after, type Key, indexPrefixOf } from '../codec/key.ts';
 import { isEntrySpace, type Entry, type Range, type Row, type Space } from './port.ts';
 import { Generations } from './generations.ts';
 import { Intervals } from './intervals.ts';
 
-/** Keys of one index, or of one collection, share their first bytes: database and index or collection number. */
+/** The keys of one index, or of one collection, share this many first bytes: database number, and index or collection number. */
 const KEYSPACE_BYTES = 8;
-/** A commit that changes more entries than this evicts their indexes, which is cheaper than updating each entry. */
+/** If a commit changes more entries than this, the indexes of those entries are evicted: that is cheaper than updating each entry. */
 const ENTRIES_LOOKED_AT_MAX = 1024;
 
 type Keyspace = string;
@@ -14,7 +14,7 @@ type Keyspace = string;
 export const keyspaceAt = (space: Space, by: Range['by'], key: Key | ''): Keyspace =>
   space[0] + by + key.slice(0, KEYSPACE_BYTES);
 
-/** The index or collection that contains the range; undefined when there is none. */
+/** The index or collection that contains the whole range. Undefined if the range extends over several. */
 export function keyspaceOf({ space, by, lower, upper }: Range): Keyspace | undefined {
   const prefix = indexPrefixOf(lower);
   const isInOne = prefix.length === KEYSPACE_BYTES && upper <= after(prefix);
@@ -56,7 +56,7 @@ export class IntervalCache {
     );
   }
 
-  /** @param entries all entries of the changed rows, before and after */
+  /** Applies a commit. @param entries all index entries of the changed rows, those before and those after the commit */
   advance(
     rows: readonly ChangedRow[],
     entries: readonly { readonly space: Space; readonly key: Key }[],

@@ -1,6 +1,6 @@
 /**
- * Cached entries of one index or collection, as intervals of keys: any range inside a cached interval is answered, whatever ranges
- * were read before. A commit changes the entries it wrote; the rest of the interval stays cached.
+ * Cached entries of one index or collection, as intervals of keys. Any range inside of a cached interval can be answered, no matter
+ * which ranges were read before. A commit changes only the entries that it wrote; the rest of the interval stays cached.
  */
 import { type Key, keyAfter, keyOfBytes } from '../codec/key.ts';
 import { firstAtOrAfter, firstIndex } from './binary-search.ts';
@@ -19,40 +19,40 @@ interface Position {
   readonly key: string;
 }
 
-/** All entries from `from` on and before `to`. */
+/** All entries at or after `from` and before `to`. */
 interface Interval {
   readonly from: Position;
   readonly to: Position;
   readonly entries: Entry[];
 }
 
-/** Adjacent intervals are joined up to this many entries: a change moves all entries after it in memory. */
+/** Adjacent intervals are joined up to this many entries. Longer arrays would make each change slower: it moves all later entries. */
 const JOINED_MAX = 256;
 
-/** The first entries of a range, as far as they are cached. */
+/** The first entries of a range, as far as the cache has them without a gap. */
 interface Walked {
   readonly found: readonly Entry[];
-  /** Where a gap begins, in the direction of the range; undefined: the range has none. */
+  /** Where the first gap begins, in the direction of the range. Undefined: the whole range is cached. */
   readonly gap: Position | undefined;
 }
 
 export class Intervals {
   /** Ordered. They may be adjacent, but never overlap. */
   private readonly list: Interval[] = [];
-  /** Rough size. */
+  /** Approximate size. */
   bytes = 0;
 
-  /** The entries of a range, if all of them are cached. Rows may be missing even if the range asks for them. */
+  /** The entries of a range, if all of them are cached. They may come without rows, even if the range asks for rows. */
   find(range: Range): readonly Entry[] | undefined {
     const { found, gap } = this.walk(range);
     return gap ? undefined : found;
   }
 
-  /** What is not cached of a range of which the beginning is, in its direction; undefined: nothing is, or all. */
+  /** The uncached rest of a range whose beginning (in its direction) is cached. Undefined if all or nothing of the range is cached. */
   rest(range: Range): Range | undefined {
     const { found, gap } = this.walk(range);
     if (!gap) return undefined;
-    // A gap may be among rows that have one entry: none of them counts as cached.
+    // The gap may be between rows that have the same entry: then none of these rows counts as cached.
     const known = found.filter(({ entry }) => entry !== gap.entry);
     const at = keyOfBytes(gap.entry);
     const behind = gap.key === '' ? at : keyAfter(at);
@@ -62,7 +62,7 @@ export class Intervals {
     return { ...range, ...bound, limit: range.limit - known.length };
   }
 
-  /** @param found all entries of the range, or its first `limit` ones */
+  /** Caches the result of a read. @param found all entries of the range, or its first `limit` entries */
   keep({ lower, upper, limit, reverse }: Range, found: readonly Entry[]): void {
     if (lower >= upper || limit <= 0) return;
     const entries = reverse ? found.toReversed() : [...found];
@@ -74,12 +74,12 @@ export class Intervals {
     this.insert({ from, to, entries });
   }
 
-  /** Evicts what is under this entry. */
+  /** Evicts everything cached for this entry. */
   forget(entry: Key): void {
     this.remove(start(entry), start(keyAfter(entry)));
   }
 
-  /** Removes these rows from this entry. */
+  /** Removes these rows from this entry, because a commit removed them. */
   drop(entry: Key, keys: ReadonlySet<Key>): void {
     const [from, to] = [start(entry), start(keyAfter(entry))];
     const { list } = this;
@@ -92,7 +92,7 @@ export class Intervals {
     }
   }
 
-  /** Puts the current row under this entry; undefined: removes it from there. */
+  /** Stores the current row of this entry. Undefined: removes the row from the entry. */
   set(entry: Key, key: Key, row: Row | undefined): void {
     const position = { entry, key };
     const interval = this.list[this.countBegun(position) - 1];
@@ -168,7 +168,7 @@ export class Intervals {
     list.splice(first, last - first, ...left);
   }
 
-  /** Adds an interval none of which is cached yet. */
+  /** Adds an interval. No part of it may be cached yet. */
   private insert(interval: Interval): void {
     const { list } = this;
     this.bytes += rangeBytes(interval.entries);
@@ -186,13 +186,13 @@ export class Intervals {
     list.splice(begin, gone, whole);
   }
 
-  /** Number of intervals that begin at the position or before it. */
+  /** Number of intervals that begin at or before the position. */
   private countBegun(position: Position): number {
     const { list } = this;
     return firstIndex(list.length, (i) => !isBefore(position, fromOf(list[i])));
   }
 
-  /** Number of intervals that end at the position or before it. */
+  /** Number of intervals that end at or before the position. */
   private countEnded(position: Position): number {
     const { list } = this;
     return firstIndex(list.length, (i) => !isBefore(position, toOf(list[i])));

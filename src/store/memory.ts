@@ -1,6 +1,6 @@
 /**
- * A store in memory: for tests, and for databases that last as long as the process. A commit makes a new version that
- * shares unchanged chunks with the previous one, so a reader keeps its snapshot.
+ * A store in memory, for tests and for databases that last as long as the process. Each commit makes a new version that shares the
+ * unchanged chunks with the previous one, so a reader keeps its snapshot.
  */
 import type { Key } from '../codec/key.ts';
 import { assert, Refusal } from '../errors.ts';
@@ -91,7 +91,7 @@ function readerOf(version: Version, spaces: readonly Space[]): ReadTx {
   };
 }
 
-/** The first rows and the first entries within the limit in bytes. All of them are in memory anyway. */
+/** Truncates rows and entries at the limit in bytes, although all of them are in memory, so that this store behaves like the others. */
 function bounded(
   rows: readonly (Row | undefined)[],
   ranges: readonly (readonly Entry[])[],

@@ -1,6 +1,6 @@
 /**
- * A write set over a `Reader`: reads see its writes first. It holds the writes of a running query and of the queries
- * before it in the same commit, or the pending writes of a synced database.
+ * A write set over a `Reader`. Reads see the writes of the overlay before the rows of the reader. An overlay contains the writes of the
+ * running query and of earlier queries in the same commit, or the pending writes of a synced database.
  */
 import { after, type Key, keyOfBytes, LOWEST_KEY } from '../codec/key.ts';
 import { compareEntries, firstAtOrAfter, isBefore } from './binary-search.ts';
@@ -9,13 +9,13 @@ import type { Entry, Range, Row, RowAddress, Space, TrackedSpace, WriteSet } fro
 import type { Reader, Writer } from './reader.ts';
 import { rangeAfter } from './scan.ts';
 
-/** Entries of one index or collection share these first bytes and have a sorted list of their own. */
+/** Entries of one index or collection share this many first bytes, and have a sorted list of their own. */
 const BUCKET_BYTES = 8;
 
 interface Layer {
-  /** `undefined`: deleted. */
+  /** `undefined`: the row was deleted. */
   readonly rows: Map<Key, Row | undefined>;
-  /** Entries of `rows`, and their primary keys. */
+  /** The index entries of `rows`. `keys` has their primary keys. */
   readonly entries: Buckets;
   readonly keys: Buckets;
 }
@@ -38,7 +38,7 @@ export class Overlay implements Writer {
 
   row(address: RowAddress): Row | undefined {
     const rows = layerOf(this.layers, address.space)?.rows;
-    // Most queries write nothing, and comparing a number is cheaper than looking up a key.
+    // Checked first, because most queries write nothing, and comparing a number is cheaper than a lookup by key.
     if (rows && rows.size > 0 && rows.has(address.key)) return rows.get(address.key);
     return this.base.row(address);
   }
@@ -92,7 +92,7 @@ export class Overlay implements Writer {
     return { puts, deletes };
   }
 
-  /** The same writes over another reader: both see what is written to either. */
+  /** The same writes over another reader. Both overlays share the writes: a later write to one is visible in the other. */
   over(base: Reader): Overlay {
     const view = new Overlay(base);
     view.layers = this.layers;
@@ -106,7 +106,7 @@ export class Overlay implements Writer {
     this.bytes = 0;
   }
 
-  /** Adds the writes of an overlay over this one. */
+  /** Adds the writes of an overlay that lies over this one. */
   absorb(writes: WriteSet): void {
     for (const { space, row } of writes.puts) if (isTrackedSpace(space)) this.put(space, row);
     for (const { space, key } of writes.deletes) if (isTrackedSpace(space)) this.delete(space, key);
@@ -144,7 +144,7 @@ const layerOf = (layers: Layers, space: Space): Layer | undefined =>
 
 type RangeRead = 'range' | 'rangeAssumedEmpty';
 
-/** The overlay's entries in the range, in its direction. */
+/** The overlay's own entries in the range, in the direction of the range. */
 function ownEntries(buckets: Buckets, { lower, upper, reverse }: Range): Entry[] {
   const found: Entry[] = [];
   const one = lower.slice(0, BUCKET_BYTES);
@@ -171,7 +171,7 @@ function bucketsBetween(buckets: Buckets, lower: Key, upper: Key): readonly (Buc
 }
 
 /**
- * Merges base entries whose row the overlay has not replaced with the overlay's own. Reads more of the base as long
+ * Merges the entries of the base whose rows the overlay has not replaced with the overlay's own entries. Reads on in the base as long
  * as replaced rows leave the page short.
  * @param first the first page of the base
  */
@@ -202,7 +202,7 @@ function merged(
   return result;
 }
 
-/** Entries that share their first bytes. Most are never read, so they are sorted on the first read. */
+/** Entries that share their first bytes. They are sorted when they are first read, because most buckets are never read. */
 class Bucket {
   private readonly sorted: Entry[] = [];
   private added: Entry[] = [];
@@ -229,7 +229,7 @@ class Bucket {
   }
 }
 
-/** More new entries than this are sorted together with the existing ones. */
+/** Up to this many new entries are inserted one by one; more are appended, and the whole list is sorted. */
 const INSERTED_MAX = 16;
 
 function insert(sorted: Entry[], entry: Entry): void {

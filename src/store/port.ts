@@ -1,23 +1,23 @@
 /**
- * The store port: six spaces of rows with ordered keys; rows of two of them have index entries. All calls are
- * batched. Adapters: memory (`memory.ts`), IndexedDB (`worker/store/`), PostgreSQL (`hub/store/`).
+ * The store port: six spaces of rows with ordered keys. Rows of two of the spaces have index entries. All calls are batched.
+ * Adapters: memory (`memory.ts`), IndexedDB (`worker/store/`), PostgreSQL (`hub/store/`).
  */
 import type { Key } from '../codec/key.ts';
 import { assert } from '../errors.ts';
 
 /**
- * - `documents`: current versions of documents, schema objects, keys, tokens; with index entries.
- * - `history`: superseded versions and delete markers; its entries are the index entries that ended with the version.
- * - `sync`: what keeps stores in step: of a device its outbox, verdicts and cursor; of a hub devices, verdicts and the log of changes.
+ * - `documents`: current versions of documents, schema objects, keys and tokens, with their index entries.
+ * - `history`: superseded versions and delete markers, with the index entries that ended with the version.
+ * - `sync`: the state of sync: on a device, its outbox, verdicts and cursor; at a hub, devices, verdicts and the log of changes.
  * - `meta`: the head (last commit), format version, birth marker, fences.
- * - `log`: query log records, by time.
+ * - `log`: records of the query log, ordered by time.
  * - `files`: finished exports and their requests.
  */
 export const SPACES = ['documents', 'history', 'sync', 'meta', 'log', 'files'] as const;
 export type Space = (typeof SPACES)[number];
 /**
- * The spaces of query transactions. Log and files have transactions of their own, so that neither waits for the
- * other.
+ * The spaces of query transactions. `log` and `files` have transactions of their own, so that queries and the log do not wait for
+ * each other.
  */
 export const HOT_SPACES = [
   'documents',
@@ -25,18 +25,18 @@ export const HOT_SPACES = [
   'sync',
   'meta',
 ] as const satisfies readonly Space[];
-/** Whether a transaction may touch the space: a bug otherwise. */
+/** Asserts that the spaces of a transaction include this one. */
 export function requireWithin(spaces: readonly Space[], space: Space): void {
   assert(
     spaces.includes(space),
     () => `this transaction covers ${spaces.join(', ')}, not ${space}`,
   );
 }
-/** Spaces whose rows carry index entries. */
+/** Spaces whose rows have index entries. */
 export type EntrySpace = 'documents' | 'history';
 export const isEntrySpace = (space: Space): space is EntrySpace =>
   space === 'documents' || space === 'history';
-/** Spaces that transactions of the engine write; each commit reports its changes there. */
+/** Spaces that transactions of the engine write. Each commit reports its changes in these spaces. */
 export const TRACKED_SPACES = ['documents', 'history', 'sync'] as const satisfies readonly Space[];
 export type TrackedSpace = (typeof TRACKED_SPACES)[number];
 export const isTrackedSpace = (space: Space): space is TrackedSpace =>
@@ -44,33 +44,33 @@ export const isTrackedSpace = (space: Space): space is TrackedSpace =>
 
 export interface Row {
   readonly key: Key;
-  /** The row's index entries: distinct, and none in spaces without entries. */
+  /** The index entries of the row: distinct, and empty in spaces without index entries. */
   readonly entries: readonly Key[];
-  /** Opaque to the store. Text, or bytes for files. */
+  /** Opaque to the store: text, or bytes for files. */
   readonly value: string | Uint8Array;
 }
 
-/** An index entry that was found. `entry === key` when the range was over primary keys. */
+/** A result of a range read. `entry === key` if the range was over primary keys. */
 export interface Entry {
   readonly entry: Key;
-  /** Primary key of the row it belongs to. */
+  /** Primary key of the row that the entry belongs to. */
   readonly key: Key;
-  /** Present if the range requested rows. */
+  /** Present if the range asked for rows. */
   readonly row: Row | undefined;
 }
 
-/** `[lower, upper)`, at most `limit` results, ascending, or descending from `upper` when `reverse`. */
+/** The key range `[lower, upper)`: at most `limit` results, ascending, or descending from `upper` if `reverse`. */
 export interface Range {
   readonly space: Space;
-  /** Over index entries, or over primary keys. */
+  /** Whether the bounds are index entries or primary keys. */
   readonly by: 'entry' | 'key';
   readonly lower: Key;
   readonly upper: Key;
   readonly reverse: boolean;
   readonly limit: number;
-  /** Fetch the rows, too. */
+  /** Whether to fetch the rows, too. */
   readonly rows: boolean;
-  /** The rows are a prefetch: the reader does not depend on them, and limits in bytes count the entries alone. Stores may ignore it. */
+  /** The rows are only a prefetch: the reader works without them, and limits in bytes count only the entries. Stores may ignore it. */
   readonly prefetch?: boolean;
 }
 
@@ -79,32 +79,32 @@ export interface RowAddress {
   readonly key: Key;
 }
 
-/** The result of a fetch, in the order of the request. */
+/** The result of a fetch, in the order of its arguments. */
 export interface Found {
   readonly rows: readonly (Row | undefined)[];
   readonly ranges: readonly (readonly Entry[])[];
-  /** Present when the limit in bytes ended it early. */
+  /** Present if the limit in bytes ended the fetch early. */
   readonly truncation?: Truncation;
 }
 
-/** The part of the request that was not read. */
+/** Which part of a fetch was not read. */
 export interface Truncation {
-  /** The first index of `rows` that was not read; none after it was. */
+  /** The first index of `rows` that was not read. No later row was read either. */
   readonly rows: number;
-  /** Indexes of those in `ranges` of which only the first entries were read, or none. */
+  /** Indexes of the `ranges` of which only the first entries were read, or none. */
   readonly ranges: ReadonlySet<number>;
 }
 
-/** One snapshot: no later commit is visible. The reads of one call are sent together. */
+/** Reads one snapshot: no later commit is visible. The reads of one call are sent to the database together. */
 export interface ReadTx {
   /**
-   * Rows and ranges in one go.
-   * @param bytesMax of rows about so many bytes are read, and again of ranges, but at least one row and one entry of the first range
+   * Reads rows and ranges in one request.
+   * @param bytesMax about this many bytes of rows are read, and as many of ranges, but at least one row and the first entry of a range
    */
   fetch(rows: readonly RowAddress[], ranges: readonly Range[], bytesMax?: number): Promise<Found>;
 }
 
-/** Approximate size of a row in memory. */
+/** Approximate size of a row in memory, in bytes. */
 export function rowBytes(row: Row): number {
   const { entries } = row;
   let bytes = ROW_OVERHEAD_BYTES + row.key.length + row.value.length;
@@ -112,11 +112,11 @@ export function rowBytes(row: Row): number {
   return bytes;
 }
 
-/** Approximate size of an entry in memory, with its row if that was fetched. */
+/** Approximate size of an entry in memory, in bytes, with its row if that was fetched. */
 export const entryBytes = ({ entry, row }: Entry): number =>
   ENTRY_OVERHEAD_BYTES + entry.length + (row ? rowBytes(row) : 0);
 
-/** Approximate size of a range in memory, by its entries. */
+/** Approximate size of the entries of a range in memory, in bytes. */
 export const rangeBytes = (entries: readonly Entry[]): number =>
   entries.reduce((sum, entry) => sum + entryBytes(entry), ENTRY_OVERHEAD_BYTES);
 
@@ -125,17 +125,17 @@ export const ENTRY_OVERHEAD_BYTES = 120;
 
 /** The changes of one commit. Each key occurs at most once in a space. */
 export interface WriteSet {
-  /** `isNew`: nothing may be under that key; otherwise the write rejects with `KeyTaken`. */
+  /** `isNew`: no row may exist under the key; otherwise the transaction rejects with `KeyTaken`. */
   readonly puts: readonly { readonly space: Space; readonly row: Row; readonly isNew?: boolean }[];
   readonly deletes: readonly RowAddress[];
 }
 
 export interface WriteTx extends ReadTx {
-  /** Queues the writes; they land together when the body resolves, or not at all. Own fetches after it may or may not see them: read through an overlay. */
+  /** Queues writes, which commit together when the body resolves, or not at all. Later fetches may or may not see them: use an overlay. */
   apply(writes: WriteSet): void;
 }
 
-/** A row under a new key exists already: the write was rolled back. */
+/** A row with `isNew` has a key that exists already. The transaction was rolled back. */
 export class KeyTaken extends Error {
   constructor(options?: ErrorOptions) {
     super('A row to be inserted already exists.', options);
@@ -146,15 +146,15 @@ export type Durability = 'strict' | 'relaxed';
 
 export interface ReadOptions {
   /**
-   * All the transaction may touch; when absent, at least the spaces of query transactions. A store may refuse one of these together
-   * with log or files. Writes wait for transactions that touch the same.
+   * All spaces that the transaction may read or write. If absent, at least the spaces of query transactions. A store may reject these
+   * together with `log` or `files`. Writes wait for transactions with common spaces.
    */
   readonly spaces?: readonly Space[];
 }
 export interface SnapshotOptions extends ReadOptions {
   /**
-   * Any committed snapshot will do that is no older than what this store has read or written so far: the newest that it has without
-   * asking whether others have committed. Stores may ignore it.
+   * The snapshot may be stale, but not older than what this store has read or written so far: the store takes the newest snapshot that
+   * it has, without checking for commits of other tabs or processes. Stores may ignore this.
    */
   readonly allowsStale?: boolean;
 }
@@ -164,14 +164,14 @@ export interface WriteOptions extends ReadOptions {
 
 export interface Store {
   /**
-   * `body` awaits nothing but `tx`; it may be run again, with a new `tx`, when the connection to the data was lost, or when what
-   * it had fetched changed before it fetched more.
+   * Runs `body` with one snapshot. `body` must await nothing except calls of `tx`. It may run again with a new `tx` if the connection to
+   * the database was lost, or if something that it fetched changed before its next fetch.
    */
   read<T>(body: (tx: ReadTx) => Promise<T>, options?: SnapshotOptions): Promise<T>;
   /**
-   * Serializable against every other `write` on the same data, in other tabs and processes too. Commits when `body` resolves
-   * and resolves when the commit is durable; drops every write when `body` rejects. `body` awaits nothing but `tx`.
-   * It may be run again, with a new `tx`, when nothing of the first run was committed.
+   * Runs `body` and commits its writes. Serializable with every other `write` on the same data, also from other tabs and processes.
+   * Commits when `body` resolves, and resolves when the commit is durable; discards all writes when `body` rejects. `body` must await
+   * nothing except calls of `tx`. It may run again with a new `tx`, but only if nothing of the first run was committed.
    */
   write<T>(body: (tx: WriteTx) => Promise<T>, options: WriteOptions): Promise<T>;
   close(): Promise<void>;

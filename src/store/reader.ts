@@ -1,17 +1,17 @@
 /**
- * The evaluator reads through these interfaces, synchronously. A read that is not cached throws `Suspended` with the
- * need; the host fetches it and runs the query again. See docs/decisions/0001-run-again.md.
+ * The interfaces through which the evaluator reads, synchronously. A read that is not cached throws `Suspended` with the need; the host
+ * fetches it and runs the query again. See docs/decisions/0001-run-again.md.
  */
 import type { Key } from '../codec/key.ts';
 import type { Entry, Range, Row, RowAddress, TrackedSpace } from './port.ts';
 
-/** A read or an answer of the host that a query needs before it can continue. */
+/** A read, or an answer of the host, that a query needs before it can continue. */
 export type Need =
   | { readonly kind: 'row'; readonly address: RowAddress }
   | { readonly kind: 'range'; readonly range: Range }
   /**
-   * Slow work outside of all transactions: whether `password` matches `hash`. `hash` undefined: no such user; it
-   * takes the same time.
+   * Slow work outside of all transactions: whether `password` matches `hash`. `hash` is undefined if there is no such user; the check
+   * then takes the same time, so that callers cannot tell the difference.
    */
   | {
       readonly kind: 'verify';
@@ -20,20 +20,20 @@ export type Need =
       readonly attempt: PasswordAttempt;
     }
   | { readonly kind: 'hash'; readonly password: string }
-  /** Whether a token is signed by one of the keys published at `jwksUri`. */
+  /** Whether a token was signed with one of the keys that are published at `jwksUri`. */
   | { readonly kind: 'signature'; readonly token: string; readonly jwksUri: string };
 
-/** Whose password is tried, for the limit on attempts. Each text is compared only with others of its kind. */
+/** Identifies whose password is checked, for the limit on attempts. Each text is compared only with texts of the same field. */
 export interface PasswordAttempt {
-  /** The user as the query denotes it. */
+  /** The user as the query names it. */
   readonly target: string;
-  /** The user it denotes; a text of its own for users that do not exist. */
+  /** The user that this is. Users that do not exist have a text, too. */
   readonly account: string;
   /** The network address of the request, if the host knows it. */
   readonly address: string | undefined;
 }
 
-/** Thrown, and collected by code that can continue without the answer (array members, `let`, `map`). Not an `Error`: it is no failure. */
+/** Thrown by reads that are not cached; caught where evaluation can continue (array elements, `let`, `map`). No failure, so no `Error`. */
 export class Suspended {
   readonly needs: readonly Need[];
   constructor(needs: readonly Need[]) {
@@ -42,27 +42,27 @@ export class Suspended {
 }
 
 export interface Reader {
-  /** The row, or undefined when there is none. @throws Suspended */
+  /** The row, or undefined if there is none. @throws Suspended */
   row(address: RowAddress): Row | undefined;
-  /** Up to `range.limit` entries; fewer only when the range holds no more. @throws Suspended */
+  /** Up to `range.limit` entries; fewer only if the range contains no more. @throws Suspended */
   range(range: Range): readonly Entry[];
   /**
-   * For rows that are hardly ever there (under a new id, behind a unique value): when the row is not cached, assumes that
-   * it is absent. The transaction validates that before it commits.
+   * For rows that almost never exist (with a new id, or of a unique value): if the row is not cached, it is assumed absent. The
+   * transaction validates the assumption before it commits.
    */
   rowAssumedAbsent(address: RowAddress): Row | undefined;
-  /** The same for ranges that are hardly ever anything but empty. */
+  /** The same for ranges that are almost always empty. */
   rangeAssumedEmpty(range: Range): readonly Entry[];
 }
 
-/** Writes of the running query over a `Reader`: reads see them at once. */
+/** A `Reader` with the writes of the running query, which later reads of the query see. */
 export interface Writer extends Reader {
-  /** The row before this query. A query makes at most one version of a document, which is compared with this row. */
+  /** The reader below the writes: rows as they were before this query. A query makes at most one version of a document. */
   readonly base: Reader;
   /** Approximate size of the writes. */
   readonly bytes: number;
   put(space: TrackedSpace, row: Row): void;
   delete(space: TrackedSpace, key: Key): void;
-  /** Discards a row that this query put under a key that no other query can have written. */
+  /** Discards a row that this query put. Allowed only for a key that no other query can have written. */
   discard(space: TrackedSpace, key: Key): void;
 }

@@ -1,4 +1,4 @@
-/** A map by the addresses of rows: a name made of space and key would have to be built for each look-up. */
+/** A map with row addresses as keys. Nested maps, because a key made of space and row key would have to be built for each lookup. */
 import type { Key } from '../codec/key.ts';
 import type { RowAddress, Space } from './port.ts';
 

@@ -1,13 +1,13 @@
-/** Ranges of rows, with defaults that most of them share. */
+/** Helpers for ranges of rows, with common defaults. */
 import { keyAfter } from '../codec/key.ts';
 import { isInRange, type KeyRange } from '../codec/ranges.ts';
 import type { Entry, Range, Row, Space } from './port.ts';
 import type { Reader } from './reader.ts';
 
-/** The keys to scan: primary keys unless `by` says otherwise. */
+/** A range of primary keys, unless `by` says otherwise. */
 export type ScanRange = KeyRange & Partial<Pick<Range, 'by'>>;
 
-/** All rows of a range of keys, ascending, with their values, unless the options say otherwise. */
+/** All rows of a key range, ascending and with their values, unless the options say otherwise. */
 export const scan = (
   space: Space,
   { by = 'key', lower, upper }: ScanRange,
@@ -23,11 +23,11 @@ export const scan = (
   ...options,
 });
 
-/** The rest of a range after one of its entries, in its direction. */
+/** The rest of a range after one of its entries, in the direction of the range. */
 export const rangeAfter = (range: Range, { entry }: Entry): Range =>
   range.reverse ? { ...range, upper: entry } : { ...range, lower: keyAfter(entry) };
 
-/** All entries of a range, read `limit` at a time. @param growth of the limit from one read to the next */
+/** All entries of a range, read `limit` at a time. @param growth factor by which the limit grows from one read to the next */
 export function* entriesIn(
   reader: Pick<Reader, 'range'>,
   range: Range,
@@ -42,7 +42,7 @@ export function* entriesIn(
   }
 }
 
-/** Whether a scan of the range finds a row under this key and with these entries. */
+/** Whether a scan of the range would find a row with this key and these entries. */
 export const isRowInRange = (
   { key, entries }: Pick<Row, 'key' | 'entries'>,
   { by = 'key', ...range }: ScanRange,

@@ -1,6 +1,6 @@
 /**
- * A bounded cache of rows and ranges of the store as of one commit (`head`). Later commits are applied to it.
- * A `SnapshotReader` (`snapshot-reader.ts`) reads through it.
+ * A bounded cache of rows and ranges of the store as of one commit (`head`). Each later commit is applied to the cache.
+ * `SnapshotReader` (`snapshot-reader.ts`) reads through it.
  */
 import type { Key } from '../codec/key.ts';
 import { isInRange } from '../codec/ranges.ts';
@@ -26,20 +26,20 @@ interface KnownRange {
   readonly bytes: number;
 }
 
-/** If more keys than this of one group changed, its ranges are evicted without checking each: that is cheaper. */
+/** If a commit changed more keys of one index or collection than this, all its ranges are evicted: cheaper than checking each. */
 const CHANGES_LOOKED_AT_MAX = 32;
 
 export class SnapshotCache {
-  /** The commit whose state is cached; undefined: nothing is cached. */
+  /** The commit whose state is cached. Undefined: nothing is cached. */
   head: Micros | undefined = undefined;
-  /** `null`: known to be absent. */
+  /** `null`: the row is known to be absent. */
   private readonly rows: Generations<RowAddress, Row | null>;
   private readonly rangesByKeyspace = new Map<string, Map<string, KnownRange>>();
   private rangeBytes = 0;
   private readonly intervals: IntervalCache;
   private readonly bytesMax: number;
 
-  /** @param bytesMax rough size of all rows kept, again of all ranges kept as they were requested, and again of all intervals */
+  /** @param bytesMax approximate size of all rows; and the same again for ranges kept as requested, and again for intervals */
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
     this.rows = new Generations(bytesMax, () => new RowMap<Row | null>());
@@ -54,7 +54,7 @@ export class SnapshotCache {
     this.intervals.clear();
   }
 
-  /** Undefined: not known. `null`: known to be absent. */
+  /** Undefined: not cached. `null`: known to be absent. */
   row(address: RowAddress): Row | null | undefined {
     const recent = this.rows.recent(address);
     if (recent !== undefined) return recent;
@@ -63,7 +63,7 @@ export class SnapshotCache {
     return row;
   }
 
-  /** Prefetched rows may be missing. */
+  /** The entries of a range if they are cached. Prefetched rows may be missing. */
   range(range: Range, name: string): readonly Entry[] | undefined {
     const keyspace = keyspaceOf(range);
     if (keyspace !== undefined && isKeptAsInterval(range))
@@ -71,7 +71,7 @@ export class SnapshotCache {
     return this.rangesByKeyspace.get(keyspace ?? wideKeyspace(range))?.get(name)?.entries;
   }
 
-  /** The range of what is not known, when the beginning of this one is: deleted entries that lie there need not be passed again. */
+  /** The uncached rest of a range whose beginning is cached, so that deleted entries in the beginning need not be read again. */
   rest(range: Range): Range | undefined {
     const keyspace = keyspaceOf(range);
     return keyspace !== undefined && isKeptAsInterval(range)
@@ -98,7 +98,7 @@ export class SnapshotCache {
     while (this.rangeBytes > this.bytesMax) this.evictRange();
   }
 
-  /** Advances to the state after a commit if it is the next after the present head; evicts everything otherwise. */
+  /** Applies a commit if it directly follows the head; if commits in between are missing, evicts everything. */
   advance(commit: Changes): void {
     if (this.head !== undefined && commit.ts <= this.head) return;
     if (commit.previous !== this.head) {
@@ -155,7 +155,7 @@ export class SnapshotCache {
   }
 }
 
-/** The changes of a commit that a cache needs. `'unknown'`: changed, but the new row is not available here. */
+/** The changes of a commit that a cache needs. `'unknown'`: the row changed, but its new content is not available here. */
 export interface Changes {
   readonly previous: Micros;
   readonly ts: Micros;
@@ -167,7 +167,7 @@ export interface Changes {
   readonly entries: readonly { readonly space: EntrySpace; readonly key: Key }[];
 }
 
-/** Rows as a write set leaves them, for `SnapshotCache.advance` and for listeners. */
+/** The changes that a write set makes, for `SnapshotCache.advance` and for listeners. */
 export function changesOf(
   writes: WriteSet,
   before: (address: RowAddress) => Row | null | undefined,
@@ -205,8 +205,6 @@ export const rangeName = (range: Range): string =>
 
 const wideKeyspace = ({ space, by }: Range): string => keyspaceAt(space, by, '');
 
-/**
- * A range with its rows is kept as it was requested: definitions made of it are cached by that list (`schema.ts`).
- */
+/** Ranges with rows are kept as requested, because `schema.ts` caches definitions under the array object that a range returned. */
 const isKeptAsInterval = ({ space, rows, prefetch }: Range): boolean =>
   isEntrySpace(space) && (!rows || prefetch === true);

@@ -1,6 +1,6 @@
 /**
- * Reads one snapshot for the executions of one query or commit group: from the cache, and from what it fetched
- * itself, so that evictions from the cache cannot make it loop. What one execution reads is limited, and so are
+ * Reads one snapshot for the executions of one query or commit group: from the cache, and from what the reader itself fetched, so that
+ * evictions from the cache cannot cause an endless loop of fetches. The size of the reads of one execution is limited, and so are
  * prefetches.
  */
 import { LIMITS } from '../limits.ts';
@@ -17,17 +17,17 @@ export type StoreNeed = Extract<Need, { readonly kind: 'row' | 'range' }>;
 
 export interface FetchPlan {
   readonly rows: readonly RowAddress[];
-  /** The request to the store… */
+  /** The ranges that are requested from the store… */
   readonly ranges: readonly Range[];
-  /** …and the needs that it meets, wholly or in part. */
+  /** …and the needed ranges, in the same order, which the requested ones meet in whole or in part. */
   readonly needed: readonly Range[];
-  /** Not in the same fetch. */
+  /** Needs left for a later fetch. */
   readonly later: readonly StoreNeed[];
 }
 
 type PartialRanges = Map<string, { readonly entries: readonly Entry[]; readonly rest: Range }>;
 
-/** Each need once; of ranges with rows only the first. */
+/** Plans a fetch: each need once. Of ranges with rows, only the first ones; further prefetches are planned without rows. */
 export function planOf(needs: readonly StoreNeed[], partial?: PartialRanges): FetchPlan {
   const rows = new Map<string, RowAddress>();
   const ranges = new Map<string, { needed: Range; asked: Range }>();
@@ -58,33 +58,33 @@ export function planOf(needs: readonly StoreNeed[], partial?: PartialRanges): Fe
 }
 
 const NO_ENTRIES: readonly Entry[] = [];
-/** How much may be held besides what was read, before it is evicted. */
+/** Size of what may be held in addition to what was read, before it is evicted. */
 const SLACK_BYTES = 2 * LIMITS.fetchBytes;
 
 export class SnapshotReader implements Reader {
   private readonly cache: SnapshotCache;
   private readonly head: Micros | undefined;
   private readonly fetchBytes: number;
-  /** `null`: absent. */
+  /** `null`: the row is absent. */
   private rows = new RowMap<Row | null>();
   private ranges = new Map<string, HeldRange>();
-  /** Of ranges whose beginning is cached, what was asked for instead of them. */
+  /** By ranges whose beginning was cached: the range that was requested instead. */
   private readonly rests = new Map<string, Range>();
-  /** First entries of ranges that are too large for one fetch. */
+  /** The first entries of ranges that are too large for one fetch. */
   private partial: PartialRanges = new Map();
   private heldBytes = 0;
   private roomUntil = LIMITS.readBytes + SLACK_BYTES;
-  /** Reads of the present execution. */
+  /** Reads of the current execution. */
   private reads = new Reads(this);
   private readBefore = 0;
-  /** What the present execution assumed to be absent without a read: each row once, and each range that is asked for by the same object. */
+  /** Rows and ranges that the current execution assumed absent without a read. A row is listed once, a range once per `Range` object. */
   private assumedAbsent: StoreNeed[] = [];
   private assumedRows = new RowMap<true>();
   private assumedRanges = new Set<Range>();
 
   /**
-   * @param head the commit that the snapshot shows: the cache is used only while it is at the same one
-   * @param fetchBytes most that one fetch brings
+   * @param head the commit that the snapshot shows: the cache is used only while its head is the same
+   * @param fetchBytes the most that one fetch may return
    */
   constructor(cache: SnapshotCache, head: Micros | undefined, fetchBytes: number) {
     this.cache = cache;
@@ -92,7 +92,7 @@ export class SnapshotReader implements Reader {
     this.fetchBytes = fetchBytes;
   }
 
-  /** Begins the next execution. */
+  /** Starts the next execution. */
   begin(): void {
     this.readBefore += this.reads.bytes;
     this.reads = new Reads(this);
@@ -101,28 +101,28 @@ export class SnapshotReader implements Reader {
     this.assumedRanges = new Set();
   }
 
-  /** Begins all executions of a group again. */
+  /** Starts all executions of a group again. */
   beginGroup(): void {
     this.begin();
     this.readBefore = 0;
   }
 
-  /** Refuses a query whose reads take more than `LIMITS.readBytes`, whatever it does with them. @throws Refusal */
+  /** Refuses a query whose reads exceed `LIMITS.readBytes`, even if it catches the error. @throws Refusal */
   bounded<T>(query: () => T): T {
     return this.reads.bounded(query);
   }
 
-  /** Whether the executions of a group have together reached the limit of one. */
+  /** Whether the executions of a group have together read as much as one query may. */
   get isFull(): boolean {
     return this.readBefore + this.reads.bytes > LIMITS.readBytes;
   }
 
-  /** What must be absent for the result of the present execution to be valid. */
+  /** What must be absent for the result of the current execution to be valid. */
   get assumptions(): readonly StoreNeed[] {
     return this.assumedAbsent;
   }
 
-  /** Whether all of these are now known to be absent. */
+  /** Whether all of these rows and ranges are now known to be absent. */
   isAbsent(needs: readonly StoreNeed[]): boolean {
     return needs.every((need) =>
       need.kind === 'row'
@@ -159,13 +159,13 @@ export class SnapshotReader implements Reader {
     this.reads.addRange(range, found);
     if (found) return found.entries;
     const asked = this.restOf(range);
-    // It exceeds the limit of reads: the rest is not needed.
+    // If the part that was fetched exceeds the limit of reads already, the rest is not fetched.
     const partial = this.partial.get(rangeName(asked));
     if (partial) this.reads.query?.requireRoomFor(countedBytes(asked, partial.entries));
     throw new Suspended([{ kind: 'range', range: asked }]);
   }
 
-  /** What is not cached of it; all of it, if its beginning was evicted since the rest was asked for. */
+  /** The part of the range that was not cached when it was first read; all of it, if the cached beginning was evicted since. */
   private restOf(range: Range): Range {
     const name = rangeName(range);
     const before = this.rests.get(name);
@@ -186,7 +186,7 @@ export class SnapshotReader implements Reader {
     return found?.entries ?? NO_ENTRIES;
   }
 
-  /** Undefined: not known. `null`: known to be absent. */
+  /** Undefined: not cached. `null`: known to be absent. */
   peek(address: RowAddress): Row | null | undefined {
     const own = this.rows.get(address);
     if (own !== undefined) return own;
@@ -208,8 +208,8 @@ export class SnapshotReader implements Reader {
   }
 
   /**
-   * Fetches what is needed from the transaction in one batch, or the first part if it is much. The next execution requests the rest.
-   * @param readSets of the executions that need it: whatever else is held may be evicted
+   * Fetches the needs in one batch, or the first part of them if they are large; the next execution requests the rest.
+   * @param readSets of the executions that are waiting for the fetch: everything else that is held may be evicted
    */
   async fetch(
     tx: ReadTx,
@@ -277,7 +277,7 @@ export class SnapshotReader implements Reader {
     }
   }
 
-  /** Evicts prefetched rows and ranges that were not read. */
+  /** Evicts prefetched rows and ranges that were not read, if too much is held. */
   private makeRoom(needs: readonly StoreNeed[], readSets: readonly ReadSet[]): void {
     if (this.heldBytes <= this.roomUntil) return;
     const { rows, ranges, partial } = this;
@@ -298,7 +298,7 @@ export class SnapshotReader implements Reader {
         this.heldBytes += held.bytes;
       }
     }
-    // A range too large for one fetch, which the execution waits for.
+    // Keeps the first part of a range too large for one fetch, because the execution is waiting for the rest.
     const first = needs.find((need) => need.kind === 'range');
     const name = first && rangeName(first.range);
     const part = name === undefined ? undefined : partial.get(name);
@@ -329,7 +329,7 @@ const withoutRows = ({ entries, bytes }: HeldRange): HeldRange => ({
   bytes,
 });
 
-/** The rest of a range after the last of so many entries; rows are prefetched only with the first part. */
+/** The rest of a range after its last entry found; rows are prefetched only with the first part. */
 const restOf = (range: Range, last: Entry, found: number): Range => ({
   ...rangeAfter(range, last),
   limit: range.limit - found,

@@ -1,7 +1,4 @@
-/**
- * Entries ordered by (entry, primary key), in chunks that versions share until one of them changes a chunk (copy on
- * write).
- */
+/** Entries ordered by (entry, primary key), in chunks that versions share until one version changes a chunk (copy on write). */
 import { type Key, LOWEST_KEY } from '../codec/key.ts';
 import { firstAtOrAfter, firstIndex, isBefore } from './binary-search.ts';
 import type { Entry, Range } from './port.ts';
@@ -9,9 +6,9 @@ import type { Entry, Range } from './port.ts';
 const CHUNK_ENTRIES_MAX = 512;
 
 export class SortedEntries {
-  /** No chunk is empty or longer than `CHUNK_ENTRIES_MAX`. */
+  /** No chunk is empty, or longer than `CHUNK_ENTRIES_MAX`. */
   private readonly chunks: Entry[][];
-  /** Chunks that belong to this version alone. */
+  /** Chunks that no other version shares. */
   private readonly own = new Set<Entry[]>();
 
   private constructor(chunks: Entry[][]) {
@@ -22,7 +19,7 @@ export class SortedEntries {
     return new SortedEntries([]);
   }
 
-  /** A version that may be changed; this one must no longer be. */
+  /** A copy that may be changed. This version must not be changed any more. */
   fork(): SortedEntries {
     return new SortedEntries([...this.chunks]);
   }
@@ -34,7 +31,7 @@ export class SortedEntries {
     return isAt(found, entry, key) ? found : undefined;
   }
 
-  /** Adds, or replaces the one with the same entry and key. */
+  /** Adds an entry, or replaces the one with the same entry and key. */
   put(added: Entry): void {
     const place = this.find(added.entry, added.key);
     const last = this.chunks.length - 1;
@@ -100,7 +97,7 @@ export class SortedEntries {
     return found;
   }
 
-  /** The position of (entry, key), or where it would be inserted: past the last chunk if it is after all others. */
+  /** The position of (entry, key), or where it would be inserted. If it is after all entries, the chunk is past the last one. */
   private find(entry: Key, key: Key): { chunk: number; at: number } {
     const chunk = firstIndex(this.chunks.length, (i) => {
       const last = this.chunks[i]?.at(-1);

@@ -1,4 +1,4 @@
-/** Values for property tests, of every kind and biased to edges. Only tests import this. */
+/** Arbitraries of values of every kind for property tests, biased to edge cases. Only tests import this file. */
 import * as fc from 'fast-check';
 import { DAY_MAX, DAY_MIN, NANOS_MAX, NANOS_MIN } from './time.ts';
 import {
@@ -50,7 +50,7 @@ export const anyDouble: fc.Arbitrary<number | Double> = fc
   .oneof(fc.constantFrom(...EDGE_DOUBLES), fc.double(), fc.integer({ min: -5, max: 5 }))
   .map(double);
 
-// Emoji sort after U+FF5E by bytes but before it by UTF-16 units; lone surrogates count as the `?` they are stored as.
+// Emoji sort after U+FF5E by bytes but before it by UTF-16 units; lone surrogates are ordered as `?`, because they are stored as `?`.
 const EDGE_STRINGS = [
   ['', 'a', 'ab', 'a\0', 'a\0b', '\0', '\0\0', 'a\u0001', 'A', 'é', '\u007f', '\u0080'],
   ['～', '😀', '😁', 'a😀', '\ufffd', '\uffff', '\ud800', '\udc00', 'a\ud83d', '\ud83d?', '?'],
@@ -75,7 +75,7 @@ const anyUnit: fc.Arbitrary<string> = fc.oneof(
   fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
 );
 
-/** Also with lone surrogates. */
+/** Any string, also with lone surrogates. */
 export const anyString: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...EDGE_STRINGS),
   fc.string({ unit: 'binary' }),
@@ -83,7 +83,7 @@ export const anyString: fc.Arbitrary<string> = fc.oneof(
   fc.array(anyUnit, { maxLength: 6 }).map((units) => units.join('')),
 );
 
-/** Strings as documents hold them. */
+/** Strings as documents contain them: without lone surrogates. */
 export const anyWellFormedString: fc.Arbitrary<string> = anyString.map((text) =>
   text.replace(/\p{Surrogate}/gu, '?'),
 );
@@ -139,7 +139,7 @@ export const anyLambda: fc.Arbitrary<Lambda> = fc
     wire: `"lambda":"${name}","expr":{"var":"${name}"}`,
   }));
 
-/** What has no value inside. Leaves out pending times, which are not stored. */
+/** Values that contain no other value. Pending times are left out, because they are not stored. */
 export const anyScalar: fc.Arbitrary<Value> = fc.oneof(
   { arbitrary: fc.constantFrom(null, false, true), weight: 2 },
   { arbitrary: anyInteger, weight: 3 },
@@ -152,7 +152,7 @@ export const anyScalar: fc.Arbitrary<Value> = fc.oneof(
   anyRef,
 );
 
-// A type, as an interface is no record for `letrec`.
+// A type alias, because TypeScript does not accept an interface as the record of `letrec`.
 type Tied = { readonly plain: Value; readonly value: Value; readonly set: SetValue };
 
 const values = fc.letrec<Tied>((tie) => ({
@@ -218,12 +218,12 @@ const values = fc.letrec<Tied>((tie) => ({
   ),
 }));
 
-/** Scalars, arrays and objects: what an index entry can hold. */
+/** Scalars, arrays and objects: the values that an index entry can contain. */
 export const anyPlain: fc.Arbitrary<Value> = values.plain;
 export const anyValue: fc.Arbitrary<Value> = values.value;
 export const anySet: fc.Arbitrary<SetValue> = values.set;
 
-/** Keys are well formed: two that differ in lone surrogates would be one when stored. */
+/** Keys have no lone surrogates: two keys that differ only in those would be stored as the same key. */
 function objectOf(member: fc.Arbitrary<Value>): fc.Arbitrary<ReadonlyMap<string, Value>> {
   return fc
     .array(
@@ -273,13 +273,13 @@ function pageOf(member: fc.Arbitrary<Value>): fc.Arbitrary<Page> {
   });
 }
 
-/** Often with a common beginning. */
+/** Two strings, often with a common prefix. */
 export const anyStringPair: fc.Arbitrary<readonly [string, string]> = fc.oneof(
   fc.tuple(anyString, anyString),
   fc.tuple(anyString, anyString, anyString).map(([first, a, b]) => [first + a, first + b] as const),
 );
 
-/** Pairs that often share a beginning, or are equal but for their number types. */
+/** Two values that often have a common prefix, or differ only in the types of their numbers. */
 export const anyPair = (value: fc.Arbitrary<Value>): fc.Arbitrary<readonly [Value, Value]> =>
   fc.oneof(
     fc.tuple(value, value),

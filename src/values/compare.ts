@@ -15,7 +15,7 @@ import {
   type Value,
 } from './value.ts';
 
-/** Ranks of kinds; their bytes are in `codec/ordered.ts`. */
+/** Rank of each kind in the order. `codec/ordered.ts` has the byte of each. */
 const RANK = {
   number: 0,
   bytes: 1,
@@ -34,10 +34,10 @@ const RANK = {
   null: 14,
 } as const;
 
-/** The kinds that the order is defined on; all others are ordered as one of these. */
+/** The kinds for which the order is defined. Values of all other kinds are converted to one of these first (`orderedView`). */
 export type Ordered = Exclude<Value, ObjectLike | SetValue | Action>;
 
-/** Documents, events, pages and sets as the objects they are ordered by, actions as strings. */
+/** Converts a value to the form that it is ordered by: documents, events, pages and sets to objects, actions to strings. */
 export function orderedView(value: Value): Ordered {
   if (!isKinded(value)) return value;
   switch (value.kind) {
@@ -52,7 +52,7 @@ export function orderedView(value: Value): Ordered {
   }
 }
 
-/** Negative, zero or positive if `a` is before, equal to or after `b`. Zero also for 1 and 1.0. */
+/** Negative, zero or positive if `a` is before, equal to or after `b`. 1 and 1.0 compare as equal. */
 export function compareValues(a: Value, b: Value): number {
   if (typeof a === 'number' && typeof b === 'number') return compareDoubles(a, b);
   if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b);
@@ -91,7 +91,7 @@ function compareSameRank(a: Ordered, b: Ordered): number {
 
 type OrderedKind = Exclude<Extract<Ordered, { kind: string }>, Double>;
 
-// Both have one rank, and each kind has its own: `b` is of the kind of `a`.
+// Each kind of this function has a rank of its own, and the ranks are equal: `b` has the same kind as `a`.
 function compareKinded(a: OrderedKind, b: OrderedKind): number {
   switch (a.kind) {
     case 'bytes':
@@ -118,17 +118,17 @@ function compareKinded(a: OrderedKind, b: OrderedKind): number {
   }
 }
 
-/** By `<`: strings by their units, which is the order of keys. */
+/** Compares with `<`: strings by UTF-16 code units, which is the order of stored keys. */
 export const compareScalars = <T extends number | bigint | string>(a: T, b: T): number =>
   a < b ? -1 : a > b ? 1 : 0;
 
 const unboxed = (value: number | bigint | Double): number | bigint =>
   value instanceof Double ? value.value : value;
 
-/** Exact, also between int64 and double: the order is total. */
+/** Compares exactly, also an int64 with a double, so the order is total. */
 function compareNumbers(a: number | bigint, b: number | bigint): number {
   if (typeof a === 'number' && typeof b === 'number') return compareDoubles(a, b);
-  // Of two that are not both doubles one is an int64, which is never -0 and never NaN.
+  // At least one of the two is an int64 here, which is never -0 and never NaN.
   if (Number.isNaN(a)) return 1;
   if (Number.isNaN(b)) return -1;
   return compareScalars(a, b);
@@ -147,13 +147,13 @@ const QUESTION_MARK = 0x3f;
 const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff;
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
-/** Order of UTF-8 bytes, which is that of code points; a lone surrogate counts as the `?` it is stored as. */
+/** Order of UTF-8 bytes, which is the order of code points. A lone surrogate counts as `?`, because it is stored as `?`. */
 export function compareStrings(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
   let at = 0;
   while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
-  // The first difference may be in the second half of a pair.
+  // The first difference may be in the second half of a surrogate pair.
   if (at > 0 && isHighSurrogate(a.charCodeAt(at - 1))) at -= 1;
   return compareCodePoints(a, b, at);
 }
@@ -194,7 +194,7 @@ function compareArrays(a: readonly Value[], b: readonly Value[]): number {
   return a.length - b.length;
 }
 
-/** In the order of their UTF-16 code units, which is how JavaScript sorts. */
+/** Keys in the order of their UTF-16 code units, which is how JavaScript sorts. */
 export const sortedKeys = (object: ObjectValue): readonly string[] => [...object.keys()].sort();
 
 function compareObjects(a: ObjectValue, b: ObjectValue): number {
@@ -210,7 +210,7 @@ function compareObjects(a: ObjectValue, b: ObjectValue): number {
   return left.length - right.length;
 }
 
-/** By id, then by creation of the collection; refs of other databases by database last. */
+/** By id, then by the number of the collection (order of creation), then by database. */
 export const compareRefs = (a: Ref, b: Ref): number =>
   compareScalars(a.id, b.id) || a.collection - b.collection || a.database - b.database;
 

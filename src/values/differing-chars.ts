@@ -1,6 +1,6 @@
 import { sharedLength } from './shared-length.ts';
 
-/** How long the part is in which two texts differ: what is left of the longer one without the start and end that they share. */
+/** Length of the part in which two texts differ: the longer text without the start and the end that both share. */
 export function differingChars(one: string, other: string): number {
   const start = sharedLength(one, other);
   let end = 0;
@@ -9,6 +9,6 @@ export function differingChars(one: string, other: string): number {
   return Math.max(one.length, other.length) - start - end;
 }
 
-/** One character of four is another one, or up to two of more, all in one place. */
+/** Whether one edit in one place makes `name` of `known`: one character if `known` has four, at most two if it is longer. */
 export const isNearly = (name: string, known: string): boolean =>
   differingChars(name, known) <= Math.min(2, Math.max(0, known.length - 3));

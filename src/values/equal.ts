@@ -1,4 +1,4 @@
-/** `equals`. Spec: values 9. */
+/** Equality of values, as the function `equals` has it. Spec: values 9. */
 import { unreachable } from '../errors.ts';
 import { toDouble } from './number.ts';
 import { partOf, partsOfOp } from './sets.ts';
@@ -21,10 +21,10 @@ import {
   type Value,
 } from './value.ts';
 
-/** From version 5 on an action equals only the string of its own name. */
+/** `exact` (API version 5 and later): an action equals only the string of its own name. `loose`: also those of `LOOSE_ACTIONS`. */
 export type ActionEquality = 'loose' | 'exact';
 
-/** As operands of `equals`: at the top `1` equals `1.0`, within arrays and objects it does not. */
+/** Compares as `equals` does: `1` equals `1.0` when both are operands, but not within arrays and objects. */
 export function equalValues(a: Value, b: Value, actions: ActionEquality = 'loose'): boolean {
   if (isNumber(a) && isNumber(b) && !(isInteger(a) && isInteger(b))) {
     return Object.is(toDouble(a), toDouble(b));
@@ -146,7 +146,7 @@ const equalOptional = (
   actions: ActionEquality,
 ): boolean => (a === undefined || b === undefined ? a === b : equalInside(a, b, actions));
 
-/** The result of `create` does not equal that of a later `get`. */
+/** A document that `create` returned does not equal the same document read by `get` later: `created` differs. */
 const isSameVersion = (a: Document, b: Document, actions: ActionEquality): boolean =>
   a.created === b.created &&
   equalInside(a.ref, b.ref, actions) &&
@@ -159,7 +159,7 @@ const equalEvents = (a: Event, b: Event, actions: ActionEquality): boolean =>
   equalOptional(a.document, b.document, actions) &&
   equalOptional(a.data, b.data, actions);
 
-/** Captures are frozen into the text. */
+/** The text of a lambda contains its captured variables, so comparing the texts suffices. */
 const equalLambdas = (a: Lambda, b: Lambda): boolean =>
   a.wire === b.wire && a.apiVersion === b.apiVersion;
 

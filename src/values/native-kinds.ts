@@ -1,25 +1,23 @@
-/** The native collections: one row each with all facts that other rooms need. Their members are *native kinds*. */
+/** The native collections: one row each, with all properties that other rooms need. Their members are *native kinds*. */
 
 export interface NativeKindRow {
-  /** Number of the collection. Stored keys contain it: never change one. */
+  /** Number of the collection. Never change it: stored keys contain it. */
   readonly number: number;
-  /**
-   * Wire key of the form that makes a ref to a member by name; for members known by id, their name in error texts.
-   */
+  /** Wire key of the expression that makes a ref to a member by name. For members known by id: their name in error texts. */
   readonly singular: string;
-  /** In "Collection already exists." */
+  /** As in "Collection already exists." */
   readonly label: string;
-  /** In "Collection Ref expected". Spec: values 2. */
+  /** As in "Collection Ref expected". Spec: values 2. */
   readonly refType: string;
-  /** Its members are schema objects, known by a name. */
+  /** Its members are schema objects, identified by name. */
   readonly isNamed: boolean;
-  /** Only an admin key may touch its members. */
+  /** Only an admin key may read or write its members. */
   readonly isAdminOnly: boolean;
-  /** A container database may hold members of it. */
+  /** A container database may have members of it. */
   readonly isAllowedInContainer: boolean;
-  /** Number of its first member; undefined: ids are not in order, or start at 1. */
+  /** Number of its first member. Undefined: ids are not sequential, or start at 1. */
   readonly firstNumber?: number;
-  /** Fields that the database adds to a member by itself, so that exports leave them out. */
+  /** Fields that the database itself adds to a member. Exports leave them out. */
   readonly derived?: readonly string[];
 }
 
@@ -36,7 +34,7 @@ const identity = {
   refType: 'Ref',
 } as const;
 
-/** Schema objects name those of kinds before theirs only (functions and roles name each other): exports create them in this order. */
+/** In the order in which exports create them: a schema object refers only to kinds before its own, except functions and roles. */
 export const NATIVE_KINDS = {
   collections: {
     ...schemaObject,
@@ -103,12 +101,12 @@ export const NATIVE_KINDS = {
 type Kinds = typeof NATIVE_KINDS;
 export type NativeName = keyof Kinds;
 
-/** Native collections whose members are known by name. */
+/** Native collections whose members are identified by name. */
 export type SchemaName = {
   [Name in NativeName]: Kinds[Name]['isNamed'] extends true ? Name : never;
 }[NativeName];
 
-/** What the schema of a database consists of. A child database has a schema of its own. */
+/** The kinds that make up the schema of a database. Child databases are not part of it: each has a schema of its own. */
 export type OwnSchemaName = Exclude<SchemaName, 'databases'>;
 
 /** Kinds of objects that an unresolved ref can name. */

@@ -2,7 +2,7 @@
 import { isNative, NATIVE } from './native-kinds.ts';
 import { Ref, type Value } from './value.ts';
 
-/** `Collections()`, `Keys()` and the like, which can be used as the set of their members. */
+/** Whether a value is `Collections()`, `Keys()` or the like, which can also be used as the set of its members. */
 export const isNativeCollectionRef = (
   value: Value,
 ): value is Ref & { readonly collection: typeof NATIVE.collections } =>

@@ -1,4 +1,4 @@
-/** Int64 and double arithmetic of FQL. Spec: values 11. */
+/** Arithmetic of FQL on int64 and double. Spec: values 11. */
 import { double, integer, type Double } from './value.ts';
 
 export type IntegerValue = number | bigint;
@@ -9,19 +9,18 @@ export const INT64_MAX = 2n ** 63n - 1n;
 export const INT64_MIN = -(2n ** 63n);
 const TWO_63 = 2 ** 63;
 
-/** The nearest that is in the range. */
+/** The nearest value from `min` to `max`. */
 export const clamp = (value: bigint, min: bigint, max: bigint): bigint => {
   if (value < min) return min;
   return value > max ? max : value;
 };
 
-/** The nearest double. */
 export const toDouble = (value: NumberValue): number => {
   if (typeof value === 'number') return value;
   return typeof value === 'bigint' ? Number(value) : value.value;
 };
 
-/** Wraps at int64. */
+/** Wraps around at int64. */
 export function addIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b;
@@ -30,7 +29,7 @@ export function addIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
   return integer(BigInt(a) + BigInt(b));
 }
 
-/** Wraps at int64. */
+/** Wraps around at int64. */
 export function subtractIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
   if (typeof a === 'number' && typeof b === 'number') {
     const difference = a - b;
@@ -39,11 +38,11 @@ export function subtractIntegers(a: IntegerValue, b: IntegerValue): IntegerValue
   return integer(BigInt(a) - BigInt(b));
 }
 
-/** Wraps at int64. */
+/** Wraps around at int64. */
 export function multiplyIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
   if (typeof a === 'number' && typeof b === 'number') {
     const product = a * b;
-    // `+ 0` because -1 * 0 is -0, which is no Integer.
+    // `+ 0` turns -0 (the product of -1 and 0) into 0, because -0 is not an Integer.
     if (Number.isSafeInteger(product)) return product + 0;
   }
   return integer(BigInt(a) * BigInt(b));
@@ -60,5 +59,5 @@ export function truncateToInteger(value: NumberValue): IntegerValue {
   return Number.isSafeInteger(whole) ? whole + 0 : integer(BigInt(whole));
 }
 
-/** The Double of a number: `1` gives `1.0`. */
+/** Converts a number to a Double: `1` to `1.0`. */
 export const asDouble = (value: NumberValue): DoubleValue => double(toDouble(value));

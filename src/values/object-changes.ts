@@ -1,8 +1,8 @@
-/** Differences between two versions of an object, and how they are applied. Spec: values 8, sets 6. */
+/** Differences between two versions of an object, and applying them. Spec: values 8, sets 6. */
 import { equalValues } from './equal.ts';
 import { isArray, isObject, type ObjectValue, type Value } from './value.ts';
 
-/** Members that differ, objects compared member by member; null for a removed one. Null when nothing differs. */
+/** The members that differ; nested objects are compared member by member, a removed member is null. Null if nothing differs. */
 export function changesOf<V extends Value>(
   before: ReadonlyMap<string, V>,
   after: ReadonlyMap<string, V>,
@@ -21,10 +21,10 @@ export function changesOf(before: ObjectValue, after: ObjectValue): ObjectValue 
   return changes.size > 0 ? changes : null;
 }
 
-/** Equality as members of an object: 1 and 1.0 differ. */
+/** Equality of members of an object: 1 and 1.0 differ. */
 export const isSameInside = (a: Value, b: Value): boolean => equalValues([a], [b]);
 
-/** Merges objects at every depth; null removes a member, other values are replaced. */
+/** Applies changes: objects are merged at every depth, null removes a member, any other value replaces the old one. */
 export function patchedObject<V extends Value>(
   old: ReadonlyMap<string, V>,
   change: ReadonlyMap<string, V>,
@@ -42,7 +42,7 @@ export function patchedObject(old: ObjectValue, change: ObjectValue): ObjectValu
   return patched;
 }
 
-/** Removes nulls at every depth. Null itself stays. */
+/** Removes null members at every depth. A value that is null itself is returned unchanged. */
 export function withoutNulls(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (isArray(value)) {
@@ -59,7 +59,7 @@ export function objectWithoutNulls(object: ObjectValue): ObjectValue {
   return changedObject(kept, withoutNulls);
 }
 
-/** Copies only if a member changes. */
+/** Applies `change` to each member. Copies the object only if a member changes. */
 export function changedObject(object: ObjectValue, change: (value: Value) => Value): ObjectValue {
   let copy: Map<string, Value> | undefined;
   for (const [name, value] of object) {

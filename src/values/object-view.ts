@@ -1,4 +1,4 @@
-/** Documents, events and pages as plain objects, for order, storage and navigation. Spec: values 2 and 10. */
+/** Converts documents, events and pages to plain objects, for ordering, storage and navigation. Spec: values 2 and 10. */
 import {
   Action,
   Ref,
@@ -17,7 +17,7 @@ import { NATIVE } from './native-kinds.ts';
 export const collectionRefOf = (ref: Ref): Ref =>
   new Ref(ref.database, NATIVE.collections, BigInt(ref.collection));
 
-/** `ref`, `ts`, then the stored members: what is rendered and stored. */
+/** `ref`, `ts`, then the stored members: the object that is rendered and stored. */
 export function documentMembers(document: Document): ObjectValue {
   const members = new Map<string, Value>([
     ['ref', document.ref],
@@ -50,10 +50,10 @@ export const sourcedMembers = (sourced: Sourced): ObjectValue =>
     ['sources', sourced.sources],
   ]);
 
-/** Values that are treated as objects but are not `Map`s. */
+/** Values that are treated as objects but are not of the type `Map`. */
 export type ObjectLike = Document | Event | Page | Sourced;
 
-/** Object-like values as objects; all others unchanged. */
+/** Converts object-like values to objects; returns all others unchanged. */
 export function asObject<V extends Value>(value: V): ObjectValue | Exclude<V, ObjectLike> {
   if (isKinded(value)) {
     switch (value.kind) {
@@ -68,17 +68,17 @@ export function asObject<V extends Value>(value: V): ObjectValue | Exclude<V, Ob
       default:
     }
   }
-  // The switch has taken all of `ObjectLike`: of a type parameter nothing is known to be left out.
+  // The switch has handled all of `ObjectLike`, but TypeScript does not narrow a type parameter.
   return value as Exclude<V, ObjectLike>;
 }
 
-/** The members of objects and object-like values; undefined for all others. */
+/** The members of an object or object-like value. Undefined for all other values. */
 export function membersOf(value: Value): ObjectValue | undefined {
   const seen = asObject(value);
   return isObject(seen) ? seen : undefined;
 }
 
-/** As rendered, and `class` and `collection`: what a document is ordered by. */
+/** The object by which a document is ordered: its rendered members, `class` and `collection`. */
 export function documentForOrder(document: Document): ObjectValue {
   const collection = collectionRefOf(document.ref);
   return new Map(documentMembers(document)).set('class', collection).set('collection', collection);

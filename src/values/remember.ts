@@ -1,4 +1,4 @@
-/** Keeps a value under a name, as the newest; the oldest are forgotten beyond `max`. */
+/** Stores a value under a name, as the newest entry. If the map has more than `max` entries, the oldest are removed. */
 export function remember<V>(map: Map<string, V>, name: string, value: V, max: number): void {
   map.delete(name);
   map.set(name, value);

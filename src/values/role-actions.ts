@@ -1,4 +1,4 @@
-/** The actions of roles, with how many arguments the predicate of each gets. Spec: auth 3.1. */
+/** The actions that a role can permit, with the number of arguments that the predicate of each receives. Spec: auth 3.1. */
 export const ROLE_ACTIONS = {
   read: 1,
   unrestricted_read: 1,
@@ -11,7 +11,7 @@ export const ROLE_ACTIONS = {
   call: 1,
 } as const satisfies Readonly<Record<string, number>>;
 
-/** What a role can let its members do. */
+/** An action that a role can permit to its members. */
 export type RoleAction = keyof typeof ROLE_ACTIONS;
 
 export const isRoleAction = (name: string): name is RoleAction => Object.hasOwn(ROLE_ACTIONS, name);

@@ -1,11 +1,12 @@
 /**
- * What the sets of an operation are made of. Types, equality, weight, order, wire text, stored text and `@set` literals follow from its
- * parts. Each operation tells its own, in `src/engine/sets/operations/`; `set-table.ts` lists them. Spec: sets 4, values 5.
+ * The parts that the sets of an operation consist of. Types, equality, weight, order, wire text, stored text and `@set` literals are
+ * derived from them. Each operation defines its own parts, in `src/engine/sets/operations/`; `set-table.ts` lists them all.
+ * Spec: sets 4, values 5.
  */
 
 /**
- * What a part holds. An `index` must exist when the set is made. A single element of `terms` or `members` is written
- * without its array. Empty `terms` and an empty `bound` are left out.
+ * The kind of value that a part contains. An `index` must exist when the set is created. If `terms` or `members` have a single
+ * element, it is written without the array. Empty `terms` and an empty `bound` are not written.
  */
 export type PartKind =
   | 'ref'
@@ -22,11 +23,11 @@ export type PartKind =
 export interface SetPart {
   readonly kind: PartKind;
   /**
-   * Its name inside `@set`; stored sets have the name of the row. The part with the name of the operation is written
-   * first.
+   * Name of the part inside `@set`. Stored sets use the key of the row instead. The part with the same name as the operation is
+   * written first.
    */
   readonly wire: string;
 }
 
-/** By name, in the order in which they are stored. */
+/** Parts by name, in the order in which they are stored. */
 export type SetParts = Readonly<Record<string, SetPart>>;

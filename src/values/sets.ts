@@ -1,6 +1,6 @@
 /**
- * Sets and their parts: making a set of them, and sets as plain objects for order, storage and navigation. Spec:
- * values 5 and 10.
+ * Sets and their parts: creating a set from parts, and converting sets to plain objects for ordering, storage and navigation.
+ * Spec: values 5 and 10.
  */
 import type { PartKind, SetPart } from './set-parts.ts';
 import { SET_TABLE, type SetOp } from './set-table.ts';
@@ -29,13 +29,12 @@ const WIRE: ReadonlyMap<string, NamedParts> = new Map(
 export const isSetOp = (op: Value | undefined): op is SetOp =>
   typeof op === 'string' && STORED.has(op);
 
-/** Parts in the order they are stored in. */
+/** The parts of an operation in the order in which they are stored. */
 export const partsOfOp = (op: SetOp): NamedParts => STORED.get(op) ?? [];
 
-/** Parts in the order of the wire. */
+/** The parts of an operation in the order of the wire text. */
 export const wirePartsOfOp = (op: SetOp): NamedParts => WIRE.get(op) ?? [];
 
-/** A part by its name. */
 export function partOf(set: SetValue, name: string): Value {
   const parts: Readonly<Record<string, Value>> = set;
   return parts[name] ?? null;
@@ -68,7 +67,7 @@ interface MaybeSet {
 const isWhole = (set: MaybeSet): set is MaybeSet & SetValue =>
   partsOfOp(set.op).every(([name, { kind }]) => HOLDS[kind](set[name] ?? null));
 
-/** Undefined: the parts do not fit the operation. */
+/** Creates a set from its parts. Undefined if the parts do not fit the operation. */
 export function setOfParts(
   op: SetOp,
   partNamed: (name: string) => Value | undefined,
@@ -78,7 +77,7 @@ export function setOfParts(
   return isWhole(set) ? set : undefined;
 }
 
-/** The inside of `{"@set":…}`. */
+/** The object inside of `{"@set":…}`. */
 export function setMembers(set: SetValue): ObjectValue {
   const members = new Map<string, Value>();
   for (const [name, { kind, wire }] of wirePartsOfOp(set.op)) {
@@ -88,7 +87,7 @@ export function setMembers(set: SetValue): ObjectValue {
   return members;
 }
 
-/** Undefined: it is left out. */
+/** A part as it is written. Undefined: the part is not written. */
 function shownPart(kind: PartKind, part: Value): Value | undefined {
   switch (kind) {
     case 'terms':
@@ -104,17 +103,17 @@ function shownPart(kind: PartKind, part: Value): Value | undefined {
   }
 }
 
-/** A single member is written without its array, unless it is an array itself and would be taken for the list. */
+/** A single element is written without its array, unless the element is an array itself and would be read as the list. */
 function unwrapSingle(part: Value): Value {
   if (!isArray(part) || part.length !== 1) return part;
   const [only = part] = part;
   return isArray(only) ? part : only;
 }
 
-/** The ref of a native collection that is used as a set. */
+/** The ref of a native collection that is used as a set. Undefined for all other sets. */
 export const nativeRef = (set: SetValue): Ref | undefined =>
   set.op === 'documents' && set.native ? set.collection : undefined;
 
-/** What a set is ordered by. */
+/** The value by which a set is ordered. */
 export const setForOrder = (set: SetValue): ObjectValue | Ref =>
   nativeRef(set) ?? new Map([['@set', setMembers(set)]]);

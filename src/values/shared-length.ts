@@ -1,4 +1,4 @@
-/** How many characters two texts begin with alike. */
+/** Length of the common prefix of two texts. */
 export function sharedLength(a: string, b: string): number {
   const max = Math.min(a.length, b.length);
   let at = 0;

@@ -1,4 +1,4 @@
-/** Units of time that queries name, also with an `s` at the end. */
+/** Units of time in queries. Queries may also append an `s`. */
 export const TIME_UNITS = [
   'day',
   'half day',
@@ -10,5 +10,5 @@ export const TIME_UNITS = [
   'nanosecond',
 ] as const;
 
-/** In the singular. */
+/** A unit in the singular. */
 export type TimeUnit = (typeof TIME_UNITS)[number];

@@ -1,4 +1,4 @@
-/** Text formats and arithmetic of Time and Date. Spec: values 4. */
+/** Text formats and arithmetic of Time and Date values. Spec: values 4. */
 import { DateValue, Time } from './value.ts';
 
 export const DAY_MICROS = 86_400 * 1_000_000;
@@ -17,13 +17,13 @@ const isLeapYear = (year: number): boolean =>
 
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
-/** 28 to 31; 0 if there is no such month. */
+/** 28 to 31. 0 if `month` is not 1 to 12. */
 const daysInMonth = (year: number, month: number): number =>
   month === 2 && isLeapYear(year) ? 29 : (MONTH_DAYS[month - 1] ?? 0);
 
 /** Days since 1970-01-01 in the proleptic Gregorian calendar. */
 export function dayOfCivil({ year, month, day }: CivilDay): number {
-  // Years that begin in March put the leap day last; 400 years are one era of 146097 days.
+  // Counting years from March puts the leap day at the end of the year. 400 years are one era of 146097 days.
   const marchYear = month <= 2 ? year - 1 : year;
   const era = Math.floor(marchYear / 400);
   const yearOfEra = marchYear - era * 400;
@@ -67,10 +67,10 @@ const floorDivide = (value: bigint, divisor: bigint): bigint => {
 
 export const timeOfMicros = (micros: number | bigint): Time => new Time(BigInt(micros) * 1000n);
 
-/** Rounds towards the past. May lie outside int64: the range of Time is wider. */
+/** Rounds down. The result may be outside of int64, because the range of Time is wider. */
 export const microsOfTime = (time: Time): bigint => floorDivide(time.nanos, 1000n);
 
-/** Whole seconds since the epoch (rounded towards the past) and the nanoseconds on top. */
+/** Whole seconds since the epoch, rounded down, and the remaining nanoseconds. */
 export function splitTime(time: Time): { readonly seconds: bigint; readonly nanos: number } {
   const seconds = floorDivide(time.nanos, NANOS_PER_SECOND);
   return { seconds, nanos: Number(time.nanos - seconds * NANOS_PER_SECOND) };
@@ -82,7 +82,7 @@ export const timeOfParts = (seconds: bigint, nanos: number): Time =>
 export const dayOfTime = (time: Time): number =>
   Number(floorDivide(splitTime(time).seconds, BigInt(SECONDS_PER_DAY)));
 
-/** Midnight UTC. */
+/** Midnight UTC at the start of the date. */
 export const timeOfDate = (date: DateValue): Time =>
   timeOfParts(BigInt(date.day) * BigInt(SECONDS_PER_DAY), 0);
 
@@ -101,7 +101,7 @@ const dayText = (day: number): string => {
 
 export const formatDate = (date: DateValue): string => dayText(date.day);
 
-/** `2020-01-01T00:00:00.123Z`: seconds always, fraction in groups of three digits. */
+/** Such as `2020-01-01T00:00:00.123Z`: always with seconds; the fraction has 0, 3, 6 or 9 digits. */
 export function formatTime(time: Time): string {
   const { seconds, nanos } = splitTime(time);
   const day = Number(floorDivide(seconds, BigInt(SECONDS_PER_DAY)));
@@ -127,7 +127,7 @@ const TIME = new RegExp(
 const isYear = (text: string, year: number): boolean =>
   Math.abs(year) <= YEAR_LIMIT && !(year === 0 && text.startsWith('-'));
 
-/** Strict ISO date, or undefined. */
+/** Parses a strict ISO date. Undefined if the text is not one. */
 export function parseDate(text: string): DateValue | undefined {
   const match = DATE.exec(text);
   if (!match) return undefined;
@@ -138,8 +138,8 @@ export function parseDate(text: string): DateValue | undefined {
 }
 
 /**
- * ISO date-time with offset, normalised to UTC, or undefined. Days up to 31 are cut to the end of the month; hour 24 with zero
- * rest is the next day.
+ * Parses an ISO date-time with offset and normalises it to UTC. Undefined if the text is not one. A day up to 31 that the month does
+ * not have becomes its last day; 24:00:00 is the start of the next day.
  */
 export function parseTime(text: string): Time | undefined {
   const match = TIME.exec(text);

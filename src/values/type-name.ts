@@ -1,4 +1,4 @@
-/** Names of types in error texts. Spec: values 2, functions 0. */
+/** Names of types for error texts. Spec: values 2, functions 0. */
 import { unreachable } from '../errors.ts';
 import { isArray, isDouble, isInteger, isKinded, type Ref, type Value } from './value.ts';
 import { NATIVE_KINDS, nativeKind } from './native-kinds.ts';
@@ -45,7 +45,7 @@ export function typeName(value: Value): string {
 
 const refTypeName = (ref: Ref): string => nativeKind(ref.collection)?.refType ?? 'Ref';
 
-/** The type of an unresolved ref. */
+/** The type of an unresolved ref, by its `what`. */
 const REF_TYPES_BY_SINGULAR: ReadonlyMap<string, string> = new Map(
   Object.values(NATIVE_KINDS).map(({ singular, refType }) => [singular, refType]),
 );

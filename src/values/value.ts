@@ -1,13 +1,13 @@
 /**
- * FQL values as the engine holds them. Cheap cases are JavaScript's own:
+ * FQL values as the engine represents them. Common cases are plain JavaScript values:
  *
- * | FQL      | here |
+ * | FQL      | JavaScript |
  * |----------|------|
- * | Integer  | a safe integer `number` (never -0), else `bigint` |
- * | Double   | a `number` that is no integer (also NaN and infinities); integral ones, and -0, in a `Double` box |
- * | Object   | `Map`: keeps the order written, and `__proto__` is a key like any other |
+ * | Integer  | a `number` that is a safe integer (never -0), otherwise a `bigint` |
+ * | Double   | a `number` that is not an integer (also NaN and infinities); an integral Double, and -0, is boxed in `Double` |
+ * | Object   | `Map`: it keeps the order of its members, and `__proto__` is a key like any other |
  *
- * Make Doubles with `double()`, Integers beyond arithmetic on safe numbers with `integer()`.
+ * Use `double()` to create Doubles, and `integer()` for Integers that may not be safe integers.
  * Spec: values 2.
  */
 import type { NativeSingular } from './native-kinds.ts';
@@ -17,7 +17,7 @@ import type { SetOp, SetTable } from './set-table.ts';
 declare const brand: unique symbol;
 export type Branded<T, Name extends string> = T & { readonly [brand]: Name };
 
-/** Microseconds since the Unix epoch; safe integers only. */
+/** Microseconds since the Unix epoch; always a safe integer. */
 export type Micros = number;
 
 export class Double {
@@ -34,7 +34,7 @@ export const double = (value: number): number | Double =>
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 const SAFE_MIN = -SAFE_MAX;
 
-/** Normalises: safe ones become `number`; wraps to int64. */
+/** Normalises an Integer: wraps around at int64, and converts a safe integer to `number`. */
 export const integer = (value: bigint): number | bigint => {
   if (value <= SAFE_MAX && value >= SAFE_MIN) return Number(value);
   const wrapped = BigInt.asIntN(64, value);
@@ -69,20 +69,20 @@ export class DateValue {
 
 export class Uuid {
   readonly kind = 'uuid';
-  /** Lower case, with dashes. */
+  /** In lower case, with dashes. */
   readonly text: string;
   constructor(text: string) {
     this.text = text;
   }
 }
 
-/** Internal number of a database; 0 is the root of this store. */
+/** Internal number of a database; 0 is the root database of this store. */
 export type DatabaseId = number;
-/** Internal number of a collection; native ones are below 1024, see `native-kinds.ts`. */
+/** Internal number of a collection. Native collections are below 1024, see `native-kinds.ts`. */
 export type CollectionId = number;
 
 /**
- * A resolved reference. A collection's own ref is a member of `NATIVE.collections`, also when the collection is native
+ * A resolved reference. The ref of a collection is a member of `NATIVE.collections`, also if the collection is native
  * (`Collections()` itself is `{ collection: 1, id: 1n }`).
  */
 export class Ref {
@@ -98,15 +98,15 @@ export class Ref {
 }
 
 /**
- * A ref by a name that does not exist here: it is rendered as given; nearly every use raises `invalid ref`. Spec:
- * values 3.
+ * A ref by a name that does not exist in this database. It is rendered as it was given; nearly every use of it raises
+ * `invalid ref`. Spec: values 3.
  */
 export class UnresolvedRef {
   readonly kind = 'unresolved';
-  /** What is missing: `collection` 'posts' in "Ref refers to undefined collection 'posts'". */
+  /** The kind of the missing object, as `collection` in "Ref refers to undefined collection 'posts'". */
   readonly what: NativeSingular;
   readonly name: string;
-  /** Wire text of the ref, as given: the inside of `{"@ref":…}`. */
+  /** Wire text of the ref as it was given: the inside of `{"@ref":…}`. */
   readonly wire: string;
   constructor(what: UnresolvedRef['what'], name: string, wire: string) {
     this.what = what;
@@ -115,7 +115,7 @@ export class UnresolvedRef {
   }
 }
 
-/** What the parts of sets hold, by kind. */
+/** The type of a part of a set, by the kind of the part. */
 export interface SetPartValues {
   ref: Ref;
   collection: Ref;
@@ -137,16 +137,16 @@ type SetPartsOf<Parts> = {
 
 export type SetValue = {
   [Op in SetOp]: { readonly kind: 'set'; readonly op: Op } & SetPartsOf<SetTable[Op]> &
-    // A native collection's ref used as a set: it is rendered as that ref, and reading it needs other permissions.
+    // The ref of a native collection that is used as a set. It is rendered as that ref, and reading it needs other permissions.
     (Op extends 'documents' ? { readonly native?: true } : unknown);
 }[SetOp];
 
-/** The sets that an operation makes. */
+/** The sets that an operation creates. */
 export type SetOf<Op extends SetOp> = Extract<SetValue, { readonly op: Op }>;
 
 /**
- * A function value. `body` is a checked tree of the query room (opaque here); `captures` holds the outer variables it uses.
- * `wire` is the text of `"lambda":…,"expr":…` as it renders inside `{"@query":{…}}`, captures frozen into a `let`.
+ * A function value. `body` is a checked syntax tree of the query room, opaque here; `captures` has the outer variables that it uses.
+ * `wire` is the text `"lambda":…,"expr":…` inside of the rendered `{"@query":{…}}`, with the captured values written into a `let`.
  */
 export interface Lambda {
   readonly kind: 'lambda';
@@ -158,8 +158,8 @@ export interface Lambda {
 }
 
 /**
- * What `Paginate` makes. `cursors()[i]` is the cursor of `data[i]`, kept so that `take` and `drop` can move the page's
- * own. They are made on demand, by a function and not by a getter of a class: a page is changed by spreading it.
+ * The result of `Paginate`. `cursors()[i]` is the cursor of `data[i]`; `take` and `drop` need it to move the page's own cursors.
+ * The cursors are made on demand, by a function and not by a getter of a class: pages are copied with the spread operator.
  */
 export interface Page {
   readonly kind: 'page';
@@ -169,27 +169,27 @@ export interface Page {
   readonly cursors: (() => readonly Value[]) | undefined;
 }
 
-/** A document version as read, equal only to the same version. Stored members are parsed on first use. */
+/** One version of a document. It equals only the same version. Its stored members are parsed on first use. */
 export interface Document {
   readonly kind: 'document';
   readonly ref: Ref;
   readonly ts: Micros | PendingTime;
-  /** Made by this query: HTTP answers 201 when it is the result. */
+  /** Whether this query created it: if it is the result, HTTP responds with status 201. */
   readonly created: boolean;
   /** Stored and computed top-level members in output order, without `ref` and `ts`. */
   readonly fields: ReadonlyMap<string, Value>;
-  /** Wire text of `fields` without the braces, when it needs no look-up of names to render; else undefined. */
+  /** Wire text of `fields` without the braces, if it can be rendered without looking up names. Otherwise undefined. */
   readonly text: string | undefined;
 }
 
 export interface Event {
   readonly kind: 'event';
-  /** Of a cursor, any Integer. */
+  /** In a cursor, any Integer. */
   readonly ts: Micros | bigint;
   readonly action: ActionName;
-  /** Absent in the echo of a bare time cursor. */
+  /** Undefined in the echo of a cursor that is only a time. */
   readonly document: Ref | undefined;
-  /** Document events: the changed `data` or null; set events: covered values; undefined: member absent. */
+  /** Of a document: the changed `data` or null. Of a set: the covered values. Undefined: the event has no member `data`. */
   readonly data: Value | undefined;
 }
 
@@ -203,14 +203,14 @@ export class Action {
   }
 }
 
-/** An element of a page that was requested with `sources`. */
+/** An element of a page, if the page was requested with `sources`. */
 export interface Sourced {
   readonly kind: 'sourced';
   readonly value: Value;
   readonly sources: readonly Value[];
 }
 
-/** The commit time of this query, not known until it commits. Not a number. Spec: values 2, last row. */
+/** The commit time of the running query, which is unknown until it commits. It is not a number. Spec: values 2, last row. */
 export class PendingTime {
   readonly kind = 'pending';
 }
@@ -244,7 +244,7 @@ export type Value =
 
 export const isArray = (value: Value): value is readonly Value[] => Array.isArray(value);
 export const isObject = (value: Value): value is ObjectValue => value instanceof Map;
-/** One value is an array of it. */
+/** A value that is not an array becomes an array of that value. */
 export const asArray = (value: Value): readonly Value[] => (isArray(value) ? value : [value]);
 export const isInteger = (value: Value): value is number | bigint =>
   (typeof value === 'number' && Number.isInteger(value)) || typeof value === 'bigint';
@@ -253,7 +253,7 @@ export const isDouble = (value: Value): value is number | Double =>
 export const isNumber = (value: Value): value is number | bigint | Double =>
   typeof value === 'number' || typeof value === 'bigint' || value instanceof Double;
 
-/** Values with a `kind`: everything but scalars of JavaScript, arrays and objects. */
+/** Values with a `kind`: all except JavaScript scalars, arrays and objects. */
 export type Kinded = Extract<Value, { readonly kind: string }>;
 export const isKinded = (value: Value): value is Kinded =>
   typeof value === 'object' && value !== null && 'kind' in value;

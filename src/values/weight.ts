@@ -1,6 +1,6 @@
 /**
- * The weight of a value: its approximate bytes in memory if nothing in it were shared. A value that contains another
- * twice counts it twice, because comparing, rendering and storing visit it twice.
+ * The weight of a value: its approximate size in bytes in memory if it shared nothing. A value that occurs twice in another one counts
+ * twice, because comparing, rendering and storing visit it twice.
  */
 import { unreachable } from '../errors.ts';
 import { partOf, partsOfOp } from './sets.ts';
@@ -18,29 +18,27 @@ import {
 const SLOT = 8;
 const MEMBER = 48;
 const CONTAINER = 48;
-/** A box, or a ref. */
+/** A boxed scalar, or a ref. */
 const SMALL = 64;
-/** Query path, cursor and ordered bytes behind an element of a page. */
+/** Query path, cursor and ordered bytes that are kept for an element of a page. */
 const PAGE_ELEMENT = 256;
 
-/** Bytes of a text, as long as all of it is Latin. */
+/** Bytes of a text, assuming that all its characters are Latin-1. */
 export const textWeight = (chars: number): number => SMALL + chars;
 
-/** Bytes of an array, without what is in it. */
+/** Bytes of an array without its elements. */
 export const arrayWeight = (length: number): number => CONTAINER + length * SLOT;
 
-/** Bytes of an object, without what is in it. */
+/** Bytes of an object without its keys and values. */
 export const objectWeight = (size: number): number => CONTAINER + size * MEMBER;
 
-/**
- * Lighter values are not cached: weighing them again is cheap, for all that is in them adds to their weight. Most documents are.
- */
+/** Lighter values, such as most documents, are not cached: they have few parts, since each part adds weight, so weighing again is cheap. */
 const CACHED_FROM = 2048;
 
-/** Cached weights, for one query only: the garbage collector visits every entry again and again. */
+/** Cached weights. Used for one query only, because the garbage collector has to visit every entry in each of its runs. */
 export interface Weights {
   readonly known: WeakMap<object, number>;
-  /** Units of work that weighing has taken. */
+  /** Units of work spent on weighing. */
   work: number;
 }
 
@@ -105,7 +103,7 @@ function weightOfKinded(value: Kinded, weights: Weights): number {
       return SMALL + value.bytes.length;
     case 'unresolved':
       return textWeight(value.name.length + value.wire.length);
-    // What it holds keeps its own weight.
+    // Not cached here: the weight of its `fields` is.
     case 'document':
       return SMALL + weightOfDocument(value, weights);
     default:
@@ -139,13 +137,13 @@ function weightOfParts(value: Composed, weights: Weights): number {
   }
 }
 
-/** A document that has not been parsed is not parsed for this. */
+/** A document that has not been parsed yet is weighed by its text, so that weighing does not parse it. */
 function weightOfDocument(document: Document, weights: Weights): number {
   const { text } = document;
   return text === undefined ? weightOf(document.fields, weights) : text.length;
 }
 
-/** Its text contains its captures. */
+/** The text of a lambda contains its captured values, so only those are weighed. */
 const weightOfLambda = ({ captures }: Lambda, weights: Weights): number =>
   weightOf(captures, weights);
 

@@ -1,9 +1,9 @@
 import { isNearly } from './differing-chars.ts';
 
 /**
- * What is wrong with the options of a call, as a sentence. A name that means nothing would be a wish that is silently not granted.
- * @param known undefined: any name may be meant
- * @returns undefined when nothing is
+ * Checks the options of a call. An unknown name is an error, because an option that is ignored silently would mislead the caller.
+ * @param known the names that are allowed; undefined: any name is
+ * @returns what is wrong, as a sentence; undefined if nothing is
  */
 export function wrongOptions(given: unknown, known?: readonly string[]): string | undefined {
   if (typeof given !== 'object' || given === null) return noOptions(given);
@@ -11,11 +11,11 @@ export function wrongOptions(given: unknown, known?: readonly string[]): string 
   return name === undefined ? undefined : noOption(name, known);
 }
 
-/** What was given as options is no object. It is not shown: it may be a secret. */
+/** The error for options that are not an object. The value is not shown, because it may be a secret. */
 export const noOptions = (given: unknown): string =>
   `Options must be an object, not ${given === null ? given : typeof given}.`;
 
-/** Names in an option that is an object have its name before them: `log.enabled`. */
+/** The error for an unknown option. Names in a nested object are prefixed with the name of that object: `log.enabled`. */
 export function noOption(name: string, known: readonly string[] = []): string {
   const meant = known.find((each) => isNearly(name, each) || each.endsWith(`.${name}`));
   const more =
@@ -23,7 +23,7 @@ export function noOption(name: string, known: readonly string[] = []): string {
   return `There is no option \`${name}\`. ${more}`;
 }
 
-/** A name that is nearly a known one, as a sentence; others may be meant. */
+/** The error for a name that looks like a misspelt known name. Undefined if there is none: other unknown names are allowed. */
 export function misspeltOption(given: object, known: readonly string[]): string | undefined {
   const wrong = Object.keys(given).find(
     (name) => !known.includes(name) && known.some((each) => isNearly(name, each)),
