@@ -5,16 +5,16 @@ import type { Headers, HttpResponse } from './message.ts';
 
 export const txnHeader = (txnTime: Micros): Headers => ({ 'x-txn-time': String(txnTime) });
 
-/** Wherever a refusal was made that passes, its caller is told when to retry. */
+/** Tells the caller when to retry if the refusal is temporary (429, 503), wherever in the code it was made. */
 export const retryHeader = ({ status }: Pick<HttpResponse, 'status'>): Headers =>
   status === 429 || status === 503 ? { 'retry-after': '1' } : {};
 
-/** Printable ASCII, whatever names are in it. */
+/** Header values must be printable ASCII: other characters, for example in names, become `?`. */
 export const noticeHeader = (notices: readonly string[]): Headers => ({
   'x-burrow-notice': notices.join(' ').replaceAll(/[^ -~]/g, '?'),
 });
 
-/** A new object each time: callers add to it. */
+/** A new object for each call, because callers add headers to it. */
 export const metricHeaders = (metrics: Metrics): Record<string, string> => ({
   'x-compute-ops': String(metrics.computeOps),
   'x-byte-read-ops': String(metrics.readOps),
@@ -22,7 +22,7 @@ export const metricHeaders = (metrics: Metrics): Record<string, string> => ({
   'x-query-time': String(Math.round(metrics.queryTimeMs)),
   'x-query-bytes-in': String(metrics.bytesIn),
   'x-query-bytes-out': String(metrics.bytesOut),
-  // The same under the names that older programs read.
+  // The same metrics under the names that older programs read.
   'x-read-ops': String(metrics.readOps),
   'x-write-ops': String(metrics.writeOps),
   'x-storage-bytes-read': String(metrics.readBytes),

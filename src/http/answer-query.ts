@@ -1,4 +1,4 @@
-/** Executes the query of a request and makes the response. */
+/** Executes the query of an HTTP request and makes the response. */
 import { detailedBody, refusedAnswer } from '../engine/session.ts';
 import { parseJson } from '../codec/json.ts';
 import type { Step } from '../errors.ts';
@@ -34,15 +34,15 @@ export interface ReceivedRequest {
 export interface QueryInput {
   /** Wire JSON text. */
   readonly query: string;
-  /** In its place: see `QueryRequest`. */
+  /** Used instead of `query`: see `QueryRequest`. */
   readonly queryParts?: QueryRequest['queryParts'];
   readonly allows: 'write' | 'read';
   readonly placeName?: string | undefined;
-  /** Whoever asks sends the answer as it is. */
+  /** The caller sends the response body unchanged, so the engine may return it as bytes. */
   readonly takesBytes?: boolean;
 }
 
-/** An invalid secret is reported before whatever else is wrong. */
+/** Refuses a request without a valid secret. Called before other errors are reported, so that an invalid secret is reported first. */
 export async function afterAuthentication(
   { host, secret }: ReceivedRequest,
   answer: (credential: Credential) => HttpResponse,
@@ -51,7 +51,7 @@ export async function afterAuthentication(
   return credential ? answer(credential) : refuseUnauthorized(txnHeader(host.clock()));
 }
 
-/** Executes and logs a query. A refusal becomes an answer; other errors of the engine are rethrown. */
+/** Executes and logs a query. A refusal becomes a response; other errors of the engine are rethrown. */
 export async function runQuery(call: ReceivedRequest, input: QueryInput): Promise<QueryAnswer> {
   const { host, options, secret } = call;
   const timeoutMs = queryTimeOf(options, host);
@@ -98,7 +98,7 @@ function record(call: ReceivedRequest, query: string, answer: QueryAnswer): void
   );
 }
 
-/** What a log is told of an answer. */
+/** The parts of an answer that the query log needs. */
 export function loggedAnswer(answer: QueryAnswer): LoggedAnswer {
   const { status, database, metrics, credential, readSet, scanned } = answer;
   const error = status < 400 ? undefined : errorOf(answer);
@@ -106,7 +106,7 @@ export function loggedAnswer(answer: QueryAnswer): LoggedAnswer {
   return { status, database, metrics, credential, errorCode, errorPosition, readSet, scanned };
 }
 
-/** The first error of an answer that has one. */
+/** The first error of an answer with errors. */
 export function errorOf({ faults, body }: Pick<QueryAnswer, 'faults' | 'body'>): {
   readonly code: string | undefined;
   readonly position: readonly Step[];
@@ -135,7 +135,7 @@ export async function answerOf(call: ReceivedRequest, answer: QueryAnswer): Prom
   return faults ? { ...response, faults } : response;
 }
 
-/** All responses but 401 and 500 have metrics. */
+/** All responses except 401 and 500 have metrics. */
 export function answerHeaders(
   status: number,
   txnTime: Micros,
@@ -154,7 +154,7 @@ async function bodyOf(
   { request: { headers }, options: { isFormatted, isTraced }, host: { pause } }: ReceivedRequest,
   { status, body: plain, metrics, faults, hasOwnRights }: QueryAnswer,
 ): Promise<string> {
-  // People read the errors of such a client, as those of a page.
+  // Burrow's own client gets detailed errors, as a query in a page does, because developers read them.
   const isDetailed = hasOwnRights && headers['x-fauna-driver'] === 'burrow';
   const body = isDetailed && faults ? detailedBody(faults) : plain;
   const isWithTrace = isTraced && status !== 401 && status !== 500 && body.endsWith('}');

@@ -1,4 +1,4 @@
-/** What some commits have changed, to be compared with what many queries have read. */
+/** The changes of some commits, indexed to be compared with the read sets of many queries. */
 import { documentKeyOf, type Key } from '../codec/key.ts';
 import type { CommitNotice, ReadSet } from '../engine/host.ts';
 import { firstIndex } from '../store/binary-search.ts';
@@ -9,16 +9,16 @@ export class Changes {
   private readonly changed = new Set<string>();
   private readonly rows = new Map<string, KeysOfSpace>();
   private readonly entries = new Map<string, KeysOfSpace>();
-  /** Anything may have changed. */
+  /** Some changes are not known, so every read set counts as changed. */
   private readonly isUnknown: boolean;
 
-  /** @param notices undefined: they are too many, or some are missing */
+  /** @param notices undefined if there are too many commits, or notices are missing */
   constructor(notices: readonly CommitNotice[] | undefined) {
     this.isUnknown = notices === undefined;
     for (const notice of notices ?? []) {
       for (const { space, key } of notice.rows) {
         this.changed.add(`${space} ${key}`);
-        // With a row of its history a document has changed, too: a deleted one has no other.
+        // A new history row means that the document changed, too. If the document was deleted, this row is the only sign of it.
         this.changed.add(`documents ${documentKeyOf(key)}`);
       }
       collect(this.rows, notice.rows);
@@ -26,7 +26,7 @@ export class Changes {
     }
   }
 
-  /** Whether an answer for which this was read may have changed. */
+  /** Whether the answer to a query with this read set may have changed. */
   touches({ rows, ranges }: ReadSet): boolean {
     return (
       this.isUnknown ||

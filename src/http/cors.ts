@@ -1,4 +1,4 @@
-/** CORS: responses for pages of other origins. Spec: auth 4.3. */
+/** CORS headers for pages of other origins. Spec: auth 4.3. */
 import type { CorsPolicy, Headers, HttpRequest, HttpResponse } from './message.ts';
 
 const ALLOWED_HEADERS = [
@@ -25,18 +25,18 @@ const ALLOWED_HEADERS = [
   'x-nodejs-version',
   'x-typecheck',
   'x-performance-hints',
-  // Burrow's own: for compressed pushes and resumed streams of changes.
+  // Burrow's own headers, for compressed pushes and for resuming streams of changes.
   'content-encoding',
   'last-event-id',
 ].join(', ');
 
-/** Whether the request comes from a page whose origin is not allowed. */
+/** Whether the request comes from a page whose origin the policy does not allow. */
 export const isForeign = ({ headers }: HttpRequest, policy: CorsPolicy | undefined): boolean => {
   const origin = headers['origin'];
   return policy !== undefined && origin !== undefined && !policy.allows(origin);
 };
 
-/** The response to a preflight, which needs no secret; undefined if the request is not one. */
+/** The response to a CORS preflight request, which needs no secret. Undefined if the request is not a preflight. */
 export function answerPreflight({ method, headers }: HttpRequest): HttpResponse | undefined {
   if (method !== 'OPTIONS' || headers['origin'] === undefined) return undefined;
   return {
@@ -52,7 +52,7 @@ export function answerPreflight({ method, headers }: HttpRequest): HttpResponse 
 
 const isExposed = (name: string): boolean => name.startsWith('x-') || name === 'retry-after';
 
-/** Without the exposed names, a driver in a page of another origin cannot read its transaction time and metrics. */
+/** Without the exposed names, a driver in a page of another origin could not read the transaction time and the metrics. */
 export function withCors(headers: Headers, origin: string | undefined): Headers {
   if (origin === undefined) return headers;
   return {

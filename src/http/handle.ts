@@ -1,4 +1,4 @@
-/** The HTTP API of an engine, from a plain request object to a plain response object. Spec: auth 4. */
+/** The HTTP API of an engine: from a plain request object to a plain response object. Spec: auth 4. */
 import { NO_METRICS, refusalBody } from '../engine/session.ts';
 import type { QueryAnswer } from '../engine/host.ts';
 import { Refusal } from '../errors.ts';
@@ -30,7 +30,7 @@ import { findPlace, type Place } from './routes.ts';
 import { answerStream, answerUrlFault } from './stream.ts';
 import { traceparentOf } from './trace-context.ts';
 
-/** Never rejects: failures become responses. */
+/** Never rejects: errors become responses. */
 export async function handleRequest(request: HttpRequest, host: HttpHost): Promise<HttpResponse> {
   const traceparent = traceparentOf(request.headers['traceparent'], host.random);
   const answer = await route(request, host, traceparent).catch((reason: unknown) => {
@@ -43,7 +43,7 @@ export async function handleRequest(request: HttpRequest, host: HttpHost): Promi
   return dressAnswer(answer, request, host, traceparent);
 }
 
-/** Adds the headers of all responses, also of those made before `handleRequest` is called. */
+/** Adds the headers that all responses have, also those that were made without `handleRequest`. */
 export function dressAnswer(
   answer: HttpResponse,
   request: HttpRequest,
@@ -62,7 +62,7 @@ export function dressAnswer(
   return { ...answer, headers: isShown ? withCors(headers, request.headers['origin']) : headers };
 }
 
-/** Order of checks: origin, preflight, unknown route, size, headers, secret, method. */
+/** The checks are made in this order: origin, preflight, unknown route, size, headers, secret, method. */
 async function route(
   request: HttpRequest,
   host: HttpHost,
@@ -135,7 +135,7 @@ async function answerCall(
         ),
       );
     default:
-      // Logs, files and unknown paths have been answered before.
+      // `route` has answered logs, files and unknown paths already.
       throw new Error(`No handler for the route ${found.to}.`);
   }
 }
@@ -159,7 +159,7 @@ const refuseMethod = (call: ReceivedRequest, allow = 'GET, POST'): Promise<HttpR
 const wrongMethod = ({ host }: ReceivedRequest, allow: string): HttpResponse =>
   refuse('method not allowed', 'Method not allowed', { ...emptyHeaders(host), allow });
 
-/** No secret is required, and HEAD is GET without a body. */
+/** Utility routes require no secret. HEAD is GET without a body. */
 async function answerUtility(
   call: ReceivedRequest,
   answer: () => Promise<HttpResponse>,
@@ -222,7 +222,7 @@ async function answerRest(
   return answerOf(call, { ...answer, status: 404, body: refusalBody('not found', 'Not found') });
 }
 
-/** Keys are otherwise changed by queries; on this route only the root secret may do it. */
+/** On this route only the root secret may change keys; with other secrets, keys are changed by queries. */
 async function isForbidden(
   { request, host, secret }: ReceivedRequest,
   target: RestTarget,
@@ -233,7 +233,7 @@ async function isForbidden(
   return credential !== undefined && credential.label.kind !== 'root';
 }
 
-/** A path to nothing is answered as an unknown route. */
+/** If the path refers to an object that does not exist, the response is the same as for an unknown route. */
 function isUnknownTarget(target: RestTarget, answer: QueryAnswer): boolean {
   if (answer.status === 401 || answer.status < 400) return false;
   const { code, position } = errorOf(answer);

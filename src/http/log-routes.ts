@@ -1,4 +1,4 @@
-/** The log export API and the download of its files. Every failure is `{message}`. Spec: seed "Log export API"; auth 6.3. */
+/** The log export API and the download of its files. The body of every error is `{message}`. Spec: seed "Log export API"; auth 6.3. */
 import { quote } from '../codec/json.ts';
 import type { Credential } from '../engine/host.ts';
 import { Refusal, unreachable } from '../errors.ts';
@@ -43,7 +43,7 @@ const messageAnswer = (status: number, message: string): HttpResponse =>
 const refuseMessage = ({ status, message }: ExportRefusal | Refusal): HttpResponse =>
   messageAnswer(status, message);
 
-/** Actions of the log API by path, with their methods. */
+/** The actions of the log API, each with its HTTP method. */
 type Action =
   | { readonly name: 'request' | 'list'; readonly method: 'POST' }
   | { readonly name: 'status'; readonly method: 'GET'; readonly id: string }
@@ -104,7 +104,7 @@ async function requireAdmin(
   return { secret, credential };
 }
 
-/** `regionGroup` is required and ignored, as by the hosted service. */
+/** `regionGroup` is required and ignored, as the hosted service did. */
 function checkParameters(action: Action, parameters: URLSearchParams): void {
   const type = parameters.get('type');
   if (type !== 'query')
@@ -134,7 +134,7 @@ function tryJson(text: string): unknown {
   }
 }
 
-/** A missing database and one that the caller may not see have the same answer. */
+/** Responds alike for a missing database and for one that the caller may not see, so that the response does not reveal which it is. */
 async function requireDatabase(
   { database, path }: { readonly database?: string; readonly path: readonly string[] },
   viewer: Viewer,
@@ -168,7 +168,7 @@ const databaseText = (names: readonly string[]): string =>
     '',
   );
 
-/** If the API has no base URL, the file is named, and the caller makes the URL. */
+/** Without a base URL of the API, a text that names the file is returned, from which the caller makes the URL. */
 const urlMaker =
   (base: string | undefined): MakeUrl =>
   ({ requestId, version, signature }) =>
@@ -176,7 +176,7 @@ const urlMaker =
       ? `burrow-file:${requestId}/${version}`
       : `${base}/files/${requestId}/${version}?signature=${signature}`;
 
-/** The URL is the credential: it permits the download until it expires. */
+/** Serves a file. Its URL is the credential: it permits the download until it expires. */
 export async function answerFile(
   { method }: HttpRequest,
   { requestId, version }: { readonly requestId: string; readonly version: number },
@@ -188,7 +188,7 @@ export async function answerFile(
   const signature = parameters.get('signature') ?? '';
   const file = await exports?.file(requestId, version, signature);
   if (!file) return messageAnswer(403, 'This URL has expired or is not valid: create a new one.');
-  // With this type and a fixed name no browser renders it as a page, whatever its content.
+  // With this content type and a fixed file name, no browser renders the file as a page, whatever it contains.
   const headers = {
     'content-type': 'application/gzip',
     'content-disposition': `attachment; filename="${file.name}"`,

@@ -12,21 +12,21 @@ export interface HttpRequest {
   readonly method: string;
   /** Path and query string as sent, without scheme and host. */
   readonly path: string;
-  /** Names in lower case. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** In place of `body`, of one that is long: UTF-8 in parts, which nobody has read yet. For queries and documents, where others execute long ones. */
+  /** A long body, instead of `body`: undecoded UTF-8 in parts. Only for queries and documents that another thread executes. */
   readonly bodyParts?: readonly Uint8Array<ArrayBuffer>[] | undefined;
   /**
-   * Base URL of the API for the caller, without a slash at the end: URLs of files begin with it. Undefined: they are
+   * Base URL of the API as the caller sees it, without a trailing slash. URLs of export files begin with it. If undefined, they are
    * `burrow-file:<request id>/<version>`.
    */
   readonly base?: string | undefined;
   /** Network address of the caller. */
   readonly address?: string | undefined;
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller has disconnected. */
   readonly signal?: AbortSignal;
-  /** The same, where a signal is made for whoever asks for it: every query looks at this. */
+  /** The same, but reading it does not create the signal, which a host may create on demand only. Every query checks this. */
   readonly isGone?: boolean;
 }
 
@@ -34,32 +34,32 @@ export type Headers = Readonly<Record<string, string>>;
 
 export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** Names are in lower case. */
   readonly headers: Headers;
-  /** A stream ends when its consumer returns. Text is UTF-8. */
+  /** The host stops a stream by the iterator's `return()`. Text is sent as UTF-8. */
   readonly body: string | AsyncIterable<string | Uint8Array>;
-  /** In place of `body`, which is then empty. */
+  /** The body as bytes; `body` is then empty. */
   readonly bytes?: Uint8Array;
-  /** For the log of the host. */
+  /** Errors of the query, for the log of the host. */
   readonly faults?: readonly Fault[];
 }
 
-/** What the HTTP API needs of its host. */
+/** What the HTTP API needs from its host. */
 export interface HttpHost extends Pick<EngineOptions, 'clock' | 'random'> {
   readonly engine: Engine;
-  /** Name and version, in `x-faunadb-build`. */
+  /** Name and version of the build, for the header `x-faunadb-build`. */
   readonly build: string;
-  /** Commits that streams follow. Left out: those of `engine`. */
+  /** Subscribes to commits, for streams. If absent, the commits of `engine`. */
   readonly onCommit?: (listener: (notice: CommitNotice) => void) => () => void;
-  /** Absent: nothing is logged. */
+  /** If absent, nothing is logged. */
   readonly log?: Pick<QueryLog, 'add' | 'flush' | 'isDirty' | 'counts'> | undefined;
-  /** Absent: the log API answers 404. */
+  /** If absent, the log API responds with 404. */
   readonly exports?: LogExports;
-  /** Allowed origins of pages; absent: all. */
+  /** Which origins of pages are allowed. If absent, all. */
   readonly cors?: CorsPolicy;
-  /** Default and maximum time of a query. Absent: those of the engine. */
+  /** Default and maximum time of a query. If absent, those of the engine. */
   readonly queryTime?: { readonly defaultMs: number; readonly maxMs: number };
-  /** Gives the event loop a turn between slices of long work; absent: it is done at once. */
+  /** Yields to the event loop between slices of long work. If absent, the work is done without pauses. */
   readonly pause?: () => Promise<void>;
   /** Receives internal errors. */
   readonly report?: (reason: unknown) => void;
@@ -87,7 +87,7 @@ export const UNAUTHORIZED_HEADERS = { 'www-authenticate': 'Basic realm="Unauthor
 export const refuseUnauthorized = (headers: Headers = {}): HttpResponse =>
   refuse('unauthorized', 'Unauthorized', { ...headers, ...UNAUTHORIZED_HEADERS });
 
-/** Allowed origins of pages. Without a policy all are allowed, because responses do not leave the browser. */
+/** Which origins of pages are allowed. Without a policy all are, because then responses do not leave the browser. */
 export interface CorsPolicy {
   readonly allows: (origin: string) => boolean;
 }

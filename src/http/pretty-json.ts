@@ -1,13 +1,13 @@
-/** Indents JSON text. It works on the text, so numbers keep all digits. */
+/** Indents JSON text. It works on the text and does not parse it, so numbers keep all their digits. */
 
 const STEP = '  ';
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
-/** Characters of the result between two turns of others. */
+/** Characters of the result between two pauses. */
 const SLICE_CHARS = 64 * 1024;
 
 export const prettyJson = (text: string): string => [...prettyParts(text)].join('');
 
-/** For long texts. */
+/** For long texts: pauses between slices. */
 export async function prettyJsonInSlices(
   text: string,
   pause: () => Promise<void>,

@@ -1,4 +1,4 @@
-/** Options in the headers of a request, validated. Spec: auth 4.2. */
+/** Reads and validates the options in the headers of a request. Spec: auth 4.2. */
 import { LIMITS } from '../limits.ts';
 import { API_VERSIONS, type ApiVersion } from '../query/session.ts';
 import type { Micros } from '../values/value.ts';
@@ -14,9 +14,9 @@ export interface RequestOptions {
   readonly isTraced: boolean;
 }
 
-/** An invalid header: 400 `bad request`. */
+/** An invalid header. The response is 400 `bad request`. */
 export class HeaderFault extends Error {
-  /** Invalid tags are found later than other faults, so their response has metrics. */
+  /** The response to invalid tags has metrics, because tags are checked later than other headers. */
   readonly carriesMetrics: boolean;
   readonly reason: string;
   constructor(header: string, reason: string) {
@@ -104,17 +104,17 @@ const isWord = (text: string, charactersMax: number): boolean =>
 const wordOf = (charactersMax: number): string =>
   `expected 1 to ${charactersMax} letters, digits and underscores`;
 
-/** Programs look for the words "invalid tags", "too many tags", "invalid key" and "invalid value". */
+/** Programs search this text for "invalid tags", "too many tags", "invalid key" and "invalid value". */
 function tagFault(reason: string): never {
   throw new HeaderFault(TAGS, `invalid tags: ${reason}`);
 }
 
-/** Tags come back by key. Invalid ones too, without being checked. */
+/** The tags of the request for the response, sorted by key. Invalid tags are returned, too, without a check. */
 export const tagsByKey = (text: string): string =>
   text
     .trim()
     .split(/\s*,\s*/)
-    // Lower than what keys are made of.
+    // `\0` sorts below every character of a key, so a key sorts before longer keys that begin with it.
     .map((pair) => pair.replace('=', '\0'))
     .toSorted()
     .join(',')

@@ -1,6 +1,6 @@
 /**
- * The older REST API: a path names a native collection, a schema object or a document; method and body become a
- * query. The hosted service did not document it; the self endpoint is part of it. Spec: auth 4.1.
+ * The older REST API: a path names a native collection, a schema object or a document, and method and body become a query. The hosted
+ * service did not document it. The `self` endpoint is part of it. Spec: auth 4.1.
  */
 import { Refusal, unreachable } from '../errors.ts';
 import { JsonError, parseJson, quote, stringifyJson, type Json } from '../codec/json.ts';
@@ -13,7 +13,7 @@ const isKind = (name: string | undefined): name is Kind =>
 
 const nativeNameOf = (kind: Kind): NativeName => (kind === 'classes' ? 'collections' : kind);
 
-/** Wire name of the form that makes a ref by name; undefined for kinds that are known by id. */
+/** Wire key of the expression that makes a ref by name. Undefined for kinds whose members are identified by id. */
 function formByName(kind: Kind): string | undefined {
   const { isNamed, singular } = NATIVE_KINDS[nativeNameOf(kind)];
   return isNamed ? singular : undefined;
@@ -21,13 +21,13 @@ function formByName(kind: Kind): string | undefined {
 
 export type RestTarget = { readonly events: boolean } & (
   | { readonly of: 'kind'; readonly kind: Kind }
-  /** A schema object, key, token or credentials document. `collection`: POST creates a document in it. */
+  /** A schema object, key, token or credentials document. If `kind` is a collection kind, POST creates a document in the collection. */
   | { readonly of: 'member'; readonly kind: Kind; readonly name: string }
   | { readonly of: 'document'; readonly collection: string; readonly id: string }
   | { readonly of: 'self'; readonly kind: Kind; readonly collection: string | undefined }
 );
 
-/** Undefined: unknown route. `segments` are decoded. */
+/** Finds the target of a path. Undefined if the route is unknown. `segments` are decoded. */
 export function findRestTarget(segments: readonly string[]): RestTarget | undefined {
   const events = segments.length > 1 && segments.at(-1) === 'events';
   const [first, name, id, ...rest] = events ? segments.slice(0, -1) : segments;
@@ -50,7 +50,7 @@ export interface RestQuery {
   readonly allows: 'write' | 'read';
 }
 
-/** Why there is no query. */
+/** Why a request has no query. */
 export type RestRefusal = 'method not allowed' | 'invalid body' | 'invalid url parameter';
 
 export function restQuery(
@@ -117,13 +117,13 @@ function pageOptions(parameters: URLSearchParams): string | undefined {
   return /^\d{1,9}$/.test(size) ? `${options},"size":${size}` : undefined;
 }
 
-/** JSON of a value, a bare timestamp, or the path of a ref. */
+/** A cursor is the JSON of a value, a bare timestamp, or the path of a ref. */
 function cursorText(cursor: string): string {
   const json = tryJson(cursor);
   return json === undefined ? `{"@ref":${quote(cursor)}}` : dataText(json);
 }
 
-/** The query of a body that is read later, made without it (`restQuery`). @throws Refusal */
+/** Puts a body into a query that `restQuery` made without it, because the body was read later. @throws Refusal */
 export function withBody(query: string, body: string | undefined): string {
   const params = paramsText(body);
   if (params === undefined) throw new Refusal('bad request', NO_OBJECT);
@@ -134,7 +134,7 @@ export function withBody(query: string, body: string | undefined): string {
 export const NO_OBJECT = 'Request body is not a JSON object.';
 const NO_PARAMS = '{"quote":{}}';
 
-/** Undefined if the body is not an object. A missing body is an empty object. */
+/** Undefined if the body is not an object. A missing body counts as an empty object. */
 function paramsText(body: string | undefined): string | undefined {
   if (body === undefined || body.trim() === '') return dataText(new Map());
   const json = tryJson(body);
@@ -150,5 +150,5 @@ function tryJson(text: string): Json | undefined {
   }
 }
 
-/** No expression is evaluated in it; escapes (`@ref`, `@ts`…) are read. */
+/** Expressions in it are not evaluated; only tagged values (`@ref`, `@ts`…) are. */
 const dataText = (json: Json): string => `{"quote":${stringifyJson(json)}}`;

@@ -9,14 +9,14 @@ export type Route =
   | { readonly to: 'authorized' }
   | { readonly to: 'error' }
   | { readonly to: 'rest'; readonly target: RestTarget }
-  /** `rest`: what follows `/api/v1/`. */
+  /** `rest`: the path segments after `/api/v1/`. */
   | { readonly to: 'logs'; readonly rest: readonly string[] }
   | { readonly to: 'file'; readonly requestId: string; readonly version: number }
   | { readonly to: 'nowhere' };
 
 export interface Place {
   readonly route: Route;
-  /** Without query string. */
+  /** Without the query string. */
   readonly path: string;
   readonly parameters: URLSearchParams;
 }
@@ -29,11 +29,11 @@ export function findPlace(url: string): Place {
   return { route: findRoute(path), path: path === '' ? '/' : path, parameters };
 }
 
-/** Where the body is a query, and nothing else. */
+/** Whether the body of a request to this path is a query and nothing else. */
 export const isQueryPath = (url: string): boolean =>
   url === '/' || ['query', 'linearized'].includes(findPlace(url).route.to);
 
-/** Where the body is a query, or belongs into one. */
+/** Whether the body of a request to this path is a query, or becomes part of one. */
 export const isExecutedPath = (url: string): boolean =>
   isQueryPath(url) || findPlace(url).route.to === 'rest';
 
@@ -65,7 +65,7 @@ function findRoute(path: string): Route {
   }
 }
 
-/** Drivers double the slash of an endpoint that ends in one: empty segments are ignored. */
+/** Empty segments are ignored, because drivers double the slash if their endpoint ends with one. */
 function decoded(path: string): readonly string[] | undefined {
   try {
     return path

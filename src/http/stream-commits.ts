@@ -1,11 +1,8 @@
-/** Commits that a stream has yet to process. */
+/** A queue of commits that a stream has not processed yet. */
 import type { CommitNotice } from '../engine/host.ts';
 import type { Micros } from '../values/value.ts';
 
-/**
- * With more changes than this in waiting commits, only that there were some is kept: this bounds the memory of a slow
- * reader.
- */
+/** If the queue has more changes than this, one notice of unknown changes replaces it: this bounds the memory of a slow reader. */
 const WAITING_KEYS_MAX = 4096;
 
 export class Commits {
@@ -32,7 +29,7 @@ export class Commits {
     this.wake?.();
   }
 
-  /** Undefined: the stream was closed. */
+  /** The next commit; waits for one. Undefined if the stream was closed. */
   async next(): Promise<CommitNotice | undefined> {
     for (;;) {
       const notice = this.waiting.shift();
@@ -47,9 +44,9 @@ export class Commits {
 
 const weightOf = ({ rows, entries }: CommitNotice): number => 1 + rows.length + entries.length;
 
-/** A notice that earlier commits may have been missed. */
+/** A notice which tells that commits before it may be missing. */
 const unknownChanges = (ts: Micros): CommitNotice => ({ previous: ts, ts, rows: [], entries: [] });
 
-/** Whether the notice contains all changes after `seen`. */
+/** Whether the notice contains all changes after `seen`, which is false if a notice was missed. */
 export const followsOn = ({ previous, ts }: CommitNotice, seen: Micros): boolean =>
   previous <= seen && previous < ts;

@@ -6,7 +6,7 @@ import type { Micros } from '../values/value.ts';
 export const STREAM_FIELDS = ['action', 'document', 'diff', 'prev', 'index'] as const;
 export type StreamField = (typeof STREAM_FIELDS)[number];
 
-/** A query for a document at a time and before that version; `null` where it did not exist. */
+/** A query for the version of a document at a time, and the version before it. `null` where the document did not exist. */
 export function versionQuery(ref: string, ts: Micros): string {
   const read = `{"if":{"exists":${ref}},"then":{"get":${ref}},"else":null}`;
   const now = '{"var":"now"}';
@@ -20,7 +20,7 @@ export interface FoundVersion {
   readonly before: JsonObject | null;
 }
 
-/** @param body answers `versionQuery` */
+/** @param body the answer to `versionQuery` */
 export function foundVersion(body: string): FoundVersion {
   const found = resourceOf(body);
   const [now, before] = Array.isArray(found) ? found : [];
@@ -32,11 +32,11 @@ const documentIn = (json: Json | undefined): JsonObject | null =>
 
 export const tsOf = (document: JsonObject): Micros => Number(document.get('ts'));
 
-/** A query for the times at which a document was created and deleted after `seen`. */
+/** A query for the times after `seen` at which a document was created and deleted. */
 export const deletionsQuery = (ref: string, seen: Micros): string =>
   `{"paginate":{"events":{"singleton":${ref}}},"after":${seen + 1},"size":1000}`;
 
-/** Times at which it was deleted, which version 2.0 calls so. @param body answers `deletionsQuery` */
+/** Times of deletions. API version 2.0 names the action `delete`, later ones `remove`. @param body the answer to `deletionsQuery` */
 export const foundDeletions = (body: string): readonly Micros[] =>
   eventsIn(body).flatMap((each) =>
     ['remove', 'delete'].includes(actionIn(each.get('action'))) ? [tsOf(each)] : [],
@@ -54,14 +54,14 @@ function eventsIn(body: string): readonly JsonObject[] {
 
 const NOTHING: JsonObject = new Map();
 
-/** The event of a new version, after `before` or after none. */
+/** The event of a new version. @param before the previous version, or null if the document did not exist */
 export function versionEvent(now: JsonObject, before: JsonObject | null): JsonObject {
   const action = before ? 'update' : 'create';
   const diff = withIdentity(changesOf(before ?? NOTHING, now) ?? NOTHING, now);
   return event({ action, document: now, diff, prev: before });
 }
 
-/** The event of a deletion, with the last version. */
+/** The event of a deletion. @param before the last version */
 export function deletionEvent(before: JsonObject, ts: Micros): JsonObject {
   const gone = new Map([...before, ['ts', ts]] as [string, Json][]);
   return event({
@@ -76,7 +76,7 @@ export function deletionEvent(before: JsonObject, ts: Micros): JsonObject {
 export const removedVersionEvent = (ref: string, ts: Micros, action: string): JsonObject =>
   event({ action, document: event({ ref: parseJson(ref), ts }) });
 
-/** A query for entries added and removed from the cursor `after` on, one page at a time. */
+/** A query for one page of the entries that were added to a set or removed from it, starting at the cursor `after`. */
 export const entriesQuery = (set: string, after: string): string =>
   `{"paginate":{"events":${set}},"after":{"quote":${after}},"size":${ENTRIES_AT_ONCE}}`;
 
@@ -99,8 +99,8 @@ export interface EntryEvents {
 }
 
 /**
- * Entries that were added to a set or removed until `last`, by time, removals first.
- * @param body answers `entriesQuery`
+ * Entries that were added to a set or removed from it up to `last`, by time, removals first.
+ * @param body the answer to `entriesQuery`
  */
 export function entryEvents(
   body: string,
@@ -126,7 +126,7 @@ export function entryEvents(
   return { events, next: events.length === found.length ? after : undefined };
 }
 
-/** The first that is there: older versions have names of their own. */
+/** The first of the members that exists. Older API versions use other names. */
 const memberOf = (json: JsonObject, ...names: readonly string[]): Json | undefined =>
   json.get(names.find((name) => json.has(name)) ?? '');
 

@@ -1,7 +1,7 @@
 /**
- * Emits the changes that commits made to the target of a stream. For each commit that may concern it, the changes are
- * queried with the secret of the stream, so that nothing is emitted that the secret may not read. Changes are found
- * by their times, so none is missed if notices of commits are. Spec: auth 5.
+ * Emits the changes that commits made to the target of a stream. For each commit that may concern it, the follower queries the changes
+ * with the secret of the stream, so it emits nothing that the secret may not read. It finds changes by their times, so it misses none even
+ * if notices of commits are lost. Spec: auth 5.
  */
 import { documentKeyOf, decodeHistoryKey } from '../codec/key.ts';
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
@@ -34,7 +34,7 @@ import {
 import type { StreamTarget } from './stream-target.ts';
 import { Changes } from './changes.ts';
 
-/** Ends the stream. */
+/** An error that ends the stream. */
 class StreamFault extends Error {
   readonly code: string;
   constructor(code: string, description: string) {
@@ -43,7 +43,7 @@ class StreamFault extends Error {
   }
 }
 
-/** Programs compare this text. */
+/** Programs compare this text, so it must not change. */
 const LOST = 'Authorization lost during stream evaluation.';
 
 const INTERNAL = {
@@ -56,13 +56,13 @@ const frame = (type: string, txn: Micros, event: Json): string =>
 
 export interface Followed {
   readonly target: StreamTarget;
-  /** The query that opened the stream: its value is the set. */
+  /** The query that opened the stream. If the target is a set, its value is the set. */
   readonly query: string;
   readonly fields: ReadonlySet<StreamField>;
   readonly start: Micros;
   /**
-   * The last commit that the query saw. A later one may have a time before `start`: one that was under way, or of
-   * another tab whose clock differs.
+   * The last commit that the opening query saw. A later commit may have a time before `start`: it was under way then, or comes from a tab
+   * whose clock differs.
    */
   readonly head: Micros;
 }
@@ -73,20 +73,23 @@ interface Happened {
   readonly event: JsonObject;
 }
 
-/** The stream of a reader that is further behind than this is ended. */
+/** A stream ends with an error if it has more versions than this to emit at once. */
 const BEHIND_MAX = 1000;
 
-/** The history that a copy lacks, and times before the retained one: nothing else is wrong with what a stream asks. */
+/**
+ * Refusals of the follower's own queries that mean that there is nothing to read: a copy does not have the history, or the time is before
+ * the retained history. The queries have no other fault that could cause these codes.
+ */
 const NOT_TOLD: ReadonlySet<string> = new Set(['history_not_local', 'bad request']);
 
 export class Follower {
   private readonly call: ReceivedRequest;
   private readonly followed: Followed;
-  /** All changes until then have been emitted. */
+  /** All changes up to this time have been emitted. */
   private seen: Micros;
   private watched: readonly ReadSet[] = [];
   private rights: string | undefined = undefined;
-  /** The known history, for documents whose history may be read. */
+  /** The history as last read. Undefined if the secret may not read the history. */
   private past: KnownPast | undefined = undefined;
 
   constructor(call: ReceivedRequest, followed: Followed) {
@@ -140,7 +143,7 @@ export class Follower {
     for (const { ts, event } of happened) yield frame('version', ts, onlyFields(event, fields));
   }
 
-  /** Versions and deletions after `seen`, oldest first. */
+  /** Versions and deletions after `seen` up to `last`, oldest first. */
   private async happenedUntil(ref: string, last: Micros): Promise<readonly Happened[]> {
     const happened: Happened[] = [];
     let deletions: readonly Micros[] | undefined;
@@ -176,7 +179,7 @@ export class Follower {
     return answer ? foundVersion(answer.body) : { now: null, before: null };
   }
 
-  /** Events of `insert` and `remove`, which change the history. */
+  /** Events of `insert` and `remove`, which rewrite the history. */
   private async *rewriteEvents(
     ref: string,
     notice: CommitNotice,
@@ -193,7 +196,7 @@ export class Follower {
       new Set(happened.map(({ ts }) => ts)),
     );
     for (const { ts, action } of taken) {
-      // Versions before the retained time were not removed by a query.
+      // Versions before the start of the retained history were not removed by a query.
       const isRetained = await this.ask(`{"at":${ts},"expr":{"exists":${ref}}}`);
       if (isRetained) yield removedVersionEvent(ref, ts, action);
     }
@@ -225,7 +228,7 @@ export class Follower {
     );
   }
 
-  /** Of the documents that are watched, and of their histories. */
+  /** The changed rows of the followed documents and of their history. */
   private ownRowsIn({ rows }: CommitNotice): CommitNotice['rows'] {
     const read = this.watched.flatMap((each) => each.rows);
     const own = new Set(read.flatMap(({ space, key }) => (space === 'documents' ? [key] : [])));
@@ -237,8 +240,9 @@ export class Follower {
   }
 
   /**
-   * Undefined when this secret may not read it.
-   * @param last without what commits after it have added: that is told with them. Beyond the head is what one has put into the future
+   * Reads the history of the document. Undefined if the secret may not read it.
+   * @param last versions that later commits added are left out, because they are emitted with those commits. Versions after the head are
+   * kept: a query has inserted them in the future.
    */
   private async readPast(ref: string, last: Micros): Promise<KnownPast | undefined> {
     const answer = await this.ask(pastQuery(ref));
@@ -272,8 +276,8 @@ export class Follower {
   // --- rights -----------------------------------------------------------------------------------
 
   /**
-   * Checks the secret again, and reads what makes a commit relevant: the facts that the target and the permission to
-   * see it depend on.
+   * Checks the secret again, and reads what the target and the permission to see it depend on: only a commit that changes one of these
+   * facts is relevant.
    */
   private async watch(): Promise<void> {
     const { host, secret = '' } = this.call;
@@ -286,7 +290,7 @@ export class Follower {
     this.watched = [entitlements.readSet, ...(answer ? [answer.readSet] : [])];
   }
 
-  /** Undefined when this secret may not read it: the stream stays silent. */
+  /** Executes a query with the secret of the stream. Undefined if the secret may not read its result: the stream then emits nothing. */
   private async ask(query: string): Promise<QueryAnswer | undefined> {
     const { host, options, secret } = this.call;
     const { apiVersion } = options;
@@ -298,7 +302,7 @@ export class Follower {
     });
     const { refusal } = answer;
     if (refusal === 'unauthorized') throw new StreamFault('permission denied', LOST);
-    // It was not executed: what has changed would be missed.
+    // The query was not executed, so its changes would be missed: the stream ends.
     if (refusal && !NOT_TOLD.has(refusal)) throw new StreamFault(refusal, INTERNAL.message);
     return answer.status < 300 ? answer : undefined;
   }

@@ -1,10 +1,10 @@
-/** The history of a document when it was last read, so that rewrites of it (`insert`, `remove`) can be reported. Spec: auth 5. */
+/** The history of a document as it was last read, to detect when `insert` and `remove` rewrite it. Spec: auth 5. */
 import type { Json, JsonObject } from '../codec/json.ts';
 import { isSameInside, patchedObject } from '../values/object-changes.ts';
 import type { Micros } from '../values/value.ts';
 import { actionIn, resourceOf } from './stream-events.ts';
 
-/** A version: its action and all of its data. */
+/** A version of the document: the action, and all of its data. */
 interface Past {
   readonly action: string;
   readonly data: Json;
@@ -13,14 +13,14 @@ interface Past {
 export interface KnownPast {
   /** By time, oldest first. */
   readonly versions: Map<Micros, Past>;
-  /** There may be older ones: they are not followed. */
+  /** There may be older versions, which are not followed. */
   isCut: boolean;
 }
 
-/** Versions further back than this many are not followed. */
+/** At most this many of the latest versions are followed. */
 const PAST_MAX = 1000;
 
-/** Time, action and data of each event; the action as a text, since version 2.0 shows an `update` as `create`. */
+/** A query for time, action and data of each event. The action as text, because API version 2.0 renders an `update` as `create`. */
 export function pastQuery(ref: string): string {
   const of = (member: string): string => `{"select":"${member}","from":{"var":"e"},"default":null}`;
   const event = `[${of('ts')},{"to_string":${of('action')}},${of('data')}]`;
@@ -41,8 +41,9 @@ export function addToPast(past: KnownPast, ts: Micros, event: JsonObject): void 
 }
 
 /**
- * @param body answers `pastQuery`
- * @param dataAt of the document at the time of the first event, which tells no more than a change where there are older ones
+ * Reads the history from the answer to a query.
+ * @param body the answer to `pastQuery`
+ * @param dataAt reads the data of the document at a time; needed if older versions are cut off, since the first event has only a change
  */
 export async function readPast(
   body: string,
@@ -64,13 +65,13 @@ const firstOf = ({ versions }: KnownPast): Micros => versions.keys().next().valu
 const listOf = (json: Json | undefined): readonly Json[] => (Array.isArray(json) ? json : []);
 
 export interface HistoryRewrite {
-  /** Times of versions or deletions that were inserted or replaced. */
+  /** Times of versions and deletions that were inserted or replaced. */
   readonly put: readonly Micros[];
-  /** Removed versions and deletions. */
+  /** Versions and deletions that were removed. */
   readonly taken: readonly { readonly ts: Micros; readonly action: string }[];
 }
 
-/** @param reported times of versions that were emitted as new ones */
+/** @param reported times of versions that were emitted as new versions */
 export function historyRewriteBetween(
   before: KnownPast,
   now: KnownPast,
@@ -86,7 +87,7 @@ export function historyRewriteBetween(
   return { put, taken };
 }
 
-/** Whether the past ends with this version, or with none. */
+/** Whether the known history ends with this version. Without a version: whether it is empty or ends with a deletion. */
 export function endsWith({ versions }: KnownPast, version: Json | undefined): boolean {
   const [ts, last] = [...versions].at(-1) ?? [];
   return version instanceof Map

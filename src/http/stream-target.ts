@@ -1,15 +1,15 @@
-/** What a stream follows, by the value of the query that opened it. Spec: auth 5. */
+/** The target that a stream follows, from the value of the query that opened it. Spec: auth 5. */
 import { stringifyJson, type Json } from '../codec/json.ts';
 import { typeName } from '../values/type-name.ts';
 import { resourceOf } from './stream-events.ts';
 
 export type StreamTarget =
-  /** Wire JSON of the document's ref. */
+  /** `ref`: wire JSON of the document's ref. */
   | { readonly of: 'document'; readonly ref: string }
-  /** `index` and `terms` are members of its events. */
+  /** `index` and `terms` become members of the events. */
   | { readonly of: 'set'; readonly index: Json; readonly terms: Json };
 
-/** Undefined: the value cannot be followed. `body`: `{"resource":…}`. */
+/** The target, or undefined if the value cannot be followed. `body`: `{"resource":…}`. */
 export function streamTarget(body: string): StreamTarget | undefined {
   const resource = resourceOf(body);
   if (!(resource instanceof Map)) return undefined;
@@ -21,13 +21,13 @@ export function streamTarget(body: string): StreamTarget | undefined {
   );
 }
 
-/** Wire JSON of the ref that the value is: one to something that does not exist is rendered like any other. */
+/** Wire JSON of the value, if it is a ref. A ref to a document that does not exist is rendered like any other. */
 export function refOf(body: string): string | undefined {
   const resource = resourceOf(body);
   return member(resource, '@ref') === undefined ? undefined : stringifyJson(resource ?? null);
 }
 
-/** Why the value cannot be followed. Programs compare the text for values that are neither refs nor sets. */
+/** Why the value cannot be followed. If it is neither a ref nor a set, programs compare this text. */
 export const unfitFor = (body: string): string =>
   `Expected a Document Ref or Version, or a Set Ref, got ${nameOf(resourceOf(body) ?? null)}.`;
 
@@ -66,7 +66,7 @@ function documentTarget(json: Json | undefined): StreamTarget | undefined {
     : undefined;
 }
 
-/** Native collections have no collection of their own in their refs. */
+/** The ref of a native collection itself has no collection. */
 function isUserCollection(json: Json | undefined): boolean {
   const holder = member(holderOf(json), '@ref');
   const name = member(holder, 'id') ?? holder;
@@ -74,8 +74,8 @@ function isUserCollection(json: Json | undefined): boolean {
 }
 
 /**
- * The collection in `{"@ref":{"id":"1","collection":{"@ref":{"id":"users","collection":…}}}}`; older versions write
- * `class`, and the first a path: `classes/users/1`.
+ * The collection in `{"@ref":{"id":"1","collection":{"@ref":{"id":"users","collection":…}}}}`. Older API versions write `class` instead,
+ * and the first a path: `classes/users/1`.
  */
 function holderOf(json: Json | undefined): Json | undefined {
   const ref = member(json, '@ref');

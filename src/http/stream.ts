@@ -1,6 +1,6 @@
 /**
- * `POST /stream`: the value of a query says what to follow; then the changes of each commit that may concern it are
- * queried with the secret of the stream, so that nothing is emitted that the secret may not read. Spec: auth 5.
+ * `POST /stream`: the value of the query determines the target. For each later commit that may concern the target, the changes are queried
+ * with the secret of the stream, so that nothing is emitted that the secret may not read. Spec: auth 5.
  */
 import type { QueryAnswer } from '../engine/host.ts';
 import { NO_METRICS } from '../engine/session.ts';
@@ -28,7 +28,7 @@ export async function answerStream(
   const { host } = call;
   const { engine, onCommit = engine.onCommit.bind(engine) } = host;
   const commits = new Commits();
-  // It listens before it answers, so that no commit in between is missed.
+  // Subscribes before the query is executed, so that no commit after the query is missed.
   const stop = onCommit((notice) => commits.add(notice));
   let follow: Follower | undefined;
   try {
@@ -55,7 +55,7 @@ export async function answerStream(
   }
 }
 
-/** A waiting generator cannot be made to return: what it waits for is ended first. */
+/** `return()` of a generator that is waiting would wait, too, so `close` first ends what the generator waits for. */
 const closable = (frames: AsyncGenerator<string>, close: () => void): AsyncIterable<string> => ({
   [Symbol.asyncIterator]: () => ({
     async next() {
@@ -70,7 +70,7 @@ const closable = (frames: AsyncGenerator<string>, close: () => void): AsyncItera
   }),
 });
 
-/** 400 with an empty position, as the hosted service answered an invalid URL. */
+/** 400 with an empty position, which is how the hosted service answered an invalid URL. */
 export const answerUrlFault = (call: ReceivedRequest, description: string): Promise<HttpResponse> =>
   afterAuthentication(call, () => {
     const error = { position: [], code: 'invalid url parameter', description };
@@ -78,7 +78,7 @@ export const answerUrlFault = (call: ReceivedRequest, description: string): Prom
     return answerText(400, headers, JSON.stringify({ errors: [error] }));
   });
 
-/** Why the value of the query cannot be followed; undefined: it can. */
+/** Why the value of the query cannot be followed. Undefined if it can. */
 async function refusalOf(
   { host, secret, options }: ReceivedRequest,
   text: string,
@@ -93,7 +93,7 @@ async function refusalOf(
     const [fault] = (await ask(`{"singleton":${ref}}`)).faults ?? [];
     if (fault) return withError(opening, fault.code, fault.description);
   }
-  // An object renders as a version does, if it has its members.
+  // An object with the members of a version renders like a version, so the engine is asked whether the value is a document.
   const isFit =
     target &&
     (ref !== undefined ||

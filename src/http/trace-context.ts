@@ -1,9 +1,9 @@
-/** W3C trace context: the caller's trace continues under a new span. */
+/** W3C trace context: continues the caller's trace with a new span. */
 import { hexOfBytes } from '../codec/hex.ts';
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 
-/** The trace context of the response. A malformed one begins a new trace; flags are reset. */
+/** The `traceparent` header of the response. A malformed header begins a new trace; the flags are reset. */
 export function traceparentOf(
   header: string | undefined,
   random: (bytes: number) => Uint8Array,

@@ -1,7 +1,4 @@
-/**
- * Makes the file of an export: lines of the log, gzipped as a stream and stored in chunks. Only one step of it is in
- * memory.
- */
+/** Writes the file of an export: lines of the log, gzipped as a stream and stored in chunks. Only a part is in memory at a time. */
 import { joinBytes } from '../codec/join-bytes.ts';
 import { utf8Bytes } from '../codec/utf8.ts';
 import type { EngineOptions } from '../engine/host.ts';
@@ -12,7 +9,7 @@ import { readLog } from './query-log.ts';
 
 export interface FileOptions extends Pick<EngineOptions, 'clock' | 'pause'> {
   readonly store: Store;
-  /** Where the log was written. */
+  /** The region group in which the log was written. */
   readonly regionGroup: string;
 }
 
@@ -20,13 +17,13 @@ export type FileOutcome =
   | { readonly state: 'written'; readonly chunks: number; readonly bytes: number }
   | { readonly state: 'empty' }
   | { readonly state: 'late' }
-  /** Another attempt owns the request now. */
+  /** Another attempt owns the export request now. */
   | { readonly state: 'taken' }
-  /** The database is being closed: the work is begun again when it is opened next. */
+  /** The database is being closed. The work begins again when it is opened next. */
   | { readonly state: 'stopped' };
 
 const PUSH_BYTES = 64 * 1024;
-/** Pushes between two turns of the event loop. */
+/** Number of writes to the gzip stream between two pauses. */
 const PUSHES_PER_TURN = 4;
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -64,7 +61,6 @@ export async function writeFile(
   return { state: 'written', chunks: chunks.written, bytes: chunks.bytes };
 }
 
-/** Makes one gzip member. */
 function gzipInto(chunks: Chunks): {
   write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   finish(): Promise<unknown>;

@@ -1,4 +1,4 @@
-/** A request for log records of a time range, and what callers see of it. Spec: seed "Log request record"; auth 6.3. */
+/** A request to export the log records of a time range, and how callers see it. Spec: seed "Log request record"; auth 6.3. */
 import { LOG_STATES, type LogState } from '../answers.ts';
 import { LIMITS } from '../limits.ts';
 import { DAY_MICROS } from '../values/time.ts';
@@ -6,7 +6,7 @@ import type { Micros } from '../values/value.ts';
 
 const REGION_GROUPS = ['us-std', 'eu-std', 'classic', 'local'] as const;
 
-/** A call of the log API that cannot be done: the answer is `{message}`. */
+/** Refuses a request to the log API. The body of the response is `{message}`. */
 export class ExportRefusal extends Error {
   readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 429;
   constructor(status: ExportRefusal['status'], message: string) {
@@ -20,11 +20,11 @@ const refuse = (message: string): never => {
   throw new ExportRefusal(400, message);
 };
 
-/** What was asked for, checked. */
+/** A validated request to export log records. */
 export interface ExportRequest {
-  /** As given: region group and names of databases. */
+  /** As given: region group and database names, separated by slashes. */
   readonly database?: string;
-  /** Names from the root of this store. */
+  /** Database names, from the root of this store. */
   readonly path: readonly string[];
   readonly regionGroup: string;
   readonly timeStart: string;
@@ -32,13 +32,13 @@ export interface ExportRequest {
   readonly start: Micros;
   readonly end: Micros;
   readonly idempotencyToken?: string;
-  /** Nothing older: it may be of another database of these names. */
+  /** Records before this time are left out: they may belong to a deleted database that had the same name. */
   readonly since?: Micros;
 }
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Members by either of two names; the hosted service used both. */
+/** The value of a member that may have either of two names, because the hosted service used both. */
 function textOf(body: Members, ...names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = body[name];
@@ -51,7 +51,7 @@ function textOf(body: Members, ...names: readonly string[]): string | undefined 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /**
- * Checks the body of `POST /api/v1/logs`. `home`: the region group of this store.
+ * Validates the body of `POST /api/v1/logs`. `home`: the region group of this store.
  * @throws ExportRefusal 400
  */
 export function readExportRequest(body: Members, home: string): ExportRequest {
@@ -101,13 +101,13 @@ function microsOf(name: string, text: string): Micros {
   const zone = (parts[8] ?? 'Z').toUpperCase();
   const micros = Number((parts[7] ?? '').padEnd(6, '0').slice(0, 6));
   const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${zone}`);
-  // Date.parse takes 30 February for a day in March.
+  // Date.parse accepts 30 February as a day in March.
   const isDay =
     new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
   return Number.isNaN(ms) || !isDay ? refuse(fault) : ms * 1000 + micros;
 }
 
-/** The body of `POST …/url`. @throws ExportRefusal 400 */
+/** Reads the body of `POST …/url`. @throws ExportRefusal 400 */
 export function readVersion(body: Members): number | undefined {
   const { version } = body;
   if (version === undefined || version === null) return undefined;
@@ -125,7 +125,7 @@ export interface ListRequest {
 const LIST_DEFAULT = 100;
 const LIST_MAX = 1000;
 
-/** The body of `POST …/_list`. @throws ExportRefusal 400 */
+/** Reads the body of `POST …/_list`. @throws ExportRefusal 400 */
 export function readListRequest(body: Members): ListRequest {
   const maxResults = body['max_results'] ?? body['maxResults'] ?? LIST_DEFAULT;
   if (

@@ -1,4 +1,4 @@
-/** Rows of exports in the space `files`: requests, idempotency tokens, chunks of finished files. */
+/** Rows of exports in the space `files`: export requests, idempotency tokens, chunks of finished files. */
 import type { LogRequestRecord, LogState } from '../answers.ts';
 import { metaKey, type Key } from '../codec/key.ts';
 import { metaRange } from '../codec/ranges.ts';
@@ -7,7 +7,7 @@ import { scan } from '../store/scan.ts';
 import type { Micros } from '../values/value.ts';
 import type { ExportRequest } from './export-request.ts';
 
-/** As stored, in JSON. */
+/** An export request as it is stored, in JSON. */
 export interface ExportRow {
   readonly id: string;
   readonly state: LogState;
@@ -15,16 +15,16 @@ export interface ExportRow {
   readonly created: Micros;
   readonly updated: Micros;
   readonly wish: ExportRequest;
-  /** Fencing number: the latest attempt owns the request. */
+  /** Fencing number: the latest attempt owns the request, and writes of earlier attempts fail. */
   readonly attempt: number;
   readonly chunks: number;
   readonly bytes: number;
   readonly url?: { readonly signature: string; readonly expires: Micros };
-  /** Where its idempotency token is stored. */
+  /** The key under which its idempotency token is stored. */
   readonly token?: string;
 }
 
-/** Queries do not wait for exports. */
+/** Transactions of exports use only the space `files`, so queries do not wait for them. */
 const FILES = { durability: 'strict', spaces: ['files'] } as const;
 
 const requestAddress = (id: string): RowAddress => ({
@@ -54,7 +54,7 @@ const parseRow = (row: Row | undefined): ExportRow | undefined =>
 /** Maximum number of stored requests. */
 export const REQUESTS_MAX = 200;
 
-/** All requests, oldest first. */
+/** All export requests, oldest first. */
 export async function readRequests(store: Store): Promise<readonly ExportRow[]> {
   const range = under('request', REQUESTS_MAX * 2, true);
   const [entries = []] = (await store.read((tx) => tx.fetch([], [range]), FILES)).ranges;
@@ -68,7 +68,7 @@ export async function readRequest(store: Store, id: string): Promise<ExportRow |
 
 const TOKEN_LIFE_MICROS = 24 * 3600 * 1_000_000;
 
-/** Stores a new request, or returns the one with the same token from the last 24 hours. */
+/** Stores a new request, or returns the request that was stored with the same token in the last 24 hours. */
 export function addRequest(store: Store, row: ExportRow): Promise<ExportRow> {
   return store.write(async (tx) => {
     const earlier =
@@ -101,7 +101,7 @@ async function requestOfToken(
   return parseRow((await tx.fetch([requestAddress(known.id)], [])).rows[0]);
 }
 
-/** Updates a request; undefined if it was changed meanwhile. */
+/** Updates a request. Undefined if another process has changed it in the meantime. */
 export function advance(
   store: Store,
   from: ExportRow,
@@ -124,7 +124,7 @@ async function isStill(tx: WriteTx, row: ExportRow): Promise<boolean> {
   );
 }
 
-/** False if another attempt owns the request. */
+/** Stores a chunk. False if another attempt owns the request. */
 export function addChunk(
   store: Store,
   owner: ExportRow,
@@ -139,12 +139,12 @@ export function addChunk(
   }, FILES);
 }
 
-/** The file, a chunk at a time. */
+/** Reads the file, one chunk at a time. */
 export async function* readChunks(store: Store, row: ExportRow): AsyncGenerator<Uint8Array> {
   for (let index = 0; index < row.chunks; index += 1) {
     const address: RowAddress = { space: 'files', key: chunkKey(row.id, row.attempt, index) };
     const value = (await store.read((tx) => tx.fetch([address], []), FILES)).rows[0]?.value;
-    // An incomplete file would look like a complete one.
+    // Without the error, an incomplete file would look complete.
     if (!(value instanceof Uint8Array))
       throw new Error(`Chunk ${index} of export ${row.id} is missing.`);
     yield value;
@@ -153,7 +153,7 @@ export async function* readChunks(store: Store, row: ExportRow): AsyncGenerator<
 
 const REMOVED_AT_ONCE = 16;
 
-/** Removes the chunks of all attempts, or of those before `attempt`; some per transaction. */
+/** Removes the chunks of all attempts, or only of attempts before `attempt`, a few per transaction. */
 export async function removeChunks(store: Store, id: string, attempt?: number): Promise<void> {
   const all = under(`chunk/${id}`, REMOVED_AT_ONCE, false);
   const range = attempt === undefined ? all : { ...all, upper: chunkKey(id, attempt, 0) };
@@ -167,24 +167,24 @@ export async function removeChunks(store: Store, id: string, attempt?: number): 
   }
 }
 
-/** Removes a request and what belongs to it. */
+/** Removes a request with its chunks and its token. */
 export async function removeRequest(store: Store, row: ExportRow): Promise<void> {
   await removeChunks(store, row.id);
   const addresses = [requestAddress(row.id)];
   if (row.token !== undefined) addresses.push(tokenAddress(row.token));
   await store.write(async (tx) => {
     const { rows } = await tx.fetch(addresses, []);
-    // The token may be a later request's by now.
+    // The token may belong to a later request by now.
     const isOwn = (_: RowAddress, at: number) => String(rows[at]?.value).includes(row.id);
     tx.apply({ puts: [], deletes: addresses.filter(isOwn) });
   }, FILES);
 }
 
-/** The parts of a URL. */
+/** The parts of a download URL. */
 export interface FileAddress {
   readonly requestId: string;
   readonly version: number;
-  /** The credential: it permits the download. */
+  /** The credential that permits the download. */
   readonly signature: string;
 }
 export type MakeUrl = (file: FileAddress) => string;

@@ -1,7 +1,7 @@
 /**
- * Log exports: requests that move from `Pending` over `Requested` to `Complete`, `DoesNotExist`, `Failed` or `TimedOut`, and from
- * `Complete` over `CreatingNewUrl` to `Complete` with a new URL. Requests and files are rows, so both survive a reload; work that was
- * cut off begins again. Spec: auth 6.3, seed "Log export API".
+ * Log exports. A request goes from `Pending` over `Requested` to `Complete`, `DoesNotExist`, `Failed` or `TimedOut`, and from `Complete`
+ * over `CreatingNewUrl` to `Complete` with a new URL. Requests and files are stored as rows, so both survive a reload; interrupted work
+ * starts again. Spec: auth 6.3, seed "Log export API".
  */
 import type { LogRequestRecord } from '../answers.ts';
 import { hexOfBytes } from '../codec/hex.ts';
@@ -28,24 +28,24 @@ import {
 } from './export-rows.ts';
 
 export interface ExportsOptions extends FileOptions, Pick<EngineOptions, 'random'> {
-  /** Records that are still in memory are written first. */
+  /** The query log. It is flushed before an export, because records may still be in memory. */
   readonly log: { flush(): Promise<void> };
   /**
-   * Runs `body` while no other tab or process does, or not at all when one does. Left out: there is no other. Correctness does
-   * not hang on it (each attempt has a number that its writes check), only work done twice.
+   * Runs `body` while no other tab or process does; if another one does, does not run it. If absent, there are no others. It only avoids
+   * double work: correctness does not depend on it, because each attempt has a number that its writes check.
    */
   readonly exclusively?: (body: () => Promise<void>) => Promise<void>;
-  /** Makes the signature of a URL from its parts. Left out: it is random. */
+  /** Signs a URL, from its parts. If absent, the signature is random. */
   readonly sign?: (text: string) => string;
   readonly deadlineMs?: number;
-  /** Receives failures that no request shows. */
+  /** Receives errors that no request shows. */
   readonly report?: (reason: unknown) => void;
 }
 
-/** The caller, by the database of the credential. Requests outside of it are invisible, and those of another that had its name before. */
+/** The caller: the database of its credential. It sees only requests of this database, not those of an earlier one with the same name. */
 export interface Viewer {
   readonly database: readonly string[];
-  /** It has had that name since then. */
+  /** Since when the database has had that name. */
   readonly since: Micros;
   readonly makeUrl: MakeUrl;
 }
@@ -57,7 +57,7 @@ export interface ExportFile {
 }
 
 const DEADLINE_MS = 10 * 60 * 1000;
-/** How long requests and their files are kept. */
+/** How long finished requests and their files are kept. */
 const KEPT_MICROS = 7 * DAY_MICROS;
 /** Maximum number of unfinished requests. */
 const UNFINISHED_MAX = 16;
@@ -113,13 +113,13 @@ export class LogExports {
   /** @throws ExportRefusal 404 */
   async status(id: string, viewer: Viewer): Promise<LogRequestRecord> {
     const row = await this.find(id, viewer);
-    // The process that began it may have ended.
+    // The process that was working on the request may have ended.
     if (isUnfinished(row)) this.start();
     return this.show(row, viewer);
   }
 
   /**
-   * `version`: the one the caller knows. When a newer URL exists, that is the answer.
+   * Creates a new URL. `version`: the latest one that the caller knows; if there is a newer one already, that one is returned.
    * @throws ExportRefusal
    */
   async createUrl(
@@ -148,7 +148,7 @@ export class LogExports {
     return this.show(changed ?? (await this.find(id, viewer)), viewer);
   }
 
-  /** Newest first. @throws ExportRefusal 400 */
+  /** Lists requests, newest first. @throws ExportRefusal 400 */
   async list(
     { states, nextToken, maxResults }: ListRequest,
     viewer: Viewer,
@@ -168,7 +168,10 @@ export class LogExports {
     };
   }
 
-  /** The file behind a URL; undefined when the URL has expired, was replaced, or never was. `signature`: of a URL others could guess. */
+  /**
+   * The file of a URL. Undefined if the URL has expired, was replaced or never existed.
+   * @param signature must be given for URLs from outside, because their other parts can be guessed
+   */
   async file(id: string, version: number, signature?: string): Promise<ExportFile | undefined> {
     const row = UUID.test(id) ? await readRequest(this.options.store, id) : undefined;
     const url = row?.state === 'Complete' && row.version === version ? row.url : undefined;
@@ -178,7 +181,7 @@ export class LogExports {
     return { name: `burrow-logs-${id}.json.gz`, bytes: row.bytes, chunks };
   }
 
-  /** Resumes all unfinished requests: call it once after opening. Never rejects. */
+  /** Works on all unfinished requests. Call it once after opening, to resume them. Never rejects. */
   work(): Promise<void> {
     this.isWanted = true;
     this.working ??= this.workWhileWanted().finally(() => {
@@ -187,7 +190,7 @@ export class LogExports {
     return this.working;
   }
 
-  /** Stops work at its next step; unfinished requests are resumed when the database is opened again. */
+  /** Stops the work at its next step. Unfinished requests are resumed when the database is opened again. */
   async close(): Promise<void> {
     this.isClosed = true;
     await this.working;
@@ -293,20 +296,20 @@ export class LogExports {
     return recordOf(row, makeUrl, this.options.clock());
   }
 
-  /** A wall clock that never repeats, so that ids made of it are ordered. */
+  /** The wall clock, but never the same time twice, so that the ids made from it are ordered. */
   private time(): Micros {
     this.lastTime = Math.max(this.options.clock(), this.lastTime + 1);
     return this.lastTime;
   }
 }
 
-/** One that was made for others may hold more than the viewer may see. */
+/** A viewer sees a request only within its own database: requests made for other databases may contain more than it may see. */
 const isWithin = ({ wish: { path, since = 0 } }: ExportRow, viewer: Viewer): boolean =>
   since >= viewer.since && viewer.database.every((name, index) => path[index] === name);
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** A UUID of version 7: text order is time order, down to a quarter of a microsecond. */
+/** A UUID of version 7. Its text order is the order of time, with a resolution of a quarter of a microsecond. */
 function timeUuid(ts: Micros, random: Uint8Array): string {
   const ms = Math.floor(ts / 1000);
   const fraction = Math.floor(((ts - ms * 1000) * 4096) / 1000);

@@ -1,7 +1,6 @@
 /**
- * The query log. Records are buffered in memory and written in batches, so that logging costs a query next to
- * nothing. A crash loses the buffer: at most `BATCH_RECORDS` records of a busy host, or those since its last
- * `flush()`.
+ * The query log. Records are buffered in memory and written in batches, so that logging costs a query next to nothing. A crash loses the
+ * buffer: on a busy host at most `BATCH_RECORDS` records, otherwise those since the last `flush()`.
  */
 import { hexOfBytes } from '../codec/hex.ts';
 import { keyAfter, logKey, metaKey, type Key } from '../codec/key.ts';
@@ -22,33 +21,33 @@ import { QUERY_KEPT_CHARACTERS } from './redact.ts';
 export interface QueryLogOptions extends Pick<EngineOptions, 'clock' | 'random' | 'pause'> {
   readonly store: Store;
   readonly retentionDays: number;
-  /** Maximum size of the stored text; the oldest records are removed first. */
+  /** Maximum size of the stored text, in characters. The oldest records are removed first. */
   readonly maxBytes: number;
 }
 
 export const LOG_DEFAULTS = { retentionDays: 30, maxBytes: 64 * 1024 * 1024 } as const;
 
-/** No query waits for the log, nor the log for queries. */
+/** Transactions of the log use none of the spaces of queries, so that the log and queries do not wait for each other. */
 const COLD = { durability: 'relaxed', spaces: ['log', 'files'] } as const;
 
 /** A batch is written when this many records are buffered. */
 export const BATCH_RECORDS = 512;
-/** Maximum number of records buffered while a batch is being written; more are counted and dropped. */
+/** Maximum number of records buffered while a batch is being written. Further records are counted as lost. */
 export const WAITING_RECORDS_MAX = 4096;
 const ROW_CHARACTERS_MAX = 256 * 1024;
-/** Characters of queries that are redacted in one turn of the event loop: some milliseconds. */
+/** Characters of queries that are redacted without a pause. This takes a few milliseconds. */
 const TURN_CHARACTERS = 128 * 1024;
-/** A record costs as much as so many of them, however short its query is. */
+/** A record counts as this many characters in addition to its query. */
 const RECORD_CHARACTERS = 2048;
-/** Maximum time between records of one row, so that a reader of a time range knows where to begin. */
+/** Maximum time between the records of one row, so that a reader of a time range knows at which row to begin. */
 export const ROW_SPAN_MICROS = 60 * 1_000_000;
 /**
- * Maximum number of rows that one write removes: more than twice what it adds, so the log shrinks to its cap in
+ * Maximum number of rows that one write removes. It is more than twice the number that a write adds, so the log shrinks to its limit in
  * bounded steps.
  */
 const TRIM_ROWS = 16;
 
-/** Not in `meta`, because every query reads that. */
+/** Not in the space `meta`, because every query reads that space. */
 const SIZE: RowAddress = { space: 'files', key: metaKey('log size') };
 
 interface Waiting {
@@ -74,7 +73,7 @@ export class QueryLog {
     this.sequenceBase = random.subarray(6).reduce((sum, byte) => sum * 256 + byte, 0);
   }
 
-  /** Takes a record; returns at once and never throws. */
+  /** Buffers a record. Returns at once and never throws. */
   add(request: LoggedRequest, answer: LoggedAnswer): void {
     this.recorded += 1;
     if (this.waiting.length >= WAITING_RECORDS_MAX) {
@@ -89,21 +88,21 @@ export class QueryLog {
   /** Resolves when all records so far are stored, or counted as lost. Never rejects. */
   async flush(): Promise<void> {
     await this.writing;
-    // The running write may have begun before the last records were added; the next one includes them all.
+    // The running write may have begun before the latest records were added; one more write includes them all.
     if (this.isDirty) await (this.writing ??= this.writeWaiting());
   }
 
-  /** Whether a `flush()` has records to write. */
+  /** Whether `flush()` has records to write. */
   get isDirty(): boolean {
     return this.waiting.length > 0 || this.writing !== undefined;
   }
 
-  /** Records taken since the log was opened, and how many of them could not be stored. */
+  /** Number of records since the log was opened, and how many of them could not be stored. */
   get counts(): { readonly recorded: number; readonly lost: number } {
     return { recorded: this.recorded, lost: this.lost };
   }
 
-  /** Removes what is older than records may be: what is written does so too, but nothing may be for long. */
+  /** Removes expired records. Each write does so, too, but there may be no write for a long time. */
   async trim(): Promise<void> {
     while ((await this.options.store.write((tx) => this.store(tx, []), COLD)) > 0)
       await this.options.pause();
@@ -112,14 +111,14 @@ export class QueryLog {
   private async writeWaiting(): Promise<void> {
     let batch: readonly Waiting[] = [];
     try {
-      // The query whose record made the batch full gets its answer first.
+      // Lets the query whose record filled the batch get its answer first.
       await this.options.pause();
       batch = this.waiting;
       this.waiting = [];
       const rows = await this.rowsOf(batch);
       await this.options.store.write((tx) => this.store(tx, rows), COLD);
     } catch {
-      // A failure of the log must not fail a query: `counts` reports it.
+      // A failure of the log must not fail a query; `counts` reports it.
       this.lost += batch.length;
     } finally {
       this.writing = undefined;
@@ -156,7 +155,7 @@ export class QueryLog {
     return rows;
   }
 
-  /** Adds rows and removes old ones, in one commit. @returns how many it removed */
+  /** Adds rows and removes old ones, in one commit. @returns the number of rows removed */
   private async store(tx: WriteTx, rows: readonly Row[]): Promise<number> {
     const expired = { ...OLDEST, upper: logKey(this.expiry(), 0), limit: TRIM_ROWS };
     const found = await tx.fetch([SIZE], [expired]);
@@ -196,7 +195,7 @@ export class QueryLog {
   }
 }
 
-/** What is not stored may be large, and there may be thousands that wait. */
+/** Drops what is not stored, because it may be large and thousands of records may be buffered. */
 const withoutUnstored = (
   request: LoggedRequest,
   answer: LoggedAnswer,
@@ -240,13 +239,13 @@ export interface LogRange {
   readonly start: Micros;
   /** Exclusive. */
   readonly end: Micros;
-  /** Records of this database and those below it. */
+  /** Only records of this database and its child databases. */
   readonly database: readonly string[];
 }
 
 const READ_ROWS = 4;
 
-/** Records of a range, a few rows at a time, in the order in which the rows were finished. */
+/** Reads the records of a range, a few rows at a time, in the order in which the rows were written. */
 export async function* readLog(
   store: Store,
   range: LogRange,

@@ -1,16 +1,16 @@
-/** One query as a record of the log and as a line of an export. It is redacted here, before anything is stored. */
+/** A query as a record of the log and as a line of an export. The record is redacted here, before it is stored. */
 import type { CredentialLabel, Metrics, ReadSet } from '../engine/host.ts';
 import type { Step } from '../errors.ts';
 import type { Micros } from '../values/value.ts';
 import { hideSecretTexts } from '../engine/access.ts';
 import { redactQuery } from './redact.ts';
 
-/** A request before it is redacted. Header values as they were sent. */
+/** A request before it is redacted. Header values are as the caller sent them. */
 export interface LoggedRequest {
-  /** Arrival, µs. */
+  /** Time of arrival, µs. */
   readonly ts: Micros;
   readonly method: string;
-  /** Without query string. */
+  /** Without the query string. */
   readonly path: string;
   readonly query: string;
   readonly apiVersion: string;
@@ -27,16 +27,16 @@ export interface LoggedAnswer {
   readonly credential?: CredentialLabel | undefined;
   /** Code of the first error. */
   readonly errorCode?: string | undefined;
-  /** Where in the query: for who watches; it is not stored. */
+  /** Position of the first error in the query. For the inspector; not stored. */
   readonly errorPosition?: readonly Step[] | undefined;
-  /** What it read: for who watches; it is not stored. */
+  /** What the query read. For the inspector; not stored. */
   readonly readSet?: ReadSet | undefined;
-  /** Index entries and documents that its sets went through; not stored. */
+  /** Number of index entries and documents that its sets went through. For the inspector; not stored. */
   readonly scanned?: number | undefined;
 }
 
 /**
- * A line of an export. The members of the hosted service's records, and after them Burrow's own.
+ * A line of an export: the members of the hosted service's records, followed by Burrow's own members.
  * Spec: auth 6.2.
  */
 export interface ExportedRecord {
@@ -64,16 +64,13 @@ export interface ExportedRecord {
   /** Absent if no secret was accepted. */
   readonly CREDENTIAL?: CredentialLabel;
   readonly ERROR_CODE?: string;
-  /** Wire JSON without passwords and secrets. Absent: it was no JSON, too long to keep, or came without a secret that was accepted. */
+  /** Wire JSON without passwords and secrets. Absent if the text was not JSON or too long, or if no secret was accepted. */
   readonly QUERY?: string;
   readonly STORAGE_BYTES_READ: number;
   readonly STORAGE_BYTES_WRITE: number;
 }
 
-/**
- * A record as it is stored: a JSON list, because names on every line would be most of the log. New members go to the
- * end.
- */
+/** A stored record: a JSON array, because member names on every line would be most of the log. New elements go to the end. */
 type StoredRecord = readonly [
   ts: Micros,
   database: readonly string[],
@@ -102,10 +99,10 @@ type StoredRecord = readonly [
   ],
 ];
 
-/** Of a path, and of a header. */
+/** Maximum number of characters that are stored of a path, and of a header. */
 const KEPT_CHARACTERS = 256;
 
-/** The stored line of text, without its line end. */
+/** The line of text that is stored, without its line end. */
 export function storedLine(
   request: LoggedRequest,
   answer: LoggedAnswer,
@@ -142,21 +139,20 @@ export function storedLine(
   return JSON.stringify(record);
 }
 
-/** Nothing of a query without an accepted secret is kept: it may be anything, and belongs to no user. */
+/** The query as it is stored. Undefined without an accepted secret: its text may be anything, and belongs to no user. */
 export function queryKept(
   { query }: LoggedRequest,
   { status, errorCode, credential }: LoggedAnswer,
 ): string | undefined {
   if (!credential) return undefined;
-  // The same applies to text that is not a query.
+  // After `invalid expression` the text may not be JSON. Text that is not JSON is not stored either.
   return redactQuery(query, status < 400 || errorCode !== 'invalid expression');
 }
 
-/** Secrets are hidden before the cut: a part of one does not look like one. */
-/** Of so many characters the beginning of a secret does not look like one yet. */
+/** If the text was cut, this many characters at the cut are removed, too: the beginning of a secret is not recognised as a secret. */
 const BEGUN_SECRET = 32;
 
-/** Looked at no further than it can matter, for a pattern may take long over a long text. */
+/** Hides secrets and truncates the text. Secrets are searched only in the first part, because a pattern may take long on a long text. */
 function kept(text: string): string {
   const start = text.slice(0, 2 * KEPT_CHARACTERS);
   const shown = hideSecretTexts(start);
@@ -164,7 +160,7 @@ function kept(text: string): string {
   return shown.slice(0, Math.min(end, KEPT_CHARACTERS));
 }
 
-/** The last header and its result: a page always sends the same. */
+/** The last header and its stored form, because a page always sends the same header. */
 let lastHeader = { given: '', kept: '' };
 
 function keptHeader(text: string | undefined): string | null {
@@ -183,11 +179,11 @@ function tagsOf({ tags }: LoggedRequest): Readonly<Record<string, string>> | nul
 export interface FoundRecord {
   readonly ts: Micros;
   readonly database: readonly string[];
-  /** One line of an export, without its line end. */
+  /** The line of an export, without its line end. */
   exportedLine(regionGroup: string): string;
 }
 
-/** @param line as `storedLine()` made it */
+/** @param line a line that `storedLine()` made */
 export function readStoredLine(line: string): FoundRecord {
   const record = JSON.parse(line) as StoredRecord;
   const [ts, database] = record;

@@ -1,19 +1,19 @@
 /**
- * The part of a query that may be stored: everything but passwords, secrets and what could be one. In doubt a value
- * is hidden: it is kept only where it cannot become part of a password or secret.
+ * The part of a query that may be stored: everything except passwords, secrets and values that could be one. In doubt a value is hidden:
+ * it is kept only where it cannot become part of a password or secret.
  */
 import { JsonError, parseJson, stringifyJson, type Json } from '../codec/json.ts';
 import { HIDDEN, hideSecretTexts, mayHoldSecret } from '../engine/access.ts';
 
-/** Of longer queries only the length is kept. */
+/** Longer queries are not stored; only their length is. */
 export const QUERY_KEPT_CHARACTERS = 16 * 1024;
 
 /**
- * The query as it may be stored; undefined if it is not JSON or too long. `isParsed`: the engine has parsed it as
- * JSON.
+ * The query in the form that may be stored. Undefined if it is not JSON or too long.
+ * @param isParsed whether the engine has parsed it as JSON
  */
 export function redactQuery(text: string, isParsed: boolean): string | undefined {
-  // Of one that came in parts, there is no text here.
+  // A query that arrived in parts has no text here.
   if (text === '' || text.length > QUERY_KEPT_CHARACTERS) return undefined;
   if (isParsed && !mayHoldSecret(text)) return text;
   try {
@@ -29,13 +29,13 @@ const SECRET_NAME = /passw|passphrase|passcode|^pwd?$|secret|bearer|authorizatio
 
 const isExpression = (json: Json): boolean => json instanceof Map || Array.isArray(json);
 
-/** Arguments of a stored function: any of them may be a password. */
+/** Any argument of a call of a stored function may be a password. */
 const mayBePassword = (name: string, holder: ReadonlyMap<string, Json>): boolean =>
   name === 'arguments' && holder.has('call');
 
 /**
- * Whether a secret may be outside of the member that names it: its value is an expression (a variable, a
- * concatenation), or its name is a value (`ToObject([["password", …]])`). Then any text may be part of it.
+ * Whether a secret may be outside of the member that names it: the value of such a member is an expression (a variable, a concatenation),
+ * or its name is itself a value (`ToObject([["password", …]])`). Then any text in the query may be part of a secret.
  */
 function flowsIntoSecret(json: Json): boolean {
   if (typeof json === 'string') return SECRET_NAME.test(json);
@@ -52,7 +52,7 @@ function flowsIntoSecret(json: Json): boolean {
 const holdsExpression = (json: Json): boolean =>
   json instanceof Map || (Array.isArray(json) && json.some(holdsExpression));
 
-/** `all`: texts and numbers are hidden, only the shape stays. */
+/** Hides secrets in a query. `all`: hides every text and number and keeps only the shape. */
 function hide(json: Json, all: boolean): Json {
   if (Array.isArray(json)) return json.map((item) => hide(item, all));
   if (json instanceof Map) {
