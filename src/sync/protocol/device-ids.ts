@@ -1,6 +1,7 @@
 /**
- * Ids that devices make up. Each ends with a tag over the rest of it, made with a key that the hub gives to the device: it makes ids while
- * it is offline, and none that is anybody else's. See docs/decisions/0012-ids-of-devices.md.
+ * Document ids that devices generate. The last bits of each id are a tag: a hash of the other bits with a key that the hub gave to the
+ * device. So a device can make ids while it is offline, but none that another person could have made.
+ * See docs/decisions/0012-ids-of-devices.md.
  */
 import { utf8Bytes } from '../../codec/utf8.ts';
 import { idFrom } from '../../engine/session.ts';
@@ -8,14 +9,14 @@ import type { Micros } from '../../values/value.ts';
 
 type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
-/** Of one device of one person: the id of the device, then what only the hub can compute. 64 hexadecimal digits. */
+/** The key of one device of one person: the device id, then digits that only the hub can compute. 64 hexadecimal digits. */
 export type IdKey = string;
 
 const TAG_BITS = 20n;
 const TAG_MASK = (1n << TAG_BITS) - 1n;
 const ID_BITS = 63n;
 
-/** What comes before the tag: a time, in quarters of a millisecond, so that ids of devices are ordered among those of the hub. */
+/** The bits before the tag: a time in quarters of a millisecond, so that ids of devices and of the hub are ordered together. */
 const slotAt = (now: Micros): bigint => idFrom(now, NO_BYTES) >> TAG_BITS;
 const NO_BYTES = new Uint8Array();
 
@@ -29,16 +30,16 @@ function tagOf(slot: bigint, key: IdKey, sha256: Sha256): bigint {
   return BigInt((a << 16) | (b << 8) | c) & TAG_MASK;
 }
 
-/** Whether a device with the key has made it, or could have. */
+/** Whether a device with this key has made the id, or could have. */
 export const isIdMadeWith = (key: IdKey, id: bigint, sha256: Sha256): boolean =>
   idIn(id >> TAG_BITS, key, sha256) === id;
 
-/** Clones of one device have one key: they make the same id only within so many slots (32 ms), and then seldom. */
+/** Each id adds up to this many slots (32 ms) at random: clones of a device have the same key, and would often make equal ids. */
 const SPREAD = 127;
-/** Asked for at a time: as many as for an id of the hub. */
+/** Random bytes requested at a time, as many as for an id that the hub makes. */
 const ID_BYTES = 3;
 
-/** Makes ids that grow with time. */
+/** Returns a function that makes ids which grow with time. */
 export function createDeviceIds(
   clock: () => Micros,
   random: (bytes: number) => Uint8Array,
@@ -52,7 +53,7 @@ export function createDeviceIds(
   };
 }
 
-/** The id that stands for these bytes at this time: each place makes the same. */
+/** The id derived from these bytes and this time. Device and hub compute the same id. */
 export function deviceIdFrom(now: Micros, bytes: Uint8Array, key: IdKey, sha256: Sha256): bigint {
   const [a = 0, b = 0] = bytes;
   return idIn(slotAt(now) + BigInt((a << 8) | b), key, sha256);

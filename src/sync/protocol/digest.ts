@@ -1,4 +1,4 @@
-/** What tells one write from another, and whether it did the same in two places. */
+/** Hashes that identify a write, and a digest that shows whether it had the same effects in two places. */
 import { hexOfBytes } from '../../codec/hex.ts';
 import { hexOfKey, withoutDatabase } from '../../codec/key.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
@@ -9,7 +9,7 @@ import type { PushItem } from './writes.ts';
 
 type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
-/** Of everything in a write but how it went where it was made. */
+/** The hash of a write, over everything except its result on the device (`digest`) and its key. */
 export const hashOf = (
   { seq, query, apiVersion, now, ids }: Omit<PushItem, 'hash' | 'digest' | 'idKey'>,
   sha256: Sha256,
@@ -17,11 +17,11 @@ export const hashOf = (
 
 type Content = Omit<PushItem, 'seq' | 'hash' | 'digest' | 'idKey'>;
 
-/** Of what a write is, whichever device brings it under whichever number. */
+/** The hash of the content of a write, which does not depend on the device that sends it and on its number. */
 const contentHashOf = ({ query, apiVersion, now, ids }: Content, sha256: Sha256): string =>
   hashOf({ seq: 0, query, apiVersion, now, ids }, sha256);
 
-/** Of what a write is and who made it: the person, and the device by its key. Others may write the same at the same time. */
+/** The hash of the content and the maker of a write: the person, and the device by its key. Others may make an equal write at that time. */
 export const makingHashOf = (
   { idKey, ...content }: Omit<PushItem, 'seq' | 'hash' | 'digest'>,
   owner: string,
@@ -30,9 +30,9 @@ export const makingHashOf = (
   hexOfBytes(sha256(utf8Bytes(JSON.stringify([contentHashOf(content, sha256), owner, idKey]))));
 
 /**
- * Ids that a write makes up beyond those it carries: it found other things than where it was made. The same here and there, and each time it
- * is run again.
- * @param key undefined: the device has none yet
+ * Ids for a write that needs more ids than it carries, because it met other data than on the device. They are derived from its content, so
+ * they are the same on the device and at the hub, and each time that the write runs again.
+ * @param key undefined: the device has no key yet
  */
 export function derivedIds(
   item: Content,
@@ -46,7 +46,7 @@ export function derivedIds(
   };
 }
 
-/** Of what a query did: the documents it left or removed, and its answer. Commit times are left out: no two places have the same. */
+/** The digest of what a query did: the documents it wrote or removed, and its answer. Commit times are left out: they differ. */
 export function digestOf({ puts, deletes }: WriteSet, answer: string, sha256: Sha256): string {
   const left: string[] = [];
   for (const { space, row } of puts) {

@@ -1,6 +1,6 @@
 /**
- * Files beside documents. A file is cut into chunks; its name is the hash of their hashes, so every chunk can be checked when it comes,
- * and the name in a document says exactly which bytes are meant. A document refers to a file by any string in it that is the name.
+ * Files that belong to documents. A file is cut into chunks; its name is the hash of their hashes. So every chunk can be verified when it
+ * arrives, and the name in a document identifies the exact bytes. A document refers to a file by any string in it that is the name.
  */
 import { hexOfBytes } from '../../codec/hex.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
@@ -25,12 +25,12 @@ const COLLECTION_CHARS = 256;
 export const fileName = textLike(/^file:[\da-f]{64}$/, 'the name of a file: file:<64 digits>');
 export type FileName = TypeOf<typeof fileName>;
 
-/** What a file consists of. */
+/** The size and the chunks of a file. */
 export const manifest = where(
   object(() => ({
-    /** Bytes. */
+    /** In bytes. */
     size: integer(0, fileBytes),
-    /** SHA-256 of each chunk, hexadecimal. All but the last have `fileChunkBytes`. */
+    /** SHA-256 of each chunk, in hexadecimal. All chunks except the last have `fileChunkBytes` bytes. */
     chunks: list(hexDigits(64), CHUNKS_MAX),
   })),
   ({ size, chunks }) => chunks.length === Math.ceil(size / fileChunkBytes),
@@ -42,21 +42,21 @@ export type Manifest = TypeOf<typeof manifest>;
 export const fileHome = tuple(anyOf(number32, text(COLLECTION_CHARS)), documentId);
 export type FileHome = TypeOf<typeof fileHome>;
 
-/** A file as a document has it: rights to it are those to the document. */
+/** A file of a certain document. Whoever has permissions on the document has them on the file. */
 export interface FilePlace {
   readonly file: FileName;
   readonly home: FileHome;
 }
 
-/** What a hub lacks of a file. */
+/** The chunks of a file that the hub does not have. */
 export const missingChunks = object(() => ({ missing: list(count, CHUNKS_MAX) }));
 export type MissingChunks = TypeOf<typeof missingChunks>;
 
 /**
- * - `file_not_found`: there is no such document for the caller, or it does not refer to the file.
- * - `file_not_uploaded`: the device that has the file has not sent all of it yet.
- * - `file_too_large`: the hub takes no file of that size.
- * - `storage_full`: the hub has no room; `no_files`: it keeps no files.
+ * - `file_not_found`: the caller may read no such document, or the document does not refer to the file.
+ * - `file_not_uploaded`: the device that has the file has not uploaded all of it yet.
+ * - `file_too_large`: the hub does not accept files of that size.
+ * - `storage_full`: the hub has no disk space left; `no_files`: it stores no files.
  */
 export type FileRefusalCode =
   | 'file_not_found'
@@ -70,7 +70,7 @@ export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 export const fileNameOf = ({ size, chunks }: Manifest, sha256: Sha256): FileName =>
   `file:${hexOfBytes(sha256(utf8Bytes(JSON.stringify([size, chunks]))))}`;
 
-/** How many bytes a chunk has. */
+/** Size of chunk `n`, in bytes. */
 export const chunkBytesOf = ({ size }: Pick<Manifest, 'size'>, n: number): number =>
   Math.min(fileChunkBytes, size - n * fileChunkBytes);
 

@@ -1,20 +1,20 @@
-/** What a hub says unasked, and the WebSocket session that carries hints and pushes. */
+/** Change hints, which a hub sends without a request, and the messages of the WebSocket that carries hints and pushes. */
 import { deviceId, micros } from './identifiers.ts';
 import { ANSWERS, piggybackedPull, REQUESTS } from './messages.ts';
 import { syncRefusal } from './refusals.ts';
 import { anyOf, integer, object, oneOf, optional, text, type TypeOf } from './schema.ts';
 
-/** Something in the sets of a device may have changed. May be lost. Over a WebSocket session, or as a server-sent event. */
+/** Tells a device that its sets may have changed. Sent over the WebSocket, or as a server-sent event. Hints may be lost. */
 export const changeHint = object(() => ({
   head: micros,
-  /** What a pull would bring now, when it is little. */
+  /** The answer to the pull that the device would send now, if it is small. */
   brought: optional(piggybackedPull),
 }));
 export type ChangeHint = TypeOf<typeof changeHint>;
 
 /**
- * What a device says in the session (`GET /sync/line`), in one message: first whose it is, then pushes, each after the answer to the one
- * before. What is longer than `SYNC_LIMITS.lineBytes` goes as a request of its own.
+ * A message of the device over the WebSocket (`GET /sync/line`): first `open` with its token and id, then pushes, each after the answer to
+ * the previous one. Pushes longer than `SYNC_LIMITS.lineBytes` are sent as HTTP requests.
  */
 const socketRequest = anyOf(
   object(() => ({ open: object(() => ({ token: text(), device: deviceId })) })),
@@ -22,7 +22,7 @@ const socketRequest = anyOf(
 );
 export type SocketRequest = TypeOf<typeof socketRequest>;
 
-/** What the hub says in it: that it is open, answers by number, hints, and that it is there. After `refused` without a number it ends. */
+/** A message of the hub: `opened`, numbered answers, hints, heartbeats. After `refused` without a number, it closes the connection. */
 export const socketReply = anyOf(
   object(() => ({ poke: changeHint })),
   object(() => ({ beat: oneOf(true) })),

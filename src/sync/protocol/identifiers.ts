@@ -1,30 +1,30 @@
-/** Values that occur in many messages. */
+/** Schemas of values that occur in many messages. */
 import { integer, text, textLike, tuple, valid, type Schema, type TypeOf } from './schema.ts';
 
 /* @__NO_SIDE_EFFECTS__ */
 export const hexDigits = (count: number): Schema<string> =>
   textLike(new RegExp(`^[\\da-f]{${count}}$`), `${count} hexadecimal digits`);
 
-/** Whole bytes. */
+/** Hexadecimal digits of whole bytes. */
 export const hexBytes = textLike(/^([\da-f]{2})*$/, 'hexadecimal bytes');
 
-/** One replica of one database, of one identity. */
+/** Identifies one replica of one database, for one identity. */
 export const deviceId = hexDigits(32);
 export type DeviceId = TypeOf<typeof deviceId>;
 
-/** Changes when a hub is restored from a copy: everything said under another epoch is of another history. */
+/** Identifies the history of a hub. It changes when the hub is restored from a backup: messages of another epoch are not valid. */
 export const epoch = hexDigits(32);
 export type Epoch = TypeOf<typeof epoch>;
 
-/** Microseconds since 1970. */
+/** Microseconds since the Unix epoch. */
 export const micros = integer();
 
-/** Zero or more. */
+/** An integer, zero or more. */
 export const count = integer(0);
 
 const UINT32_MAX = 0xffff_ffff;
 
-/** Number of a collection, or of an index: the hub's, which devices use too. */
+/** Number of a collection or an index. Devices use the numbers of the hub. */
 export const number32 = integer(0, UINT32_MAX);
 
 const ID_MAX = 2n ** 63n - 1n;
@@ -36,14 +36,14 @@ export const documentId = valid(
 );
 
 export const documentName = tuple(number32, documentId);
-/** Collection and id. */
+/** Number of the collection, and id. */
 export type DocumentName = TypeOf<typeof documentName>;
 
-/** Stored text of the current version of a document, header line included (`src/codec/row.ts`), without times of index entries. */
+/** Stored text of the current version of a document, with its header line (`src/codec/row.ts`), but without the times of index entries. */
 export const pulledDocument = tuple(number32, documentId, text());
-/** Collection, id and stored text. */
+/** Number of the collection, id and stored text. */
 export type PulledDocument = TypeOf<typeof pulledDocument>;
 
 export const datedDocument = tuple(number32, documentId, micros);
-/** Collection, id, and the time of its version. */
+/** Number of the collection, id and time of the version. */
 export type DatedDocument = TypeOf<typeof datedDocument>;

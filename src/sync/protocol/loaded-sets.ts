@@ -1,10 +1,10 @@
-/** How much of a set a device holds. */
+/** How much of a set a device has loaded. */
 import type { SetAnswer } from './sets.ts';
 
-/** Position in each part, `undefined` (in JSON `null`) when the part is complete; `nothing` before the hub resolved the set. */
+/** Position in each part; `undefined` (in JSON `null`) if the part is complete. `nothing` until the hub has resolved the set. */
 type Loaded = SetAnswer['loaded'] | 'nothing';
 
-/** Whether the device holds all of a set, or is to hold nothing of it. */
+/** Whether the device has all of a set. True also for a set with an error, of which the device may have nothing. */
 export const isLoaded = ({
   loaded,
   error,

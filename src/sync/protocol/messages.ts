@@ -1,7 +1,7 @@
 /**
- * Requests of a device and answers of its hub: JSON over any transport that carries a request and its answer. Every request is made under
- * a credential of the hub; what a device says about itself widens nothing. docs/sync-protocol.md tells the order of things. A new message
- * is a schema in each of the two tables at the end, and its handler at the hub (`src/sync/hub/sync-hub.ts`).
+ * Requests of a device and answers of its hub: JSON, over any transport with requests and responses. The hub authenticates every request
+ * by its credential; nothing that a device claims about itself extends its rights. docs/sync-protocol.md describes the order of messages.
+ * A new message needs a schema in each of the two tables at the end, and a handler at the hub (`src/sync/hub/sync-hub.ts`).
  */
 import { SYNC_LIMITS } from '../../limits.ts';
 import {
@@ -29,75 +29,75 @@ import {
 import { requestedSet, setAnswer, setName } from './sets.ts';
 import { pushItem, verdict } from './writes.ts';
 
-/** Raised when a message changes its meaning. A hub answers every protocol it ever spoke, or says `upgrade_needed`. */
+/** Incremented when a message changes its meaning. The hub refuses other protocols with `upgrade_needed`. */
 export const SYNC_PROTOCOL = 2;
 
-// --- hello: before anything else, and after every unknown outcome -----------------------------------
+// --- hello: the first request, and repeated whenever the outcome of a request is unknown -------------
 
 const hello = object(() => ({
   protocol: count,
   device: deviceId,
-  /** Undefined before the first contact. */
+  /** Undefined before the first contact with the hub. */
   epoch: maybe(epoch),
-  /** Of the latest write this device ever made; 0: none. A hub that knows more has met a later state of the device. */
+  /** Number of the latest write that this device has made; 0 if none. If the hub knows a greater number, the device has lost state. */
   lastSeq: count,
-  /** It has verdicts up to here, under this id. A hub that knows nothing of it has forgotten the device. */
+  /** The device has the verdicts up to this number, under this id. If the hub does not know the device then, it has forgotten it. */
   settled: optional(count),
 }));
 
-/** Who the hub takes the caller for: by that the device previews what will be allowed. */
+/** The identity and the roles of the caller. With them the device predicts what the hub will allow. */
 const actor = object(() => ({
-  /** Path of names below the hub's root. */
+  /** Names of the databases from the hub's root to the caller's database. */
   database: list(text()),
-  /** The document it acts as. */
+  /** The document as which the caller acts. */
   identity: maybe(documentName),
   role: oneOf('admin', 'server', 'server-readonly', 'client', 'roles'),
-  /** Ids of the roles in force, by membership too. */
+  /** Ids of the roles that apply, also by membership. */
   roles: list(documentId),
-  /** Whom its token of an identity provider names, or which key it holds: tells callers without a document apart. */
+  /** Distinguishes callers without a document: the subject in a token of an identity provider, or the key. */
   subject: optional(text()),
 }));
 export type Actor = TypeOf<typeof actor>;
-/** Of an actor, what does not change with its rights. */
+/** The part of an actor that does not change with its rights. */
 export type Owner = Pick<Actor, 'database' | 'identity' | 'subject'>;
 
 const welcome = object(() => ({
   protocol: count,
-  /** That said hello: an answer to another device says nothing to this one. */
+  /** Id of the device that sent hello. A device ignores an answer to another id. */
   device: deviceId,
   epoch,
-  /** The hub's clock, µs: a device measures its own by it. */
+  /** The hub's clock, µs. The device corrects its own clock with it. */
   hubTime: micros,
-  /** Of the latest write of this device that has a verdict at the hub. */
+  /** Number of the latest write of this device that has a verdict at the hub. */
   lastSeq: count,
   actor,
-  /** When the credential ends, µs. */
+  /** When the credential expires, µs. */
   expiresAt: maybe(micros),
-  /** When the password of the identity was set last: a device's own check of an older one is invalid from then on. */
+  /** When the password of the identity was last set. The device no longer accepts an older password that it stored for offline use. */
   passwordSetAt: maybe(micros),
-  /** With it the device makes ids (`device-ids.ts`). Always the same for a device of a person. */
+  /** The key with which the device makes ids (`device-ids.ts`). It never changes for a device of a person. */
   idKey: hexDigits(64),
 }));
 
-// --- pull: what changed since `cursor` in the sets, and the next page of those not complete; at one time ---
+// --- pull: changes since `cursor` in the sets, and the next page of incomplete sets, consistent at one time ---
 
 const pull = where(
   object(() => ({
     device: deviceId,
     epoch,
-    /** Undefined: the device does not know what it lacks; the answer begins at the head, and asks for a check. */
+    /** Undefined: the device does not know which changes it has. The answer then begins at the head, and asks for a check. */
     cursor: maybe(micros),
-    /** As it came with the latest answer that is stored on the device; undefined: none is. */
+    /** The token of the latest answer that the device has stored; undefined if none. */
     token: optional(text(256)),
-    /** Version of the schema the device has. */
+    /** Version of the schema that the device has. */
     schema: maybe(hexDigits(64)),
-    /** In order of priority: pages come from the first that is not complete. */
+    /** In order of priority: pages are sent for the first set that is not complete. */
     sets: list(requestedSet, SYNC_LIMITS.sets),
-    /** Documents to be sent, or said to be gone, whether they changed or not. */
+    /** Documents that the answer must contain or report as gone, whether they changed or not. */
     refetch: list(documentName, SYNC_LIMITS.refetch),
-    /** Verdicts up to this number are kept by the device. */
+    /** The device has stored the verdicts up to this number. */
     settled: count,
-    /** About this much is answered at most. */
+    /** Approximate maximum size of the answer. */
     maxBytes: count,
   })),
   ({ sets }) => new Set(sets.map(({ id }) => id)).size === sets.length,
@@ -106,50 +106,50 @@ const pull = where(
 
 const pulled = object(() => ({
   epoch,
-  /** The answer shows the sets as they were at this time, unless `more`. */
+  /** The answer shows the sets as of this time, unless `more` is set. */
   cursor: micros,
-  /** Another with each answer: says what was judged of this copy. Stored with what the answer brought, and sent with the next request. */
+  /** New in each answer. Tells the hub at the next pull what this copy knows. The device stores it in one commit with the answer. */
   token: optional(text()),
-  /** The token of the request: a copy that has another one by now has no use for the answer. */
+  /** The token of the request. A copy whose token has changed since ignores the answer. */
   after: optional(text()),
-  /** The changes up to the head did not fit: keep these, ask again from `cursor`, and show none before the last has come. */
+  /** Not all changes fit: store this part, pull again from `cursor`, and show the changes only when the last part has come. */
   more: oneOf(true, false),
-  /** Writes of this device up to here are in what the answer shows. */
+  /** The answer contains the effects of this device's writes up to this number. */
   lastSeq: count,
   /** Verdicts above `settled`, up to `lastSeq`. */
   verdicts: list(verdict),
   actor,
-  /** When it differs from the device's: all of it, and what is not in it goes. */
+  /** The whole schema, if the device has another version. The device removes schema objects that are not in it. */
   schema: maybe(object(() => ({ version: text(), documents: list(pulledDocument) }))),
   puts: list(pulledDocument),
-  /** Gone, out of the sets, or out of the caller's rights. */
+  /** Documents that were deleted, have left the sets, or may no longer be read by the caller. */
   leaves: list(documentName),
   sets: list(setAnswer),
   /**
-   * Since the token rights changed in a way that the changes do not tell, or the log of changes does not reach back: the device is to
-   * compare fingerprints. It is told once, and remembers it until it has done so.
+   * The device must compare fingerprints: since the token, rights have changed in a way that the changes do not show, or the log of changes
+   * does not go back that far. The hub sends this once; the device remembers it until it has compared.
    */
   check: oneOf(true, false),
-  /** With `check`: changes since the device's cursor are not told, so nobody knows what its sets lack before they were compared. */
+  /** With `check`: the answer lacks the changes since the cursor. Until the comparison, it is unknown what is missing in the sets. */
   skipped: optional(oneOf(true, false)),
 }));
 
-/** What a pull would bring, sent along unasked: for a device that stands where the hub thinks it does. Any other asks. */
+/** The answer to the next pull of a device, sent without a request. Only valid if the device has this cursor; otherwise it must pull. */
 export const piggybackedPull = object(() => ({
-  /** The device's cursor. */
+  /** The cursor for which the answer was made. */
   since: micros,
   pulled,
 }));
 export type PiggybackedPull = TypeOf<typeof piggybackedPull>;
 
-// --- push: writes in order, from the first the hub has no verdict on ----------------------------------
+// --- push: writes in order, starting with the first one without a verdict -----------------------------
 
 const push = where(
   object(() => ({
     device: deviceId,
     epoch,
     items: list(pushItem, SYNC_LIMITS.pushItems),
-    /** Verdicts up to this number are kept by the device: the hub may forget them. */
+    /** The device has stored the verdicts up to this number, so the hub may forget them. */
     settled: count,
   })),
   ({ items }) =>
@@ -160,13 +160,13 @@ const push = where(
 
 const pushed = object(() => ({
   lastSeq: count,
-  /** Of the items, as far as they were judged, in order. */
+  /** Verdicts on the items, in order, up to the first item that was not judged. */
   verdicts: list(verdict),
-  /** What a pull would bring after that, when it is little. */
+  /** The answer to the device's next pull, if it is small. */
   brought: optional(piggybackedPull),
 }));
 
-// --- check: which documents of a set differ -------------------------------------------------------------
+// --- check: finds the documents of a set that differ ----------------------------------------------------
 
 export const FINGERPRINT_BUCKETS = 256;
 
@@ -174,7 +174,7 @@ const check = object(() => ({
   device: deviceId,
   epoch,
   set: setName,
-  /** For each bucket the sum, modulo 2^64, over its documents (`fingerprint.ts`). */
+  /** The sum of each bucket over its documents, modulo 2^64 (`fingerprint.ts`). */
   buckets: where(
     list(hexDigits(16), FINGERPRINT_BUCKETS),
     ({ length }) => length === FINGERPRINT_BUCKETS,
@@ -183,17 +183,17 @@ const check = object(() => ({
 }));
 
 const checked = object(() => ({
-  /** All documents of each bucket that differs, with their times. */
+  /** All documents of each differing bucket, with their times. */
   differing: list(object(() => ({ bucket: count, documents: list(datedDocument) }))),
-  /** More buckets differ than are told: ask again. */
+  /** More buckets differ than the answer contains: check again after this. */
   more: optional(oneOf(true, false)),
 }));
 
 // ---------------------------------------------------------------------------------------------------------
 
-/** What a device may ask, by the name it is asked under: `POST /sync/<name>`. */
+/** The requests of a device by name: `POST /sync/<name>`. */
 const requests = { hello, push, pull, check };
-/** What the hub answers to it. */
+/** The hub's answers. */
 const answers = { hello: welcome, push: pushed, pull: pulled, check: checked };
 
 export type RequestName = keyof typeof requests;

@@ -1,8 +1,8 @@
-/** How a device asks next, once it has applied an answer: both sides know it before it does. */
+/** The next pull of a device after it has applied an answer. The hub computes it, too, so that it can answer in advance. */
 import { isLoaded } from './loaded-sets.ts';
 import type { Pull, Pulled } from './messages.ts';
 
-/** Whether the device has all there is after an answer. */
+/** Whether there is nothing left to pull after this answer. */
 export const isLast = ({ more, sets }: Pick<Pulled, 'more' | 'sets'>): boolean =>
   !more && sets.every(isLoaded);
 

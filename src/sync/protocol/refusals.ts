@@ -3,16 +3,16 @@ import type { FileRefusalCode } from './files.ts';
 import { object, SchemaMismatch, text, type Schema, type TypeOf } from './schema.ts';
 
 /**
- * - `upgrade_needed`: the hub does not speak this protocol any more, or not yet.
- * - `client_forked`: this number was given to another write: the device was copied. It takes a new id.
- * - `client_regressed`: the device has forgotten writes that the hub knows of. It takes a new id.
- * - `gap`: writes before these are missing here.
- * - `epoch_changed`: the hub was restored: say hello.
- * - `device_taken`: the id belongs to somebody else.
- * - `device_expired`: the hub has not met the device for so long that it has forgotten it. It takes a new id.
- * - `too_many_devices`: the person has as many as one may have.
+ * - `upgrade_needed`: the hub does not support this version of the protocol.
+ * - `client_forked`: the hub has another write under this number, because the device was cloned. The device takes a new id.
+ * - `client_regressed`: the device has lost writes that the hub knows. It takes a new id.
+ * - `gap`: the hub has not received the writes before these.
+ * - `epoch_changed`: the hub was restored; the device must send hello.
+ * - `device_taken`: the device id belongs to another user.
+ * - `device_expired`: the hub has forgotten the device, because it had no contact for too long. The device takes a new id.
+ * - `too_many_devices`: the user has as many devices as one user may have.
  * - `needs_login`: the credential has expired; `locked`: it was revoked.
- * - `bad_message`: one of the two sides has a bug.
+ * - `bad_message`: the device or the hub has a bug.
  */
 export type SyncRefusalCode =
   | 'upgrade_needed'
@@ -29,7 +29,7 @@ export type SyncRefusalCode =
   | FileRefusalCode;
 
 export const syncRefusal = object(() => ({
-  /** A `SyncRefusalCode` from a hub; anything from a server on the way, such as `too many requests`. */
+  /** A `SyncRefusalCode` if the hub has refused. A proxy in between may send any text, such as `too many requests`. */
   code: text(),
   description: text(),
 }));
@@ -37,7 +37,7 @@ export type SyncRefusal = TypeOf<typeof syncRefusal>;
 
 export const isSyncRefusal = (answer: object): answer is SyncRefusal => 'code' in answer;
 
-/** Ends a request at the hub: the device gets `refusal` instead of an answer. */
+/** Ends a request at the hub: the device gets `refusal` as the answer. */
 export class SyncRefused extends Error {
   readonly refusal: SyncRefusal & { readonly code: SyncRefusalCode };
   constructor(code: SyncRefusalCode, description: string) {
@@ -46,7 +46,7 @@ export class SyncRefused extends Error {
   }
 }
 
-/** @param name of the message, for the description @throws SyncRefused `bad_message` */
+/** @param name of the message, for the error text @throws SyncRefused `bad_message` */
 export function readRequest<T>(schema: Schema<T>, message: unknown, name: string): T {
   try {
     return schema(message, name);

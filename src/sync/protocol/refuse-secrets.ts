@@ -1,7 +1,7 @@
-/** A query that makes, checks or ends a password, key or token is refused as a write: it would make another one where it is run again, and has no place in an outbox. */
+/** Refuses writes that make, check or end a password, key or token: each run would make another one, and outboxes store no secrets. */
 import type { QueryPlan } from '../../engine/session.ts';
 
-/** @param refuse throws what the query fails with */
+/** @param refuse throws the error with which the query fails */
 export function refusingSecrets(plan: QueryPlan, refuse: () => never): QueryPlan {
   const { inputs } = plan;
   return {

@@ -1,22 +1,22 @@
 /**
- * Schemas of messages. A schema reads a value that came as JSON, and its type is the type of what it reads: a message is declared once,
- * and both sides read it by the declaration. Readers copy: members that a schema does not name are dropped, and `null` in a list of
- * optional values is `undefined`, which JSON does not have.
+ * Schemas of messages. A schema validates a value that was parsed from JSON, and determines its type: a message is declared once, and
+ * device and hub both read it by that declaration. The result is a copy: it has no members that the schema does not name, and `null`
+ * in a list of optional values becomes `undefined`, which JSON does not have.
  */
 
-/** Reads a value. @param path of the value in its message @throws SchemaMismatch */
+/** Validates and copies a value. @param path of the value in the message, for the error @throws SchemaMismatch */
 export type Schema<T> = (value: unknown, path: string) => T;
 
 export type TypeOf<S> = S extends Schema<infer T> ? T : never;
 
-/** A value is not of the shape or within the limits of its schema. */
+/** The value does not have the form that its schema requires, or exceeds its limits. */
 export class SchemaMismatch extends Error {}
 
 const mismatch = (path: string, expected: string): never => {
   throw new SchemaMismatch(`${path}: expected ${expected}.`);
 };
 
-/** What is valid is read as it is. */
+/** Returns the value itself if it is valid. */
 /* @__NO_SIDE_EFFECTS__ */
 export const valid =
   <T>(isValid: (value: unknown) => value is T, expected: string): Schema<T> =>
@@ -67,14 +67,14 @@ export const tuple =
       ? of.map((schema, i) => schema(value[i], `${path}.${i}`))
       : mismatch(path, `an array of ${of.length} elements`)) as unknown as T;
 
-/** The value may be missing; the type wants it said: `undefined`. */
+/** The value may be missing, but its type is explicit: `T | undefined`. */
 /* @__NO_SIDE_EFFECTS__ */
 export const maybe =
   <T>(of: Schema<T>): Schema<T | undefined> =>
   (value, path) =>
     value === undefined || value === null ? undefined : of(value, path);
 
-/** A member that may be left out, in the type too. */
+/** A member that may be absent, in the type too. */
 /* @__NO_SIDE_EFFECTS__ */
 export const optional = <T>(of: Schema<T>): Optional<T> => ({ optional: maybe(of) });
 
@@ -94,7 +94,7 @@ type ObjectOf<M extends Members> = {
     : never;
 };
 
-/** @param members asked for with the first value: a bundle leaves out schemas it does not use */
+/** @param members called when the first value is read: so a bundle can leave out schemas that it does not use */
 /* @__NO_SIDE_EFFECTS__ */
 export const object = <const M extends Members>(members: () => M): Schema<Plain<ObjectOf<M>>> => {
   let entries: [string, Members[string]][] | undefined;
@@ -113,10 +113,10 @@ export const object = <const M extends Members>(members: () => M): Schema<Plain<
   };
 };
 
-/** One object type instead of an intersection. */
+/** Turns an intersection into one object type. */
 type Plain<T> = { readonly [K in keyof T]: T[K] };
 
-/** The schema that the member `kind` of a value names. Of a long list each that is tried in vain would cost an error with its stack. */
+/** The schema named by the member `kind` of the value. Trying each schema, as `anyOf` does, would create an error with a stack for each. */
 /* @__NO_SIDE_EFFECTS__ */
 export const byKind =
   <const M extends Readonly<Record<string, Schema<unknown>>>>(of: M): Schema<TypeOf<M[keyof M]>> =>
@@ -127,7 +127,7 @@ export const byKind =
       : mismatch(`${path}.kind`, `one of ${Object.keys(of).join(', ')}`);
   };
 
-/** The first schema that reads the value. */
+/** The first schema that accepts the value. */
 /* @__NO_SIDE_EFFECTS__ */
 export const anyOf =
   <T extends readonly unknown[]>(
@@ -146,7 +146,7 @@ export const anyOf =
     throw new SchemaMismatch(found.trim());
   };
 
-/** What `of` reads, when the whole of it makes sense too. */
+/** Like `of`, with a further condition on the whole value. */
 /* @__NO_SIDE_EFFECTS__ */
 export const where =
   <T>(of: Schema<T>, isValid: (value: T) => boolean, expected: string): Schema<T> =>

@@ -1,4 +1,4 @@
-/** Parts of sets: which rows they hold. The same on both sides, but for the number of the database. */
+/** Parts of sets, and the ranges of rows that they contain. Both sides compute the same ranges, except for the number of the database. */
 import {
   collectionPrefix,
   documentKey,
@@ -33,7 +33,7 @@ function prefixOf(part: SetPart, database: DatabaseId): Key {
   }
 }
 
-/** Whether a document is in it, as its row stands. */
+/** Whether a document is in the part, by the key and the index entries of its row. */
 export function isInPart(part: SetPart, row: Pick<Row, 'key' | 'entries'>, database: DatabaseId) {
   return isRowInRange(row, partRange(part, database));
 }

@@ -1,4 +1,4 @@
-/** Sets that a device keeps a copy of, as messages tell of them. */
+/** Sets of documents of which a device keeps a copy, in messages. */
 import { hexOfBytes } from '../../codec/hex.ts';
 import { utf8Bytes } from '../../codec/utf8.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
@@ -15,13 +15,13 @@ import {
   type TypeOf,
 } from './schema.ts';
 
-/** What a set comes down to: a range of documents. Numbers are the hub's, and the device's. */
+/** A part of a set: a range of documents. Device and hub use the same numbers of collections and indexes, those of the hub. */
 const setPart = byKind({
   collection: object(() => ({ kind: oneOf('collection'), collection: number32 })),
   index: object(() => ({
     kind: oneOf('index'),
     index: number32,
-    /** Of its entries below database and index, hexadecimal. */
+    /** Common prefix of the entries, without the numbers of database and index. Hexadecimal. */
     prefix: hexBytes,
   })),
   document: object(() => ({ kind: oneOf('document'), collection: number32, id: documentId })),
@@ -31,21 +31,21 @@ export type SetPart = TypeOf<typeof setPart>;
 const parts = list(setPart, SYNC_LIMITS.partsPerSet);
 
 /**
- * How much of each part the device has, by the index of the part: up to and with this key (hexadecimal, without the database); '' nothing
- * yet; undefined: all of it.
+ * How much of each part the device has, by the index of the part: up to and including this key (hexadecimal, without the database); '' if
+ * nothing yet; undefined if all of it.
  */
 const positions = list(maybe(hexBytes), SYNC_LIMITS.partsPerSet);
 
 const SET_ID_CHARS = 256;
 
-/** The device's name for a set. */
+/** The device's id for a set. */
 const setId = text(SET_ID_CHARS);
 
-/** The text itself where it is short. */
+/** The query itself if it is short, otherwise its hash. */
 export const idOfSet = (query: string, sha256: (bytes: Uint8Array) => Uint8Array): string =>
   query.length <= SET_ID_CHARS ? query : hexOfBytes(sha256(utf8Bytes(query)));
 
-/** Wire JSON text: `Documents(collection)`, `Match(index, terms…)`, a ref, or a union of such. */
+/** Wire JSON text: `Documents(collection)`, `Match(index, terms…)`, a ref, or a union of these. */
 const setQuery = text(SYNC_LIMITS.setChars);
 
 export const setName = object(() => ({ id: setId, query: setQuery }));
@@ -54,7 +54,7 @@ export const requestedSet = object(() => ({
   id: setId,
   query: setQuery,
   loaded: anyOf(positions, oneOf('nothing')),
-  /** As the hub last resolved the set: what stands for other parts by now is loaded again. Left out: taken to be the same. */
+  /** As the hub last resolved the set: parts that have changed since are loaded again. If absent, they are assumed to be unchanged. */
   parts: optional(parts),
 }));
 export type RequestedSet = TypeOf<typeof requestedSet>;
@@ -63,13 +63,13 @@ const setError = object(() => ({ code: text(), description: text() }));
 
 export const setAnswer = object(() => ({
   id: setId,
-  /** Empty when `error` is there. */
+  /** Empty if there is an `error`. */
   parts,
-  /** As in the request, after this answer. */
+  /** As in the request, but including this answer. */
   loaded: positions,
-  /** How many documents there are in all: told when loading begins, if the caller may know. Undefined: nothing new. */
+  /** Total number of documents, when loading begins, if the caller may know it. Undefined: no new information. */
   of: maybe(count),
-  /** The caller may not read it, or it is gone: nothing of it belongs on the device. */
+  /** The caller may not read the set, or it no longer exists: the device must keep none of it. */
   error: maybe(setError),
 }));
 export type SetAnswer = TypeOf<typeof setAnswer>;

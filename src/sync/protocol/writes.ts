@@ -1,4 +1,4 @@
-/** Writes of a device, and what became of them. */
+/** Writes of a device, and their verdicts. */
 import { API_VERSIONS } from '../../query/session.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { fileName } from './files.ts';
@@ -15,41 +15,41 @@ import {
   type TypeOf,
 } from './schema.ts';
 
-/** One write: the query itself, and everything that another run of it must not make up anew. */
+/** A write: the query, and all inputs (time, ids) that must be the same each time it runs. */
 export const pushItem = object(() => ({
-  /** 1, 2, 3, … without a gap. */
+  /** 1, 2, 3, … without gaps. */
   seq: integer(1),
-  /** SHA-256, hexadecimal, over all other members but `digest` and `idKey`. */
+  /** SHA-256, hexadecimal, over all other members except `digest` and `idKey`. */
   hash: hexDigits(64),
   /** Wire JSON text. */
   query: text(SYNC_LIMITS.pushChars),
   apiVersion: oneOf(...API_VERSIONS),
-  /** What `Now()` is, µs of the hub's clock as far as the device knows it. */
+  /** The value of `Now()`, µs: the hub's clock as the device estimates it. */
   now: micros,
-  /** Document ids in the order they were made up. */
+  /** Ids of new documents, in the order in which the query generated them. */
   ids: list(documentId, SYNC_LIMITS.idsPerItem),
-  /** Of what it did on the device; undefined: it was not run there. */
+  /** Digest of its effects on the device. Undefined: the write was not executed there. */
   digest: maybe(hexDigits(64)),
-  /** With which the ids were made (`device-ids.ts`); undefined: the device had none yet. */
+  /** The key with which the ids were made (`device-ids.ts`). Undefined: the device had none yet. */
   idKey: maybe(hexDigits(64)),
 }));
 export type PushItem = TypeOf<typeof pushItem>;
 
-/** What became of a write, for ever. */
+/** The final result of a write. */
 export const verdict = object(() => ({
   seq: integer(1),
   hash: hexDigits(64),
   /**
-   * - `confirmed`: it did what the device showed.
-   * - `amended`: it was made, with another result or other effects than the device showed.
-   * - `refused`: it failed, and did nothing.
+   * - `confirmed`: it had the effects that the device showed.
+   * - `amended`: it was executed, but its result or effects differ from what the device showed.
+   * - `refused`: it failed and had no effect.
    */
   state: oneOf('confirmed', 'amended', 'refused'),
-  /** Of the hub's transaction; of a refused one, when it was judged. */
+  /** Time of the hub's commit. For a refused write: when it was judged. */
   ts: micros,
-  /** What HTTP would have answered: `{"resource":…}` or `{"errors":[…]}`; undefined when longer than `LIMITS.verdictBytes`. */
+  /** The body of the HTTP response: `{"resource":…}` or `{"errors":[…]}`. Undefined if it is longer than `LIMITS.verdictBytes`. */
   body: maybe(text()),
-  /** The files that documents refer to as the write left them: whoever has one sends it now. */
+  /** Files to which the written documents refer after the write. The device that has such a file uploads it now. */
   files: optional(
     list(
       tuple(number32, documentId, list(fileName, SYNC_LIMITS.filesInVerdict)),

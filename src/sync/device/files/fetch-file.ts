@@ -1,4 +1,4 @@
-/** Gets a file from the hub: a chunk at a time, each checked and kept, so that a broken line costs one chunk. */
+/** Downloads a file from the hub in chunks. Each chunk is verified and stored, so a lost connection costs at most one chunk. */
 import { Refusal } from '../../../errors.ts';
 import { fileNameOf, isChunkOf, type FilePlace } from '../../protocol/files.ts';
 import type { Epoch } from '../../protocol/identifiers.ts';
@@ -10,13 +10,13 @@ import { atEpoch, withSent } from './send-files.ts';
 export interface FileProgress {
   readonly done: number;
   readonly size: number;
-  /** Why it does not go on. */
+  /** Why the download failed. */
   readonly error?: string;
 }
 
 /**
- * @param isAbandoned asked between chunks: true ends it, and what has come stays
- * @throws RefusedByHub; what the transport rejects with; DamagedOnTheWay
+ * @param isAbandoned checked between chunks: if true, the download ends and keeps the chunks that have come
+ * @throws RefusedByHub; errors of the transport; DamagedOnTheWay
  */
 export async function fetchFile(
   place: FilePlace,
@@ -52,7 +52,7 @@ export async function fetchFile(
     (before) =>
       before && {
         ...usedNow(before, host),
-        // It came from there.
+        // The file came from this document at the hub, so it need not be sent there.
         ...(!before.isWhole && {
           ...withSent(atEpoch(before, epoch), place.home, undefined, { epoch }),
           isWhole: true,
@@ -60,11 +60,11 @@ export async function fetchFile(
         }),
       },
   );
-  // Removed meanwhile, and its first chunks with it.
+  // The file was swept in the meantime, with the first chunks of this download: it begins again.
   if (!whole) await fetchFile(place, transport, host, options);
 }
 
-/** What came is not what the name of the file says: it is asked for again. */
+/** The received bytes do not match the name of the file. The caller may download them again. */
 export class DamagedOnTheWay extends Refusal {
   constructor() {
     super(
@@ -75,7 +75,7 @@ export class DamagedOnTheWay extends Refusal {
 }
 
 export interface FetchOptions {
-  /** Of the hub. */
+  /** Epoch of the hub. */
   readonly epoch?: Epoch | undefined;
   readonly onProgress?: ((progress: FileProgress) => void) | undefined;
   readonly isAbandoned?: (() => boolean) | undefined;

@@ -1,4 +1,4 @@
-/** Where a device keeps the bytes of files: outside the query store, which holds no large values. */
+/** Stores the bytes of files on a device, outside of the query store, which is not made for large values. */
 import type { Micros } from '../../../values/value.ts';
 import type { FileHome, FileName, Manifest } from '../../protocol/files.ts';
 import type { Epoch } from '../../protocol/identifiers.ts';
@@ -6,31 +6,31 @@ import type { Epoch } from '../../protocol/identifiers.ts';
 export interface FileRecord {
   readonly file: FileName;
   readonly manifest: Manifest;
-  /** All its chunks are here. */
+  /** All chunks are stored. */
   readonly isWhole: boolean;
-  /** When it was put, received, asked for or found to be referred to last, ms since 1970. */
+  /** When the file was last stored, received, requested or found in a document, ms since the Unix epoch. */
   readonly usedMs: number;
-  /** Nothing referred to it at that time. */
+  /** At `usedMs`, a sweep found no reference to the file. */
   readonly isMissed?: boolean;
-  /** Documents at the hub that refer to it, under which it is not there yet. */
+  /** Documents at the hub that refer to the file, for which it has not been sent yet. */
   readonly unsent: readonly FileHome[];
-  /** How often documents were noted in `unsent`: one that was noted while it was being sent is sent once more. */
+  /** How often documents were added to `unsent`. A file to which one was added while it was being sent is sent once more. */
   readonly noted: number;
-  /** Documents under which the hub has it, as of `epoch`. */
+  /** Documents for which the hub has the file, as of `epoch`. */
   readonly sent: readonly FileHome[];
-  /** Of the hub when it was sent or fetched last: a hub that was restored may have lost it. */
+  /** The hub's epoch when the file was last sent or fetched. A hub that was restored may have lost the file. */
   readonly epoch: Epoch | undefined;
-  /** Why the hub did not take it. */
+  /** Why the hub did not accept the file. */
   readonly failed: string | undefined;
-  /** Time of the latest verdict whose documents were noted in `unsent`. */
+  /** Time of the latest verdict whose documents were added to `unsent`. */
   readonly linkedTs: Micros;
 }
 
-/** Shared by all tabs: `update` is one transaction. */
+/** Shared by all tabs. `update` is one transaction. */
 export interface FileStore {
   record(file: FileName): Promise<FileRecord | undefined>;
   records(): Promise<readonly FileRecord[]>;
-  /** Changes a record, or makes one. `change` returning undefined leaves all as it was. */
+  /** Changes or creates a record. If `change` returns undefined, nothing is changed. */
   update(
     file: FileName,
     change: (before: FileRecord | undefined) => FileRecord | undefined,
@@ -38,11 +38,11 @@ export interface FileStore {
   chunk(file: FileName, n: number): Promise<Uint8Array | undefined>;
   /** @throws Refusal `quota_exceeded` */
   putChunk(file: FileName, n: number, bytes: Uint8Array): Promise<void>;
-  /** Record and chunks. `isStill`: decided in the transaction that removes. */
+  /** Removes the record and the chunks. `isStill` is checked in the transaction that removes them. */
   remove(file: FileName, isStill: (record: FileRecord) => boolean): Promise<boolean>;
 }
 
-/** For tests, and where nothing is kept. */
+/** In memory, for tests and for databases that are not persistent. */
 export function createMemoryFiles(): FileStore {
   const records = new Map<FileName, FileRecord>();
   const chunks = new Map<string, Uint8Array>();

@@ -1,4 +1,4 @@
-/** How files get to the hub and from it. As of `Transport`, each rejects when no answer came. */
+/** Transfers files to and from the hub. As in `Transport`, each function rejects if no answer came. */
 import type { FilePlace, Manifest, MissingChunks } from '../../protocol/files.ts';
 import type { HubAnswer } from '../syncer/transport.ts';
 

@@ -1,4 +1,4 @@
-/** Stores a file of this device: cut into chunks, under the name that its bytes give it. */
+/** Stores a file of this device, cut into chunks. The name of the file is derived from its bytes. */
 import { hexOfBytes } from '../../../codec/hex.ts';
 import { Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -12,7 +12,7 @@ import {
 } from '../../protocol/files.ts';
 import type { FileRecord, FileStore } from './file-store.ts';
 
-/** Bytes that are read in parts: a `Blob` is one. */
+/** Bytes that can be read in parts, such as a `Blob`. */
 export interface FileSource {
   readonly size: number;
   slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
@@ -21,13 +21,13 @@ export interface FileSource {
 export interface FilesHost {
   readonly store: FileStore;
   readonly sha256: Sha256;
-  /** ms since 1970. */
+  /** ms since the Unix epoch. */
   readonly nowMs: () => number;
 }
 
 /**
- * Read twice, a chunk at a time: the name is known at the end only, and a whole file may be too much to hold.
- * @throws Refusal `request too large`, `quota_exceeded`; `bad request` when it cannot be read, or its bytes are others the second time
+ * Reads the source twice, one chunk at a time: the name is known only at the end, and the whole file may not fit into memory.
+ * @throws Refusal `request too large`, `quota_exceeded`; `bad request` if the source cannot be read, or its bytes change between the reads
  */
 export async function putFile(source: FileSource, host: FilesHost): Promise<FileName> {
   const { store, sha256 } = host;
@@ -44,7 +44,7 @@ export async function putFile(source: FileSource, host: FilesHost): Promise<File
       await store.putChunk(file, n, bytes);
     }
   } catch (reason) {
-    // It would take its room until it is swept, when there may be none.
+    // Otherwise the chunks would take up space until the next sweep, although storage may be full.
     await store.remove(file, ({ isWhole, unsent }) => !isWhole && unsent.length === 0);
     throw reason;
   }
@@ -52,7 +52,7 @@ export async function putFile(source: FileSource, host: FilesHost): Promise<File
     file,
     (before) => before && { ...before, isWhole: true, failed: undefined },
   );
-  // Removed meanwhile, and its first chunks with it.
+  // The file was swept in the meantime, with its first chunks: it is stored again.
   return whole ? file : putFile(source, host);
 }
 

@@ -1,4 +1,4 @@
-/** Sends files to the hub, once it has the documents that refer to them. */
+/** Sends files to the hub after the hub has received the documents that refer to them. */
 import type { Micros } from '../../../values/value.ts';
 import {
   chunkBytesOf,
@@ -14,10 +14,10 @@ import { RefusedByHub } from '../syncer/transport.ts';
 import type { FileRecord, FileStore } from './file-store.ts';
 import type { FileTransport } from './file-transport.ts';
 
-/** Asking again would not help. */
+/** Refusals after which a retry would not help. */
 const FINAL: ReadonlySet<string> = new Set<SyncRefusalCode>(['file_not_found', 'file_too_large']);
 
-/** Notes under which documents the files of a confirmed write are to be sent, once they are whole. Those that are not here are of other devices. */
+/** Records for which documents the files of a confirmed write must be sent. Files that are not stored here belong to other devices. */
 export async function noteFilesOf(
   { files = [], ts }: Pick<Verdict, 'files' | 'ts'>,
   store: FileStore,
@@ -26,7 +26,7 @@ export async function noteFilesOf(
   for (const [collection, id, named] of files)
     for (const file of named) homes.set(file, [...(homes.get(file) ?? []), [collection, id]]);
   let isNew = false;
-  // All are begun before a later verdict, which a file must not know first.
+  // All updates start before those of a later verdict, so no file records a later verdict before an earlier one.
   await Promise.all(
     [...homes].map(([file, wanted]) =>
       store.update(file, (before) => {
@@ -39,10 +39,10 @@ export async function noteFilesOf(
   return isNew;
 }
 
-/** Of a damaged one the documents are kept: it is sent once it is whole again. */
+/** A damaged file keeps its `unsent` documents, and is sent when it is whole again. */
 export const isToSend = ({ isWhole, unsent }: FileRecord): boolean => isWhole && unsent.length > 0;
 
-/** @returns false when the file is not here */
+/** Records that the file must be sent for a document. @returns false if this device does not have the whole file */
 export async function noteHome(
   file: FileName,
   home: FileHome,
@@ -61,7 +61,7 @@ function withHomes(record: FileRecord, homes: readonly FileHome[], linkedTs: Mic
     ...record,
     linkedTs,
     noted: noted + 1,
-    // One that is damaged is so under any document.
+    // A damaged file cannot be sent for any document, so its error stays.
     failed: record.isWhole ? undefined : record.failed,
     unsent: [...record.unsent, ...added],
   };
@@ -71,9 +71,9 @@ const isSameHome = (a: FileHome, b: FileHome): boolean => a[0] === b[0] && a[1] 
 
 export interface SendOptions {
   readonly sha256: Sha256;
-  /** Of the hub: what was sent under another one is sent again, as far as this one lacks it. */
+  /** Epoch of the hub. Files that were sent in another epoch are sent again, as far as the hub does not have them. */
   readonly epoch: Epoch | undefined;
-  /** After each chunk, and when the hub has all of a file or does not take it. */
+  /** Called after each chunk, and when the hub has all of a file or refuses it. */
   readonly onSent: (
     file: Pick<FileRecord, 'file' | 'manifest'>,
     done: number,
@@ -81,15 +81,15 @@ export interface SendOptions {
   ) => void;
   readonly isStopped: () => boolean;
   /**
-   * Those that did not get through before, the latest at the end: they are sent after all others, in this order. What a proxy does not
-   * let through holds up no others.
+   * Files whose transfer failed before, the latest failure at the end. They are sent after all others, in this order, so that a file that
+   * a proxy blocks does not hold up other files.
    */
   readonly last: Set<FileName>;
 }
 
 /**
- * All that is to be sent now, one chunk after the other.
- * @throws RefusedByHub when nothing can be sent now; what the transport rejects with
+ * Sends all files that are to be sent now, one chunk after the other.
+ * @throws RefusedByHub if nothing can be sent now; errors of the transport
  */
 export async function sendFiles(
   store: FileStore,
@@ -108,7 +108,7 @@ export async function sendFiles(
       async (reason: Error) => {
         options.last.delete(next.file);
         options.last.add(next.file);
-        // Somebody has answered. What rejects without an answer has the name of another class, and is no failure of the file.
+        // A plain `Error` means that a server has answered. Errors without an answer have other names and are not the file's fault.
         if (reason.name === 'Error')
           await store.update(
             next.file,
@@ -119,21 +119,21 @@ export async function sendFiles(
     );
     if (options.isStopped()) return;
     await store.update(next.file, (before) =>
-      // What has changed since may be another answer.
+      // If a document was added while the file was being sent, the result may be outdated.
       before?.noted === next.noted ? withSent(before, home, refusal, options) : undefined,
     );
     options.onSent(next, next.manifest.size, refusal?.description);
   }
 }
 
-/** A hub that was restored is asked again what it has. */
+/** After the hub was restored, checks again which files it has. */
 async function noteEpoch(store: FileStore, epoch: Epoch | undefined): Promise<void> {
   for (const { file, sent, epoch: before } of await store.records())
     if (sent.length > 0 && before !== epoch)
       await store.update(file, (record) => record && atEpoch(record, epoch));
 }
 
-/** The hub is asked again about what it had in an earlier epoch. */
+/** If the file was sent in another epoch, marks it to be checked with the hub again. */
 export const atEpoch = (record: FileRecord, epoch: Epoch | undefined): FileRecord =>
   record.sent.length === 0 || record.epoch === epoch
     ? record
@@ -158,7 +158,7 @@ interface SendHost {
   readonly options: SendOptions;
 }
 
-/** @returns why the hub will never take it */
+/** @returns why the hub will never accept the file; undefined if it did accept it, or the transfer was stopped */
 async function sendFile(
   { file, manifest }: FileRecord,
   home: FileHome,
@@ -181,7 +181,7 @@ async function sendFile(
   return undefined;
 }
 
-/** It lacks a part. Another `put()` makes it whole, or what is fetched. */
+/** A part of the file is missing. Another `put()` or download completes it. */
 export const damaged = (record: FileRecord): FileRecord => ({
   ...record,
   isWhole: false,

@@ -1,4 +1,4 @@
-/** Removes files that nothing on this device refers to. */
+/** Removes files to which nothing on this device refers. */
 import { filesIn } from '../../../codec/file-names.ts';
 import { EVERY_KEY } from '../../../codec/ranges.ts';
 import type { Entry, Range, Store } from '../../../store/port.ts';
@@ -8,22 +8,23 @@ import type { FileRecord, FileStore } from './file-store.ts';
 import { usedNow } from './put-file.ts';
 import { isToSend } from './send-files.ts';
 
-/** Rows read in one transaction: queries are answered between two. */
+/** Rows read per transaction. Queries can run between two transactions. */
 const PAGE_ROWS = 256;
 
 export interface SweepHost {
-  /** The database with the documents, and with the writes that wait. */
+  /** The database with the documents and the outbox. */
   readonly database: Store;
   readonly store: FileStore;
-  /** ms since 1970. */
+  /** ms since the Unix epoch. */
   readonly nowMs: () => number;
   readonly pause: () => Promise<void>;
 }
 
 /**
- * @param before files put, received or asked for since then are kept, ms since 1970
- * @returns how many were removed: those to which nothing referred twice. All others are not looked for again before they are old once
- * more. A reference may move while it is looked for, and whoever has deleted a document may want it back.
+ * Removes files that no row refers to in two consecutive sweeps, because a reference may move during a sweep, and a deleted document may be
+ * restored. Files that were checked but not removed count as used now, so the next sweeps do not check them until they are old again.
+ * @param before files stored, received or requested since then are kept, ms since the Unix epoch
+ * @returns how many files were removed
  */
 export async function sweepFiles(
   before: number,

@@ -1,4 +1,4 @@
-/** Finds writes of the outbox: by id, or those to be sent. */
+/** Finds writes in the outbox: by id, or the next ones to send. */
 import { eachElement } from '../../../query/collect-needs.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { PushItem } from '../../protocol/writes.ts';
@@ -8,15 +8,15 @@ import { outboxRange, outboxRecords } from '../state/outbox-rows.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 import { pushSizeOf } from './push-size.ts';
 
-/** Number of a write: which device id, and which of its writes. */
+/** The number of a write: the era of the device id, and the number under that id. */
 export interface WriteNumber {
   readonly era: number;
   readonly seq: number;
 }
 
 /**
- * Those of the ids that are in the outbox: under the number that the id is made of, or another one since the device took a new id. For
- * those, all writes are looked through, once.
+ * The writes with these ids. A write is usually stored under the number in its id, but has another number if the device has taken a new id
+ * since; to find those, all writes are read once.
  * @throws Suspended
  */
 export function writesById(reader: Reader, ids: readonly string[]): readonly OutboxRecord[] {
@@ -33,11 +33,11 @@ export function writesById(reader: Reader, ids: readonly string[]): readonly Out
 
 export interface PushBounds {
   readonly count: number;
-  /** By `pushSizeOf`; the first write always fits. */
+  /** Measured by `pushSizeOf`. The first write always fits. */
   readonly chars: number;
 }
 
-/** Writes without a verdict, oldest first, within bounds. @throws Suspended */
+/** Writes without a verdict, oldest first, within the bounds. @throws Suspended */
 export function outgoingItems(
   reader: Reader,
   { era, lastSeq, settledSeq }: ReplicaState,
@@ -48,7 +48,7 @@ export function outgoingItems(
   const addresses = Array.from({ length: most }, (_, i) => outboxAddress(era, first + i));
   const items: PushItem[] = [];
   let size = 0;
-  // By their keys: what was written a moment ago is cached by key.
+  // Read by key and not as a range, because recently written rows are cached by key.
   for (const row of eachElement(addresses, (address) => reader.row(address))) {
     if (!row) continue;
     const { item } = readOutboxRow(row);

@@ -14,9 +14,9 @@ type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 interface NewWrite extends WriteNumber {
   readonly now: Micros;
-  /** With which its ids were made. */
+  /** The key with which the write's ids were made. */
   readonly idKey: IdKey | undefined;
-  /** Undefined: only the hub can run it. */
+  /** Undefined: only the hub can execute the write. */
   readonly run: LocalExecution | undefined;
   readonly replaces: string | undefined;
   readonly note: WriteNote | undefined;
@@ -44,7 +44,7 @@ export function newRecord(plan: QueryPlan, write: NewWrite, sha256: Sha256): Out
   };
 }
 
-/** With the hash of the rest: another number makes another hash. */
+/** Adds the hash, which depends on the number of the write. */
 export const hashed = <T extends Omit<PushItem, 'hash' | 'digest' | 'idKey'>>(
   content: T,
   sha256: Sha256,

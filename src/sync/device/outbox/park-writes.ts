@@ -1,9 +1,9 @@
-/** Parks writes while nobody is logged in, and takes them up again. */
+/** Parks writes while no user is logged in, and releases them again. */
 import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
 import { outboxRow, readOutboxRow } from '../state/outbox-row.ts';
 import { outboxRows } from '../state/outbox-rows.ts';
 
-/** Changes nothing of what they do: views stay valid. @throws Suspended */
+/** The effects of the writes do not change, so views stay valid. @throws Suspended */
 export function parkWrites(
   { input: { writer }, state: { era, settledSeq, lastSeq } }: ReplicaTransaction,
   isParked: boolean,

@@ -1,4 +1,4 @@
-/** Takes back writes from their second copy outside the database (`worker/sync/outbox-file.ts`), after the database was lost. */
+/** Restores writes from their copy outside of the database (`worker/sync/outbox-file.ts`) after the database was lost. */
 import type { Reader } from '../../../store/reader.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import { ChangedKeys } from '../rebase/changed-keys.ts';
@@ -12,17 +12,17 @@ import { hashed } from './new-record.ts';
 import { moveToDevice } from './renumber.ts';
 
 export interface SavedWrites {
-  /** Undefined: of other ids that copies of this user had. */
+  /** Undefined: the writes are from earlier device ids that copies of this user had. */
   readonly device: DeviceId | undefined;
   readonly writes: readonly SavedWrite[];
-  /** A device id that nobody has. */
+  /** A device id that is not in use. */
   readonly fresh: DeviceId;
 }
 
 /**
- * Changes nothing when there are other writes here. Numbers of writes have no gaps: when some are missing in between, the rest moves to
- * another device id.
- * @returns how many are missing
+ * Changes nothing if the outbox has other writes. Numbers of writes must not have gaps: if some are missing in between, the rest moves to
+ * a new device id.
+ * @returns how many writes are missing
  * @throws Suspended
  */
 export function recoverWrites(
@@ -64,19 +64,19 @@ export function recoverWrites(
     ...(isNew && { shownSeq: before, settledSeq: before }),
     generation: state.generation + 1,
   };
-  // Before the first pull there is nothing to run them on.
+  // Before the first pull there is no data on which the writes could run.
   if (state.schema === undefined) return { value: 0, next };
   return { value: 0, ...rebasePending({ ...transaction, state: next }, new ChangedKeys()) };
 }
 
-/** Not here under another number: no two writes of a copy have the same time and query. @throws Suspended */
+/** Whether the outbox lacks a write, under any number. No two writes of a copy have the same time and query. @throws Suspended */
 function isUnknownIn(reader: Reader): (write: SavedWrite) => boolean {
   const nameOf = ({ item }: SavedWrite): string => item.now + item.query;
   const known = new Set(outboxRecords(reader, outboxRange()).map(nameOf));
   return (write) => !known.has(nameOf(write));
 }
 
-/** It runs again before it is shown. */
+/** Without effects, so the write runs before it is shown. */
 const recovered = ({ item, note }: SavedWrite, { era, skew }: ReplicaState): OutboxRecord => ({
   id: `${era}.${item.seq}`,
   era,

@@ -1,4 +1,4 @@
-/** Removes writes from the outbox that have their verdict. */
+/** Removes writes that have a verdict from the outbox. */
 import { Refusal } from '../../../errors.ts';
 import { entriesIn, scan } from '../../../store/scan.ts';
 import type { Micros } from '../../../values/value.ts';
@@ -9,7 +9,7 @@ import { outboxAddress, readOutboxRow } from '../state/outbox-row.ts';
 import { outboxRange } from '../state/outbox-rows.ts';
 import { writesById } from './find-writes.ts';
 
-/** The app is done with a write. @throws Suspended; Refusal `not found`, `bad request` */
+/** Removes a write that the app has dealt with. @throws Suspended; Refusal `not found`, `bad request` */
 export function discard(transaction: ReplicaTransaction, id: string): StateChange<void> {
   const { input, state } = transaction;
   const { writer } = input;
@@ -20,19 +20,19 @@ export function discard(transaction: ReplicaTransaction, id: string): StateChang
   if (!record.verdict) throw new Refusal('bad request', `The write ${id} has no verdict yet.`);
   writer.delete('sync', outboxAddress(era, seq).key);
   if (era !== state.era || seq <= state.shownSeq) return { value: undefined };
-  // Its effects are shown no more, and writes that read them run again.
+  // The effects of the write are no longer shown, and writes that read them run again.
   const changed = new ChangedKeys();
   changed.addEffects(record.effects, writer);
   return { value: undefined, ...rebasePending(transaction, changed) };
 }
 
-/** Rows that are looked at together. */
+/** Number of rows read at a time. */
 const PAGE_ROWS = 256;
 
 /**
- * Removes writes that the hub confirmed so long before the latest commit of it that is known here: no clock of the device counts. They come
- * first, in the order of their verdicts: however many others there are, they are not looked at.
- * @returns how many
+ * Removes writes that the hub confirmed at least `age` before its latest commit known here, so the device's clock does not matter. These
+ * writes come first, in the order of their verdicts, so the other writes need not be read.
+ * @returns how many were removed
  * @throws Suspended
  */
 export function pruneWrites(

@@ -1,4 +1,4 @@
-/** Moves writes to a new device id: there, they are numbered from 1. */
+/** Moves writes to a new device id, under which they are numbered from 1. */
 import { refusalBody } from '../../../engine/session.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
@@ -15,8 +15,9 @@ import { hashed } from './new-record.ts';
 import { isSendable, NOT_SENDABLE } from './push-size.ts';
 
 /**
- * Writes without a verdict move. One of an earlier build that no push can carry is refused, and stays: numbers have no gaps.
- * @returns those
+ * Moves the writes without a verdict. A write of an earlier build that no push can contain is refused and stays, because numbers must not
+ * have gaps.
+ * @returns the refused writes
  * @throws Suspended
  */
 export function moveToDevice(
@@ -44,7 +45,7 @@ function refusedHere(record: OutboxRecord, ts: Micros): OutboxRecord {
   return { ...record, ...NOTHING_DONE, verdict, state: 'refused', predicted: undefined };
 }
 
-/** All writes that are kept move, except refused ones: the hub has lost its history, and is offered them again. @throws Suspended */
+/** Moves all writes in the outbox except refused ones: the hub has lost its history, so all are submitted again. @throws Suspended */
 export function resubmitAll(
   transaction: ReplicaTransaction,
   device: DeviceId,
@@ -55,7 +56,7 @@ export function resubmitAll(
   const offered = all.filter(({ verdict }) => verdict?.state !== 'refused');
   const moving = offered.map((record): OutboxRecord => {
     if (!record.verdict) return record;
-    // What has a verdict is in the stored rows, or comes back with its new verdict: it is not shown twice.
+    // The effects of a write with a verdict are in the stored rows, or come with its new verdict. They must not be shown twice.
     return { ...record, ...NOTHING_DONE, verdict: undefined };
   });
   dropStaged(input.writer, state);
@@ -64,7 +65,7 @@ export function resubmitAll(
     cursor: undefined,
     token: undefined,
     staged: undefined,
-    // Of that history nothing is known yet.
+    // Nothing is known of the hub's new history yet.
     suspectSince: suspectOnceMore(state),
     sets: inDoubt(state.sets, true),
   };
@@ -77,9 +78,9 @@ export function resubmitAll(
 const NOTHING_DONE = { effects: NO_EFFECTS, reads: { rows: [], ranges: [] } };
 
 interface Moves {
-  /** In order, each under its present number. */
+  /** In order, each with its present number. */
   readonly moving: readonly OutboxRecord[];
-  /** The others, under the device id that is given up. */
+  /** The other writes, which keep their numbers under the old device id. */
   readonly staying: readonly OutboxRecord[];
 }
 
@@ -90,7 +91,7 @@ function renumber(
 ): StateChange<ReplicaState> {
   const { writer } = input;
   const era = state.era + 1;
-  // Before any is put: one of an earlier era may have the number that another gets.
+  // Deleted before any is put, because a write of an earlier era may have the number that another write gets.
   for (const { era: before, item } of moving)
     writer.delete('sync', outboxAddress(before, item.seq).key);
   moving.forEach((record, i) => {
@@ -99,7 +100,7 @@ function renumber(
   });
   const lastSeq = moving.length;
   const renamed: ReplicaState = { ...state, device, era, lastSeq, shownSeq: 0, settledSeq: 0 };
-  // Effects of writes that stay are shown no more: they come with the next pull, and until then no write may build on them.
+  // The effects of staying writes are hidden until the next pull contains them, so pending writes must not depend on them.
   const changed = new ChangedKeys();
   for (const { item, effects } of staying)
     if (item.seq > state.shownSeq) changed.addEffects(effects, writer);

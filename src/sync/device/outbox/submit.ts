@@ -1,4 +1,4 @@
-/** Submits a write: runs it on the data shown, and keeps it in the outbox with its effects, in one commit. */
+/** Submits a write: executes it on the data shown, and stores it in the outbox with its effects, in one commit. */
 import type { WriteNote } from '../../../answers.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
@@ -32,23 +32,23 @@ export interface SubmitHost extends RebaseHost {
 export interface SubmitInput {
   readonly plan: QueryPlan;
   readonly now: Micros;
-  /** With which the plan makes ids: that of the state may be a later one. */
+  /** The key with which the plan makes ids. The key in the state may be a later one. */
   readonly idKey: IdKey | undefined;
-  /** The id of a refused write that is removed in the same commit. */
+  /** The id of a refused write, which is removed in the same commit. */
   readonly replaces: string | undefined;
-  /** What the app says of the write. */
+  /** Label and data that the app attaches to the write. */
   readonly note: WriteNote | undefined;
 }
 
 export interface SubmitOutcome {
   readonly device: DeviceId;
-  /** Undefined: the query failed, and is not kept. */
+  /** Undefined: the query failed and was not stored. */
   readonly record: WriteRecord | undefined;
-  /** Undefined: only the hub can run it. */
+  /** Undefined: only the hub can execute the write. */
   readonly run: LocalExecution | undefined;
 }
 
-/** @throws Suspended; Refusal `outbox_full`, `request too large`, `bad request`, as `discard`, and those of the query */
+/** @throws Suspended; Refusal `outbox_full`, `request too large`, `bad request`, those of `discard`, and those of the query */
 export function submit(
   { plan, now, idKey, replaces, note }: SubmitInput,
   before: ReplicaState,
@@ -63,7 +63,7 @@ export function submit(
   const state = removed?.next ?? before;
   const { device, era } = state;
   const reads: TrackedReads = { rows: [], ranges: [] };
-  // A view of what is not committed yet is not cached.
+  // `host.view` may cache only committed data.
   const view = removed?.next ? new ReplicaView() : host.view;
   const reader = view.readerOver(writer, state, reads);
   const run = executeIfLocal(host, plan, input, { reader, reads });
@@ -86,7 +86,7 @@ export function submit(
   };
 }
 
-/** Undefined: only the hub can run it. */
+/** Undefined: only the hub can execute the write. */
 function executeIfLocal(
   { transactions }: SubmitHost,
   plan: QueryPlan,

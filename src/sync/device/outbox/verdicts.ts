@@ -1,11 +1,11 @@
-/** Verdicts of the hub on writes of the outbox. */
+/** Stores verdicts of the hub with the writes in the outbox. */
 import { eachElement } from '../../../query/collect-needs.ts';
 import type { Verdict } from '../../protocol/writes.ts';
 import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
 import { publicRecord, type OutboxRecord, type WriteRecord } from '../state/outbox-record.ts';
 import { outboxAddress, outboxRow, readOutboxRow } from '../state/outbox-row.ts';
 
-/** Undefined: it has a verdict already, or the verdict is on another write of that number. */
+/** Undefined if the write has a verdict already, or the verdict is for another write with the same number. */
 export const withVerdict = (
   record: OutboxRecord,
   verdict: Verdict | undefined,
@@ -14,7 +14,7 @@ export const withVerdict = (
     ? undefined
     : { ...record, verdict, state: verdict.state, predicted: undefined };
 
-/** Stores the verdicts that a push brought; the data shown stays as it is. @throws Suspended */
+/** Stores the verdicts that a push returned. The data shown does not change. @throws Suspended */
 export function settle(
   { input: { writer }, state }: ReplicaTransaction,
   verdicts: readonly Verdict[],

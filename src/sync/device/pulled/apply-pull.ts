@@ -1,6 +1,6 @@
 /**
- * Applies a pull: the stored rows become what the hub has confirmed, writes with a verdict leave the view, and pending writes that the
- * changes affect run again. All in one commit, so nothing in between can be seen.
+ * Applies a pull: stores what the hub has confirmed, removes the effects of writes with a verdict from the view, and executes pending
+ * writes again if the changes affect them. This is one commit, so no intermediate state is visible.
  */
 import { filesIn } from '../../../codec/file-names.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
@@ -29,38 +29,38 @@ import { partsOf, setsAfterPull } from './sets-after-pull.ts';
 import { stagePart, tokenOf, withStagedParts } from './staged-pull.ts';
 
 export interface ApplyHost extends RebaseHost {
-  /** Where the engine evaluates index bindings for the system. */
+  /** Context in which the engine evaluates index bindings, with the rights of the system. */
   readonly contextOf: (input: BodyInput) => EngineContext;
 }
 
 export interface Applied {
   readonly state: ReplicaState;
-  /** Characters of stored documents that came. */
+  /** Number of characters of the stored documents in the answer. */
   readonly bytes: number;
-  /** Writes whose verdicts came with it and were new. */
+  /** Writes that got their verdict from this pull. */
   readonly settled: readonly WriteRecord[];
-  /** Files of documents that came again, or are new: the hub may have them since. Those of a set that is being loaded are left out. */
+  /** Files of documents in the pull: the hub may have them now. While sets are loading, only of documents that were here before. */
   readonly files: readonly string[];
-  /** Nothing was changed: it answers a request from another state than the present one. */
+  /** Nothing was changed, because the pull answers a request from an earlier state. */
   readonly isIgnored: boolean;
 }
 
-/** The state that a request was made from. */
+/** The state from which the request was made. */
 export interface AskedFrom {
-  /** Its changes are those after this. */
+  /** The answer has the changes after this time. */
   readonly since: Micros | undefined;
   readonly sets: readonly Pick<KeptSet, 'id' | 'query' | 'loaded'>[];
 }
 
 export interface PullRequest {
   readonly fence: number;
-  /** Undefined: any. */
+  /** Undefined: any state. */
   readonly asked: AskedFrom | undefined;
 }
 
 /**
- * Changes nothing when the answer is to a request for other sets than are kept now, or from an earlier state, or from another copy with
- * the same device id. The token alone does not tell: whoever puts the sets drops what is staged, and documents of sets that are given up.
+ * Changes nothing if the answer is to a request for other sets than those kept now, or from an earlier state, or from another copy with the
+ * same device id. Comparing the token is not enough: changing the sets drops the staged parts and documents, but keeps the token.
  * @throws Suspended, Fenced
  */
 export function applyPull(
@@ -113,14 +113,14 @@ function applyAll(
   const changed = new ChangedKeys();
   const context = host.contextOf(input);
   if (pulled.schema) putSchema(context, writer, pulled.schema.documents, changed);
-  // Another context: the schema may have changed.
+  // A new context, because the schema may have changed.
   const here = putConfirmed(host.contextOf(input), writer, pulled.puts, changed, state.cursor);
   removeConfirmed(writer, pulled.leaves, changed);
   const sets = setsAfterPull(state, pulled);
   const before = [...partsOf(state.sets), ...(state.givenUp ?? [])];
   const someStay = dropParts(writer, before, partsOf(sets), changed);
   const outbox = outboxAfterPull({ input, state, host }, pulled, changed);
-  // They may be in a set that is still being loaded: until their page comes, nobody says that they are gone.
+  // The documents that stay may be in a set that is still being loaded. Until their page comes, the hub does not report that they are gone.
   const check = pulled.check || (someStay && !sets.every(isLoaded));
   const { token, suspectSince } = tokenOf({ ...pulled, check }, state);
   const next: ReplicaState = {

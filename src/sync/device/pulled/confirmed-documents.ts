@@ -1,4 +1,4 @@
-/** Stores documents as the hub has confirmed them, with the index entries they have on this device. */
+/** Stores documents as the hub has confirmed them, with the index entries that they have on this device. */
 import { documentKey, type Key } from '../../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../../codec/row.ts';
 import type { EngineContext } from '../../../engine/context.ts';
@@ -20,8 +20,8 @@ export const documentsIn = (reader: Reader, range: ScanRange): readonly Row[] =>
   reader.range(scan('documents', range)).flatMap(({ row }) => row ?? []);
 
 /**
- * @param since cursor of the copy: what was created later is assumed absent
- * @returns those that were here, changed or not
+ * @param since cursor of the copy: a document that was created later is assumed to be absent here
+ * @returns the documents that were stored here before, changed or not
  * @throws Suspended
  */
 export function putConfirmed(
@@ -54,7 +54,7 @@ interface NewVersion {
   readonly before: Row | undefined;
 }
 
-/** With its index entries by the present schema; nothing when that is what is stored. @throws Suspended */
+/** Stores a version with its index entries by the present schema. Does nothing if the stored row is the same. @throws Suspended */
 export function putVersion(
   context: EngineContext,
   writer: Writer,

@@ -1,4 +1,4 @@
-/** Stores the schema that the hub has sent, and updates index entries of documents where indexes have changed. */
+/** Stores the schema that the hub has sent, and updates index entries where indexes have changed. */
 import { collectionPrefix, decodeDocumentKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
@@ -22,7 +22,7 @@ import {
 /** Collections of the schema objects that a hub sends. */
 const SCHEMA = [NATIVE.collections, NATIVE.indexes, NATIVE.functions, NATIVE.roles] as const;
 
-/** Makes the stored schema the given one. @throws Suspended */
+/** Replaces the stored schema. @throws Suspended */
 export function putSchema(
   context: EngineContext,
   writer: Writer,

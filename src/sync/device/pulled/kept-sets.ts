@@ -13,8 +13,9 @@ import { dropStaged } from '../state/staged-rows.ts';
 import { dropParts } from './set-contents.ts';
 
 /**
- * @param wanted in order of priority. Documents of other sets are removed: when the hub has said what new ones hold, if there are any, so
- * that a device without network that asks for the same in other words goes on with what it has
+ * Documents of sets that are no longer kept are removed, but only when the hub has resolved all new sets: a device without a connection
+ * that words its sets differently keeps its data until then.
+ * @param wanted in order of priority
  * @throws Suspended
  */
 export function setKeptSets(
@@ -26,7 +27,7 @@ export function setKeptSets(
     const before = known.get(id);
     return before?.query === query ? before : { ...NEW_SET, id, query };
   });
-  // Each tab puts them when it opens: a catch-up under way goes on.
+  // Each tab calls this when it opens. If the sets are unchanged, a catch-up that is running continues.
   if (sets.length === state.sets.length && sets.every((set, at) => set === state.sets[at]))
     return { value: state };
   const kept = sets.flatMap(({ parts }) => parts ?? []);
@@ -35,9 +36,9 @@ export function setKeptSets(
   const mustWait = sets.some(({ parts }) => !parts);
   const changed = new ChangedKeys();
   if (!mustWait) dropParts(input.writer, givenUp, kept, changed);
-  // Staged parts of a pull are of the sets before.
+  // Staged parts of a pull belong to the previous sets.
   dropStaged(input.writer, state);
-  // A document may be in a set that is still being loaded, too: until its page comes, nobody says that it is gone.
+  // A document may also be in a set that is still being loaded. Until its page comes, the hub does not report that it is gone.
   const isUnsure = givenUp.length > 0 && !sets.every(isLoaded);
   const suspectSince = isUnsure ? suspectOnceMore(state) : state.suspectSince;
   const next = {

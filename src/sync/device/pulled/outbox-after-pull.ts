@@ -1,4 +1,4 @@
-/** What a pull makes of the outbox: writes get verdicts, some are in the stored rows now, the others stay pending. */
+/** Updates the outbox after a pull: writes get verdicts, the effects of some are now in the stored rows, the others stay pending. */
 import type { Announced } from '../../../engine/transactions.ts';
 import type { WriteSet } from '../../../store/port.ts';
 import type { Pulled } from '../../protocol/messages.ts';
@@ -18,7 +18,7 @@ interface OutboxAfterPull {
   readonly announced: Announced;
 }
 
-/** @param changed by the pull; effects of writes that are shown no more are added @throws Suspended */
+/** @param changed by the pull; the effects of writes that are no longer shown are added @throws Suspended */
 export function outboxAfterPull(
   transaction: ReplicaTransaction,
   pulled: Pulled,
@@ -37,7 +37,7 @@ export function outboxAfterPull(
   const effects: WriteSet[] = [];
   for (const record of records) {
     const { seq } = record.item;
-    // Its effects are in the stored rows now, or it was refused.
+    // The effects of the write are in the stored rows now, or the write was refused.
     const leavesView = seq > state.shownSeq && seq <= shownSeq;
     if (leavesView) {
       changed.addEffects(record.effects, writer);
@@ -63,7 +63,7 @@ export function outboxAfterPull(
   };
 }
 
-/** Writes up to here are in the pull. One without a verdict is not: the hub has met another copy's write under its number. */
+/** The last write that the pull contains. A write without a verdict is not in it: the hub has another copy's write with that number. */
 function shownSeqAfter(
   { shownSeq, ...state }: ReplicaState,
   records: readonly OutboxRecord[],
@@ -76,7 +76,7 @@ function shownSeqAfter(
   return Math.max(shownSeq, other ? other.item.seq - 1 : lastSeq);
 }
 
-/** The last of the verdicts without a gap. */
+/** The last write up to which all have verdicts. */
 function settledSeqAfter(
   { settledSeq }: ReplicaState,
   records: readonly OutboxRecord[],

@@ -1,4 +1,4 @@
-/** Which documents of the copy belong to its sets. */
+/** The documents of the copy that belong to its sets. */
 import { decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import { ROOT_DATABASE } from '../../../engine/catalog.ts';
@@ -13,14 +13,14 @@ import type { ChangedKeys } from '../rebase/changed-keys.ts';
 import type { KeptSet } from '../state/replica-state.ts';
 import { documentsIn, removeRows } from './confirmed-documents.ts';
 
-/** @throws Suspended */
+/** The fingerprint of the documents of a set on this device. @throws Suspended */
 export function fingerprintOfSet(reader: Reader, set: KeptSet): readonly string[] {
   const fingerprint = new Fingerprint();
   for (const document of documentsOfSet(reader, set)) fingerprint.add(document);
   return fingerprint.buckets();
 }
 
-/** Documents of a set that fall into these buckets, with the hub's times. @throws Suspended */
+/** Documents of a set in these buckets, with the hub's times. @throws Suspended */
 export const documentsInBuckets = (
   reader: Reader,
   set: KeptSet,
@@ -42,8 +42,8 @@ const documentsInPart = (reader: Reader, part: SetPart): readonly Row[] =>
   documentsIn(reader, partRange(part, ROOT_DATABASE));
 
 /**
- * Removes documents that are in `dropped` parts and in none that is kept.
- * @returns whether any of them stays, because it is in one that is kept
+ * Removes documents that are in a `dropped` part and in no `kept` part.
+ * @returns whether any document of the dropped parts stays, because it is in a kept part
  * @throws Suspended
  */
 export function dropParts(
@@ -53,7 +53,7 @@ export function dropParts(
   changed: ChangedKeys,
 ): boolean {
   const keptTexts = new Set(kept.map((part) => JSON.stringify(part)));
-  // Usually all of them are kept: then nothing is read, however much they hold.
+  // Usually all parts are kept. Then nothing is read, however large they are.
   const gone = dropped.filter((part) => !keptTexts.has(JSON.stringify(part)));
   const found = eachElement(gone, (part) => documentsInPart(writer, part)).flat();
   const isKept = (row: Row) => kept.some((part) => isInPart(part, row, ROOT_DATABASE));

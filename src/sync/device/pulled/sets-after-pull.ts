@@ -1,4 +1,4 @@
-/** What a pull says of the sets. */
+/** The sets of the copy after a pull. */
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Pulled } from '../../protocol/messages.ts';
 import type { SetAnswer, SetPart } from '../../protocol/sets.ts';
@@ -11,14 +11,14 @@ export function setsAfterPull({ sets }: ReplicaState, pulled: Pulled): readonly 
     if (!answer) return set;
     const { parts, loaded, error } = answer;
     const of = answer.of ?? set.of;
-    // Those of two sets that came at once cannot be told apart here.
+    // If two sets were loaded at once, the documents of one cannot be distinguished from those of the other here.
     const came = set.rows + (hasGotOn(set, loaded) ? pulled.puts.length : 0);
     const rows = Math.min(isLoaded(answer) ? (answer.of ?? came) : came, of ?? came);
     return { ...set, parts, loaded, of, rows: error ? 0 : rows, error };
   });
 }
 
-/** Pages come for the first sets that are not loaded: others wait, as they were or resolved to parts of which nothing is here. */
+/** Whether the pull had a page of the set. Pages come for the first incomplete sets; others keep their position, or begin at `''`. */
 const hasGotOn = (set: KeptSet, loaded: SetAnswer['loaded']): boolean =>
   !isLoaded(set) &&
   loaded.some((position, part) => position !== '' && position !== set.loaded[part]);

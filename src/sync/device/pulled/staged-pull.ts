@@ -1,4 +1,4 @@
-/** A pull that comes in parts: they are stored aside until the last has come. */
+/** A pull that comes in parts. The parts are staged in rows of their own until the last one has come. */
 import type { Reader, Writer } from '../../../store/reader.ts';
 import type { DocumentName, PulledDocument } from '../../protocol/identifiers.ts';
 import type { Pulled } from '../../protocol/messages.ts';
@@ -12,7 +12,7 @@ export function stagePart(writer: Writer, state: ReplicaState, pulled: Pulled): 
   return { ...state, staged, ...tokenOf(pulled, state) };
 }
 
-/** The token of the answer. A comparison that is due stays due until one has been made. */
+/** The token of the answer. If a comparison is due, it stays due until it has been made. */
 export const tokenOf = (
   { token, check }: Pulled,
   state: ReplicaState,
@@ -21,7 +21,7 @@ export const tokenOf = (
   suspectSince: check ? suspectOnceMore(state) : state.suspectSince,
 });
 
-/** All parts of one pull as one: a later part replaces what earlier ones say of a document. @throws Suspended */
+/** Merges all parts of a pull. A later part overrides what earlier ones say of a document. @throws Suspended */
 export function withStagedParts(reader: Reader, { staged }: ReplicaState, last: Pulled): Pulled {
   if (!staged) return last;
   const earlier = Array.from({ length: staged.parts }, (_, part) => readStaged(reader, part));
@@ -39,6 +39,6 @@ export function withStagedParts(reader: Reader, { staged }: ReplicaState, last: 
       leaves.set(name, leave);
     }
   }
-  // Its schema too is the latest: each part is asked for with the version that is stored.
+  // The last part also has the latest schema, because each part is requested with the version of the schema that is stored.
   return { ...last, puts: [...puts.values()], leaves: [...leaves.values()] };
 }

@@ -1,11 +1,11 @@
-/** Which stored documents a commit of the copy changes: pending writes that read any of them run again. */
+/** The stored documents that a commit of the copy changes. Pending writes that read any of them run again. */
 import type { Key } from '../../../codec/key.ts';
 import type { Row, WriteSet } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { Reads } from '../state/outbox-record.ts';
 import { SortedKeys } from './sorted-keys.ts';
 
-/** Keys of changed documents, and of the index entries they had and have. */
+/** Keys of changed documents, and of their index entries before and after the change. */
 export class ChangedKeys {
   readonly rows = new SortedKeys();
   private readonly entries = new SortedKeys();
@@ -16,7 +16,7 @@ export class ChangedKeys {
       for (const entry of version?.entries ?? []) this.entries.add(entry);
   }
 
-  /** What a write did, or will not have done after all. */
+  /** Adds the effects of a write that was executed, or whose effects are no longer shown. */
   addEffects(effects: WriteSet | undefined, reader: Reader): void {
     const present = (key: Key) => reader.rowAssumedAbsent({ space: 'documents', key });
     for (const { space, row } of effects?.puts ?? [])
@@ -25,7 +25,7 @@ export class ChangedKeys {
       if (space === 'documents') this.add(key, present(key));
   }
 
-  /** Whether a write with these effects and reads may do something else now. */
+  /** Whether a write with these effects and reads may have another result now. */
   affects(effects: WriteSet | undefined, reads: Reads | 'all'): boolean {
     if (!effects) return true;
     if (this.rows.size === 0) return false;

@@ -1,4 +1,4 @@
-/** Runs pending writes again, where rows that they read or wrote have changed. */
+/** Runs pending writes again if rows that they read or wrote have changed. */
 import type { Announced } from '../../../engine/transactions.ts';
 import { Refusal } from '../../../errors.ts';
 import { Overlay } from '../../../store/overlay.ts';
@@ -15,7 +15,7 @@ import { keptReads, trackPresent, type TrackedReads } from '../view/tracked-read
 import type { ChangedKeys } from './changed-keys.ts';
 import type { ReplicaTransaction } from './replica-transaction.ts';
 
-/** Writes under the present device id, from the first that is shown or has no verdict. @throws Suspended */
+/** Writes under the present device id, from the first one whose effects are shown or that has no verdict. @throws Suspended */
 export function openRecords(
   reader: Reader,
   { era, shownSeq, settledSeq, lastSeq }: ReplicaState,
@@ -23,7 +23,7 @@ export function openRecords(
   return outboxRows(reader, era, Math.min(shownSeq, settledSeq) + 1, lastSeq).map(readOutboxRow);
 }
 
-/** Runs pending writes again after a change that no pull brought. @throws Suspended */
+/** Runs affected pending writes again after a change that did not come from a pull. @throws Suspended */
 export function rebasePending(
   { input, state, host }: ReplicaTransaction,
   changed: ChangedKeys,
@@ -38,13 +38,13 @@ export function rebasePending(
 }
 
 export interface Rerun {
-  /** Of the writes that ran again: as they were, and as they are. */
+  /** Effects of the writes that ran again: the previous ones and the new ones. */
   readonly effects: readonly WriteSet[];
-  /** Characters in all pending writes. */
+  /** Number of characters in all pending writes. */
   readonly size: number;
 }
 
-/** Runs pending writes in order over the confirmed rows; those that no change affects stay as they are. @throws Suspended */
+/** Runs the affected pending writes again, in order, over the confirmed rows. The other writes keep their effects. @throws Suspended */
 export function rerunAffected(
   transaction: ReplicaTransaction,
   pending: readonly OutboxRecord[],
@@ -52,7 +52,7 @@ export function rerunAffected(
 ): Rerun {
   const { writer } = transaction.input;
   const view = new Overlay(writer);
-  /** Of writes before the present one, which the view lacks: mostly none runs again, and none is needed. */
+  /** Effects of earlier writes that the view does not contain yet. Added only when a write runs again, which is rare. */
   let unseen: WriteSet[] = [];
   const effects: WriteSet[] = [];
   let size = 0;
@@ -95,7 +95,7 @@ function rerun(
     };
   } catch (thrown) {
     if (thrown instanceof HubOnlyFunction) return { ...record, effects: NO_EFFECTS, reads: 'all' };
-    // It keeps its number: neither the pull nor the writes behind it wait for it, and the hub decides.
+    // The write keeps its number, and the hub decides: neither the pull nor later writes may wait for it.
     if (thrown instanceof Refusal) return { ...failedHere(record), reads: keptReads(reads) };
     throw thrown;
   }

@@ -1,29 +1,29 @@
-/** One transaction that changes a copy. */
+/** A transaction that changes a copy. */
 import type { QueryPlan } from '../../../engine/session.ts';
 import type { Announced, BodyInput } from '../../../engine/transactions.ts';
 import type { Transactions } from '../../../engine/engine.ts';
 import type { OutboxRecord } from '../state/outbox-record.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 
-/** What running pending writes again needs. */
+/** Services that running pending writes again needs. */
 export interface RebaseHost {
   readonly transactions: Transactions;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;
-  /** How a pending write is run again; the same each time. */
+  /** Plans the repeated execution of a pending write. Each call returns an equal plan. */
   readonly planOf: (record: OutboxRecord, state: ReplicaState) => QueryPlan;
 }
 
 export interface ReplicaTransaction {
   readonly input: BodyInput;
-  /** As it is before. */
+  /** The state before the transaction. */
   readonly state: ReplicaState;
   readonly host: RebaseHost;
 }
 
-/** What the transaction makes of the state. */
+/** The result of the transaction. */
 export interface StateChange<T> {
   readonly value: T;
-  /** Undefined: the state stays as it is. */
+  /** The new state. Undefined: the state does not change. */
   readonly next?: ReplicaState;
   readonly announced?: Announced;
 }

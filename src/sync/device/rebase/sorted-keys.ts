@@ -1,4 +1,4 @@
-/** A set of keys that also tells whether any of them is in a range: thousands of pending writes ask it, beside thousands of keys. */
+/** A set of keys that can tell whether any key is in a range. Made for thousands of keys and thousands of calls of `hasIn`. */
 import type { Key } from '../../../codec/key.ts';
 import { isInRange, type KeyRange } from '../../../codec/ranges.ts';
 import { firstIndex } from '../../../store/binary-search.ts';
@@ -7,7 +7,7 @@ export class SortedKeys {
   private readonly keys = new Set<Key>();
   private sorted: readonly Key[] = [];
   private unsorted: Key[] = [];
-  /** Keys that were looked at one by one since the last time that all were sorted. */
+  /** Number of unsorted keys compared since the last sort. */
   private lookedAt = 0;
 
   get size(): number {
@@ -25,7 +25,7 @@ export class SortedKeys {
   }
 
   hasIn(range: KeyRange): boolean {
-    // Once looking has cost as much as sorting does.
+    // Sorts as soon as comparing unsorted keys has cost as much as a sort.
     if (this.lookedAt > this.size) {
       this.sorted = [...this.sorted, ...this.unsorted].sort();
       this.unsorted = [];

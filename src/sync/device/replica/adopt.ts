@@ -1,4 +1,4 @@
-/** Makes an empty database a copy of one at a hub. */
+/** Makes an empty database a copy of a database at a hub. */
 import { collectionPrefix } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import type { BodyInput } from '../../../engine/transactions.ts';
@@ -15,7 +15,7 @@ import { isSameIdentity } from '../view/impersonation.ts';
 
 type Origin = Pick<ReplicaState, 'hub' | 'epoch' | 'device' | 'idKey'> & { readonly actor: Actor };
 
-/** @throws Suspended; Refusal `forbidden` when it has a schema of its own, or is a copy of something else */
+/** @throws Suspended; Refusal `forbidden` if the database has a schema of its own, or is a copy of another database or for another user */
 export function adopt(input: BodyInput, origin: Origin): StateChange<ReplicaState> {
   const known = readState(input.writer.row(STATE));
   if (known) return { value: requireSame(known, origin) };

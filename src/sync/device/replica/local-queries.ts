@@ -24,11 +24,11 @@ import {
 import type { SubmitRequest, SubmittedWrite } from './replica.ts';
 
 export interface LocalQueryOptions extends ReplicaStoreOptions {
-  /** The one the engine was made with. */
+  /** The view with which the engine was created. */
   readonly view: ReplicaView;
-  /** Executes reads that take long, as the actor of the copy. */
+  /** Executes long reads, as the actor of the copy. */
   readonly longQueries?: LongQueries;
-  /** A write is stored; whoever made it gets its answer when this resolves. */
+  /** Called when a write is stored. The caller of the write gets its answer when this resolves. */
   readonly onSubmitted?: (write: Omit<SubmittedWrite, 'id' | 'answer'>) => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export class LocalQueries {
     this.makeId = createDeviceIds(options.clock, options.random, options.sha256);
   }
 
-  /** Reads, or submits, depending on the query. */
+  /** Reads, or submits a write, depending on the query. */
   async query(request: QueryRequest): Promise<QueryAnswer> {
     const state = await this.store.state();
     const plan = this.planOf(request, state);
@@ -91,7 +91,7 @@ export class LocalQueries {
         const state = requireState(input);
         ({ sets } = state);
         const writer = view.writerOver(input.writer, state, reads);
-        // As of a write: its clock may be off, and what is here is not in the future.
+        // At least the time of the latest write and of the cursor: this device's clock may be slow, and no data here is of the future.
         const now = Math.max(plan.started + state.skew, state.lastNow, state.cursor ?? 0);
         const result = transactions.execute({ ...plan, now }, { ...input, writer });
         missing = missingSets(copyOf(reads), writer, state.sets);
@@ -149,7 +149,7 @@ const hubOnly = (more: string): Refusal =>
     `Only the hub can run a function with a role of its own.${more}`,
   );
 
-/** Looking at what is missing reads, too. */
+/** A copy, because `missingSets` reads, too, which adds to the tracked reads. */
 const copyOf = ({ rows, ranges }: TrackedReads): TrackedReads => ({
   rows: [...rows],
   ranges: [...ranges],

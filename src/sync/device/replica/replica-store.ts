@@ -29,7 +29,7 @@ export class ReplicaStore {
     this.options = options;
   }
 
-  /** For one change, over all its executions: plans of pending writes are made once. */
+  /** The host for all executions of one change. It makes the plan of each pending write only once. */
   host(): ApplyHost {
     const { transactions } = this.options.engine;
     const plans = new Map<string, QueryPlan>();
@@ -53,7 +53,7 @@ export class ReplicaStore {
     return value;
   }
 
-  /** @throws Refusal `bad request` when this is no copy */
+  /** @throws Refusal `bad request` if this database is not a copy */
   state(freshness?: ReadFreshness): Promise<ReplicaState> {
     return this.read(requireState, freshness);
   }
@@ -91,7 +91,7 @@ export class ReplicaStore {
   }
 }
 
-/** @throws Suspended; Refusal `bad request` when this is no copy */
+/** @throws Suspended; Refusal `bad request` if this database is not a copy */
 export function requireState({ writer }: BodyInput): ReplicaState {
   const state = readState(writer.row(STATE));
   if (!state)

@@ -1,4 +1,4 @@
-/** A replica over a store: see `replica.ts`. */
+/** A replica over a store. See `replica.ts`. */
 import { hexOfBytes } from '../../../codec/hex.ts';
 import type { QueryRequest } from '../../../engine/host.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -153,9 +153,9 @@ class StoredReplica implements Replica {
   applyWelcome(fence: number, welcome: Welcome, arrived: Micros) {
     const { hubTime, lastSeq, epoch, actor, idKey } = welcome;
     return this.store.changeFenced(fence, ({ state }) => {
-      // The hub takes no write for one that was made before a contact with nothing unsent.
+      // If no write was unsent, the hub may move earlier times of later writes up to this one (`writesSince` in `hub/hello.ts`).
       const since = lastSeq === state.lastSeq ? hubTime - SYNC_LIMITS.nowAheadMicros : 0;
-      // A clock that was ahead has made timestamps in the future: they must not hold up the next ones.
+      // If this clock was ahead, `lastNow` is in the future. Later writes must not have to exceed it.
       const lastNow = Math.max(Math.min(state.lastNow, hubTime), since);
       const skew = hubTime - arrived;
       const next = { ...state, skew, lastNow, actor, idKey, epoch: state.epoch ?? epoch };

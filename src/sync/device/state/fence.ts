@@ -1,4 +1,4 @@
-/** Only one syncer at a time changes a copy: each change of one carries the fencing token it took. */
+/** Ensures that only one syncer at a time changes a copy: each change by a syncer carries the fencing token that it took. */
 import type { Writer } from '../../../store/reader.ts';
 import type { ReplicaState } from './replica-state.ts';
 import { readState, STATE } from './state-row.ts';

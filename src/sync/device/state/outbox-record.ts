@@ -1,4 +1,4 @@
-/** A write in the outbox of a device: kept from its submit until the app has resolved it. */
+/** A write in the outbox of a device. It is stored from its submit until the app has dealt with its verdict. */
 import type { Range, RowAddress, WriteSet } from '../../../store/port.ts';
 import type { Micros } from '../../../values/value.ts';
 import type { WriteNote } from '../../../answers.ts';
@@ -8,28 +8,28 @@ import type { Owner } from '../../protocol/messages.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 
 export interface OutboxRecord {
-  /** The number it was made under, `era.seq`: stays the same when the write moves to another number. */
+  /** The number under which it was made, as `era.seq`. It stays the same when the write moves to another number. */
   readonly id: string;
-  /** Which id of the device it is under now; its number there is in `item`. */
+  /** The era of the device id that it is under now. `item` has its number there. */
   readonly era: number;
   readonly item: PushItem;
   readonly state: WriteState;
-  /** When it was made here, µs. */
+  /** When it was made, by the clock of this device, µs. */
   readonly at: Micros;
-  /** What it answered here; undefined when it was not run here. */
+  /** Its answer on this device. Undefined: it was not executed here, or its answer is too long to store. */
   readonly local: { readonly status: number; readonly body: string } | undefined;
   readonly verdict: Verdict | undefined;
-  /** Running it again over what came from the hub failed: it will probably be refused. */
+  /** It failed when it ran again over data from the hub, so the hub will probably refuse it. */
   readonly predicted: 'refused' | undefined;
   /** The id of the refused write that it replaces. */
   readonly replaces: string | undefined;
-  /** What the app says of it. Absent in rows of builds before it was kept. */
+  /** Label and data that the app attached. Absent in rows of builds that did not store them. */
   readonly note?: WriteNote | undefined;
-  /** What it does to the data shown until its verdict has come. Undefined: it must be run to know. */
+  /** What it changes in the data shown until its verdict has come. Undefined: it must be executed to know. */
   readonly effects: WriteSet | undefined;
-  /** What it read, to see whether a change affects it; `all`: too much to list. */
+  /** What it read, to decide whether a change affects it. `all`: too many reads to list. */
   readonly reads: Reads | 'all';
-  /** Characters of its row, as it was read; 0: not yet written. */
+  /** Number of characters of its stored row. 0: not written yet. */
   readonly size: number;
 }
 
@@ -38,16 +38,16 @@ export interface Reads {
   readonly ranges: readonly Pick<Range, 'space' | 'by' | 'lower' | 'upper'>[];
 }
 
-/** A write without what it did here, for a second copy of it. */
+/** A write without its effects, for the second copy of the outbox. */
 export type SavedWrite = Pick<OutboxRecord, 'item' | 'note'>;
 
 export interface KeptWrite extends SavedWrite {
   readonly device: DeviceId;
-  /** Whose it is; undefined: kept by a build that did not say so. */
+  /** The user who made it. Undefined: stored by a build that did not record this. */
   readonly owner?: Owner | undefined;
 }
 
-/** A write as the app is told of it: without what it does to the copy. */
+/** A write as the app sees it: without its effects and reads. */
 export type WriteRecord = Omit<OutboxRecord, 'effects' | 'reads' | 'size'>;
 
 export function publicRecord(record: OutboxRecord): WriteRecord {

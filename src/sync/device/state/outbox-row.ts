@@ -1,4 +1,4 @@
-/** The row of a write in the outbox: effects and reads with their keys as hexadecimal digits. */
+/** The row of a write in the outbox: JSON, in which keys of effects and reads are hexadecimal. */
 import { hexOfKey, keyOfHex, syncKey } from '../../../codec/key.ts';
 import type { Range, Row, RowAddress, Space, WriteSet } from '../../../store/port.ts';
 import type { OutboxRecord, Reads, WriteRecord } from './outbox-record.ts';
@@ -57,7 +57,7 @@ const packReads = ({ rows, ranges }: Reads): Exclude<PackedRecord['reads'], 'all
 
 const packAddress = ({ space, key }: RowAddress): PackedAddress => [space, hexOfKey(key)];
 
-/** By the rows that they were parsed from, which never change: while thousands of writes wait, each pull needs all of them. */
+/** Parsed rows, which never change. Cached because each pull needs all pending writes, and there may be thousands. */
 const parsed = new WeakMap<Row, OutboxRecord>();
 
 export function readOutboxRow(row: Row): OutboxRecord {
@@ -66,7 +66,7 @@ export function readOutboxRow(row: Row): OutboxRecord {
   return record;
 }
 
-/** Only `outboxRow` makes such rows, so what is parsed is a packed record. */
+/** The cast is safe, because only `outboxRow` makes such rows. */
 function parseOutboxRow(row: Row): OutboxRecord {
   const text = String(row.value);
   const { effects, reads, ...rest } = JSON.parse(text) as PackedRecord;

@@ -1,4 +1,4 @@
-/** Where rows of the outbox are, and how they are read. */
+/** Addresses and reads of the rows of the outbox. */
 import { syncKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { eachElement } from '../../../query/collect-needs.ts';
@@ -8,7 +8,7 @@ import { scan } from '../../../store/scan.ts';
 import type { OutboxRecord } from './outbox-record.ts';
 import { outboxAddress, readOutboxRow } from './outbox-row.ts';
 
-/** Writes under one device id from `first` on; under all device ids when no era is given. */
+/** Writes under one device id, from `first` on. Without an era: writes under all device ids. */
 export function outboxRange(era?: number, first = 0): Range {
   if (era === undefined) return scan('sync', prefixRange(syncKey('outbox')));
   const { upper } = prefixRange(syncKey('outbox', era));
@@ -20,8 +20,8 @@ export const outboxRecords = (reader: Reader, range: Range): OutboxRecord[] =>
   reader.range(range).flatMap(({ row }) => (row ? [readOutboxRow(row)] : []));
 
 /**
- * Rows of writes under one device id, from one number to another. By their keys: a row stays cached when others change, and a range does
- * not. Where most are not cached, they are read as a range, which caches each by its key.
+ * Rows of writes under one device id, from one number to another. They are read by key, because a row stays cached when other rows change,
+ * but a range does not. If most of them are not cached, they are read as a range, which caches each row by its key.
  * @throws Suspended
  */
 export function outboxRows(reader: Reader, era: number, first: number, last: number): Row[] {

@@ -1,4 +1,4 @@
-/** The state of a copy: of which hub and identity it is, and how far it has come. Stored as one row. */
+/** The state of a copy: its hub, its identity and how far it has synced. Stored as one row. */
 import type { Micros } from '../../../values/value.ts';
 import type { DeviceId, Epoch } from '../../protocol/identifiers.ts';
 import type { IdKey } from '../../protocol/device-ids.ts';
@@ -10,46 +10,46 @@ export interface ReplicaState {
   /** URL of the hub. */
   readonly hub: string;
   readonly device: DeviceId;
-  /** How many device ids this copy has had: with each, writes are numbered from 1. */
+  /** Number of device ids that this copy has had. Under each, writes are numbered from 1. */
   readonly era: number;
-  /** Ids that followed one another in a short time: the time of the latest, by this device's clock, and how many; and epochs it has left. */
+  /** New device ids in a short time: the time of the latest, by this device's clock, and how many. `left`: earlier epochs. */
   readonly idsTaken?:
     | { readonly at: Micros; readonly count: number; readonly left: readonly Epoch[] }
     | undefined;
   readonly epoch: Epoch | undefined;
   readonly cursor: Micros | undefined;
-  /** Came with the latest answer that is stored. */
+  /** Token of the latest answer that was stored. */
   readonly token: string | undefined;
-  /** Number of the latest reason to compare fingerprints since the last comparison; undefined: no comparison is due. */
+  /** Number of the latest reason to compare fingerprints since the last comparison. Undefined: no comparison is due. */
   readonly suspectSince: number | undefined;
-  /** Parts of a pull that wait for the last one, and the cursor to continue from. */
+  /** Number of staged parts of a pull that is not complete yet, and the cursor from which to continue it. */
   readonly staged: { readonly cursor: Micros; readonly parts: number } | undefined;
-  /** Version of the schema. */
+  /** Version of the schema. Undefined until the first pull. */
   readonly schema: string | undefined;
   readonly actor: Actor | undefined;
-  /** For ids of documents. Undefined until the hub has told: copies of earlier versions have none. */
+  /** The key for ids of new documents. Undefined until the hub has sent it: copies of earlier builds have none. */
   readonly idKey: IdKey | undefined;
   /** In order of priority. */
   readonly sets: readonly KeptSet[];
-  /** What sets held that are kept no more, until the hub has said what the new ones hold. */
+  /** Parts of sets that are no longer kept. Their documents stay until the hub has resolved the new sets. */
   readonly givenUp?: readonly SetPart[] | undefined;
   /** Number of the latest write. */
   readonly lastSeq: number;
-  /** Writes up to here are in the stored rows, or refused: none of them is shown from the outbox. */
+  /** The effects of writes up to this number are in the stored rows, or the writes were refused: none of them is shown from the outbox. */
   readonly shownSeq: number;
-  /** Verdicts up to here are kept. */
+  /** Writes up to this number have their verdicts. */
   readonly settledSeq: number;
   /** The hub's clock minus this device's, µs. */
   readonly skew: Micros;
-  /** `Now()` of the latest write: that of the next is later. */
+  /** `Now()` of the latest write. The next write has a later one. */
   readonly lastNow: Micros;
-  /** Characters in writes without a verdict. */
+  /** Number of characters in writes without a verdict. */
   readonly outboxSize: number;
-  /** The credential was revoked: nothing is shown until somebody logs in. */
+  /** The credential was revoked: no data is shown until a user logs in. */
   readonly isLocked: boolean;
-  /** Fencing token: raised by each syncer that takes over, so a frozen one finds another number here and stops. */
+  /** Fencing token: incremented by each syncer that takes over, so that a syncer that was frozen finds another number and stops. */
   readonly fence: number;
-  /** Raised when pending effects change otherwise than by one more write: views are rebuilt. */
+  /** Incremented when pending effects change, except when a write is added. Views are then rebuilt. */
   readonly generation: number;
 }
 
@@ -58,26 +58,26 @@ export interface KeptSet {
   readonly id: string;
   /** Wire JSON text. */
   readonly query: string;
-  /** As the hub resolved it; undefined before it has. */
+  /** As the hub resolved the set. Undefined until then. */
   readonly parts: readonly SetPart[] | undefined;
   readonly loaded: SetAnswer['loaded'] | 'nothing';
-  /** Documents that came with its pages, and how many there will be. */
+  /** Number of documents that its pages have brought. `of`: how many there will be. */
   readonly rows: number;
   readonly of: number | undefined;
   readonly error: SetAnswer['error'];
-  /** What it lacks is unknown until the comparison that is due has ended. */
+  /** A comparison is due. Until it has ended, it is unknown what is missing. */
   readonly isInDoubt?: boolean;
 }
 
-/** One more reason to compare: a comparison that is under way does not count for it. */
+/** Counts one more reason to compare. A comparison that is running does not cover it. */
 export const suspectOnceMore = ({ suspectSince = 0 }: Pick<ReplicaState, 'suspectSince'>): number =>
   suspectSince + 1;
 
-/** While a comparison is due: documents of a set that is being loaded may have come with another set, and be gone by now. */
+/** Marks incomplete sets when a comparison is due: their documents may have come with another set, and be deleted by now. */
 export const inDoubt = (sets: readonly KeptSet[], areAll = false): readonly KeptSet[] =>
   sets.map((set) => (areAll || !isLoaded(set) ? { ...set, isInDoubt: true } : set));
 
-/** The next pull asks for changes after this. */
+/** The cursor of the next pull. */
 export const pulledUntil = ({ staged, cursor }: ReplicaState): Micros | undefined =>
   staged?.cursor ?? cursor;
 

@@ -1,4 +1,4 @@
-/** Rows of a pull that comes in parts: they wait, unseen, for the last part. */
+/** Rows with the parts of a pull. They are not shown until the last part has come. */
 import { syncKey } from '../../../codec/key.ts';
 import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
@@ -16,7 +16,7 @@ export const stagedRow = (part: number, pulled: Pulled): Row => ({
   value: JSON.stringify(pulled),
 });
 
-/** Only `stagedRow` makes such rows, so what is parsed is an answer. @throws Suspended */
+/** The cast is safe, because only `stagedRow` makes such rows. @throws Suspended */
 export function readStaged(reader: Reader, part: number): Pulled {
   const row = reader.row(stagedAddress(part));
   if (!row) throw new Error(`The stored part ${part} of a pull is missing.`);

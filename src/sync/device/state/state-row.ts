@@ -1,4 +1,4 @@
-/** The row that holds the state of a copy. */
+/** The row with the state of a copy. */
 import { syncKey } from '../../../codec/key.ts';
 import type { Row, RowAddress } from '../../../store/port.ts';
 import type { ReplicaState } from './replica-state.ts';
@@ -11,6 +11,6 @@ export const stateRow = (state: ReplicaState): Row => ({
   value: JSON.stringify(state),
 });
 
-/** Only `stateRow` makes such rows, so what is parsed is a state. */
+/** The cast is safe, because only `stateRow` makes such rows. */
 export const readState = (row: Row | undefined): ReplicaState | undefined =>
   row && (JSON.parse(String(row.value)) as ReplicaState);

@@ -1,12 +1,12 @@
 import { requireAnswer, type HubAnswer, type RetryLater } from './transport.ts';
 
 const SHARE_MIN = 1 / 64;
-/** Exchanges without a failure before more is tried. */
+/** Number of successful exchanges before the size is doubled. */
 const GROW_AFTER = 16;
 
 /**
- * How much is sent, or asked for, at a time: half as much after an exchange that failed. What a slow line cannot carry before the
- * deadline, or a server on the way refuses as too long, would fail however often it is tried.
+ * How much is sent or requested at a time. The size is halved after a failed exchange: a message that a slow connection cannot transfer
+ * before the deadline, or that a proxy refuses as too long, would fail at every retry.
  */
 export class ExchangeSize {
   private share = 1;
@@ -23,7 +23,7 @@ export class ExchangeSize {
       this.countSuccess();
       return answer;
     } catch (reason) {
-      // Who names a time has too much to do, and would have more with smaller pieces.
+      // With a retry time, the server is overloaded. More requests of smaller size would add to its load.
       if ((reason as Partial<RetryLater>).retryAfterMs !== undefined) throw reason;
       this.share = Math.max(SHARE_MIN, this.share / 2);
       this.successes = 0;

@@ -1,4 +1,4 @@
-/** Holds the fencing token of a copy for one syncer, until another takes it. */
+/** Holds the fencing token of a copy for one syncer, until another syncer takes it. */
 import type { Replica } from '../replica/replica.ts';
 import { Fenced } from '../state/fence.ts';
 import type { ReplicaState } from '../state/replica-state.ts';

@@ -1,4 +1,4 @@
-/** Says hello: under which device id the hub knows this copy, and whether both have the same history. */
+/** Sends hello: it shows under which device id the hub knows this copy, and whether both have the same history. */
 import type { Micros } from '../../../values/value.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import { SYNC_PROTOCOL } from '../../protocol/messages.ts';
@@ -12,7 +12,7 @@ import { RefusedByHub, requireAnswer } from './transport.ts';
 
 const OTHER_IDENTITY = 'The login belongs to another user than this copy.';
 
-/** Refusals that are about the device id, not about the copy. */
+/** Refusals that concern the device id, not the copy. */
 const ABOUT_DEVICE: ReadonlySet<string> = new Set<SyncRefusalCode>([
   'client_forked',
   'device_expired',
@@ -22,9 +22,9 @@ const ABOUT_DEVICE: ReadonlySet<string> = new Set<SyncRefusalCode>([
 ]);
 
 export interface Session {
-  /** Under which id the hub knows this copy. */
+  /** The device id under which the hub knows this copy. */
   readonly device: DeviceId;
-  /** The hub's clock minus the one here, µs. */
+  /** The hub's clock minus this device's clock, µs. */
   readonly skew: Micros;
 }
 
@@ -45,7 +45,7 @@ export class Handshake {
     this.parts = parts;
   }
 
-  /** Undefined when the copy continues under another device id: the hub must hear of that one first. */
+  /** Undefined if the copy continues under another device id. Hello must then be sent again with that id. */
   async perform(): Promise<Session | undefined> {
     const { replica, transport, clock } = this.options;
     const { fence } = this.parts.holder;
@@ -69,7 +69,7 @@ export class Handshake {
     }
     const isOther = state.epoch !== undefined && epoch !== state.epoch;
     if (isOther || lastSeq < state.settledSeq) {
-      // The hub was restored. All kept writes are offered again: it knows by their content which of them it has made.
+      // The hub was restored. All stored writes are submitted again: the hub recognises by content those that it has executed.
       await replica.resubmitAll(fence, epoch);
       return undefined;
     }
@@ -80,8 +80,8 @@ export class Handshake {
   }
 
   /**
-   * This copy is not the only one with its device id, or has forgotten writes. What the hub has judged under that id stays; the rest
-   * continues under a new one.
+   * Another copy has the same device id, or this copy has lost writes. Writes that the hub has judged under the id keep their verdicts; the
+   * others continue under a new id.
    */
   async startOver(): Promise<void> {
     const { rounds, scheduler } = this.parts;
@@ -91,7 +91,7 @@ export class Handshake {
         await scheduler.backOffUninterrupted();
       }
     } catch (reason) {
-      // Under a new id no write is made twice, whatever was said of the old one: the hub knows a write by its content.
+      // The new id is safe, whatever the hub says about the old one: it recognises writes by content, so it executes none twice.
       if (!(reason instanceof RefusedByHub) || !ABOUT_DEVICE.has(reason.refusal.code)) throw reason;
     }
     await rounds.takeNewDevice();

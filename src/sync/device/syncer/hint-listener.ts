@@ -1,21 +1,21 @@
-/** Listens for hints of the hub: that there is something to pull, and with it, when it is little, the pull itself. */
+/** Listens for change hints of the hub. A hint says that there is something to pull; if that is small, the hint contains it. */
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import type { PiggybackedPull } from '../../protocol/messages.ts';
 import type { Transport } from './transport.ts';
 
-/** A healthy stream has shown more life than its beginning. */
+/** A stream counts as healthy if it had activity after its opening. */
 const SIGNS_OF_HEALTH = 2;
-/** So many of the latest are kept. */
+/** Maximum number of piggybacked pulls that are kept. */
 const BROUGHT_MAX = 8;
 
 interface HintEvents {
-  /** A pull is due, or has come. */
+  /** A pull is due, or a hint contained one. */
   readonly onHint: () => void;
-  /** A hint may have been missed. */
+  /** The stream has ended, so a hint may have been missed. */
   readonly onEnd: () => void;
 }
 
-/** At most one stream at a time. */
+/** Has at most one stream at a time. */
 export class HintListener {
   private readonly transport: Pick<Transport, 'listen'>;
   private readonly events: HintEvents;
@@ -34,7 +34,7 @@ export class HintListener {
     return this.close !== undefined;
   }
 
-  /** Opens a stream, unless there is one, or the last was not healthy and `allowRetry` was not called since. */
+  /** Opens a stream, unless there is one, or the last one was not healthy and `allowRetry` has not been called since. */
   listen(device: DeviceId): void {
     if (this.close || this.mustWait) return;
     this.signs = 0;
@@ -46,7 +46,7 @@ export class HintListener {
       },
       onActivity: () => {
         this.signs += 1;
-        // What was committed between the last pull and the beginning of the stream, no hint tells.
+        // No hint tells of commits between the last pull and the opening of the stream, so a pull is due.
         if (this.signs === 1) this.events.onHint();
       },
       onEnd: () => {
@@ -70,14 +70,14 @@ export class HintListener {
     this.mustWait = false;
   }
 
-  /** Whether it has listened since the last call and nothing came. */
+  /** Whether a stream is open that had no activity since the last call. */
   wasSilent(): boolean {
     const isSilent = this.isListening && this.signs === this.signsBefore;
     this.signsBefore = this.signs;
     return isSilent;
   }
 
-  /** The pulls that came with the latest hints, in order; once. None: the last came without. */
+  /** The pulls in the latest hints, in order. Each is returned once. Empty if the last hint had no pull. */
   takePulls(): readonly PiggybackedPull[] {
     const { brought } = this;
     this.brought = [];
