@@ -1,4 +1,4 @@
-/** Reports the state of a syncer, and its progress. */
+/** Reports the state and the progress of a syncer. */
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
 import { Fenced } from '../state/fence.ts';
@@ -15,7 +15,7 @@ export class ProgressReporter {
   private readonly holder: FenceHolder;
   private current: SyncState = 'connecting';
   private bytes = 0;
-  /** When the sets began to load, µs, and how many documents were there. */
+  /** When the sets began to load, µs, and how many documents were loaded then. */
   private begun: { readonly at: Micros; readonly rows: number } | undefined = undefined;
 
   constructor(options: Options, holder: FenceHolder) {
@@ -50,7 +50,7 @@ export class ProgressReporter {
     });
   }
 
-  /** At the pace so far. */
+  /** Estimated from the speed so far. */
   private remainingMs(sets: ReplicaState['sets']): number | undefined {
     const loading = sets.filter((set) => !isLoaded(set));
     if (loading.length === 0) {
@@ -67,7 +67,7 @@ export class ProgressReporter {
     return Math.round(((at - begun.at) * left) / (rows - begun.rows) / 1000);
   }
 
-  /** Never rejects: for callers that do not wait. */
+  /** Never rejects, for callers that do not wait for it. */
   async reportNow(): Promise<void> {
     try {
       await this.report(await this.holder.state());

@@ -1,4 +1,4 @@
-/** Pulls from the hub, and stores what came before anything is reported: answers, and pulls that come along with hints and verdicts. */
+/** Pulls from the hub, and applies pulls that came with hints and verdicts. Data is stored before anything is reported. */
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { DocumentName } from '../../protocol/identifiers.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
@@ -13,14 +13,14 @@ import { compareSets } from './set-comparison.ts';
 import type { SyncerOptions } from './syncer-options.ts';
 import { RefusedByHub, requireAnswer, type HubAnswer } from './transport.ts';
 
-/** It has the epoch of before. */
+/** The hub has lost commits, but its epoch has not changed. */
 const LOST_COMMITS = {
   code: 'epoch_changed',
   description:
     'The hub has lost commits that this copy has. It is offered the latest writes again.',
 } as const;
 
-/** Documents that one pull asks for by name. */
+/** Maximum number of documents that one pull requests by name. */
 const REFETCH_MAX = 500;
 
 interface PullOutcome extends Pick<Applied, 'state' | 'isIgnored'> {
@@ -39,7 +39,7 @@ export class Puller {
   private readonly holder: FenceHolder;
   private readonly reporter: ProgressReporter;
   private readonly size: ExchangeSize;
-  /** A pull that was sent before its time: it is good if it turns out to be the one that is due. */
+  /** A pull that was sent in advance. Its answer is used if the next pull has the same message. */
   private ahead:
     | { readonly text: string; readonly answer: Promise<HubAnswer<Pulled>>; readonly at: number }
     | undefined = undefined;
@@ -51,7 +51,7 @@ export class Puller {
     this.size = size;
   }
 
-  /** @param refetch documents to be sent whether they changed or not @throws RefusedByHub; what the exchange rejects with */
+  /** @param refetch documents to be sent whether they changed or not @throws RefusedByHub; errors of the exchange */
   async pull(refetch: readonly DocumentName[] = []): Promise<PullOutcome> {
     const before = await this.holder.state();
     const since = pulledUntil(before);
@@ -67,16 +67,16 @@ export class Puller {
     return { state, isIgnored, isWhole: !isIgnored && !pulled.more && state.sets.every(isLoaded) };
   }
 
-  /** When the pull was sent that was asked for ahead: it does not tell what happened since. */
+  /** When the pull in advance was sent. Its answer does not show later changes. */
   get askedAheadAt(): number | undefined {
     return this.ahead?.at;
   }
 
-  /** The hub reads the next page while this one is stored. */
+  /** Sends the next pull in advance, so that the hub reads the next page while this one is being stored. */
   private askAhead(message: Pull): void {
     const at = this.options.wallClock();
     const answer = this.options.transport.pull(message);
-    // If it is not asked for then, nobody wants to know why it failed.
+    // If the answer is not used, its failure does not matter.
     answer.catch(() => undefined);
     this.ahead = { text: JSON.stringify(message), answer, at };
   }
@@ -88,7 +88,7 @@ export class Puller {
     return isDue ? ahead.answer : this.options.transport.pull(message);
   }
 
-  /** Undefined: it is for another state than the present one, or not all there is to pull. */
+  /** Undefined if the pull was made for another state than the present one, or is not all there is to pull. */
   async applyPiggybacked({ since, pulled }: PiggybackedPull): Promise<ReplicaState | undefined> {
     const state = await this.holder.state();
     const { cursor, epoch, staged, sets, suspectSince } = state;
@@ -106,7 +106,7 @@ export class Puller {
     return applied.isIgnored ? undefined : applied.state;
   }
 
-  /** Compares all sets with the hub, and pulls what differs. False: another comparison is due. */
+  /** Compares all sets with the hub, and pulls the documents that differ. False if another comparison is due. */
   async repairSets(state: ReplicaState): Promise<boolean> {
     const { replica, transport } = this.options;
     const check = async (message: Check) => requireAnswer(await transport.check(message));
@@ -133,7 +133,7 @@ export class Puller {
   }
 }
 
-/** An answer to the state as it is, and the hub has less of it. */
+/** Whether the hub has lost commits: it answers the present state, but has fewer writes or an earlier head. */
 const hasLost = (state: ReplicaState, pulled: Pulled): boolean =>
   isAnswerTo(pulled, state) &&
   (pulled.lastSeq < state.settledSeq || pulled.cursor < (state.cursor ?? 0));

@@ -1,4 +1,4 @@
-/** Rounds of a syncer: push what the outbox holds, pull what changed, compare what is in doubt. */
+/** A round of a syncer: pushes the outbox, pulls changes, and compares sets if a comparison is due. */
 import { Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Micros } from '../../../values/value.ts';
@@ -17,9 +17,9 @@ import { RefusedByHub, RetryLater } from './transport.ts';
 const PUSHES_PER_PULL = 4;
 
 export interface PushOutcome {
-  /** The outbox is empty. */
+  /** The outbox has no unsent writes. */
   readonly isDone: boolean;
-  /** The state after a pull that came with the last answer, when there is nothing else to pull. */
+  /** The state after applying a pull that came with the last answer, if there is nothing else to pull. */
   readonly pulled: ReplicaState | undefined;
 }
 
@@ -27,7 +27,7 @@ interface RoundParts {
   readonly holder: FenceHolder;
   readonly reporter: ProgressReporter;
   readonly hints: HintListener;
-  /** The hub's time of a verdict that has just come. */
+  /** Called with the hub's time of a verdict that has just come. */
   readonly onVerdictTime: (ts: Micros) => void;
 }
 
@@ -44,12 +44,12 @@ export class SyncRounds {
     this.puller = new Puller(options, { ...parts, size: this.size });
   }
 
-  /** Somebody asks for the present state of the hub: the next round pulls, even if a hint brought something. */
+  /** Makes the next round pull even if a hint contained a pull, because the caller needs the present state of the hub. */
   pullNext(): void {
     this.mustPull = true;
   }
 
-  /** Of what the next round takes over. */
+  /** When the pull that the next round will use was sent in advance. */
   get askedAheadAt(): number | undefined {
     return this.puller.askedAheadAt;
   }
@@ -60,7 +60,7 @@ export class SyncRounds {
     const { reporter } = this.parts;
     const since = this.askedAheadAt ?? wallClock();
     const hinted = await this.applyHint();
-    // Writes that wait are sent, however often others write.
+    // If writes are waiting, the round goes on to push them, no matter how many hints come.
     if (hinted && hinted.settledSeq === hinted.lastSeq) {
       await reporter.report(hinted);
       return true;
@@ -74,7 +74,7 @@ export class SyncRounds {
       ? { state: pushed.pulled, isWhole: true }
       : await this.puller.pull();
     await reporter.report(state);
-    // What others write comes all the same.
+    // If the push failed, pulls everything now, so that changes of others still arrive.
     if (!pushed) while (!isWhole) ({ state, isWhole } = await this.puller.pull());
     const isSure =
       state.suspectSince === undefined || (isWhole && (await this.puller.repairSets(state)));
@@ -84,7 +84,7 @@ export class SyncRounds {
     return pushed.isDone && isWhole && isSure;
   }
 
-  /** @throws RefusedByHub; Refusal when a write is too long for the way to the hub */
+  /** @throws RefusedByHub; Refusal if a write is too long for a server between the device and the hub */
   async push(): Promise<PushOutcome> {
     const { size } = this;
     const { replica, transport } = this.options;
@@ -107,14 +107,14 @@ export class SyncRounds {
           const chars = pushSizeOf(first);
           if (chars <= most || reason instanceof RefusedByHub || reason instanceof RetryLater)
             throw reason;
-          // After failures less is sent at a time, and this write alone is more than that.
+          // After failures less is sent at a time, and the first write alone exceeds that.
           throw new Refusal(
             'request too large',
             `The oldest unsent write, of ${chars} characters, does not reach the hub: servers on the way must accept 8 MiB. ${String(reason)}`,
             { cause: reason },
           );
         });
-      // While the hub works: that they wait is known here.
+      // Reports while the hub works on the push: the number of waiting writes is known already.
       const [pushed] = await Promise.all([request, reporter.report(state)]);
       pulled = await this.applyVerdicts(pushed);
       if (pushed.verdicts.length === 0) break;
@@ -122,14 +122,14 @@ export class SyncRounds {
     return { isDone: false, pulled };
   }
 
-  /** Unsent writes continue under another device id; those that no push can carry are refused. */
+  /** Unsent writes continue under a new device id. Writes that no push can contain are refused. */
   async takeNewDevice(): Promise<void> {
     const { replica, events } = this.options;
     for (const record of await replica.moveToNewDevice(this.parts.holder.fence))
       events.onVerdict(record);
   }
 
-  /** Verdicts and the changes that came with them, in one commit where the answer holds all there is. */
+  /** Applies verdicts together with the changes that came with them in one commit, if the answer has everything there is to pull. */
   private async applyVerdicts({ verdicts, brought }: Pushed): Promise<ReplicaState | undefined> {
     const { replica, events } = this.options;
     const { holder, onVerdictTime } = this.parts;
@@ -142,14 +142,14 @@ export class SyncRounds {
     return state;
   }
 
-  /** A hint that brings all there is needs no round, unless writes wait. Undefined: it did not, or a pull was asked for. */
+  /** Applies the pulls of hints, which saves the round's own pull. Undefined if none could be applied, or a pull was requested. */
   private async applyHint(): Promise<ReplicaState | undefined> {
     const brought = this.parts.hints.takePulls();
     const { mustPull } = this;
     this.mustPull = false;
     let state: ReplicaState | undefined;
     if (!mustPull)
-      // A later one may follow from a pull since, where an earlier one does not.
+      // A pull may be invalid for the present state, but a later one valid, if this copy has pulled in between.
       for (const each of brought) state = await this.puller.applyPiggybacked(each);
     return state;
   }

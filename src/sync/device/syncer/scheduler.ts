@@ -1,4 +1,4 @@
-/** Decides when a syncer waits, and for how long: until the next poll or retry, or until something happens. */
+/** Decides how long a syncer waits: until the next poll or retry, or until an event. */
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { Backoff } from './backoff.ts';
 import type { HintListener } from './hint-listener.ts';
@@ -21,7 +21,7 @@ export class SyncScheduler {
     this.backoff = new Backoff(options.random);
   }
 
-  /** For good: every wait ends at once. */
+  /** Stopped for good: every wait ends at once. */
   get isStopped(): boolean {
     return this.stopping.isRaised;
   }
@@ -31,22 +31,22 @@ export class SyncScheduler {
     this.woken.raise();
   }
 
-  /** Something has happened: waits that can be interrupted end. */
+  /** An event has happened. Ends all waits that can be interrupted. */
   wake(): void {
     this.woken.raise();
   }
 
-  /** The round or hello that begins sees all that has happened so far. */
+  /** The round or hello that begins now takes all events so far into account. */
   beginRound(): void {
     this.woken.lower();
   }
 
-  /** The hub answers: the next failure is a first one. */
+  /** The hub has answered, so the next failure counts as the first one. */
   onSuccess(): void {
     this.backoff.reset();
   }
 
-  /** Until something happens, or the next poll is due. A silent stream of hints is closed: the other end may be gone. */
+  /** Waits for an event or the next poll. Closes a stream of hints without activity, because the connection may be dead. */
   async idle(hints: HintListener): Promise<void> {
     const { options, woken } = this;
     const { listening, notListening } = options.pollMs ?? POLL_MS;
@@ -63,17 +63,17 @@ export class SyncScheduler {
     }
   }
 
-  /** Until the next retry, or something happens. */
+  /** Waits for the next retry or an event. */
   async backOff(): Promise<void> {
     await this.options.wait(this.backoff.next(), this.woken);
   }
 
-  /** Until the next retry, whatever happens. */
+  /** Waits for the next retry. Events do not interrupt it. */
   async backOffUninterrupted(): Promise<void> {
     await this.options.wait(this.backoff.next(), this.stopping);
   }
 
-  /** However often something happens: a hub that does not answer, or has asked for time, gets a least pause. */
+  /** Waits after a failure. Events do not shorten the minimum pause, for a hub that does not answer or has sent a retry time. */
   async backOffAfter(failure: unknown): Promise<void> {
     const { wait } = this.options;
     this.woken.lower();
@@ -84,12 +84,12 @@ export class SyncScheduler {
     if (this.woken.isRaised) this.backoff.ease();
   }
 
-  /** As long as the hub has asked for, within reason. */
+  /** Waits as long as the hub has asked, but at most `SLOW_RETRY_MS`. */
   async waitAsAsked(ms: number): Promise<void> {
     await this.options.wait(Math.min(ms, SLOW_RETRY_MS), this.stopping);
   }
 
-  /** What was refused will hardly be accepted soon. */
+  /** Waits long, because a repeated request would probably be refused again. */
   async waitLong(): Promise<void> {
     await this.options.wait(SLOW_RETRY_MS, this.woken);
   }

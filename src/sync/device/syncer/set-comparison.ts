@@ -1,13 +1,13 @@
-/** Compares the sets of a copy with the hub by fingerprints: which documents are missing, extra or old. */
+/** Compares the sets of a copy with the hub by fingerprints. Finds documents that are missing, extra or outdated. */
 import type { DatedDocument, DocumentName } from '../../protocol/identifiers.ts';
 import type { Check, Checked } from '../../protocol/messages.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { ReplicaState } from '../state/replica-state.ts';
 
 export interface Differences {
-  /** Each once, whatever sets it is in. */
+  /** Each document once, even if it is in several sets. */
   readonly names: readonly DocumentName[];
-  /** There are no others. */
+  /** Whether these are all differences. */
   readonly isAll: boolean;
 }
 
@@ -33,7 +33,7 @@ export async function compareSets(
   return { names: [...names.values()], isAll };
 }
 
-/** Documents on one side only, or of different times. */
+/** Documents that only one side has, or of which both have different versions. */
 function onOneSide(
   here: readonly DatedDocument[],
   there: readonly DatedDocument[],

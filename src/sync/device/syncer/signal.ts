@@ -1,4 +1,4 @@
-/** A flag that can be waited for. */
+/** A flag with callbacks. */
 export class Signal {
   private raised = false;
   private readonly waiting = new Set<() => void>();
@@ -17,7 +17,7 @@ export class Signal {
     this.raised = false;
   }
 
-  /** Calls back once, as soon as it is raised. Returns a function that cancels. */
+  /** Calls back once, as soon as the signal is raised. Returns a function that cancels the callback. */
   onRaised(wake: () => void): () => void {
     if (this.raised) {
       wake();

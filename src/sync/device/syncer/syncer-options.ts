@@ -1,4 +1,4 @@
-/** What a syncer is given, and the events it reports. */
+/** The options of a syncer, and the events it reports. */
 import type { Micros } from '../../../values/value.ts';
 import type { SyncState } from '../../../states.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
@@ -10,11 +10,11 @@ import type { Transport } from './transport.ts';
 
 export interface ReplicaProgress {
   readonly sets: readonly Pick<KeptSet, 'query' | 'rows' | 'of' | 'error'>[];
-  /** Characters of stored documents that came since the syncer began. */
+  /** Characters of stored documents received since the syncer started. */
   readonly bytes: number;
-  /** Until all sets are loaded, at the pace so far; undefined: none is loading, or it cannot be told yet. */
+  /** Estimated time until all sets are loaded, ms. Undefined: none is loading, or there is no estimate yet. */
   readonly remainingMs: number | undefined;
-  /** Writes without a verdict, and how long the oldest of them has waited. */
+  /** Number of writes without a verdict, and how long the oldest of them has waited, ms. */
   readonly pending: number;
   readonly oldestPendingMs: number;
 }
@@ -22,14 +22,14 @@ export interface ReplicaProgress {
 export interface SyncerEvents {
   onState(state: SyncState, reason: SyncRefusal | undefined): void;
   onVerdict(record: WriteRecord): void;
-  /** The hub may have these files since: documents that refer to them came. */
+  /** Documents that refer to these files have come, so the hub may have the files now. */
   onFiles(files: readonly string[]): void;
   onProgress(progress: ReplicaProgress): void;
-  /** These sets, by id, show what the hub had at this time of `wallClock`, ms, or later. `isWhole`: so do all sets. */
+  /** The sets with these ids show the hub's data as of `since` (by `wallClock`, ms) or later. `isWhole`: all sets do. */
   onRound(since: number, loaded: readonly string[], isWhole: boolean): void;
   /** Another tab has taken over the sync. */
   onSuperseded(): void;
-  /** An unexpected error, for a log. */
+  /** An unexpected error, to be logged. */
   onFault(reason: unknown): void;
 }
 
@@ -37,13 +37,13 @@ export interface SyncerOptions {
   readonly replica: Replica;
   readonly transport: Transport;
   readonly clock: () => Micros;
-  /** ms; the same in all tabs of the copy. */
+  /** ms since the Unix epoch; equal in all tabs of the copy. */
   readonly wallClock: () => number;
-  /** 0 to below 1. */
+  /** A number from 0 to below 1. */
   readonly random: () => number;
-  /** Resolves after so many ms, or when the signal is raised. */
+  /** Resolves after this many ms, or when the signal is raised. */
   readonly wait: (ms: number, signal: Signal) => Promise<void>;
   readonly events: SyncerEvents;
-  /** How often to pull without a hint, ms: while the syncer listens for hints, and while it cannot. */
+  /** Time between pulls without a hint, ms: while the syncer listens for hints, and while it cannot. */
   readonly pollMs?: { readonly listening: number; readonly notListening: number };
 }

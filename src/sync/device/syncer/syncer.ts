@@ -1,6 +1,6 @@
 /**
- * Keeps a replica in sync with its hub: says hello, pushes what the outbox holds, pulls what changed, and does it again when something
- * happens. One at a time per copy: a syncer that takes the fence later stops the one before. Everything is stored before it is reported.
+ * Keeps a replica in sync with its hub: sends hello, pushes the outbox, pulls changes, and repeats this after each event. There is one
+ * active syncer per copy: one that takes the fence later stops the previous one. Data is stored before it is reported.
  */
 import { Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -26,7 +26,7 @@ export class Syncer {
   private readonly hints: HintListener;
   private readonly rounds: SyncRounds;
   private readonly handshake: Handshake;
-  /** Undefined: hello is due. */
+  /** Undefined: hello must be sent. */
   private session: Session | undefined = undefined;
   private running: Promise<void> | undefined = undefined;
 
@@ -56,11 +56,11 @@ export class Syncer {
     this.running ??= this.run().catch((reason: unknown) => this.options.events.onFault(reason));
   }
 
-  /** Something has happened: a write was made, the network is back, somebody logged in. */
+  /** An event: a write was submitted, the network is back, or a user has logged in. */
   kick(): void {
     this.rounds.pullNext();
     this.scheduler.wake();
-    // The hub may refuse late, or not answer: that a write waits is known here.
+    // Reports at once that a write is waiting, because the hub may take long to answer.
     if (!this.session) void this.reporter.reportNow();
   }
 
@@ -82,7 +82,7 @@ export class Syncer {
     this.hints.stop();
   }
 
-  /** A store that fails once must not leave the copy without a syncer. */
+  /** Retries until it succeeds: an error of the store must not leave the copy without a syncer. */
   private async takeFence(): Promise<void> {
     while (!this.scheduler.isStopped) {
       try {
@@ -98,17 +98,17 @@ export class Syncer {
   private async step(): Promise<void> {
     const { reporter, scheduler, hints, rounds } = this;
     if (!this.session) {
-      // A refusal tells nothing of a login that comes while hello is on its way.
+      // Before hello is sent, so that a login while hello is on its way wakes the syncer even if the hub refuses this hello.
       scheduler.beginRound();
       if (reporter.state !== 'offline') reporter.setState('connecting');
       this.session = await this.handshake.perform();
-      // Of two hubs that know nothing of each other, each would send the copy on its way at once.
+      // Pauses before hello with the new id. Between two hubs with different data, the copy would otherwise switch in a tight loop.
       if (!this.session) return scheduler.backOff();
-      // A hint that came before tells nothing of what happened meanwhile.
+      // Pulls next, because an earlier hint does not cover what has happened since.
       this.kick();
       reporter.setState('catching-up');
     }
-    // What was asked for ahead does not tell what happened since.
+    // A pull that was sent in advance does not cover later events, so they must still count as new.
     if (rounds.askedAheadAt === undefined) scheduler.beginRound();
     hints.listen(this.session.device);
     const isDone = await rounds.round();
@@ -118,7 +118,7 @@ export class Syncer {
     await scheduler.idle(hints);
   }
 
-  /** The clock here was set, or the verdict is an old one: hello measures again. */
+  /** If the device's clock was set, or the verdict is an old one, hello must measure the time difference again. */
   private checkClock(ts: Micros): void {
     if (!this.session) return;
     if (Math.abs(ts - (this.options.clock() + this.session.skew)) > CLOCK_STEP)
@@ -127,9 +127,9 @@ export class Syncer {
 
   // --- failures -----------------------------------------------------------------------------------
 
-  /** Handling a failure may fail too. */
+  /** Handles an error. The handling itself may fail, too. */
   private async recover(reason: unknown): Promise<void> {
-    // A request that was aborted in order to stop says nothing.
+    // After `stop()`, requests fail because they were aborted.
     if (this.scheduler.isStopped) return;
     try {
       if (reason instanceof Fenced) {
@@ -165,7 +165,7 @@ export class Syncer {
         break;
       case 'epoch_changed':
       case 'gap':
-        // Hello tells where the hub is.
+        // The hello that follows finds the state of the hub.
         break;
       case 'needs_login': {
         await replica.park(this.holder.fence, true);
@@ -183,14 +183,14 @@ export class Syncer {
         reporter.setState('offline', refusal);
         return scheduler.waitLong();
       default:
-        // A server on the way has refused, in its own words.
+        // A server between the device and the hub has refused the request.
         reporter.setState('offline', refusal);
         if (retryAfterMs !== undefined) return scheduler.waitAsAsked(retryAfterMs);
     }
     await scheduler.backOff();
   }
 
-  /** A hub that has met the device lately has not forgotten it for its age: it has lost the commits since, the writes of the device too. */
+  /** A hub with recent contact cannot have expired the device: it has lost its latest commits, and with them writes of the device. */
   private async startAnew(): Promise<void> {
     const { replica, clock } = this.options;
     const { cursor = 0, skew, epoch } = await this.holder.state();
@@ -199,7 +199,7 @@ export class Syncer {
     else await this.rounds.takeNewDevice();
   }
 
-  /** What the hub has done is unknown: hello finds out. */
+  /** It is unknown whether the hub has processed the request. The hello that follows finds out. */
   private async handleNoAnswer(reason: unknown): Promise<void> {
     this.disconnect();
     this.tellFault(reason);
@@ -207,7 +207,7 @@ export class Syncer {
     await this.scheduler.backOffAfter(reason);
   }
 
-  /** The device itself may be in the way: it has no room left, for instance. Or a server on the way. */
+  /** Reports an error, and its reason if the device (for example, no storage left) or a server in between is the cause. */
   private tellFault(reason: unknown): void {
     this.options.events.onFault(reason);
     const isTold = reason instanceof Refusal || reason instanceof ForeignAnswer;

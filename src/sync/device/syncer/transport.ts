@@ -1,4 +1,4 @@
-/** How a device reaches its hub: HTTP in a browser, a simulated network in tests. */
+/** How a device reaches its hub: over HTTP in a browser, over a simulated network in tests. */
 import type { ChangeHint } from '../../protocol/hints.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 import {
@@ -9,7 +9,7 @@ import {
 } from '../../protocol/messages.ts';
 import type { SyncRefusal } from '../../protocol/refusals.ts';
 
-/** The hub has answered: with what was asked for, or why not. */
+/** An answer of the hub: the requested value, or a refusal. */
 export type HubAnswer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: SyncRefusal; readonly retryAfterMs?: number };
@@ -24,34 +24,34 @@ type Requests = {
 };
 
 /**
- * One function for each request. It rejects when no answer came, with `ForeignAnswer` or any other error: whether the hub has done what it
- * was asked is unknown then.
+ * One function per request. It rejects if no answer of the hub came, with `ForeignAnswer` or another error. It is then unknown whether the
+ * hub has processed the request.
  */
 export interface Transport extends Requests {
-  /** Listens for hints until the stream ends or is stopped. Returns a function that stops it. */
+  /** Listens for hints until the stream ends. Returns a function that stops it. */
   listen(device: DeviceId, events: ListenEvents): () => void;
 }
 
 export interface ListenEvents {
   readonly onHint: (hint: ChangeHint) => void;
-  /** Any other sign of life: the stream has begun, or a heartbeat. */
+  /** Called for other activity: the stream has opened, or a heartbeat has come. */
   readonly onActivity: () => void;
   readonly onEnd: () => void;
 }
 
-/** All requests by one function that asks. */
+/** Implements all requests by one function. */
 export const requestsBy = (ask: Ask): Requests =>
-  // Each name has its own function of the same shape: types cannot say so of a list of names.
+  // The cast is needed because TypeScript cannot type an object made from a list of names.
   Object.fromEntries(
     REQUEST_NAMES.map((name) => [name, (message: never) => ask(name, message)]),
   ) as unknown as Requests;
 
-/** A server on the way has answered in place of the hub: what that has done is unknown. The message is for the user. */
+/** A server in between has answered instead of the hub, so it is unknown whether the hub got the request. The message is for the user. */
 export class ForeignAnswer extends Error {
   readonly code = 'connection_needed';
 }
 
-/** It has said when to come again. */
+/** The server has sent a retry time. */
 export class RetryLater extends ForeignAnswer {
   readonly retryAfterMs: number;
   constructor(description: string, retryAfterMs: number) {

@@ -1,12 +1,12 @@
-/** What caches and live queries are told of when the data shown changes. */
+/** The changes that caches and live queries are notified of when the data shown changes. */
 import type { Announced } from '../../../engine/transactions.ts';
 import { isEntrySpace, type Row, type RowAddress, type WriteSet } from '../../../store/port.ts';
 
 type Entries = Row['entries'];
 
 /**
- * Rows and index entries of the effects, as they are and as they were.
- * @param before the row that was there
+ * Rows of the effects, with their index entries before and after the change.
+ * @param before returns the row before the change
  */
 export function announcedChanges(
   effects: readonly WriteSet[],

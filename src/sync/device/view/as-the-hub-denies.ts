@@ -1,4 +1,4 @@
-/** A copy drops the schema of sets that its user may no longer read. Its answers still say what the hub would: not allowed, and not "undefined". */
+/** A copy drops the schema of sets that its user may no longer read. Its answers must still say "permission denied", not "undefined". */
 import type { QueryAnswer } from '../../../engine/host.ts';
 import { errorBody } from '../../../engine/session.ts';
 import { described, FAULTS, type Fault } from '../../../errors.ts';
@@ -6,10 +6,10 @@ import { undefinedRef } from '../../../fault-texts.ts';
 import type { ApiVersion } from '../../../query/session.ts';
 import type { KeptSet } from '../state/replica-state.ts';
 
-/** Names in the query of a set: what it was refused for is one of them. */
+/** Names of collections and indexes in the query of a set. The set was refused because of one of them. */
 const NAMED = /"(collection|index)":"((?:[^"\\]|\\.)*)"/g;
 
-/** The answer, or what the hub would say in its place. */
+/** The answer, or the refusal that the hub would answer with. */
 export function asTheHubDenies<Answer extends QueryAnswer>(
   answer: Answer,
   sets: readonly KeptSet[],

@@ -1,6 +1,7 @@
 /**
- * Runs queries of the copy as the identity of the hub. It may read everything here: the hub sends nothing it may not read. Its writes
- * are checked against its roles as far as the copy allows; where a predicate needs data that is not here, the hub decides later.
+ * Runs queries on the copy with the identity that the hub has authenticated. The identity may read everything here, because the hub sends
+ * only what it may read. Its writes are checked by its roles as far as possible; if a predicate needs data that is not here, the hub
+ * decides later.
  */
 import {
   type EngineContext,
@@ -24,7 +25,7 @@ import { NATIVE } from '../../../values/native-kinds.ts';
 import type { Actor, Owner } from '../../protocol/messages.ts';
 import { noHistory } from './tracked-reads.ts';
 
-/** Thrown where a query calls a function with a role of its own: only the hub can grant that role. */
+/** Thrown when a query calls a function with a role of its own, because only the hub can grant that role. */
 export class HubOnlyFunction {
   readonly name: string;
   constructor(name: string) {
@@ -32,11 +33,11 @@ export class HubOnlyFunction {
   }
 }
 
-/** Whether both are the same person, or holder of the same key, in the same database; what they may do can differ. */
+/** Whether both are the same user, or holder of the same key, in the same database. Their rights may differ. */
 export const isSameIdentity = (one: Owner, other: Owner): boolean =>
   identityOf(one, other) === identityOf(other, one);
 
-/** Older hubs named no subject, or none for a key, and what is stored of them has none: it is taken to be that of the other. */
+/** Copies from older hubs have stored no subject, or none for a key. A missing subject is taken to be equal to the other one's. */
 const identityOf = ({ database, identity, subject }: Owner, other: Owner): string =>
   JSON.stringify([database, identity, subject ?? other.subject]);
 
@@ -82,7 +83,7 @@ class ReplicaPermissions implements Permissions {
   }
 }
 
-/** The hub has decided the memberships: their predicates may read data that is not here. */
+/** Memberships are those that the hub has evaluated: their predicates may read data that is not here. */
 function writePermissions(context: EngineContext, actor: Actor): Permissions {
   const caller = callerOf(actor);
   const { identity } = caller;
@@ -90,7 +91,7 @@ function writePermissions(context: EngineContext, actor: Actor): Permissions {
     ...(isBuiltinRole(actor.role) ? [builtinPermissions(context, actor.role)] : []),
     ...(identity ? [identityPermissions(context, identity, false)] : []),
     memberPermissions(context, identity),
-    // A predicate that fails here may succeed at the hub, which has all data.
+    // A predicate that fails here allows the write, because it may succeed at the hub, which has all data.
     rolePermissions(context, { ...caller, identity: undefined }, decider(context, {}, true)),
   ]);
 }

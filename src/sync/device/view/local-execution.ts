@@ -1,4 +1,4 @@
-/** Runs a query on the copy, as the identity of the hub: what it answers, what it would change, what it reads. */
+/** Executes a query on the copy with the identity of the hub. The result has its answer, its effects and its reads. */
 import type { QueryRequest } from '../../../engine/host.ts';
 import type { QueryExecution, QueryPlan } from '../../../engine/session.ts';
 import type { BodyInput } from '../../../engine/transactions.ts';
@@ -15,7 +15,7 @@ import type { Reads } from '../state/outbox-record.ts';
 import { impersonate } from './impersonation.ts';
 import { keptReads, type TrackedReads } from './tracked-reads.ts';
 
-/** What a write that was made before must not make up anew. */
+/** Inputs of an earlier execution of a write, which must be the same when it runs again. */
 export interface FixedInputs {
   readonly now: Micros;
   readonly ids: readonly bigint[];
@@ -42,17 +42,17 @@ function refuseSecrets(): never {
   );
 }
 
-/** A query that was run on the copy. */
+/** The result of a query that was executed on the copy. */
 export interface LocalExecution {
   readonly attempted: QueryExecution;
-  /** Undefined when it failed. */
+  /** Undefined if it failed. */
   readonly ts: Micros | undefined;
-  /** Empty when it failed. */
+  /** Empty if it failed. */
   readonly effects: WriteSet;
   readonly reads: Reads | 'all';
 }
 
-/** What a query reads through, and where its reads are noted. */
+/** The reader of a query, and the list to which its reads are added. */
 export interface TrackedReader {
   readonly reader: Reader;
   readonly reads: TrackedReads;
@@ -77,7 +77,7 @@ export function executeLocally(
 
 export const NO_EFFECTS: WriteSet = { puts: [], deletes: [] };
 
-/** Undefined when it failed: then there is nothing to compare with. */
+/** Undefined if the execution failed, because then there are no effects to compare. */
 export const digestOfExecution = (
   { attempted, effects }: LocalExecution,
   sha256: (bytes: Uint8Array) => Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * What a query read that the copy does not keep, or has not loaded yet: where nothing is missing, the answer is the one that the hub would
- * have given at the last contact.
+ * The data that a query read although the copy does not keep it or has not loaded it yet. If nothing is missing, the answer is the one that
+ * the hub would have given at the last contact.
  */
 import type { MissingSet } from '../../../answers.ts';
 import { numberOf, type Key } from '../../../codec/key.ts';
@@ -14,10 +14,10 @@ import type { SetPart } from '../../protocol/sets.ts';
 import type { KeptSet } from '../state/replica-state.ts';
 import type { TrackedReads } from './tracked-reads.ts';
 
-/** Collections up to this one are the schema: each query reads it, and has the part of it that came. Keys, tokens and logins never come. */
+/** Collections up to this one are the schema, which is always synced as far as it is needed. Keys, tokens and credentials never are. */
 const SCHEMA_LAST = NATIVE.roles;
 
-/** @param shown what the reads were made of @throws Suspended */
+/** @param shown the reader through which the reads were made @throws Suspended */
 export function missingSets(
   { rows, ranges }: TrackedReads,
   shown: Reader,
@@ -49,19 +49,19 @@ export function missingSets(
     if (address.space !== 'documents' || id <= SCHEMA_LAST) continue;
     if (held.coversRow(address)) continue;
     const row = shown.row(address);
-    // What is here is as the hub has it, whichever set brought it; but not while one is in doubt that may have.
+    // A document that is here is as the hub has it, no matter which set it came with, unless that set may be in doubt.
     if (!row || (isInDoubt && !held.coversEntries(row))) noteCollection(id);
   }
   return [...missing.values()];
 }
 
-/** Where all of a part has come, its position is absent: JSON has no `undefined`. */
+/** Parts that are loaded completely: their position is `undefined`, or `null` in JSON, which has no `undefined`. */
 const loadedParts = ({ parts = [], loaded, error, isInDoubt }: KeptSet): readonly SetPart[] =>
   (error ?? undefined) !== undefined || loaded === 'nothing' || isInDoubt
     ? []
     : parts.filter((_, at) => (loaded[at] ?? undefined) === undefined);
 
-/** All that is on the device of these parts is all that the hub has of them. */
+/** Parts of which this device has everything that the hub has. */
 class HeldParts {
   private readonly collections = new Set<number>();
   private readonly documents = new Set<Key>();

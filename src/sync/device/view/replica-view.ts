@@ -1,4 +1,4 @@
-/** What a device shows: the effects of its pending writes over the rows that the hub has confirmed. */
+/** The data that a device shows: the effects of its pending writes over the rows that the hub has confirmed. */
 import type { View } from '../../../engine/host.ts';
 import { Refusal } from '../../../errors.ts';
 import { Overlay } from '../../../store/overlay.ts';
@@ -10,14 +10,14 @@ import type { ReplicaState } from '../state/replica-state.ts';
 import { readState, STATE } from '../state/state-row.ts';
 import { trackPresent, trackReads, type TrackedReads } from './tracked-reads.ts';
 
-/** Effects of pending writes up to one of them, cached. Validated against what is stored before each use. */
+/** A cache of the effects of pending writes, up to a certain write. Compared with the stored rows before each use. */
 interface PendingEffects {
   readonly overlay: Overlay;
   readonly era: number;
   readonly generation: number;
-  /** The last write in it; `shownSeq` when there is none. */
+  /** Number of the last write in it; `shownSeq` if there is none. */
   seq: number;
-  /** Row of the last write in it: when the stored one equals it, all before are equal too. */
+  /** Stored row of the last write in it. If the row is still the same, those of all earlier writes are, too. */
   lastRow: Row['value'] | undefined;
 }
 
@@ -32,13 +32,13 @@ export class ReplicaView implements View {
     return new Overlay(trackReads(this.shownOver(writer, state), reads));
   }
 
-  /** What is written to it is not stored. @param reads gets what is read through it @throws Suspended, Refusal `locked` */
+  /** A writer whose writes are not stored. @param reads receives the reads @throws Suspended, Refusal `locked` */
   writerOver(writer: Reader, state: ReplicaState, reads: TrackedReads): Overlay {
     requireUnlocked(state);
     return new Overlay(this.readerOver(writer, state, reads));
   }
 
-  /** The present, as it is shown to the identity of the hub. @param reads gets what is read through it @throws Suspended */
+  /** Reads the present data, without history, as the identity may see it. @param reads receives the reads @throws Suspended */
   readerOver(base: Reader, state: ReplicaState, reads: TrackedReads): Reader {
     return trackPresent(this.shownOver(base, state), reads);
   }
@@ -87,7 +87,7 @@ function add(pending: PendingEffects, row: Row): void {
   pending.lastRow = row.value;
 }
 
-/** A refused write that was discarded before the pull came that leaves it out. */
+/** Skips a refused write that the app discarded before a pull has raised `shownSeq` beyond it. */
 function skip(pending: PendingEffects, seq: number): void {
   pending.seq = seq;
   pending.lastRow = undefined;
@@ -101,7 +101,7 @@ export function requireUnlocked({ isLocked }: ReplicaState): void {
 const LOCKED =
   'The data on this device is locked, because the hub has revoked the credential. Log in again with `db.sync({ login })`.';
 
-/** Effects are over nothing until they are shown. */
+/** The base of the cached effects. They are laid over the stored rows when they are shown. */
 const EMPTY: Reader = {
   row: () => undefined,
   range: () => [],

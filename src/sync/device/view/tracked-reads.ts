@@ -1,4 +1,4 @@
-/** Notes what a query reads of the data shown. */
+/** Records what a query reads of the data shown. */
 import { Refusal } from '../../../errors.ts';
 import {
   isEntrySpace,
@@ -10,29 +10,29 @@ import {
 import type { Reader } from '../../../store/reader.ts';
 import type { Reads } from '../state/outbox-record.ts';
 
-/** All reads of one execution, in the order made. */
+/** All reads of one execution, in order. */
 export interface TrackedReads {
   readonly rows: RowAddress[];
   readonly ranges: Range[];
 }
 
-/** A query that reads more than this runs again whatever changes. */
+/** If a write has more reads than this, they are not stored, and every change makes it run again. */
 const READS_MAX = 64;
 
-/** As they are kept with a write. */
+/** The reads in the form in which they are stored with a write. */
 export function keptReads({ rows, ranges }: TrackedReads): Reads | 'all' {
   const own = rows.filter(({ space }) => isEntrySpace(space));
   if (own.length + ranges.length > READS_MAX) return 'all';
   return { rows: own, ranges };
 }
 
-/** What everybody in the database reads. */
+/** Records the reads of any caller of this database. They may include history. */
 export const trackReads = (base: Reader, reads: TrackedReads): Reader =>
   new TrackingReader(base, reads);
 
 /**
- * What the identity of the hub reads: a copy without its history would answer for the past as if nothing had been.
- * @throws Refusal `history_not_local`, when it reads
+ * Records the reads of the identity, and refuses to read history: a copy has none, so the answer would be wrong.
+ * @throws Refusal `history_not_local` when history is read
  */
 export const trackPresent = (base: Reader, reads: TrackedReads): Reader =>
   new PresentReader(base, reads);
