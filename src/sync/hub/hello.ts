@@ -1,4 +1,4 @@
-/** Answers hello: registers the device for its owner, and says where the hub is. */
+/** Answers hello: registers the device for its owner, and returns the state of the hub. */
 import type { BodyInput, BodyResult } from '../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../limits.ts';
 import { DAY_MICROS } from '../../values/time.ts';
@@ -21,7 +21,7 @@ import { epochIn } from './rows/epoch.ts';
 import { keepGap } from './rows/gap-rows.ts';
 import { hubKeyIn, idKeyOf } from './rows/id-key.ts';
 
-/** A device that says hello every minute is not written each time. */
+/** A device's record is written at most once in this time if it has not changed otherwise. */
 const SEEN_STEP: Micros = DAY_MICROS;
 const CONTACT_STEP: Micros = 3600 * 1_000_000;
 
@@ -60,11 +60,11 @@ export function hello(
     passwordSetAt: passwordTimeOf(caller),
     idKey: idKeyOf(hubKeyIn(writer), { owner, device }, host.sha256),
   };
-  // It has nothing unsent: what it writes from here on is written after this.
+  // The device has no unsent writes, so its next writes are made after this.
   const writesSince = deviceSeq === lastSeq ? hubTime - SYNC_LIMITS.nowAheadMicros : 0;
   noteContact(writer, { database, owner, device }, known, { hubTime, writesSince });
   const ts = Math.max(hubTime, head) + 1;
-  // When this is the first commit here, none is between it and the head.
+  // If this is the first commit of this process, there is none between it and the head.
   keepGap(writer, host.recent?.gap ?? { previous: head, ts });
   return { value: welcome, ts };
 }
@@ -75,7 +75,7 @@ interface OwnedDevice {
   readonly device: DeviceId;
 }
 
-/** @param contact `writesSince`: what it has not sent was written after that; 0: not known */
+/** @param contact `writesSince`: the device's unsent writes were made after this time; 0 if unknown */
 function noteContact(
   writer: BodyInput['writer'],
   { database, owner, device }: OwnedDevice,
@@ -105,7 +105,7 @@ const regressed = (lastSeq: number, deviceSeq: number): SyncRefused =>
     `The hub has processed ${lastSeq} writes of this device, which has made only ${deviceSeq}: its storage was restored or cloned. It takes a new id.`,
   );
 
-/** What of its writes was judged is not known any more, but all that it has no verdict on is newer than that, or refused for its age. */
+/** The hub no longer knows which writes it has judged. The unsent ones are newer than that, or are refused for their age. */
 const deviceExpired = (): SyncRefused =>
   new SyncRefused(
     'device_expired',

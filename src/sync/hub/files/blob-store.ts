@@ -1,21 +1,21 @@
-/** Where a hub keeps the bytes of files: a folder, or a bucket. */
+/** Stores the bytes of files at a hub: a folder or a bucket. */
 export interface BlobStore {
-  /** Whole or not at all, and durable when it resolves; what was there is replaced. @throws SyncRefused `storage_full` */
+  /** Atomic, and durable when it resolves. Replaces the blob under the key, if any. @throws SyncRefused `storage_full` */
   put(key: string, bytes: Uint8Array): Promise<void>;
   get(key: string): Promise<Uint8Array | undefined>;
-  /** Those whose keys begin with a prefix that ends in `/`, or all. Those with one directory come one after another. */
+  /** All blobs, or those whose keys begin with a prefix that ends in `/`. Blobs in the same directory come one after another. */
   list(prefix: string): AsyncIterable<StoredBlob>;
-  /** Keys that are not there are no error. */
+  /** Ignores keys that do not exist. */
   delete(keys: readonly string[]): Promise<void>;
 }
 
 export interface StoredBlob {
   readonly key: string;
-  /** When it was put, ms since 1970. */
+  /** When it was stored, ms since the Unix epoch. */
   readonly putMs: number;
 }
 
-/** For tests. @param nowMs for `putMs` */
+/** In memory, for tests. @param nowMs the clock for `putMs` */
 export function createMemoryBlobs(nowMs: () => number): BlobStore & { readonly size: number } {
   const blobs = new Map<string, { readonly bytes: Uint8Array; readonly putMs: number }>();
   return {

@@ -1,7 +1,7 @@
 /**
- * The hub's side of files. A file is stored under each document that refers to it, by numbers, which no rename changes. Whoever may read
- * the document may read its file, and whoever has the bytes that the document names may bring them. Knowing a name is not enough: under
- * another document the file is there only when its bytes were brought for that one too.
+ * The hub's side of files. A file is stored once for each document that refers to it, under the document's numbers, which do not change if
+ * something is renamed. Whoever may read the document may download the file; whoever may read the document and has the bytes may upload it.
+ * Knowing the name of a file is not enough to get it: under another document it exists only if its bytes were uploaded there, too.
  */
 import type { Engine } from '../../../engine/engine.ts';
 import type { EngineContext } from '../../../engine/context.ts';
@@ -32,19 +32,19 @@ import { Uploads } from './uploads.ts';
 export interface FileHubOptions extends CallerHost {
   readonly engine: Pick<Engine, 'transactions'>;
   readonly blobs: BlobStore;
-  /** Larger files are refused; at most `SYNC_LIMITS.fileBytes`. */
+  /** Maximum size of a file; at most `SYNC_LIMITS.fileBytes`. */
   readonly fileBytes: number;
-  /** Told of files that are damaged. */
+  /** Receives an error for each damaged file. */
   readonly report?: ((reason: unknown) => void) | undefined;
 }
 
-/** Each rejects with `SyncRefused` for whoever may not read the document, and for a file that it does not name. */
+/** Each method rejects with `SyncRefused` if the caller may not read the document, or the document does not refer to the file. */
 export class FileHub {
   private readonly options: FileHubOptions;
   private readonly bytes: StoredBytes;
   private readonly uploads = new Uploads();
   private readonly announcing = new Map<string, Promise<void>>();
-  /** Folders that are being removed, unless their documents refer to the files: who brings one waits for the end. */
+  /** Folders of files that a sweep is checking or removing. An upload to such a folder waits for the end. */
   private readonly sweeping = new Map<string, Promise<boolean>>();
 
   constructor(options: FileHubOptions) {
@@ -52,7 +52,7 @@ export class FileHub {
     this.bytes = new StoredBytes(options);
   }
 
-  /** Begins to bring a file, or goes on. @throws SyncRefused `file_not_found`, `file_too_large`, `storage_full`, `bad_message` */
+  /** Begins or resumes an upload. @throws SyncRefused `file_not_found`, `file_too_large`, `storage_full`, `bad_message` */
   async begin(secret: string, place: unknown, parts: unknown): Promise<MissingChunks> {
     const { blobs, fileBytes, sha256 } = this.options;
     const named = placeIn(place);
@@ -77,14 +77,14 @@ export class FileHub {
     return { missing };
   }
 
-  /** @throws SyncRefused `file_not_uploaded` before `begin`, `storage_full`, `bad_message` when the bytes are others */
+  /** @throws SyncRefused `file_not_uploaded` before `begin`, `storage_full`, `bad_message` if the bytes do not match the hash */
   async write(secret: string, place: unknown, n: number, bytes: Uint8Array): Promise<void> {
     const { sha256 } = this.options;
     const stored = await this.storedFor(secret, placeIn(place));
     const folder = folderIn(stored);
     await this.sweeping.get(folder);
     const known = await this.bytes.manifest({ ...stored, folder });
-    // A hub that was restored meanwhile has forgotten it: who brings it begins once more.
+    // A hub that was restored in the meantime has lost the upload. The device begins again.
     if (!known)
       throw new SyncRefused('file_not_uploaded', 'The upload of this file has not been started.');
     if (!isChunkOf(known, n, bytes, sha256))
@@ -94,7 +94,7 @@ export class FileHub {
     if ((await this.missingOf(folder, known)).length === 0) await this.announce(stored);
   }
 
-  /** Of a file that is here whole. @throws SyncRefused `file_not_found`, `file_not_uploaded` */
+  /** The manifest of a file of which all chunks are stored. @throws SyncRefused `file_not_found`, `file_not_uploaded` */
   async manifest(secret: string, place: unknown): Promise<Manifest> {
     const stored = await this.storedFor(secret, placeIn(place));
     const folder = folderIn(stored);
@@ -112,16 +112,16 @@ export class FileHub {
   }
 
   /**
-   * Removes files that their documents do not refer to any more.
-   * @param before those that were brought, or asked about by who brings them, since then are kept, ms since 1970
-   * @returns how many
+   * Removes files to which their documents no longer refer.
+   * @param before files uploaded since then, or checked by an upload since then, are kept, ms since the Unix epoch
+   * @returns how many files were removed
    */
   async sweep(before: number): Promise<number> {
     let removed = 0;
     for await (const { folder, keys, putMs } of this.stored()) {
       const stored = putMs < before ? storedIn(folder) : undefined;
       if (!stored) continue;
-      // Before the document is read: whoever finds in it that it refers to the file finds this too.
+      // Set before the document is read: an upload that finds the reference in the document also finds this entry, and waits.
       const removing = this.removeUnlessReferred(stored, folder, keys);
       this.sweeping.set(folder, removing);
       try {
@@ -144,9 +144,9 @@ export class FileHub {
     const begun = clock();
     await blobs.put(mark, utf8Bytes(String(begun)));
     try {
-      // Once more: to whoever refers to the file from now on, a hub over the same store of files finds the mark.
+      // Checks again: a hub over the same files that sees a new reference from now on also sees the mark.
       if (await this.isReferred(stored)) return false;
-      // A hub that was frozen meanwhile has taken so long that others may believe it no more when it removes.
+      // If this hub was frozen in between, other hubs may soon ignore the mark, so it must not remove anything.
       if (clock() > begun + REMOVAL_MAX_MICROS / 2) return false;
       await blobs.delete(keys);
       return true;
@@ -183,7 +183,7 @@ export class FileHub {
     return missingIn(known, here);
   }
 
-  /** @throws SyncRefused `file_not_uploaded` while another hub removes what is here */
+  /** @throws SyncRefused `file_not_uploaded` while another hub removes this file */
   private async requireOver(mark: string): Promise<void> {
     const { blobs, clock } = this.options;
     const begun = await blobs.get(mark);
@@ -195,8 +195,8 @@ export class FileHub {
   }
 
   /**
-   * Tells of a file that is whole, once: its document is written as it is, so the log of changes has it, and whoever pulls the document
-   * knows that its files may have come. Hints, rights, other hubs and devices that were away are met as with any change of it.
+   * Announces a complete file, once. It writes the document unchanged, which adds it to the log of changes, so every device that pulls the
+   * document learns that its files may have come. Hints, rights, other hubs and devices that were offline work as for any change.
    */
   private announce(stored: StoredFile): Promise<void> {
     const mark = `${folderIn(stored)}${ANNOUNCED}`;
@@ -216,11 +216,11 @@ export class FileHub {
       if (isReferred) writer.put('documents', row);
       return { value: undefined, ts: Math.max(clock(), head) + 1 };
     });
-    // After it: a hub that dies in between announces twice.
+    // Stored after the commit: a hub that dies in between announces the file twice, which does no harm.
     await blobs.put(mark, new Uint8Array(1));
   }
 
-  /** What of a document is asked for, by numbers. @throws SyncRefused */
+  /** Finds the document by its numbers, and checks that the caller may read it. @throws SyncRefused */
   private storedFor(secret: string, { file, home }: FilePlace): Promise<StoredFile> {
     const { clock } = this.options;
     const request = { secret, started: clock() };
@@ -257,7 +257,7 @@ const placeIn = (place: unknown): FilePlace => {
   };
 };
 
-/** Undefined: there is no such collection. */
+/** Undefined if there is no such collection. */
 function refOf(context: EngineContext, [collection, id]: FileHome): Ref | undefined {
   const { database } = context;
   const schema = context.schema(database);
@@ -273,17 +273,17 @@ interface StoredFile {
   readonly file: FileName;
 }
 
-/** Beside the chunks: devices were told that the file is here. */
+/** Name of a mark beside the chunks: the file has been announced. */
 const ANNOUNCED = 'announced';
-/** Begins the names of marks beside the chunks, of hubs that remove them; in each the time at which its hub began, µs. */
+/** Prefix of marks beside the chunks: a hub is removing them. The content is the time at which it began, µs. */
 const REMOVING = 'removing-';
-/** A hub that has not ended by then has stopped. */
+/** A hub that has not finished a removal within this time is assumed to have stopped. */
 const REMOVAL_MAX_MICROS = 300_000_000;
 
 const folderIn = ({ ref: { database, collection, id }, file }: StoredFile): string =>
   `${database}/${collection}/${id}/${file.slice('file:'.length)}/`;
 
-/** Undefined: somebody else has put it there. */
+/** Undefined if the folder was not made by a hub. */
 function storedIn(folder: string): StoredFile | undefined {
   const found = /^(\d+)\/(\d+)\/(\d+)\/([\da-f]{64})\/$/.exec(folder);
   if (!found) return undefined;

@@ -1,4 +1,4 @@
-/** Manifests and chunks as they are stored, checked by their hashes when they are read: a disk may have changed them since. */
+/** Stores manifests and chunks, and verifies their hashes when they are read, because the disk may have damaged them. */
 import { utf8Bytes, utf8Text } from '../../../codec/utf8.ts';
 import { remember } from '../../../values/remember.ts';
 import {
@@ -14,11 +14,11 @@ import type { BlobStore } from './blob-store.ts';
 export interface StoredBytesOptions {
   readonly blobs: BlobStore;
   readonly sha256: Sha256;
-  /** Told of each chunk that is found to be damaged, once, and of each manifest. */
+  /** Receives an error for each damaged chunk, once, and for each damaged manifest. */
   readonly report?: ((reason: unknown) => void) | undefined;
 }
 
-/** Where a file is stored. */
+/** The location of a stored file. */
 export interface FileFolder {
   /** Ends in `/`. */
   readonly folder: string;
@@ -29,14 +29,14 @@ const MANIFESTS_MAX = 64;
 
 export class StoredBytes {
   private readonly options: StoredBytesOptions;
-  /** By folder: each chunk that is read is checked by one. */
+  /** Manifests by folder. Cached, because each chunk is verified with its manifest. */
   private readonly manifests = new Map<string, Manifest>();
 
   constructor(options: StoredBytesOptions) {
     this.options = options;
   }
 
-  /** Undefined: none is there, or not that of the file. */
+  /** Undefined if it does not exist, or does not match the file. */
   async manifest({ folder, file }: FileFolder): Promise<Manifest | undefined> {
     const { blobs, sha256 } = this.options;
     const bytes = await blobs.get(`${folder}manifest`);
@@ -53,13 +53,13 @@ export class StoredBytes {
     await this.options.blobs.put(`${folder}manifest`, utf8Bytes(JSON.stringify(given)));
   }
 
-  /** Undefined: it is not there, or damaged, and counts as missing from then on. */
+  /** Undefined if the chunk does not exist or is damaged. A damaged chunk counts as missing from then on. */
   async chunk(at: FileFolder, n: number): Promise<Uint8Array | undefined> {
     const { blobs, sha256 } = this.options;
     const { folder, file } = at;
     const known = this.manifests.get(folder) ?? (await this.manifest(at));
     if (!known) return undefined;
-    // Twice: it may be the way from the disk or the bucket that has changed it.
+    // Reads twice: the bytes may have been damaged only on the way from the disk or the bucket.
     for (let tries = 0; tries < 2; tries++) {
       const bytes = await blobs.get(`${folder}${n}`);
       if (!bytes || isChunkOf(known, n, bytes, sha256)) return bytes;
@@ -71,7 +71,7 @@ export class StoredBytes {
     return undefined;
   }
 
-  /** Replaces one that was damaged, too. */
+  /** Stores a chunk, also in place of a damaged one. */
   async putChunk(folder: string, n: number, bytes: Uint8Array): Promise<void> {
     const { blobs } = this.options;
     await blobs.put(`${folder}${n}`, bytes);
@@ -85,11 +85,11 @@ export class StoredBytes {
   }
 }
 
-/** @param here names of what is in the folder */
+/** @param here names of the blobs in the folder */
 export const missingIn = ({ chunks }: Manifest, here: ReadonlySet<string>): readonly number[] =>
   chunks.map((_, n) => n).filter((n) => !here.has(String(n)) || here.has(damageOf('', n)));
 
-/** Beside a chunk: it was found to be damaged. */
+/** Key of a mark beside a chunk: the chunk is damaged. */
 const damageOf = (folder: string, n: number): string => `${folder}damaged-${n}`;
 
 function parsed(bytes: Uint8Array): Manifest | undefined {

@@ -1,4 +1,4 @@
-/** Which chunks were missing when an upload began here: so that not each chunk has the folder listed to see whether the file is whole. */
+/** The chunks that were missing when an upload began here. With them, the folder need not be listed after each chunk. */
 import { remember } from '../../../values/remember.ts';
 
 const REMEMBERED_MAX = 256;
@@ -11,8 +11,8 @@ export class Uploads {
   }
 
   /**
-   * Whether the file may be whole with this chunk. Chunks that another hub took are not noted here: whoever sends in ascending order has
-   * sent those below.
+   * Whether the file may be complete with this chunk. Chunks sent to another hub are not noted here, so chunks below this one count as
+   * sent: devices send them in ascending order.
    */
   mayComplete(folder: string, n: number): boolean {
     const left = this.missing.get(folder);

@@ -1,7 +1,7 @@
-/** Keeps values by name, within a number of characters: the oldest are forgotten first. */
+/** A map limited by a number of characters. The oldest entries are removed first. */
 
 export const MEMORY_CHARS = 20_000_000;
-/** What an entry takes besides its text. */
+/** Characters that an entry counts in addition to its value. */
 const ENTRY_CHARS = 99;
 
 export class BoundedMemory<V> {
@@ -12,7 +12,7 @@ export class BoundedMemory<V> {
     return this.kept.get(name)?.value;
   }
 
-  /** As the newest. */
+  /** Stores a value as the newest entry. */
   set(name: string, value: V, chars: number): void {
     this.delete(name);
     const entry = { value, chars: chars + ENTRY_CHARS };
@@ -24,7 +24,7 @@ export class BoundedMemory<V> {
     }
   }
 
-  /** Of the same size and age, if it is still there. */
+  /** Replaces the value of an entry, if it still exists. Its size and age stay the same. */
   replace(name: string, value: V): void {
     const known = this.kept.get(name);
     if (known) known.value = value;

@@ -1,4 +1,4 @@
-/** Decides which listening devices get a hint: those whose sets or rights a commit may concern. In memory; hints may be lost. */
+/** Decides which listening devices get a hint: those whose sets or rights a commit may affect. In memory; hints may be lost. */
 import { databaseOf, decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { isInRange } from '../../../codec/ranges.ts';
 import type { CommitNotice } from '../../../engine/host.ts';
@@ -15,9 +15,9 @@ import { ScopeMatcher, scopeAddress } from '../rights/scope.ts';
 import { deviceAddress } from '../rows/device-rows.ts';
 import { BoundedMemory } from './bounded-memory.ts';
 
-/** What a device read at its last pull here. */
+/** What a device read at its last pull from this process. */
 interface Watch {
-  /** The same array for devices that read the same. */
+  /** Devices with equal ranges share one array. */
   readonly ranges: readonly PartRange[];
   readonly scope: ScopeMatcher;
 }
@@ -28,29 +28,29 @@ export interface DeviceName {
 }
 
 interface Listener extends DeviceName {
-  /** Keys of its credential, and of the document that it acts as. */
+  /** Keys of its credential, and of the document as which it acts. */
   readonly own: readonly Key[];
   readonly onHint: (hint: ChangeHint) => void;
 }
 
-/** What hints need to know of a pull: what was read, and how the device will ask next. */
+/** The result of a pull that hints need: what was read, and how the device will pull next. */
 export type PullRead = Pick<PullOutcome, 'database' | 'sets' | 'scope' | 'sharedRights'> & {
   readonly pulled: Omit<Pulled, 'puts' | 'leaves' | 'verdicts'>;
 };
 
-/** What a device was answered last, and how it will ask next. */
+/** The last answer to a device, and its expected next pull. */
 export interface Standing {
   readonly next: Pull;
   readonly pulled: Pick<Pulled, 'actor' | 'lastSeq'>;
-  /** That it pulled with. */
+  /** The secret of its last pull. */
   readonly secret: string;
-  /** Undefined: only a pull of its own shows what it may read. */
+  /** Undefined: what the device may read must be evaluated for it alone. */
   readonly sharedRights: PullOutcome['sharedRights'];
-  /** The same number: equal sets, schema, and shared rights. */
+  /** Equal for devices with equal sets, schema and shared rights. */
   readonly kind: number;
 }
 
-/** What devices of one kind have in common. */
+/** The data that devices with the same kind number share. */
 interface Kind {
   readonly number: number;
   readonly sets: Pull['sets'];
@@ -59,38 +59,38 @@ interface Kind {
 /** A device that listens. */
 interface ListeningDevice {
   readonly listeners: Set<Listener>;
-  /** Of its record. */
+  /** Key of its record. */
   readonly key: Key;
-  /** Of what its rights were found to depend on. */
+  /** Key of its scope: the data on which its rights depend. */
   readonly scopeKey: Key;
-  /** It pushes, and pulls by itself after that. */
+  /** The device is pushing, and will pull after that without a hint. */
   isPushing: boolean;
-  /** A hint that was not sent because of that. */
+  /** A hint that was not sent because of the push. */
   heldBack: ChangeHint | undefined;
 }
 
-/** Of one commit in one database. What is the same for all devices is found once: a hub has thousands. */
+/** The changes of one commit in one database. Computed once for all devices, because a hub may have thousands. */
 interface Changes {
   readonly keys: Key[];
   readonly entries: Key[];
-  /** Of the schema: it may concern the rights of every device. */
+  /** Schema objects changed, which may affect the rights of every device. */
   isOfSchema: boolean;
-  /** Of a collection of the app. */
+  /** Documents in a collection of the app changed. */
   isOfDocuments: boolean;
-  /** Whether any is in the sets of a device, by the ranges of these. */
+  /** Cached results, by the ranges of devices: whether any change is in them. */
   readonly inRanges: Map<Watch['ranges'], boolean>;
 }
 
-/** What does not fit into its memory is told of any change, and pulls. */
+/** A device whose data no longer fits into the limited memory gets a hint for every change of documents, and pulls. */
 export class ChangeHints {
   private readonly devices = new Map<string, ListeningDevice>();
   private readonly watches = new BoundedMemory<Watch>();
-  /** Of devices that listen. */
+  /** By devices that listen. */
   private readonly standings = new BoundedMemory<Standing>();
   private readonly rangesByText = new BoundedMemory<Watch['ranges']>();
   private readonly kinds = new BoundedMemory<Kind>();
   private lastKind = 0;
-  /** Every commit after `knownFrom` was looked at here, up to `head`. */
+  /** All commits after `knownFrom`, up to and including `head`, were processed here. */
   private knownFrom: Micros = Infinity;
   private head: Micros = -1;
 
@@ -99,21 +99,21 @@ export class ChangeHints {
     if (previous !== this.head) this.knownFrom = previous;
     this.head = ts;
     if (this.devices.size === 0) return;
-    // Too many for another process to tell what they changed.
+    // A commit of another process that has too many changes to list them.
     const isUnknown = previous === ts;
     const byDatabase = changesIn(notice);
     const records = new Set(rows.flatMap(({ space, key }) => (space === 'sync' ? [key] : [])));
     const hint: ChangeHint = { head: ts };
     for (const [name, device] of this.devices) {
       if (records.has(device.key)) this.forgetRights(name);
-      // A pull has new sets, or has found more that they depend on: one at another process is not seen here.
+      // A pull at another process has new sets, or depends on more data. This process has not seen that pull.
       if (records.has(device.scopeKey)) this.forgetReads(name);
       const watch = this.watches.get(name);
       const concern = isUnknown ? 'rights' : concernOf(device, byDatabase, watch);
       if (!concern) continue;
       if (concern === 'rights') {
         this.forgetRights(name);
-        // Its sets may be of other parts from now on, as a pull at another process finds.
+        // The parts of its sets may have changed, too, which this process does not see if the next pull is at another one.
         this.watches.delete(name);
       }
       if (device.isPushing) device.heldBack = hint;
@@ -121,13 +121,13 @@ export class ChangeHints {
     }
   }
 
-  /** Until its next pull it needs no hints. */
+  /** From now until its next pull, the device needs no hints. */
   onPush(device: DeviceName): void {
     const listening = this.devices.get(nameOf(device));
     if (listening) listening.isPushing = true;
   }
 
-  /** Its push was answered: it pulls next, and that shows what was held back. Unless it pulls here, as far as is known, no pull would end the wait. */
+  /** The device pulls next, which shows the changes held back. If that pull may be at another process, hints must not wait for it. */
   onPushed(device: DeviceName): void {
     const listening = this.devices.get(nameOf(device));
     if (!listening || this.standing(device)) return;
@@ -135,15 +135,15 @@ export class ChangeHints {
     release(listening);
   }
 
-  /** A pull that is still awaited here has gone to another process. */
+  /** A pull that was expected here has probably gone to another process. */
   onBeat(device: DeviceName): void {
     const listening = this.devices.get(nameOf(device));
     if (listening) release(listening);
   }
 
   /**
-   * @param secret that the device pulled with
-   * @returns undefined when it does not listen, or pulls again before it needs a hint
+   * @param secret with which the device pulled
+   * @returns undefined if the device does not listen, or will pull again without a hint
    */
   onPull(message: Pull, outcome: PullRead, secret: string): Standing | undefined {
     const { database, sets, scope, pulled } = outcome;
@@ -155,7 +155,7 @@ export class ChangeHints {
     const listening = this.devices.get(name);
     if (!listening) return undefined;
     this.standAfter(name, message, outcome, secret);
-    // What this pull brings, only one of several streams has.
+    // If the device has several streams, only one of them has the answer to this pull.
     const { heldBack, listeners } = listening;
     if (heldBack && heldBack.head <= pulled.cursor && listeners.size === 1)
       listening.heldBack = undefined;
@@ -163,7 +163,7 @@ export class ChangeHints {
     return this.standings.get(name);
   }
 
-  /** The device was sent an answer that was made for all that read the same. */
+  /** The device was sent an answer that was evaluated for several devices. */
   onSharedPull(device: DeviceName, standing: Standing): void {
     this.standings.replace(nameOf(device), standing);
   }
@@ -172,17 +172,17 @@ export class ChangeHints {
     return this.standings.get(nameOf(device));
   }
 
-  /** What is brought over one of several streams, the others do not have. */
+  /** If a device has several streams, data sent over one of them is not known to the others. */
   hasOneStream(device: DeviceName): boolean {
     return this.devices.get(nameOf(device))?.listeners.size === 1;
   }
 
-  /** Whether no commit between the two was overlooked. */
+  /** Whether this process has seen all commits between the two times. */
   hasSeenAll(since: Micros, until: Micros): boolean {
     return since >= this.knownFrom && until <= this.head;
   }
 
-  /** Returns a function that stops it. */
+  /** Registers a listener. Returns a function that removes it. */
   listen(listener: Listener): () => void {
     const { database, device } = listener;
     const name = nameOf(listener);
@@ -191,7 +191,7 @@ export class ChangeHints {
     const { key } = deviceAddress(database, device);
     const { key: scopeKey } = scopeAddress(database, device);
     this.devices.set(name, { listeners, key, scopeKey, isPushing: false, heldBack: undefined });
-    // It may have pulled other sets at another process since.
+    // The device may have pulled other sets at another process before.
     this.forgetReads(name);
     return () => {
       listeners.delete(listener);
@@ -240,7 +240,7 @@ export class ChangeHints {
   }
 }
 
-/** Undefined: the device asks again by itself, before a hint would. */
+/** The expected next pull. Undefined if the device will pull without a hint. */
 const pullOnHint = (message: Pull, pulled: PullRead['pulled']): Pull | undefined =>
   !isLast(pulled) || pulled.check || message.refetch.length > 0
     ? undefined
@@ -259,7 +259,7 @@ function notify({ listeners }: ListeningDevice, hint: ChangeHint): void {
 
 const nameOf = ({ database, device }: DeviceName): string => `${database} ${device}`;
 
-/** Documents by database; other spaces are the hub's own. */
+/** Changed documents by database. Other spaces contain the hub's own data. */
 function changesIn({ rows, entries }: CommitNotice): ReadonlyMap<DatabaseId, Changes> {
   const found = new Map<DatabaseId, Changes>();
   for (const { space, key } of rows) {
@@ -269,7 +269,7 @@ function changesIn({ rows, entries }: CommitNotice): ReadonlyMap<DatabaseId, Cha
     found.set(database, changes);
     changes.keys.push(key);
     const { collection } = decodeDocumentKey(key);
-    // Logins of other users concern nobody.
+    // Changes of keys, tokens and credentials affect only the devices that use them (`concernsRights`).
     changes.isOfSchema ||= RIGHTS_COLLECTIONS.has(collection);
     changes.isOfDocuments ||= !isNative(collection);
   }
@@ -286,7 +286,7 @@ const noChanges = (): Changes => ({
   inRanges: new Map(),
 });
 
-/** What of a device a commit may concern: its rights, or only documents of its sets. */
+/** What a commit may affect of a device: its rights, or only documents in its sets. */
 function concernOf(
   { listeners }: ListeningDevice,
   byDatabase: ReadonlyMap<DatabaseId, Changes>,
@@ -304,7 +304,7 @@ function concernOf(
 
 function concernsRights(changes: Changes, own: readonly Key[], watch: Watch | undefined): boolean {
   if (changes.isOfSchema) return true;
-  // A device that has not pulled here: any document may concern it.
+  // If the device has not pulled here, any document may affect it.
   if (!watch && changes.isOfDocuments) return true;
   const { keys, entries } = changes;
   return keys.some((key) => own.includes(key) || watch?.scope.matches({ key, entries }));

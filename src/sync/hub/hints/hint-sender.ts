@@ -1,18 +1,18 @@
-/** Sends hints to one listening device, with the pull they announce where that is small. */
+/** Sends hints to one listening device, each with the answer to its next pull if that is small. */
 import type { ChangeHint } from '../../protocol/hints.ts';
 import type { PiggybackedPull, Pull, Pulled } from '../../protocol/messages.ts';
 
-/** Larger pulls are left to be asked for. */
+/** Larger answers are not sent with hints. */
 const PIGGYBACKED_BYTES = 64 * 1024;
 
 export interface HintSenderOptions {
-  /** How the device will ask next; undefined: unknown. */
+  /** The expected next pull of the device. Undefined: unknown. */
   readonly nextPull: () => Pull | undefined;
-  /** Whether the device has no other, over which it may have been brought what this one lacks. */
+  /** Whether this is the device's only stream. Another one may have been sent data that this one was not. */
   readonly isOnlyStream: () => boolean;
   /** @throws SyncRefused */
   readonly pull: (message: Pull) => Promise<Pulled>;
-  /** Resolves when it may begin. */
+  /** Resolves when work for this device may begin. */
   readonly turn: () => Promise<void>;
   readonly onHint: (hint: ChangeHint) => void;
 }
@@ -26,7 +26,7 @@ export class HintSender {
     this.options = options;
   }
 
-  /** Hints that come while one is being sent become one. */
+  /** Hints that arrive while one is being sent are merged into one. */
   send(hint: ChangeHint): void {
     this.waiting = hint;
     if (!this.isSending) void this.run();
@@ -44,7 +44,7 @@ export class HintSender {
     this.isSending = false;
   }
 
-  /** Undefined: the device has that commit already. */
+  /** Adds the answer to the next pull. Undefined if the device has the commit already. */
   private async withPull(hint: ChangeHint): Promise<ChangeHint | undefined> {
     const { nextPull, isOnlyStream, pull } = this.options;
     const message = nextPull();
@@ -55,7 +55,7 @@ export class HintSender {
   }
 }
 
-/** The answer to what the device would ask, when it is small and all there is. */
+/** The answer to the expected next pull. Undefined if it is large, or there would be more to pull. */
 export async function piggybackedPull(
   message: Pull,
   pull: HintSenderOptions['pull'],

@@ -1,4 +1,4 @@
-/** Pulls for hints: of devices that read the same of the same sets, and have the same of them, one is evaluated for all. */
+/** Pulls for hints. If several devices have the same sets, state and rights, the pull is evaluated once and shared. */
 import type { Pull, Pulled } from '../../protocol/messages.ts';
 import { NONCE_BYTES, renewedToken } from '../pull/copy-token.ts';
 import type { PullOutcome } from '../pull/pull.ts';
@@ -9,19 +9,19 @@ import type { ChangeHints, DeviceName, Standing } from './change-hints.ts';
 
 export interface EvaluatedPull {
   readonly outcome: Pick<PullOutcome, 'pulled' | 'before' | 'scope'>;
-  /** Of the device after it. */
+  /** The standing of the device after the pull. */
   readonly standing: Standing | undefined;
 }
 
 export interface SharedPullsOptions extends Pick<CallerHost, 'clock' | 'random'> {
   readonly hints: Pick<ChangeHints, 'standing' | 'onSharedPull' | 'hasSeenAll'>;
-  /** A pull of one device. @throws SyncRefused */
+  /** Evaluates the pull of one device. @throws SyncRefused */
   readonly evaluate: (secret: string, message: Pull) => Promise<EvaluatedPull>;
 }
 
 export class SharedPulls {
   private readonly options: SharedPullsOptions;
-  /** Since the latest commit, by kind and cursor. */
+  /** Pulls evaluated since the latest commit, by kind and cursor. */
   private evaluated = new BoundedMemory<Promise<EvaluatedPull | undefined>>();
 
   constructor(options: SharedPullsOptions) {
@@ -50,7 +50,7 @@ export class SharedPulls {
       return pulled;
     }
     const found = await first;
-    // Meanwhile a commit may have concerned its rights, or it may have pulled itself.
+    // In the meantime, a commit may have affected the rights of the device, or the device may have pulled.
     const isUnchanged = hints.standing(device) === standing;
     const shared = isUnchanged && found ? this.sharedAnswer(standing, found) : undefined;
     if (!shared) return alone();
@@ -59,7 +59,7 @@ export class SharedPulls {
     return shared;
   }
 
-  /** What is the device's own comes from its last pull, since when no commit concerned it. */
+  /** The shared answer with the device's own data, taken from its last pull: no commit has affected that data since. */
   private sharedAnswer(
     { next, pulled: { actor, lastSeq }, sharedRights, kind }: Standing,
     { outcome: { pulled, before, scope }, standing: other }: EvaluatedPull,
@@ -76,10 +76,10 @@ export class SharedPulls {
   }
 }
 
-/** What a document, or the name of one that is gone, takes besides its text. */
+/** Approximate size of a document, or of the name of a removed one, in addition to its text. */
 const NAME_CHARS = 99;
 
-/** About what it takes in memory. As JSON it is written for the response alone: that of megabytes holds up all others. */
+/** Approximate size in memory. Not by JSON, which is written only for the response: writing megabytes would block other requests. */
 function charsOf({ puts, leaves, schema }: Pulled): number {
   const documents = [...puts, ...(schema?.documents ?? [])];
   const names = (documents.length + leaves.length) * NAME_CHARS;

@@ -1,4 +1,4 @@
-/** Spreads many small pieces of work over turns of the event loop: between two turns requests are answered. */
+/** Spreads many small pieces of work over several turns of the event loop, so that requests can be answered in between. */
 
 const PIECES_PER_TURN = 64;
 
@@ -7,7 +7,7 @@ export class Turns {
   private readonly waiting: (() => void)[] = [];
   private begun = 0;
 
-  /** @param pause ends a turn; undefined: everything is one */
+  /** @param pause ends a turn; undefined: all work is done in one turn */
   constructor(pause: (() => Promise<void>) | undefined) {
     this.pause = pause;
   }

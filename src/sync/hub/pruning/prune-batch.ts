@@ -1,4 +1,4 @@
-/** What all pruning of the space `sync` shares: small commits, so that no writer waits for long. */
+/** What all pruning of the space `sync` shares. It uses small commits, so that no other write waits long. */
 import type { Key } from '../../../codec/key.ts';
 import type { Transactions } from '../../../engine/engine.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -11,6 +11,6 @@ export interface PruneHost {
   readonly clock: () => Micros;
 }
 
-/** As many rows as one commit deletes. */
+/** A range with as many rows as one commit deletes. */
 export const pruneBatch = (lower: Key, upper: Key): Range =>
   scan('sync', { lower, upper }, { limit: SYNC_LIMITS.pruneRows, rows: false });

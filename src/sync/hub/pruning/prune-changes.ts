@@ -1,4 +1,4 @@
-/** Deletes old rows of the log of changes: a device that comes back later, to sets that have changed meanwhile, compares fingerprints. */
+/** Deletes old rows of the log of changes. A device with an older cursor whose sets have changed since must compare fingerprints. */
 import { changeKey } from '../../../engine/transactions.ts';
 import { databasesBelow, ROOT_DATABASE } from '../../../engine/catalog.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -9,8 +9,8 @@ import { contentKey } from '../rows/verdict-rows.ts';
 import { pruneBatch, type PruneHost } from './prune-batch.ts';
 
 /**
- * @param before changes of this time and older are deleted
- * @returns how many commits were forgotten
+ * @param before changes at or before this time are deleted
+ * @returns how many commits were deleted from the log
  */
 export async function pruneChanges(host: PruneHost, before: Micros): Promise<number> {
   const { value: databases } = await host.transactions.read((input) => ({
@@ -29,7 +29,7 @@ export async function pruneChanges(host: PruneHost, before: Micros): Promise<num
   return pruned;
 }
 
-/** Of writes that are too old to be made: a copy of a device may be switched off for longer than the log of changes reaches back. */
+/** Deletes verdicts by content (`contentKey`) of writes so old that the hub refuses them. They are kept longer than the log for clones. */
 async function pruneContents(
   { transactions, clock }: PruneHost,
   database: DatabaseId,
@@ -50,7 +50,7 @@ async function pruneLog(
   before: Micros,
 ): Promise<number> {
   const { value } = await transactions.write(({ writer, head }) => {
-    // Not beyond the head: what is cached of the range stays valid when more is written.
+    // Not beyond the head, so that later commits do not invalidate the cached range.
     const upper = changeKey(database, Math.min(before, head) + 1);
     const limit = SYNC_LIMITS.pruneRows;
     const found = writer.range(scan('sync', { lower: changeKey(database, 0), upper }, { limit }));

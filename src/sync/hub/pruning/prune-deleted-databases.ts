@@ -1,4 +1,4 @@
-/** Deletes what a hub keeps for devices of deleted databases: nobody can ask for it, and numbers of databases are never used again. */
+/** Deletes rows about devices of deleted databases. They are not needed, because numbers of databases are never used again. */
 import { syncKey, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
@@ -10,7 +10,7 @@ import type { Reader } from '../../../store/reader.ts';
 import type { DatabaseId } from '../../../values/value.ts';
 import { pruneBatch, type PruneHost } from './prune-batch.ts';
 
-/** Lists of the space `sync` whose rows begin with a database: docs/store-format.md. */
+/** Lists in the space `sync` whose keys begin with a database: docs/store-format.md. */
 const LISTS = [
   'device',
   'owned',
@@ -31,13 +31,13 @@ export async function pruneDeletedDatabases({ transactions, clock }: PruneHost):
     return { value: keys.length, ts: Math.max(clock(), head) + 1 };
   };
   let pruned = 0;
-  // Reads before it writes: when there is nothing to delete, no writer waits.
+  // Reads first: if there is nothing to delete, no write transaction is needed.
   while ((await transactions.read(deleteBatch)).value > 0)
     pruned += (await transactions.write(deleteBatch)).value;
   return pruned;
 }
 
-/** A batch of them; none when there are none. */
+/** Keys of the next batch to delete. Empty if there are none. */
 function keysOfDeleted(reader: Reader): readonly Key[] {
   const living = eachElement(databasesBelow(reader, ROOT_DATABASE), (database) => database).sort(
     (a, b) => a - b,
@@ -50,7 +50,7 @@ function keysOfDeleted(reader: Reader): readonly Key[] {
     .map(({ key }) => key);
 }
 
-/** Ranges between what a list holds of living databases. */
+/** The key ranges of a list between those of existing databases. */
 function gapsIn(list: string, living: readonly DatabaseId[]): readonly Range[] {
   const all = prefixRange(syncKey(list));
   const gaps: Range[] = [];

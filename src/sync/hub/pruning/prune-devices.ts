@@ -1,4 +1,4 @@
-/** Forgets devices that the hub has not met for long: with all that is kept for each. */
+/** Deletes the data of devices that have had no contact with the hub for a long time. */
 import { syncKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { databasesBelow, ROOT_DATABASE } from '../../../engine/catalog.ts';
@@ -19,8 +19,8 @@ import { readRecord, recordIn } from '../rows/records.ts';
 import { pruneBatch, type PruneHost } from './prune-batch.ts';
 
 /**
- * @param before devices last met earlier are forgotten
- * @returns how many
+ * @param before devices whose last contact was earlier are deleted
+ * @returns how many devices were deleted
  */
 export async function pruneDevices(host: PruneHost, before: Micros): Promise<number> {
   const { value: databases } = await host.transactions.read((input) => ({
@@ -50,7 +50,7 @@ async function* idleDevices({ transactions }: PruneHost, database: DatabaseId, b
 const isIdle = ({ row }: Entry, before: Micros): boolean =>
   row !== undefined && lastMet(readRecord(row) as DeviceRecord) < before;
 
-/** Its verdicts first: what is left when this is cut off is found again by its record. */
+/** Deletes verdicts first and the record last: if this is interrupted, the next run finds the device by its record. */
 async function forget(
   { transactions, clock }: PruneHost,
   database: DatabaseId,
@@ -63,7 +63,7 @@ async function forget(
     const { value } = await transactions.write(({ writer, head }) => {
       const record = recordIn(writer, address) as DeviceRecord | undefined;
       const ts = Math.max(clock(), head) + 1;
-      // It has come back meanwhile.
+      // The device has had contact in the meantime.
       if (!record || lastMet(record) >= before) return { value: 'kept' };
       const found = writer.range(pruneBatch(verdicts.lower, verdicts.upper));
       for (const { key } of found) writer.delete('sync', key);

@@ -1,4 +1,4 @@
-/** Reads the changes between the cursor of a device and the head. */
+/** Reads the changes between a device's cursor and the head. */
 import { collectionPrefix } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import type { LoggedChange } from '../../../engine/transactions.ts';
@@ -14,9 +14,9 @@ import { changesSince, type ChangesFound } from './changes.ts';
 import type { PullContext } from './pull-context.ts';
 
 export interface CaughtUp extends ChangesFound {
-  /** The cursor of the device; undefined: unknown, of a commit that is lost, or too old for the log, and what concerns it has changed since. */
+  /** The device's cursor. Undefined if it is missing, of a lost commit, or older than the log while relevant data has changed since. */
   readonly since: Micros | undefined;
-  /** Rights may have changed: the schema did, or something else they depend on. */
+  /** The schema has changed, or other data on which the rights of the device depend. */
   readonly mayAffectRights: boolean;
 }
 
@@ -54,7 +54,7 @@ function validCursor(context: PullContext): Micros | undefined {
     : undefined;
 }
 
-/** Where a change matters to the device: its sets, what its rights depend on, the schema. */
+/** The data of which changes matter to the device: its sets, what its rights depend on, and the schema. */
 function concernOf({ database, sets, scope }: PullContext): Concern {
   const { rows, ranges } = new ScopeMatcher(scope ?? NO_SCOPE);
   const parts = sets.flatMap((set) => set.parts.map(({ range }) => range));

@@ -1,4 +1,4 @@
-/** The changes that a device lacks: a range of the log, up to the head or as far as they fit. */
+/** The changes that a device lacks: a range of the log, up to the head or as far as they fit into an answer. */
 import { keyAfter, type Key } from '../../../codec/key.ts';
 import { changeKey, readChanges, type LoggedChange } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -12,23 +12,23 @@ import type { RecentChanges } from './recent-changes.ts';
 
 export interface ChangesQuery {
   readonly database: DatabaseId;
-  /** After this. */
+  /** Changes after this time. */
   readonly since: Micros;
-  /** Up to and with this commit, the last there is. */
+  /** Changes up to and including this commit, the latest. */
   readonly head: Micros;
-  /** About so much of documents. */
+  /** Approximate maximum size of the documents. */
   readonly bytes: number;
   readonly recent?: Pick<RecentChanges, 'between'> | undefined;
-  /** Whether a change concerns the device; others are skipped. */
+  /** Whether a change concerns the device. Other changes are skipped. */
   readonly concerns: (change: LoggedChange) => boolean;
 }
 
 export interface ChangesFound {
-  /** Documents that changed, each once, as they are now. */
+  /** The changed documents, each once, in their present version. */
   readonly rows: ReadonlyMap<Key, Row | undefined>;
-  /** Those of them that were not only written as they were. */
+  /** The changed documents without those that were only written unchanged. */
   readonly changed: ReadonlySet<Key>;
-  /** All changes up to here. */
+  /** All changes up to this time are included. */
   readonly until: Micros;
   readonly bytes: number;
 }
@@ -36,7 +36,7 @@ export interface ChangesFound {
 const CHUNK = 256;
 
 /**
- * Whole commits, at least one.
+ * Reads whole commits, at least one.
  * @throws Suspended
  */
 export function changesSince(reader: Reader, query: ChangesQuery): ChangesFound {
@@ -46,7 +46,7 @@ export function changesSince(reader: Reader, query: ChangesQuery): ChangesFound 
   const known = query.recent?.between(database, since, head)?.map((row) => ({ key: row.key, row }));
   let bytes = 0;
   let commits = 0;
-  // The end is part of the range: what is cached of it stays valid when more is written.
+  // The range ends at the head, so that later commits do not invalidate the cached range.
   const upper = changeKey(database, head + 1);
   let until = since;
   for (let lower = changeKey(database, since + 1), limit = CHUNK; ; limit = CHUNK * 8) {
@@ -72,7 +72,7 @@ export function changesSince(reader: Reader, query: ChangesQuery): ChangesFound 
   }
 }
 
-/** Of those that are not read yet. */
+/** Present rows of the changed documents that have not been read yet. */
 function currentRows(
   reader: Reader,
   changes: readonly LoggedChange[],
@@ -84,7 +84,7 @@ function currentRows(
   );
 }
 
-/** What a document that is gone takes in an answer, about. */
+/** Approximate size of a removed document in an answer. */
 const LEAVE_BYTES = 40;
 
 function sizeOf(rows: ReadonlyMap<Key, Row | undefined>): number {

@@ -1,4 +1,4 @@
-/** Compares what a device has of a set with what it should have now. */
+/** Compares the documents that a device has of a set with those that it should have now. */
 import { decodeDocumentKey, keyAfter, type Key } from '../../../codec/key.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
@@ -16,7 +16,7 @@ import type { Scope } from '../rights/scope.ts';
 import { resolveSet } from '../sets/resolve-set.ts';
 import { timeSlice } from './time-slice.ts';
 
-/** Where the next slice begins. */
+/** Where the next slice of a check begins. */
 export interface CheckPosition {
   readonly part: number;
   readonly from: Key | undefined;
@@ -25,9 +25,9 @@ export interface CheckPosition {
 export const CHECK_START: CheckPosition = { part: 0, from: undefined };
 
 export interface CheckSlice {
-  /** Documents that should be on the device; some may come twice. */
+  /** Documents that should be on the device. The same document may be in several slices. */
   readonly documents: readonly DatedDocument[];
-  /** Undefined: that was all. */
+  /** Undefined: this was the last slice. */
   readonly next: CheckPosition | undefined;
   readonly database: DatabaseId;
   readonly before: Scope | undefined;
@@ -35,7 +35,8 @@ export interface CheckSlice {
 }
 
 /**
- * Slices are of different times: what changes between them is pulled once more than needed, and nothing worse.
+ * Reads one slice of the set. Slices may have different snapshots: documents that change in between are at worst pulled once more than
+ * needed.
  * @throws Suspended, SyncRefused
  */
 export function checkSlice(
@@ -55,9 +56,9 @@ export function checkSlice(
   return { value };
 }
 
-/** Looked at in one slice at least: a predicate may decide about each. */
+/** Minimum number of rows per slice: rights on each may be decided by a predicate. */
 const ROWS_AT_ONCE = 64;
-/** Compared in one turn of the event loop. */
+/** Number of documents compared between two pauses. */
 const COMPARED_AT_ONCE = 512;
 
 function documentsFrom(
@@ -91,7 +92,7 @@ function datedDocument(key: Key, stored: string): DatedDocument {
   return [collection, String(id), unpackVersion(stored).ts];
 }
 
-/** Whole buckets, as many as fit: a device that lacks more asks again. */
+/** Whole buckets, as many as fit. A device with more differences checks again. */
 export async function differencesFrom(
   documents: readonly DatedDocument[],
   buckets: readonly string[],
@@ -121,6 +122,6 @@ export async function differencesFrom(
   return { differing };
 }
 
-/** A document may be in several parts, or be found again in a later slice. */
+/** A document may be in several parts of a set, or in several slices. */
 const latestOfEach = (documents: readonly DatedDocument[]): Iterable<DatedDocument> =>
   new Map(documents.map((each) => [`${each[0]}/${each[1]}`, each])).values();

@@ -1,7 +1,7 @@
 /**
- * What the hub needs to know of a copy at its next pull, carried by the copy itself: stored at the hub by device id, it would be right for
- * only one of two copies that share an id, and lost for one that takes a new id. A token widens no rights: a forged one causes more
- * comparisons, or skips some that are for the good of the device.
+ * What the hub must know of a copy at its next pull, stored by the copy itself. If the hub stored it by device id, it would be right for
+ * only one of two copies with the same id, and lost if a copy takes a new id. A token does not extend rights: a forged one only causes more
+ * comparisons, or skips some that would benefit the device itself.
  */
 import { encodeBase64Url } from '../../../codec/base64.ts';
 import { hexOfBytes } from '../../../codec/hex.ts';
@@ -9,27 +9,27 @@ import { utf8Bytes } from '../../../codec/utf8.ts';
 import type { Micros } from '../../../values/value.ts';
 
 export interface CopyToken {
-  /** When the answer was made that it came with. */
+  /** Snapshot of the answer that contained the token. */
   readonly at: Micros;
   /** When a comparison was last due because rights depend on time. */
   readonly timed: Micros;
-  /** Digest of the roles that were in force. */
+  /** Digest of the roles that applied. */
   readonly roles: string;
 }
 
 export const NONCE_BYTES = 6;
 
-/** @param nonce makes each token different */
+/** @param nonce makes each token unique */
 export const tokenText = ({ at, timed, roles }: CopyToken, nonce: Uint8Array): string =>
   [encodeBase64Url(nonce), at.toString(36), timed.toString(36), roles].join('~');
 
 const TOKEN = /^[\w-]+([.~])([\da-z]+)\1([\da-z]+)\1([\da-f]+)$/;
 
-/** Undefined: none was given, or it is none of ours. */
+/** Undefined if there is no token, or it is not in the format of a hub. */
 export function readToken(text: string | undefined): CopyToken | undefined {
   const [, separator, at, timed, roles] = TOKEN.exec(text ?? '') ?? [];
   if (!at || !timed || !roles) return undefined;
-  // Hubs of earlier builds wrote decimal digits between dots, and a longer digest.
+  // Hubs of earlier builds wrote decimal digits separated by dots, and a longer digest.
   const radix = separator === '~' ? 36 : 10;
   return {
     at: parseInt(at, radix),
@@ -38,7 +38,7 @@ export function readToken(text: string | undefined): CopyToken | undefined {
   };
 }
 
-/** For another copy at the same time, of whose rights nothing has changed. */
+/** The token for another copy with the same snapshot, whose rights have not changed. */
 export function renewedToken(
   token: string | undefined,
   other: string | undefined,

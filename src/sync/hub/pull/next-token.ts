@@ -16,7 +16,7 @@ interface Findings {
   readonly scope: Scope;
 }
 
-/** A comparison is due when the copy may have what it may not see, or lack what it may, and no change says so. @throws Suspended */
+/** A comparison is due if rights may have changed in a way that the changes of documents do not show. @throws Suspended */
 export function nextToken(
   { message, caller, rights, scope: before, sets }: PullContext,
   { caughtUp, isUnsure, scope }: Findings,
@@ -28,7 +28,7 @@ export function nextToken(
   const { role, roles: inForce } = actorOf(caller);
   const roles = digestOfRoles([role, ...inForce], sha256);
   const tokenAt = (timed: Micros) => tokenText({ at: snapshot, timed, roles }, random(NONCE_BYTES));
-  // Of a device that is new here nobody has noted what its rights depend on.
+  // If the device is new here, the hub has not recorded what its rights depend on.
   const isUnknown = !known || !before || caughtUp.since === undefined;
   if (isUnknown) return { token: tokenAt(snapshot), mustCompare: hasSets };
   const isTimed = !rights.areBuiltin && dependOnTime(caller);

@@ -1,4 +1,4 @@
-/** What one execution of a pull works with. */
+/** The data of one execution of a pull. */
 import type { BodyInput } from '../../../engine/transactions.ts';
 import type { Pull } from '../../protocol/messages.ts';
 import type { CallerHost } from '../rights/device-caller.ts';
@@ -9,7 +9,7 @@ import type { RecentChanges } from './recent-changes.ts';
 export interface PullContext extends RightsContext {
   readonly message: Pull;
   readonly input: BodyInput;
-  /** As the device requested them: with how much it has of each. */
+  /** The sets as the device requested them, with how much it has of each. */
   readonly sets: readonly ResolvedRequest[];
   readonly recent: RecentChanges | undefined;
 }

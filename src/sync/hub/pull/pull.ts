@@ -1,6 +1,6 @@
 /**
- * What a device lacks, at one time: the changes of its sets since its cursor, the schema they need, and the next pages of sets it does not
- * have in full. Everything is decided by the present rights.
+ * Evaluates a pull at one snapshot: the changes in the sets of the device since its cursor, the schema that the sets need, and the next
+ * pages of incomplete sets. All decisions use the present rights.
  */
 import type { BodyInput, BodyResult } from '../../../engine/transactions.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -26,7 +26,7 @@ export interface PullOutcome {
   readonly pulled: Pulled;
   readonly database: DatabaseId;
   readonly sets: readonly ResolvedRequest[];
-  /** As it was, and as it is to be from now on. */
+  /** The scope before the pull, and the extended scope to be stored. */
   readonly before: Scope | undefined;
   readonly scope: Scope;
   readonly sharedRights: SharedRights | undefined;

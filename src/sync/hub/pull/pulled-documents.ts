@@ -14,13 +14,13 @@ import type { PullContext } from './pull-context.ts';
 export interface PulledDocuments {
   readonly puts: readonly PulledDocument[];
   readonly leaves: readonly DocumentName[];
-  /** With how much the device has after this answer. */
+  /** With how much of each the device has after this answer. */
   readonly sets: readonly ResolvedRequest[];
-  /** Of some documents it cannot be told whether the device has them. */
+  /** For some documents, it is unknown whether the device could have read them before. */
   readonly isUnsure: boolean;
 }
 
-/** At least so much of an answer is left to pages: endless changes must not hold them up. */
+/** Share of an answer that is reserved for pages, so that a stream of changes cannot block them. */
 const PAGE_SHARE = 0.25;
 
 /** @throws Suspended */
@@ -38,7 +38,7 @@ export function documentsFor(
   const room = Math.max(message.maxBytes - bytes, message.maxBytes * PAGE_SHARE);
   const budget = { bytes: room, rows: SYNC_LIMITS.pullRows, isOverdue };
   const isCaughtUp = until === input.head;
-  // Pages add documents to those that are visible.
+  // Pages add their documents to the visible ones.
   const after = isCaughtUp ? nextPages(reader, rights, sets, budget, visible) : sets;
   const gone = [...hidden.keys()].filter(
     (key) => !visible.has(key) && (known.keys.has(key) || refetched.has(key)),
@@ -51,7 +51,7 @@ export function documentsFor(
   };
 }
 
-/** Whether each document is in what the device has of its sets, and readable. */
+/** Separates documents by whether they are in the loaded part of a set and readable. */
 function byVisibility(
   { rights, sets }: PullContext,
   candidates: ReadonlyMap<Key, Row | undefined>,

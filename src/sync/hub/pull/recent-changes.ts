@@ -1,4 +1,4 @@
-/** The latest commits as the log of changes has them, in memory: a pull after a hint need not read the log. */
+/** The latest commits of the log of changes, in memory, so that a pull after a hint need not read the log. */
 import type { CommitNotice } from '../../../engine/host.ts';
 import { changeKey } from '../../../engine/transactions.ts';
 import type { Row } from '../../../store/port.ts';
@@ -15,10 +15,10 @@ interface Commit {
 }
 
 export class RecentChanges {
-  /** One after the other, without a gap, up to `head`. */
+  /** Consecutive commits, without a gap, up to `head`. */
   private readonly commits: Commit[] = [];
   private chars = 0;
-  /** All commits after this are known. */
+  /** All commits after this time are in memory. */
   private from: Micros = 0;
   private head: Micros = -1;
   private firstGap: Gap | undefined = undefined;
@@ -38,7 +38,7 @@ export class RecentChanges {
     while (this.commits.length > COMMITS_MAX || this.chars > CHARS_MAX) this.forgetFirst();
   }
 
-  /** Rows of the log of a database after one commit, up to and with another; undefined: not all of them are known here. */
+  /** Log rows of a database after `since`, up to and including `head`. Undefined if some of the commits are not in memory. */
   between(database: DatabaseId, since: Micros, head: Micros): readonly Row[] | undefined {
     if (since < this.from || head > this.head) return undefined;
     return this.commits.flatMap(({ ts, rows }) => {
@@ -48,7 +48,7 @@ export class RecentChanges {
     });
   }
 
-  /** Before the first commit that was met here. */
+  /** The time before the first commit that this process has seen. */
   get gap(): Gap | undefined {
     return this.firstGap;
   }

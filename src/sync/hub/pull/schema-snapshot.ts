@@ -1,4 +1,4 @@
-/** The part of the schema that a device needs: what its sets are made of, and what its roles grant something on. It comes before documents. */
+/** The part of the schema that a device needs: what its sets consist of, and what its roles grant privileges on. Sent before documents. */
 import { hexOfBytes } from '../../../codec/hex.ts';
 import { documentKey } from '../../../codec/key.ts';
 import { packVersion, unpackVersion, type StoredVersion } from '../../../codec/row.ts';
@@ -38,7 +38,7 @@ export function schemaFor(
   return { version, documents };
 }
 
-/** Collections, indexes, functions, roles; each kind in order. */
+/** Collections, indexes, functions, roles, in this order. */
 function neededBy(device: DeviceCaller, sets: readonly ResolvedRequest[]): readonly Ref[] {
   const { context, caller } = device;
   const schema = context.schema(context.database);
@@ -60,7 +60,7 @@ function neededBy(device: DeviceCaller, sets: readonly ResolvedRequest[]): reado
   ].map(({ ref }) => ref);
 }
 
-/** Schema objects of one kind on which roles grant something. */
+/** Ids of the schema objects of one kind on which roles grant privileges. */
 const granted = (
   { database }: EngineContext,
   roles: readonly RoleDefinition[],
@@ -93,7 +93,7 @@ function collectionsOf(
   const needed = new Set(granted(context, roles, NATIVE.collections));
   for (const { part } of sets.flatMap(({ parts }) => parts))
     if (part.kind !== 'index') needed.add(part.collection);
-  // An index over all collections does not make all of them needed.
+  // For an index over all collections, not every collection is needed.
   for (const index of schema.all('indexes')) {
     if (!indexes.has(index.id)) continue;
     for (const { collections } of index.sources)
@@ -123,7 +123,7 @@ function mayCall(
   );
 }
 
-/** Whether legacy permissions grant the identity anything. */
+/** Whether legacy permissions grant the identity any access. */
 const grantsAny = (
   permissions: LegacyPermissions | undefined,
   identity: Ref | undefined,
@@ -145,7 +145,7 @@ function documentOf(reader: Reader, device: DeviceCaller, ref: Ref): readonly Pu
   return [[ref.collection, String(ref.id), packVersion(sent)]];
 }
 
-/** A function with a role of its own runs at the hub only: others than admins get its name and role, and a body that says so. */
+/** A function with a role of its own runs only at the hub. Except for admins, its body is replaced by one that aborts. */
 function functionForDevice(
   { context, caller }: DeviceCaller,
   ref: Ref,

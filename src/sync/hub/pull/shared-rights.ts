@@ -1,4 +1,4 @@
-/** Which devices read the same of the same sets. */
+/** Decides which devices read the same documents in the same sets. */
 import { keyOf, liveVersion } from '../../../engine/documents.ts';
 import type { Micros } from '../../../values/value.ts';
 import { isReadableAsWhole, type ResolvedRequest } from '../sets/requested-sets.ts';
@@ -8,14 +8,14 @@ import type { Scope } from '../rights/scope.ts';
 import { dependOnTime } from '../rights/time-dependent-rights.ts';
 
 export interface SharedRights {
-  /** Devices with equal texts and equal sets read the same of these, until a commit concerns what their rights depend on. */
+  /** Devices with equal names and sets read the same documents, until a commit changes what their rights depend on. */
   readonly name: string;
-  /** They may change without a commit from then on, µs. */
+  /** From this time on, µs, the rights may change without a commit. */
   readonly until: Micros;
 }
 
 /**
- * Undefined: whether the rights of the device changed is seen only by evaluating them.
+ * Undefined if changes of the device's rights can be found only by evaluating them for it alone.
  * @throws Suspended
  */
 export function sharedRightsOf(
@@ -28,7 +28,7 @@ export function sharedRightsOf(
   const isOfParent = document !== undefined && document.database !== database;
   if (isOfParent || sets.some(({ error }) => error) || dependOnTime(device)) return undefined;
   const areWhole = sets.every((set) => isReadableAsWhole(rights, set));
-  // Predicates may ask for any claim of an access token.
+  // Predicates may read any claim of an access token.
   if (grant && (!areWhole || grant.conditional.length > 0)) return undefined;
   const own = [document, identity].map((ref) => ref && keyOf(ref));
   const facts = areWhole ? [] : [own, actorOf(device), scope];

@@ -1,7 +1,7 @@
-/** Long work is done in time slices: during one, no other request is answered. */
+/** Long work is done in time slices, because no other request is answered during a slice. */
 import type { Micros } from '../../../values/value.ts';
 
-/** Begins a slice. @returns whether it is over */
+/** Starts a slice. @returns a function that tells whether the slice is over */
 export function timeSlice(clock: () => Micros, micros: number): () => boolean {
   const end = clock() + micros;
   return () => clock() >= end;

@@ -1,4 +1,4 @@
-/** Executes a write of a device, and says what became of it. */
+/** Executes a write of a device and determines its verdict. */
 import { filesIn } from '../../../codec/file-names.ts';
 import { decodeDocumentKey } from '../../../codec/key.ts';
 import {
@@ -37,18 +37,18 @@ export interface Judgement {
 
 export const NO_EFFECTS: WriteSet = { puts: [], deletes: [] };
 
-/** A commit is later than the one before it. */
+/** The commit time: later than that of the previous commit. */
 export const nextCommitTime = ({ started }: QueryPlan, { head }: BodyInput): Micros =>
   Math.max(started, head) + 1;
 
-/** Ends the execution of a query that asks for a password, login, logout, key or token. */
+/** Ends the execution of a query that needs a password, login, logout, key or token. */
 class MakesSecret extends Error {}
 
 export function refuseSecrets(): never {
   throw new MakesSecret();
 }
 
-/** @throws Suspended, SyncRefused; WriteFailed when the hub could not execute it, though a later try may */
+/** @throws Suspended, SyncRefused; WriteFailed if the hub could not execute the write, but a later try may succeed */
 export function executeWrite(
   write: OfferedWrite & { readonly idKey: IdKey },
   plan: QueryPlan,
@@ -78,7 +78,7 @@ export function executeWrite(
   }
 }
 
-/** What HTTP would answer; of errors, as pages tell them, unless other rights have met them: who made the write reads them. */
+/** The body of the HTTP response. Errors are detailed, as in a page, for the user who made the write, if its own rights caused them. */
 function answerBody(
   plan: QueryPlan,
   value: QueryExecution,
@@ -91,7 +91,7 @@ function answerBody(
 
 const NOT_SHOWN = { readSet: { rows: [], ranges: [] }, head: 0, retries: 0 };
 
-/** The credential may belong to another user since the push began. */
+/** Checked again, because the credential may belong to another user since the push began. */
 function requireOwner({ owner, database }: OfferedWrite, caller: Caller): void {
   if (caller.database !== database || ownerOf(caller) !== owner) throw deviceTaken();
 }
@@ -110,7 +110,7 @@ function accepted(
   host: PushHost,
 ): Judgement {
   const text = value.outcome.ok ? value.outcome.text : '';
-  // Of what other rights have written, a digest would be a guess: only an admin's device runs such a function.
+  // If other rights took part, the digest is not compared: it could confirm a guess. Only an admin's device runs such functions.
   const isAsShown =
     item.digest === undefined
       ? plan.now === item.now
@@ -122,8 +122,8 @@ function accepted(
 }
 
 /**
- * In documents as the write left them, if the person may read them: a function with a role of its own writes others too, and nobody brings
- * files of those. Of one that names too many, as of too many documents, the rest is not told.
+ * The files in the written documents, if the user may read these documents. A function with a role of its own may also write documents that
+ * the user may not read; their files are not uploaded by anyone. Documents and files beyond the limits are left out.
  */
 function filesLeftBy({ puts }: WriteSet, reader: () => ReadRights): NonNullable<Verdict['files']> {
   let rights: ReadRights | undefined;
@@ -158,7 +158,7 @@ const verdictOn = (
   body: body.length <= LIMITS.verdictBytes ? body : undefined,
 });
 
-/** Refusals that are about the query itself: another try would end the same. */
+/** Refusals caused by the query itself, so a retry would have the same result. */
 const ABOUT_THE_QUERY: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
   'bad request',
   'forbidden',
@@ -172,7 +172,7 @@ const ABOUT_THE_QUERY: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
 
 const PASSED_ON = [Suspended, SyncRefused, TurnOver];
 
-/** @throws what is not about the query */
+/** @throws errors that the query itself did not cause */
 function bodyOfRefusal(write: OfferedWrite, thrown: unknown, { failedWrites }: PushHost): string {
   if (thrown instanceof MakesSecret) return refusalBody('connection_needed', NEEDS_CONNECTION);
   if (PASSED_ON.some((type) => thrown instanceof type)) throw thrown;
@@ -186,7 +186,7 @@ function bodyOfRefusal(write: OfferedWrite, thrown: unknown, { failedWrites }: P
   throw new WriteFailed(thrown);
 }
 
-/** Because of the write itself, or of a passing trouble: it gets some tries before it is refused, so that it does not block the others. */
+/** The write, or a temporary failure, is the cause. It is retried a few times and then refused, so that it does not block later writes. */
 export class WriteFailed extends Error {
   constructor(cause: unknown) {
     super('A write could not be completed.', { cause });

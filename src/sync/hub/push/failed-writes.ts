@@ -1,4 +1,4 @@
-/** Writes whose execution failed at the hub, and how often. In memory: after a restart they get new tries. */
+/** Counts how often the execution of a write has failed at the hub. In memory: after a restart, the counts begin at 0. */
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { remember } from '../../../values/remember.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
@@ -19,7 +19,7 @@ export class FailedWrites {
     remember(this.counts, name, (this.counts.get(name) ?? 0) + 1, REMEMBERED_MAX);
   }
 
-  /** If it fails once more, it is refused. */
+  /** Whether the write is refused if it fails once more. */
   isLastTry(write: FailedWrite): boolean {
     return (this.counts.get(nameOf(write)) ?? 0) >= SYNC_LIMITS.writeTroubles - 1;
   }

@@ -1,4 +1,4 @@
-/** Ids of documents that a device made up: those it could not have made are chosen, which takes the right to choose ids. */
+/** Checks the ids of documents that a device generated. Ids that it could not have generated require the right to choose ids. */
 import { decodeDocumentKey, documentKey } from '../../../codec/key.ts';
 import { unpackVersion } from '../../../codec/row.ts';
 import { collectionRef } from '../../../engine/catalog.ts';
@@ -12,8 +12,8 @@ import { callerOfDevice, type DeviceCaller } from '../rights/device-caller.ts';
 import type { OfferedWrite, PushHost } from './offered-write.ts';
 
 /**
- * @param made all ids that the execution made up, those of the device first
- * @returns why the write is refused. Without the right to choose ids, one that is taken looks like one that is not the device's.
+ * @param made all ids that the execution used, beginning with those that the device sent
+ * @returns why the write is refused, if it is. Without the right to choose ids, the fault does not reveal whether an id is in use.
  * @throws Suspended
  */
 export function faultOfIds(
@@ -25,7 +25,7 @@ export function faultOfIds(
 ): Fault | undefined {
   const given = item.ids.map(BigInt);
   const claimed = new Set(given);
-  // The engine took the next one where one was taken.
+  // Ids that the engine used because an id from the device was in use.
   const others = new Set(made.slice(given.length));
   if (claimed.size === 0 && others.size === 0) return undefined;
   const { writer } = input;

@@ -1,4 +1,4 @@
-/** Judges all writes of a push: they share commits, and one that cannot be judged holds up those behind it. */
+/** Judges all writes of a push. They share commits; a write that cannot be judged blocks the writes after it. */
 import { Refusal } from '../../../errors.ts';
 import { TurnOver } from '../../../query/turn-over.ts';
 import type { Push } from '../../protocol/messages.ts';
@@ -10,7 +10,7 @@ import type { OfferedWrite, PushHost } from './offered-write.ts';
 
 type Host = PushHost & CallerHost;
 
-/** @returns verdicts up to the first write without one; none when the first is to be sent again @throws SyncRefused, TurnOver, and as the store fails */
+/** @returns verdicts up to the first write without one; none if the first must be sent again @throws SyncRefused, TurnOver, store errors */
 export async function judgePush(
   { device, epoch, settled, items }: Push,
   from: Pick<OfferedWrite, 'database' | 'owner' | 'request'>,
@@ -24,7 +24,7 @@ export async function judgePush(
       return judgeOne(write, host);
     }),
   );
-  // Those before it are committed: who judges them again finds their verdicts.
+  // The writes before it are committed. When the push is executed elsewhere, they are found to have verdicts.
   for (const outcome of outcomes)
     if (outcome.status === 'rejected' && outcome.reason instanceof TurnOver) throw outcome.reason;
   const verdicts: Verdict[] = [];
@@ -47,7 +47,7 @@ async function judgeOne(write: OfferedWrite, host: Host): Promise<Verdict> {
   }
 }
 
-/** A caller that the engine refuses is told why in terms of sync. */
+/** If the engine refuses the credential, throws the refusal that sync has for it. */
 async function explain(reason: unknown, request: DeviceRequest, host: Host): Promise<never> {
   if (reason instanceof Refusal && reason.code === 'unauthorized') {
     await host.transactions.read((input) => {

@@ -1,6 +1,6 @@
 /**
- * Judges one write of a device: runs it as a transaction of its own under the present rights, in the order of the device, once. The
- * verdict and the device's number are in the commit of the effects, so either all of it happens or nothing.
+ * Judges a write of a device: executes it once, in the order of the device's writes, as a transaction of its own, with the present rights.
+ * The verdict and the device's new number are in one commit with the effects.
  */
 import type { QueryRequest } from '../../../engine/host.ts';
 import { refusalBody, type QueryPlan } from '../../../engine/session.ts';
@@ -36,8 +36,8 @@ import {
 import type { OfferedWrite, PushHost } from './offered-write.ts';
 
 /**
- * The body runs in a commit with writes before and after it, over what those before it left.
- * @throws SyncRefused `client_forked`, `gap`, and as `requireDeviceIn`; Refusal when it could not be judged
+ * Returns the body of a transaction. It shares a commit with other writes, and sees the effects of those before it.
+ * @throws SyncRefused `client_forked`, `gap`, those of `requireDeviceIn`; Refusal if the write could not be judged
  */
 export function judgeWrite(
   write: OfferedWrite,
@@ -51,7 +51,7 @@ export function judgeWrite(
     const known = knownVerdict(writer, write, record);
     if (known) return { value: known };
     const now = clampedNow(write, record);
-    // Made in its turn: waiting for the writes before it does not count as its time.
+    // Planned only now, so that the time spent waiting for earlier writes does not count towards its timeout.
     const idKey = idKeyFor(writer, write, host);
     plan ??= planOf(write, now, idKey, host);
     const timed = plan.now === now ? plan : { ...plan, now };
@@ -70,7 +70,7 @@ export function judgeWrite(
   };
 }
 
-/** The one that the write names, if the hub has given it to this person: it may have been made under another device id. */
+/** The key in the write, if the hub gave it to this user, possibly for an earlier device id. Otherwise the key of the device. */
 function idKeyFor(reader: Reader, { item, owner, device }: OfferedWrite, host: PushHost): IdKey {
   const { sha256 } = host;
   const hubKey = hubKeyIn(reader);
@@ -79,7 +79,7 @@ function idKeyFor(reader: Reader, { item, owner, device }: OfferedWrite, host: P
   return isGood ? idKey : idKeyOf(hubKey, { owner, device }, sha256);
 }
 
-/** Another copy of the device has sent it: it is not made again. */
+/** The verdict of an equal write that another copy of the device has sent. The write is not executed again. */
 const judgedBefore = (verdict: Verdict, { item }: OfferedWrite): Judgement => ({
   verdict: { ...verdict, seq: item.seq, hash: item.hash },
   effects: NO_EFFECTS,
@@ -113,14 +113,14 @@ function knownVerdict(
   );
 }
 
-/** By the time under which its content is known: that of a write as old may be forgotten, and it is not made twice. */
+/** Measured by `now`, under which verdicts by content are stored. Older ones are deleted, so a write that old might run twice. */
 const isTooOld = ({ item, request }: OfferedWrite): boolean =>
   item.now < request.started - SYNC_LIMITS.devicesKeptMicros;
 
 const TOO_OLD =
   'The write was made more than 365 days ago, so the hub no longer knows whether it was executed. Check the data, and submit it again if it is missing.';
 
-/** Not before the device's last; a timestamp in the future becomes the time of arrival, so the next is right once the clock is set. */
+/** Not before the device's last time. A time in the future becomes the time of arrival, so the next is right once the clock is set. */
 function clampedNow({ item, request }: OfferedWrite, { lastNow }: DeviceRecord): Micros {
   const isAhead = item.now > request.started + SYNC_LIMITS.nowAheadMicros;
   return Math.max(isAhead ? request.started : item.now, lastNow);
@@ -159,7 +159,7 @@ function writeJudgement(
   writer.put('sync', verdictRow(database, device, verdict));
   const lastSeq = verdict.seq;
   const keptFrom = Math.min(settled, lastSeq - SYNC_LIMITS.verdictsKept);
-  // A few per write, by number: none has to be looked up.
+  // Deletes by number, a few per write, so that no row has to be read.
   const forgotten = Math.min(keptFrom, record.forgotten + FORGOTTEN_AT_ONCE);
   for (let seq = record.forgotten + 1; seq <= forgotten; seq++)
     writer.delete('sync', verdictKey(database, device, seq));

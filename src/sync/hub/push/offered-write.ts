@@ -1,4 +1,4 @@
-/** A write of a push as the hub considers it, and what it needs to judge it. */
+/** A write of a push, with what the hub needs to judge it. */
 import type { Line } from '../../../engine/host.ts';
 import type { QueryPlan } from '../../../engine/session.ts';
 import type { Transactions } from '../../../engine/engine.ts';
@@ -12,34 +12,34 @@ import type { FailedWrites } from './failed-writes.ts';
 
 export interface OfferedWrite {
   readonly item: PushItem;
-  /** Hash of the write before it in the same push: it was made on top of that one. */
+  /** Hash of the previous write in the same push, on which this write was made. */
   readonly previous: string | undefined;
-  /** Its query, where that was too long to be parsed in one slice. */
+  /** The parsed query, if it was too long to be parsed in one time slice. */
   readonly parsed: QueryPlan['parsed'] | undefined;
   readonly device: DeviceId;
   readonly epoch: Epoch;
   readonly database: DatabaseId;
   readonly owner: string;
-  /** Verdicts up to here are kept by the device. */
+  /** The device has stored the verdicts up to this number. */
   readonly settled: number;
   readonly request: DeviceRequest;
 }
 
-/** Another hub of devices on the same store, which holds up nobody. */
+/** Executes long pushes elsewhere on the same store, so that they do not block other requests. */
 export interface LongPushes {
-  /** How long a write may be evaluated here. */
+  /** Maximum time for which a write may be evaluated in this process, ms. */
   turnMs(secret: string): number;
-  /** Where its writes wait among those of others. */
+  /** The line in which the writes of this caller wait, for fairness among callers. */
   lineOf(secret: string): Line;
-  /** Processes it from its start. @throws Refusal */
+  /** Processes the push from its start. @throws Refusal */
   execute(secret: string, message: unknown): Promise<AnswerOf<'push'> | SyncRefusal>;
 }
 
-/** Where writes are executed in a thread that one of them may end. */
+/** For hubs that execute writes in a thread that a write may crash. */
 export interface WatchedWrites {
-  /** The one with this hash is about to be executed. */
+  /** The write with this hash is about to be executed. */
   begin(hash: string): void;
-  /** It has ended its thread again. */
+  /** Whether the write has crashed its thread before, more than once. */
   isFatal(hash: string): boolean;
 }
 
