@@ -1,4 +1,4 @@
-/** The hub's side of sync: one handler for each request, over an engine whose store is the truth. Any transport carries it. */
+/** The hub's side of sync: one handler per request, over an engine with the authoritative data. Independent of the transport. */
 import type { CommitNotice } from '../../engine/host.ts';
 import type { BodyInput } from '../../engine/transactions.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -37,21 +37,21 @@ import { requireDeviceIn } from './rows/device-rows.ts';
 import { requireEpoch } from './rows/epoch.ts';
 
 export interface SyncHubOptions extends CallerHost {
-  /** Over a store that has an epoch and an id key (`prepareEpoch`, `prepareIdKey`), made with `logsChanges`. */
+  /** Needs a store with an epoch and an id key (`prepareEpoch`, `prepareIdKey`). Created with `logsChanges`. */
   readonly engine: Pick<Engine, 'transactions' | 'onCommit'>;
-  /** Commits of this process and of others on the same store; those of `engine` when left out. */
+  /** Subscribes to commits of this process and of others on the same store. If absent, to those of `engine`. */
   readonly onCommit?: (listener: (notice: CommitNotice) => void) => () => void;
   readonly queryTimeoutMs?: number;
-  /** For pushes with a write that takes long; without it, they are processed here. */
+  /** Processes pushes with long writes. If absent, they are processed here. */
   readonly longPushes?: LongPushes | undefined;
   readonly watchedWrites?: WatchedWrites;
-  /** Told how long the reads of a device were evaluated here. */
+  /** Receives the time for which reads of a device were evaluated here. */
   readonly recordTime?: ((secret: string, ms: number) => void) | undefined;
-  /** Yields to other work: devices that wait for a hint get it before the device that pushed gets its answer. */
+  /** Yields to other work, so that devices waiting for a hint get it before the device that pushed gets its answer. */
   readonly pause?: () => Promise<void>;
 }
 
-/** One handler for each request. Messages are JSON of any shape. Rejects when the store fails, or the hub itself. */
+/** One handler per request. `message` is any JSON and is validated. Rejects if the store or the hub itself fails. */
 type RequestHandlers = {
   [N in RequestName]: (secret: string, message: unknown) => Promise<AnswerOf<N> | SyncRefusal>;
 };
@@ -62,9 +62,9 @@ export interface SyncHub extends RequestHandlers {
     device: unknown,
     onHint: (hint: ChangeHint) => void,
   ): Promise<Subscription | SyncRefusal>;
-  /** A pull for a hub on the same store that answers the device, and sends it hints. */
+  /** Evaluates a pull for another hub on the same store, which answers the device and sends it hints. */
   pullForOther(secret: string, message: unknown): Promise<PullForOther | SyncRefusal>;
-  /** This pull was made by another hub for this one. */
+  /** Another hub has evaluated this pull for this one. */
   onPulledElsewhere(secret: string, message: unknown, read: PullRead): void;
   close(): void;
 }
@@ -75,7 +75,7 @@ export interface PullForOther {
 }
 
 export interface Subscription {
-  /** Asked with every heartbeat: why the device may not listen any more; undefined while the credential is valid. */
+  /** Called with every heartbeat. Returns why the device may no longer listen; undefined while the credential is valid. */
   refusal(): Promise<SyncRefusal | undefined>;
   close(): void;
 }
@@ -227,7 +227,7 @@ class Hub implements SyncHub {
     });
   }
 
-  /** What the device will pull next, when it is known how it will ask, and that is small. */
+  /** The answer to the device's next pull, if the hub knows how the device will pull, and the answer is small. */
   private async pullAfter(
     secret: string,
     { device, settled }: Push,

@@ -1,4 +1,4 @@
-/** What a device is told of its caller, and what the hub keeps of it. */
+/** Facts about the caller of a device: those sent to the device, and those that the hub stores. */
 import { storedText } from '../../../codec/stored.ts';
 import { rolesOf, findCredentials } from '../../../engine/access.ts';
 import type { EngineContext, Caller } from '../../../engine/context.ts';
@@ -8,7 +8,7 @@ import type { Micros } from '../../../values/value.ts';
 import type { Actor } from '../../protocol/messages.ts';
 import type { DeviceCaller } from './device-caller.ts';
 
-/** Needed in many places of one execution; memberships are evaluated once. */
+/** Cached, because one execution needs the roles in many places and evaluates memberships only once. */
 const rolesByContext = new WeakMap<EngineContext, readonly RoleDefinition[]>();
 
 /** @throws Suspended */
@@ -33,7 +33,7 @@ export function actorOf(device: DeviceCaller): Actor {
   };
 }
 
-/** Tells callers without a document apart. Copies store it: what it was for a caller, it stays. */
+/** Distinguishes callers without a document. Copies store this text, so it must never change for a caller. */
 function holderOf(caller: Caller): string | undefined {
   const { identity, label } = caller;
   const subject = subjectOf(caller);
@@ -48,11 +48,11 @@ export function expiryOf({ caller, context }: DeviceCaller): Micros | undefined 
   return document && liveVersion(context, document, 'present')?.version.ttl;
 }
 
-/** When the password of the identity was set last, µs. @throws Suspended */
+/** When the password of the identity was last set, µs. @throws Suspended */
 export const passwordTimeOf = ({ caller, context }: DeviceCaller): Micros | undefined =>
   caller.identity && findCredentials(context, caller.identity)?.version.ts;
 
-/** Who owns the device: any credential of the same owner may speak for it. */
+/** The owner of the device. Any credential of the same owner may act for the device. */
 export function ownerOf(caller: Caller): string {
   const { identity, label, database } = caller;
   if (identity) return `document ${identity.database}/${identity.collection}/${identity.id}`;
@@ -61,7 +61,7 @@ export function ownerOf(caller: Caller): string {
   return `${label.kind} ${label.id}${who} in ${database}`;
 }
 
-/** Whom a token of an identity provider names: a text, by the standard; some providers number their users. */
+/** The subject in a token of an identity provider. The standard requires a text, but some providers use numbers. */
 function subjectOf({ grant }: Caller): string | undefined {
   const subject = grant?.claims.get('sub') ?? undefined;
   return subject === undefined || typeof subject === 'string' ? subject : storedText(subject);

@@ -1,4 +1,4 @@
-/** Who speaks for a device, and what they may do: decided again in every transaction, at the time of the hub. */
+/** The caller of a request of a device, and its permissions. Determined again in every transaction, by the hub's clock. */
 import type { EngineOptions } from '../../../engine/host.ts';
 import type { BodyInput } from '../../../engine/transactions.ts';
 import {
@@ -25,19 +25,19 @@ export interface DeviceCaller {
   readonly caller: Caller;
   readonly context: EngineContext;
   readonly session: EngineSession;
-  /** The same caller over other data. */
+  /** The same caller, reading other data. */
   over(reader: Reader): DeviceCaller;
 }
 
-/** A request of a device: the same for all its transactions. */
+/** A request of a device. The same for all transactions of the request. */
 export interface DeviceRequest {
   readonly secret: string;
-  /** When it came, µs. */
+  /** Time of arrival, µs. */
   readonly started: Micros;
 }
 
 /**
- * @param reader the data that the caller is to see
+ * @param reader the data that the caller reads
  * @throws Suspended, SyncRefused `needs_login`, `locked`
  */
 export function callerOfDevice(

@@ -1,4 +1,4 @@
-/** Stores what the rights of a device were found to depend on. */
+/** Stores the scope of a device: the data on which its rights depend. */
 import type { Transactions } from '../../../engine/engine.ts';
 import type { DatabaseId, Micros } from '../../../values/value.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
@@ -8,11 +8,11 @@ interface FoundScope {
   readonly database: DatabaseId;
   readonly before: Scope | undefined;
   readonly scope: Scope;
-  /** The row is written whatever it holds: it tells other processes that the device reads more. */
+  /** Write the row even if it is unchanged, to tell other processes that the device reads other sets. */
   readonly isTold?: boolean;
 }
 
-/** Before the answer is sent: a device that has it must be told when what it depends on changes. */
+/** Call it before the answer is sent, because a device that has the answer must get hints when its rights change. */
 export async function keepScope(
   { transactions, clock }: { readonly transactions: Transactions; readonly clock: () => Micros },
   device: DeviceId,
@@ -29,6 +29,6 @@ export async function keepScope(
     writer.put('sync', scopeRow(database, device, next));
     return { value: undefined, ts: Math.max(now, head) + 1 };
   });
-  // What is only told may be lost, as a hint: a hub whose disk is full answers pulls.
+  // If the row is written only for other processes, a failure is ignored, so that a hub whose disk is full still answers pulls.
   await (isKept ? written.catch(() => undefined) : written);
 }

@@ -1,6 +1,6 @@
 /**
- * Of documents that the caller may not see now: which of them may the device have? A caller who could never read a document is not told
- * that it is gone, or ever existed.
+ * Decides which documents that the caller may not read now may be on the device. A caller that could never read a document must not learn
+ * that it was deleted, or that it existed.
  */
 import { decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
@@ -16,15 +16,15 @@ import type { DeviceCaller } from './device-caller.ts';
 import { ReadRights } from './read-rights.ts';
 
 export interface PreviouslyReadable {
-  /** Readable at some time since. */
+  /** Keys of documents that were readable at some time since. */
   readonly keys: ReadonlySet<Key>;
-  /** Of some documents it cannot be told any more. */
+  /** Whether some documents could not be decided, because their versions are no longer stored. */
   readonly isUnsure: boolean;
 }
 
 /**
- * Decided by the present rights over the versions there were since then.
- * @param rows documents in question, as they are now
+ * Applies the present rights to all versions since then.
+ * @param rows the documents in question, in their present version
  * @throws Suspended
  */
 export function readableSince(
@@ -45,7 +45,7 @@ export function readableSince(
   }));
   const known = found.flatMap(({ key, versions }) => (versions ? { key, versions } : []));
   const rounds = Math.max(0, ...known.map(({ versions }) => versions.length));
-  // All first versions together, then all second ones: each round reads once.
+  // The first versions of all documents together, then the second ones, and so on: each round needs one fetch.
   for (let round = 0; round < rounds; round++) {
     const past = new Overlay(reader);
     const asked: Key[] = [];
@@ -64,7 +64,7 @@ export function readableSince(
   return { keys, isUnsure: known.length < found.length };
 }
 
-/** Stored texts of all versions there were since then, newest first. Undefined: some are not known any more. */
+/** Stored texts of all versions since then, newest first. Undefined if some of the versions are no longer stored. */
 function versionsSince(
   reader: Reader,
   key: Key,
@@ -73,7 +73,7 @@ function versionsSince(
 ): readonly string[] | undefined {
   const versions: string[] = [];
   if (current) {
-    // It changed, and is older than the change: its history was rewritten.
+    // The document changed, but its version is older than the change: its history was rewritten.
     if (timeOf(current) <= since) return undefined;
     versions.push(String(current.value));
   }
@@ -83,7 +83,7 @@ function versionsSince(
   for (const { row } of past) {
     if (!row) continue;
     const { action, ts } = unpackVersion(String(row.value));
-    // It is gone, and no version says when: it expired, or its history was rewritten.
+    // The document is gone, but no version says when: it has expired, or its history was rewritten.
     if (!oldest && ts <= since && action !== 'delete') return undefined;
     oldest = row;
     if (action !== 'delete') versions.push(String(row.value));

@@ -1,4 +1,4 @@
-/** What a caller may read, decided per document. What the decisions depend on is noted by the watched reader. */
+/** Decides which documents a caller may read. The watched reader records what the decisions depend on. */
 import { decodeDocumentKey, type Key } from '../../../codec/key.ts';
 import { collectionRef, isSameRef } from '../../../engine/catalog.ts';
 import { Ref, type CollectionId } from '../../../values/value.ts';
@@ -13,13 +13,13 @@ export class ReadRights {
   private readonly watched: WatchedReader | undefined;
   private readonly byCollection = new Map<CollectionId, boolean>();
 
-  /** @param watched what `device` reads through */
+  /** @param watched the reader of `device` */
   constructor(device: DeviceCaller, watched?: WatchedReader) {
     this.device = device;
     this.watched = watched;
   }
 
-  /** The caller reads everything, whatever roles and documents say. */
+  /** Whether the caller may read everything, regardless of roles and documents. */
   get areBuiltin(): boolean {
     return READING_ROLES.has(this.device.caller.role);
   }
@@ -33,7 +33,7 @@ export class ReadRights {
     return this.watched ? this.watched.whileDeciding(key, decide) : decide();
   }
 
-  /** Whether every document of a collection, whatever is in it. @throws Suspended */
+  /** Whether the caller may read every document of a collection, regardless of its contents. @throws Suspended */
   readsAll(collection: CollectionId): boolean {
     if (this.areBuiltin) return true;
     const known = this.byCollection.get(collection) ?? this.isGranted(collection, true);
@@ -41,7 +41,7 @@ export class ReadRights {
     return known;
   }
 
-  /** Whether any document of a collection might be readable. @throws Suspended */
+  /** Whether some documents of a collection may be readable. @throws Suspended */
   mayReadOf(collection: CollectionId): boolean {
     if (this.areBuiltin) return true;
     const { context, caller } = this.device;

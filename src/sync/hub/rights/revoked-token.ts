@@ -1,4 +1,4 @@
-/** Whether a token was revoked: deleted before it expired, or its document is gone. */
+/** Whether a token was revoked: it was deleted before it expired, or its document is gone. */
 import { documentKey } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
@@ -12,7 +12,7 @@ import { scan } from '../../../store/scan.ts';
 import { Ref, type DatabaseId, type Micros } from '../../../values/value.ts';
 import { NATIVE } from '../../../values/native-kinds.ts';
 
-/** Only the holder of the secret learns this: anybody else gets the answer that any text gets. @throws Suspended */
+/** True only for the holder of the secret. Anyone else gets the same answer as for an arbitrary text. @throws Suspended */
 export function isRevoked(
   text: string,
   snapshot: Micros,

@@ -1,4 +1,4 @@
-/** Schema objects decide what a caller may read, and what a device is sent of the schema. */
+/** Collections of schema objects, which determine what a caller may read, and which schema a device receives. */
 import { type CollectionId } from '../../../values/value.ts';
 import { NATIVE, OWN_SCHEMA_NAMES } from '../../../values/native-kinds.ts';
 

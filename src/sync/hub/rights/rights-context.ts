@@ -1,4 +1,4 @@
-/** One execution of a request that reads data under the rights of its caller, and notes what they depend on. */
+/** One execution of a request that reads data with the rights of its caller, and records what those rights depend on. */
 import type { BodyInput } from '../../../engine/transactions.ts';
 import type { Reader } from '../../../store/reader.ts';
 import type { DatabaseId } from '../../../values/value.ts';
@@ -17,15 +17,15 @@ import { extendedScope, NO_SCOPE, scopeIn, type Scope } from './scope.ts';
 import { WatchedReader } from './watched-reader.ts';
 
 export interface RightsContext {
-  /** Everything, whatever the rights of the caller are. */
+  /** Reads everything, regardless of the caller's rights. */
   readonly reader: Reader;
   readonly caller: DeviceCaller;
   readonly rights: ReadRights;
   readonly database: DatabaseId;
   readonly record: DeviceRecord;
-  /** As it is stored. */
+  /** The stored scope. */
   readonly scope: Scope | undefined;
-  /** With what was read until now. */
+  /** The stored scope, extended by everything read so far. */
   extendedScope(): Scope;
 }
 

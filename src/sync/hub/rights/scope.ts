@@ -1,7 +1,7 @@
 /**
- * What the rights of a device depend on besides the documents themselves. When any of it changes, documents may become readable or
- * unreadable without changing, so the device is told to compare fingerprints. A scope only grows: two copies with one device id share
- * it, and each is checked against it since its own token.
+ * The data on which the rights of a device depend, in addition to the documents themselves. If any of it changes, documents may become
+ * readable or unreadable without a change of their own, so the device must compare fingerprints. A scope only grows: two copies with one
+ * device id share it, and changes to it are checked for each copy since that copy's own token.
  */
 import { hexOfKey, keyOfHex, syncKey, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
@@ -15,13 +15,13 @@ import type { DeviceId } from '../../protocol/identifiers.ts';
 import { recordIn, recordRow } from '../rows/records.ts';
 import type { WatchedRange, WatchedReader } from './watched-reader.ts';
 
-/** As it is stored; keys as hexadecimal digits. */
+/** The scope in its stored form, with keys in hexadecimal. */
 export interface Scope {
   readonly rows: readonly string[];
   readonly ranges: readonly (readonly [by: WatchedRange['by'], lower: string, upper: string])[];
-  /** When the next of the documents in it expires. */
+  /** When the first of the documents in it expires. */
   readonly lapses: Micros | undefined;
-  /** When one of them was last found expired. */
+  /** When an expiry of one of them was last noticed. */
   readonly lapsed: Micros;
 }
 
@@ -48,7 +48,7 @@ export const scopeRow = (database: DatabaseId, device: DeviceId, scope: Scope): 
 export const isSameScope = (a: Scope | undefined, b: Scope): boolean =>
   a !== undefined && JSON.stringify(a) === JSON.stringify(b);
 
-/** Both: another request of the device has changed it meanwhile. */
+/** The union of two scopes, because another request of the device has changed the stored one in the meantime. */
 export const mergedScopes = (one: Scope, other: Scope): Scope => ({
   rows: [...new Set([...one.rows, ...other.rows])],
   ranges: [
@@ -60,7 +60,7 @@ export const mergedScopes = (one: Scope, other: Scope): Scope => ({
 
 const finite = (ts: Micros): Micros | undefined => (Number.isFinite(ts) ? ts : undefined);
 
-/** Tells whether a change concerns a scope. */
+/** Tells whether a change affects a scope. */
 export class ScopeMatcher {
   readonly rows: ReadonlySet<Key>;
   readonly ranges: readonly WatchedRange[];
@@ -79,7 +79,7 @@ export class ScopeMatcher {
   }
 }
 
-/** With what was read now. Past a limit, whole collections and indexes replace what is in them. */
+/** Adds what was read now. If the scope becomes too large, it contains whole collections and indexes instead of single facts. */
 export function extendedScope(scope: Scope, watched: WatchedReader, present: Micros): Scope {
   const matcher = new ScopeMatcher(scope);
   const rows = [...scope.rows];
@@ -101,7 +101,7 @@ export function extendedScope(scope: Scope, watched: WatchedReader, present: Mic
   };
 }
 
-/** Hexadecimal digits of database and collection, or index. */
+/** Hexadecimal digits of database number, and collection or index number. */
 const PREFIX_DIGITS = 16;
 
 function coarse(rows: Scope['rows'], ranges: Scope['ranges']): Pick<Scope, 'rows' | 'ranges'> {

@@ -3,7 +3,7 @@ import type { RoleDefinition } from '../../../engine/catalog.ts';
 import type { Lambda } from '../../../values/value.ts';
 import type { DeviceCaller } from './device-caller.ts';
 
-/** By the text of the predicates: `now()`, `time('now')`; and of functions, where one is called. @throws Suspended */
+/** Searches the text of predicates for `now()` and `time('now')`; if a predicate calls a function, also all functions. @throws Suspended */
 export function dependOnTime({ context, caller }: DeviceCaller): boolean {
   if (caller.role !== 'roles') return false;
   const schema = context.schema(context.database);

@@ -1,4 +1,4 @@
-/** Records what rights were found to depend on: rows and ranges that predicates, memberships and sets read. */
+/** Records what rights depend on: the rows and ranges that predicates, memberships and sets read. */
 import { collectionPrefix, databaseOf, documentKeyOf, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { unpackVersion } from '../../../codec/row.ts';
@@ -26,7 +26,7 @@ export class WatchedReader implements Reader {
     this.present = present;
   }
 
-  /** Decides about a document: that the decision depends on the document itself need not be recorded. */
+  /** Decides on a document. The dependence of the decision on the document itself is not recorded. */
   whileDeciding<T>(key: Key, decide: () => T): T {
     const before = this.own;
     this.own = key;
@@ -74,7 +74,7 @@ export class WatchedReader implements Reader {
       if (!isNativeEntry(lower)) this.addRange({ by, lower, upper });
       return;
     }
-    // Versions of a document change with the document.
+    // Versions of a document change only with the document.
     if (space === 'history') this.watchRow({ space: 'documents', key: documentKeyOf(lower) });
     else if (space === 'documents' && !isSchemaRange(lower, upper))
       this.addRange({ by, lower, upper });
@@ -85,7 +85,7 @@ export class WatchedReader implements Reader {
   }
 }
 
-/** Changes of the schema are noticed in another way. */
+/** Changes of the schema are detected in another way (`RIGHTS_COLLECTIONS`), so reads of it are not recorded. */
 const SCHEMA = [...RIGHTS_COLLECTIONS, NATIVE.databases];
 
 function isSchemaRange(lower: Key, upper: Key): boolean {

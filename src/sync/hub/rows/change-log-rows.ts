@@ -1,4 +1,4 @@
-/** Rows of a hub's log of changes, and how far back the log reaches. */
+/** Rows of a hub's log of changes, and how far back the log goes. */
 import { decodeDocumentKey, syncKey, type Key } from '../../../codec/key.ts';
 import { readSafeInt64 } from '../../../codec/ordered-bytes.ts';
 import type { LoggedChange } from '../../../engine/transactions.ts';
@@ -9,11 +9,11 @@ import { recordIn, recordRow } from './records.ts';
 
 const TS_BYTES = 8;
 
-/** Time of the commit that a row of the log is about. */
+/** Time of the commit of a log row. */
 export const commitTimeOf = (key: Key): Micros =>
   readSafeInt64({ key, at: key.length - TS_BYTES, mask: 0 });
 
-/** Of the document that changed. */
+/** The collection of the changed document. */
 export const collectionOfChange = ({ key }: LoggedChange): CollectionId =>
   decodeDocumentKey(key).collection;
 
@@ -22,7 +22,7 @@ const horizonAddress = (database: DatabaseId): RowAddress => ({
   key: syncKey('horizon', database),
 });
 
-/** The log holds all changes after this. @throws Suspended */
+/** The log contains all changes after this time. @throws Suspended */
 export const horizonIn = (reader: Reader, database: DatabaseId): Micros =>
   (recordIn(reader, horizonAddress(database)) as Micros | undefined) ?? 0;
 

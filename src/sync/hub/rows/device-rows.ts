@@ -1,4 +1,4 @@
-/** What a hub knows of each device, until it has not met it for `devicesKeptMicros`. */
+/** The records of devices at a hub. A record is kept until there has been no contact for `devicesKeptMicros`. */
 import { syncKey, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -12,17 +12,17 @@ import { SyncRefused } from '../../protocol/refusals.ts';
 import { readRecord, recordIn, recordRow } from './records.ts';
 
 export interface DeviceRecord {
-  /** Whose it is: see `ownerOf`. */
+  /** The owner: see `ownerOf`. */
   readonly owner: string;
   /** Number of the latest write that was judged. */
   readonly lastSeq: number;
-  /** No write has an earlier `Now()`: that of the latest, or of the latest contact at which the device had nothing unsent. */
+  /** Minimum `Now()` of later writes: that of the latest write, or from the latest hello at which the device had no unsent writes. */
   readonly lastNow: Micros;
-  /** Verdicts up to here are forgotten. */
+  /** Verdicts up to this number were deleted. */
   readonly forgotten: number;
-  /** When it last said hello, to the day. */
+  /** When the device last said hello, to the day. */
   readonly seen: Micros;
-  /** That it said hello in. Undefined: 1. */
+  /** Protocol of its last hello. Undefined: 1. */
   readonly protocol?: number;
 }
 
@@ -32,10 +32,10 @@ export const deviceAddress = (database: DatabaseId, device: DeviceId): RowAddres
 });
 
 const DEVICE_DIGITS = 32;
-/** Ends a text in a key. */
+/** Length of the end mark of a text in a key. */
 const END_LENGTH = 2;
 
-/** Of a row that `deviceRow` made. */
+/** The device id in a key that `deviceAddress` made. */
 export function deviceOf(key: Key, database: DatabaseId): DeviceId {
   const device = key.slice(-DEVICE_DIGITS - END_LENGTH, -END_LENGTH);
   if (deviceAddress(database, device).key !== key) throw new Error('not the key of a device');
@@ -72,7 +72,7 @@ export const deviceTaken = (): SyncRefused =>
 export const deviceRow = (database: DatabaseId, device: DeviceId, record: DeviceRecord): Row =>
   recordRow(deviceAddress(database, device), record);
 
-/** When it was last met, as far as what it said of its writes shows. */
+/** Time of the last contact, as far as the record shows it. */
 export const lastMet = ({ seen, lastNow }: DeviceRecord): Micros => Math.max(seen, lastNow);
 
 // --- devices of a person ----------------------------------------------------------------------------
@@ -90,7 +90,7 @@ interface OwnedRecord {
 export const ownedRow = (address: RowAddress, { seen }: DeviceRecord): Row =>
   recordRow(address, { seen } satisfies OwnedRecord);
 
-/** A person may have another device. @throws Suspended; SyncRefused `too_many_devices` */
+/** Requires that the user may have another device. @throws Suspended; SyncRefused `too_many_devices` */
 export function requireRoom(
   reader: Reader,
   { database, owner }: { readonly database: DatabaseId; readonly owner: string },

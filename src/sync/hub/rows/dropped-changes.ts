@@ -1,6 +1,6 @@
 /**
- * What is left of the log of changes where it was cut: when each collection, and each index, last changed before. A device whose cursor
- * is older goes on as if the log were whole, if nothing that concerns it has changed between.
+ * When the log of changes is cut, the hub keeps the time of the last dropped change of each collection and each index. A device with an
+ * older cursor continues as if the log were complete, if nothing that concerns it has changed since.
  */
 import {
   databasePrefix,
@@ -21,7 +21,7 @@ import type { PartRange } from '../../protocol/set-parts.ts';
 import { commitTimeOf, horizonIn, horizonRow } from './change-log-rows.ts';
 import { recordIn, recordRow } from './records.ts';
 
-/** What a range is in: a collection, by keys, or an index, by entries. Both have their number behind that of the database. */
+/** The collection (range of keys) or index (range of entries) of a range. Both have their number after that of the database. */
 const ownerOf = ({ by, lower }: Pick<PartRange, 'by' | 'lower'>): string =>
   `${by} ${hexOfKey(withoutDatabase(indexPrefixOf(lower)))}`;
 
@@ -30,13 +30,13 @@ const isInOneOwner = ({ lower, upper }: PartRange): boolean =>
 
 const PREFIX_BYTES = 2 * databasePrefix(0).length;
 
-/** When something of it last changed, of what was dropped. */
+/** The row with the time of the last dropped change of a collection or index. */
 const droppedAddress = (database: DatabaseId, owner: string): RowAddress => ({
   space: 'sync',
   key: syncKey('dropped', database, owner),
 });
 
-/** Which of what was dropped is noted: all changes after `since`, up to `until`. An earlier build dropped the others, and noted none. */
+/** The dropped changes that are recorded: all after `since`, up to `until`. Earlier builds dropped changes without recording them. */
 interface Noted {
   readonly since: Micros;
   readonly until: Micros;
@@ -48,8 +48,8 @@ const notedAddress = (database: DatabaseId): RowAddress => ({
 });
 
 /**
- * What is put in place of rows of the log that are deleted: the horizon, and what is noted up to there.
- * @param rows the oldest first
+ * The rows that replace deleted rows of the log: the new horizon, and the times of the last dropped changes.
+ * @param rows the deleted rows, oldest first
  * @throws Suspended
  */
 export function rowsAfterCut(
@@ -79,14 +79,14 @@ export function rowsAfterCut(
   ];
 }
 
-/** What a device depends on. */
+/** The data on which a device depends. */
 export interface Concern {
   readonly ranges: readonly PartRange[];
-  /** Documents. */
+  /** Keys of documents. */
   readonly rows: ReadonlySet<Key>;
 }
 
-/** Whether nothing of this has changed after `since`, as far as changes were dropped. @throws Suspended */
+/** Whether none of the dropped changes after `since` affects this data. @throws Suspended */
 export function isUntouchedSince(
   reader: Reader,
   database: DatabaseId,
@@ -98,7 +98,7 @@ export function isUntouchedSince(
   if (!ranges.every(isInOneOwner)) return false;
   const keys = [...rows];
   const versions = eachElement(keys, (key) => reader.row({ space: 'documents', key }));
-  // A document that is there tells itself when it last changed: others of its collection, such as tokens of others, do not matter.
+  // An existing document has the time of its last change itself. The time of its collection would include other documents, such as tokens.
   const gone = keys.filter((_, at) => !versions[at]);
   if (versions.some((row) => row && unpackVersion(String(row.value)).ts > since)) return false;
   const owners = new Set([

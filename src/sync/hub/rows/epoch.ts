@@ -1,4 +1,4 @@
-/** The epoch of a hub's store: what was said under another epoch is of another history. */
+/** The epoch of a hub's store. Messages of another epoch belong to another history. */
 import { hexOfBytes } from '../../../codec/hex.ts';
 import { metaKey } from '../../../codec/key.ts';
 import type { RowAddress, Store } from '../../../store/port.ts';
@@ -6,12 +6,12 @@ import type { Reader } from '../../../store/reader.ts';
 import type { Epoch } from '../../protocol/identifiers.ts';
 import { SyncRefused } from '../../protocol/refusals.ts';
 
-/** Written when the store is first opened, and replaced when it is restored from a copy. */
+/** Written when the store is first opened, and replaced when it is restored from a backup. */
 export const EPOCH: RowAddress = { space: 'meta', key: metaKey('epoch') };
 
 const META = { spaces: ['meta'], durability: 'strict' } as const;
 
-/** The epoch of the store; a new one when there is none. */
+/** The epoch of the store. Creates one if there is none. */
 export async function prepareEpoch(
   store: Store,
   random: (bytes: number) => Uint8Array,
@@ -34,7 +34,7 @@ export function epochIn(reader: Reader): Epoch {
   return row.value;
 }
 
-/** @throws Suspended, SyncRefused `epoch_changed` when the device has another history */
+/** @throws Suspended, SyncRefused `epoch_changed` if the device has another epoch */
 export function requireEpoch(reader: Reader, given: Epoch): Epoch {
   const epoch = epochIn(reader);
   if (epoch === given) return epoch;

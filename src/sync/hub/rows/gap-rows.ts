@@ -1,11 +1,11 @@
-/** Where the history of a hub has no commit, though there may have been some: its store may have been set back before it was started. */
+/** Gaps in the history of a hub, in which commits may have been lost: the store may have been set back before the hub was started. */
 import { syncKey } from '../../../codec/key.ts';
 import type { RowAddress } from '../../../store/port.ts';
 import type { Reader, Writer } from '../../../store/reader.ts';
 import type { Micros } from '../../../values/value.ts';
 import { recordIn, recordRow } from './records.ts';
 
-/** Between two commits that follow each other, the second of which is the first one of a process. */
+/** The time between two consecutive commits, the second of which is the first one of a process. */
 export interface Gap {
   readonly previous: Micros;
   readonly ts: Micros;
@@ -13,7 +13,7 @@ export interface Gap {
 
 const GAPS: RowAddress = { space: 'sync', key: syncKey('gaps') };
 
-/** One for each start of a hub: so many of the latest are kept. */
+/** Each start of a hub makes one gap. The latest ones are kept. */
 const GAPS_MAX = 100;
 
 /** @throws Suspended */
@@ -23,7 +23,7 @@ export const gapsIn = (reader: Reader): readonly Gap[] =>
 export const isInGap = (cursor: Micros, { previous, ts }: Gap): boolean =>
   cursor > previous && cursor < ts;
 
-/** For later processes. @throws Suspended */
+/** Stores a gap for later processes. @throws Suspended */
 export function keepGap(writer: Writer, gap: Gap): void {
   const known = gapsIn(writer);
   if (known.some(({ previous }) => previous === gap.previous)) return;

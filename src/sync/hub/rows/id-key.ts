@@ -1,4 +1,4 @@
-/** Keys that devices make ids with, and that of the hub, never sent, which it makes them of. */
+/** The keys with which devices make ids, and the hub's own key from which they are derived and which is never sent. */
 import { hexOfBytes } from '../../../codec/hex.ts';
 import { metaKey } from '../../../codec/key.ts';
 import { utf8Bytes } from '../../../codec/utf8.ts';
@@ -9,8 +9,8 @@ import type { IdKey } from '../../protocol/device-ids.ts';
 import type { DeviceId } from '../../protocol/identifiers.ts';
 
 /**
- * Written when the store is first opened, and unlike the epoch part of its backups: after a restore from any of them, ids that devices
- * made before are still theirs.
+ * Written when the store is first opened. Unlike the epoch it is part of backups, so that ids which devices have made remain valid after a
+ * restore from any of them.
  */
 const ID_KEY: RowAddress = { space: 'meta', key: metaKey('id key') };
 
@@ -18,7 +18,7 @@ const ID_KEY_BYTES = 32;
 
 const META = { spaces: ['meta'], durability: 'strict' } as const;
 
-/** Makes one when there is none. */
+/** Creates the key if there is none. */
 export async function prepareIdKey(
   store: Store,
   random: (bytes: number) => Uint8Array,
@@ -42,7 +42,7 @@ type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 const DEVICE_DIGITS = 32;
 
-/** The id of the device, then what only the hub can compute: so it needs no list of the keys that it has given. */
+/** The device id, followed by a hash that only the hub can compute, so that the hub need not store the keys it has given out. */
 export const idKeyOf = (
   hubKey: string,
   { owner, device }: { readonly owner: string; readonly device: DeviceId },
@@ -50,6 +50,6 @@ export const idKeyOf = (
 ): IdKey =>
   device + hexOfBytes(sha256(utf8Bytes(`${hubKey} ${owner} ${device}`))).slice(0, DEVICE_DIGITS);
 
-/** Whether the hub has given it to a device of this person, whichever: a copy keeps its writes when it takes another device id. */
+/** Whether the hub gave the key to any device of this user: a copy that takes a new device id keeps its writes, made with the old key. */
 export const isIdKeyOf = (owner: string, key: IdKey, hubKey: string, sha256: Sha256): boolean =>
   isSameText(idKeyOf(hubKey, { owner, device: key.slice(0, DEVICE_DIGITS) }, sha256), key);

@@ -1,8 +1,8 @@
-/** Records of a hub in the space `sync`: JSON under a key. */
+/** Records of a hub in the space `sync`: JSON, each under a key. */
 import type { Row, RowAddress } from '../../../store/port.ts';
 import type { Reader } from '../../../store/reader.ts';
 
-/** Only this side writes the lists it reads, so what is parsed is what was put there. @throws Suspended */
+/** The result is not validated, because only the hub writes these records. @throws Suspended */
 export function recordIn(reader: Reader, address: RowAddress): unknown {
   const row = reader.row(address);
   return row && readRecord(row);

@@ -1,4 +1,4 @@
-/** Verdicts of a hub on writes: by device and number, and by content. */
+/** The hub's verdicts on writes, by device and number and by content. */
 import { syncKey, type Key } from '../../../codec/key.ts';
 import { prefixRange } from '../../../codec/ranges.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -24,11 +24,11 @@ export const verdictIn = (
 export const verdictRow = (database: DatabaseId, device: DeviceId, verdict: Verdict): Row =>
   recordRow({ key: verdictKey(database, device, verdict.seq) }, verdict);
 
-/** Of a write by its content and who made it, whichever device sends it under whichever number: two copies of one device may both have it. */
+/** Key by content and maker, independent of device id and number: two copies of one device may send the same write. */
 export const contentKey = (database: DatabaseId, now: Micros, makingHash: string): Key =>
   syncKey('made', database, now, makingHash);
 
-/** The verdict on a write of that content, if it was judged before. @throws Suspended */
+/** The verdict on a write with this content, if it was judged before. @throws Suspended */
 export function verdictByContent(reader: Reader, key: Key): Verdict | undefined {
   const row = reader.rowAssumedAbsent({ space: 'sync', key });
   return row && (readRecord(row) as Verdict);
@@ -37,7 +37,7 @@ export function verdictByContent(reader: Reader, key: Key): Verdict | undefined 
 export const contentRow = (key: Key, verdict: Verdict): Row => recordRow({ key }, verdict);
 
 /**
- * Verdicts above `settled`, oldest first, within bounds; the rest comes when these are settled.
+ * Verdicts above `settled`, oldest first, within limits. The device gets the others after it has settled these.
  * @throws Suspended
  */
 export function verdictsAbove(
@@ -56,7 +56,7 @@ export function verdictsAbove(
   return verdicts;
 }
 
-/** Up to so many are read by their keys: recent ones are cached by key. */
+/** Up to this many rows are read by key, because recent rows are cached by key. */
 const FEW = 16;
 
 function verdictRows(

@@ -1,4 +1,4 @@
-/** The sets that a device requests: what they come down to now, and how much of each part the device has. */
+/** The sets that a device requests, resolved to parts, with how much of each part the device has. */
 import {
   hexOfKey,
   keyAfter,
@@ -21,7 +21,7 @@ import {
   type SetContext,
 } from './resolve-set.ts';
 
-/** The device has what is in `[range.lower, end)`. */
+/** The device has the rows in `[range.lower, end)`. */
 export interface RequestedPart extends ResolvedPart {
   readonly end: Key;
 }
@@ -45,7 +45,7 @@ export function resolveRequest(context: SetContext, set: RequestedSet): Resolved
 /** Position in a part of which the device has nothing. */
 const NOT_LOADED = '';
 
-/** Undefined: the device has all of the part. */
+/** Undefined if the device has all of the part. */
 function positionIn(
   { loaded, parts: known }: RequestedSet,
   parts: readonly ResolvedPart[],
@@ -75,7 +75,7 @@ function positionOf({ range, end }: RequestedPart): string | undefined {
 export const hasNothing = ({ parts }: ResolvedRequest): boolean =>
   parts.every(({ end, range }) => end === range.lower);
 
-/** Whether every document that ever comes into a set is readable, whatever is in it. @throws Suspended */
+/** Whether every document that may ever be in the set is readable, regardless of its contents. @throws Suspended */
 export const isReadableAsWhole = (
   rights: ReadRights,
   { parts }: Pick<ResolvedRequest, 'parts'>,
@@ -90,7 +90,7 @@ export const isReadableAsWhole = (
       : rights.readsAll(part.collection),
   );
 
-/** Whether a document, by its key and entries, falls into what the device has of a part. */
+/** Whether a document, by its key and index entries, is in the loaded range of a part. */
 export const isLoadedOn = (
   { range, end }: RequestedPart,
   row: Pick<Row, 'key' | 'entries'>,

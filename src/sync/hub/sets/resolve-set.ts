@@ -1,4 +1,4 @@
-/** Resolves the query of a synced set into ranges of documents. Other sets are evaluated on the device, over these. */
+/** Resolves the query of a synced set to ranges of documents. Other sets are evaluated on the device, over the synced documents. */
 import { hexOfKey, indexPrefix, keySuffix, termsPrefix, type Key } from '../../../codec/key.ts';
 import { QueryFailure, Refusal } from '../../../errors.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -12,11 +12,11 @@ import { partRange, type PartRange } from '../../protocol/set-parts.ts';
 import type { SetPart } from '../../protocol/sets.ts';
 import type { RightsContext } from '../rights/rights-context.ts';
 
-/** A part as the device knows it, and the range of its rows at the hub. */
+/** A part as the device knows it, with the range of its rows at the hub. */
 export interface ResolvedPart {
   readonly part: SetPart;
   readonly range: PartRange;
-  /** Of an index. */
+  /** The index, if the part is a range of one. */
   readonly index: IndexDefinition | undefined;
 }
 
@@ -29,7 +29,7 @@ export type ResolvedSet =
   | { readonly parts: readonly ResolvedPart[]; readonly error: undefined }
   | { readonly parts: readonly []; readonly error: SetRefusal };
 
-/** Under whose rights the query of a set is evaluated. */
+/** The caller with whose rights the query of a set is evaluated. */
 export type SetContext = Pick<RightsContext, 'caller' | 'rights' | 'database'>;
 
 class UnsupportedSet extends Error {
@@ -111,7 +111,7 @@ function documentPart(
   ref: Ref,
 ): ResolvedPart {
   if (ref.database !== database || isNative(ref.collection)) return unsupported();
-  // One may be open by its own `permissions`, where no other is.
+  // A document may be readable by its own `permissions`, even if no other document of the collection is.
   const mayRead = () => context.permissions.may({ action: 'read', ref });
   if (!rights.mayReadOf(ref.collection) && !mayRead()) return denied();
   return located({ kind: 'document', collection: ref.collection, id: String(ref.id) }, database);
@@ -136,7 +136,7 @@ function indexPart(
       'invalid argument',
       `The index '${index.name}' has ${index.terms.length} terms, but ${terms.length} are given.`,
     );
-  // On a device the database is the root, whatever its number is here.
+  // On a device the synced database is the root database, whatever its number is here.
   const deviceTerms = terms.map((term) => movedTo(term, database, ROOT_DATABASE));
   const prefix = hexOfKey(prefixOf(ROOT_DATABASE, index.id, deviceTerms));
   const here = hexOfKey(prefixOf(database, index.id, terms));
@@ -147,7 +147,7 @@ function indexPart(
 const prefixOf = (database: number, index: number, terms: readonly Value[]): Key =>
   keySuffix(termsPrefix(database, index, terms), indexPrefix(database, index));
 
-/** With the refs of one database as refs of another. */
+/** Replaces refs of one database by refs of another. */
 function movedTo(value: Value, from: number, to: number): Value {
   if (from === to || typeof value !== 'object' || value === null) return value;
   if (isArray(value)) return value.map((each) => movedTo(each, from, to));

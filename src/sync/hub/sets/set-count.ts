@@ -1,4 +1,4 @@
-/** How many documents a set has, for a progress bar: told when loading begins, to those who may see all of them. */
+/** Number of documents in a set, for a progress bar. Sent when loading begins, to callers that may read all of them. */
 import type { Key } from '../../../codec/key.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import type { Reader } from '../../../store/reader.ts';
@@ -20,7 +20,7 @@ export function countFor(
   return isReadableAsWhole(rights, set) ? countOf(reader, set.parts) : undefined;
 }
 
-/** Undefined when there are too many to count. */
+/** Undefined if there are too many to count. */
 function countOf(reader: Reader, parts: readonly RequestedPart[]): number | undefined {
   const limit = SYNC_LIMITS.countedDocuments + 1;
   const keys = new Set<Key>();

@@ -1,4 +1,4 @@
-/** Pages of sets: rows that a device does not have yet, in key order, at one time. */
+/** Pages of sets: rows that a device does not have yet, in key order, at one snapshot. */
 import { keyAfter, type Key } from '../../../codec/key.ts';
 import { eachElement } from '../../../query/collect-needs.ts';
 import type { Entry, Row } from '../../../store/port.ts';
@@ -7,11 +7,11 @@ import { type ResolvedRequest, type RequestedPart } from './requested-sets.ts';
 import type { ReadRights } from '../rights/read-rights.ts';
 import { scan } from '../../../store/scan.ts';
 
-/** What is left for the pages of one answer. */
+/** What remains of the limits for the pages of one answer. */
 export interface PageBudget {
   bytes: number;
   rows: number;
-  /** Whether the time slice is over: other requests wait. */
+  /** Whether the time slice is over, so that other requests can run. */
   readonly isOverdue: () => boolean;
 }
 
@@ -21,7 +21,7 @@ const FIRST_ROWS = 64;
 const ROWS_MAX = 4096;
 
 /**
- * The sets as the device has them after this answer, in order of priority; documents are added to `found`.
+ * The sets as the device has them after this answer, in order of priority. Adds the documents of the pages to `found`.
  * @throws Suspended
  */
 export function nextPages(
@@ -53,7 +53,7 @@ function nextOfPart(
   for (;;) {
     const limit = limitFor(budget, rows, bytes);
     const page = reader.range(scan('documents', { ...range, lower }, { limit }));
-    // When the slice is over, what was read is sent; the first rows always, or there would be no progress.
+    // When the time slice is over, the page ends. The first rows are always sent, so that there is progress.
     const may = eachElement(page, ({ key }, i) =>
       rows + i >= FIRST_ROWS && budget.isOverdue()
         ? 'undecided'
@@ -76,7 +76,7 @@ function nextOfPart(
 
 const sizeOf = ({ row }: Entry): number => row?.value.length ?? 0;
 
-/** As many rows as will probably fit: more would be read for nothing, fewer would take more reads. */
+/** As many rows as will probably fit: more would be read in vain, fewer would need more reads. */
 function limitFor(budget: PageBudget, rows: number, bytes: number): number {
   if (rows === 0) return Math.min(FIRST_ROWS, budget.rows);
   const each = Math.max(16, bytes / rows);
