@@ -6,7 +6,7 @@ import type { CommitNotice, ReadSet } from '../engine/host.ts';
 import { Changes } from './changes.ts';
 import { anyNotice, anyReads } from './testing/changes-arbitrary.ts';
 
-/** The plain way: each key with each read. */
+/** A plain implementation: compares each key with each read. */
 function isTouched({ rows: changed, entries }: CommitNotice, { rows, ranges }: ReadSet): boolean {
   const isChanged = (row: ReadSet['rows'][number]) =>
     changed.some(

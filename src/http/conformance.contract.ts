@@ -1,5 +1,5 @@
 /**
- * The examples of the specification, run against a host through its HTTP surface. Each example has a database of its own.
+ * Runs the examples of the specification against the HTTP API of a host. Each example has a database of its own.
  * Conventions: spec pages functions 5, sets 10, auth 8.
  */
 import { expect } from 'vitest';
@@ -16,7 +16,7 @@ export interface HostAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
-/** One empty database and an admin secret of it. */
+/** An empty database, with an admin secret for it. */
 export interface ConformanceHost {
   readonly admin: string;
   request(request: HostRequest): Promise<HostAnswer>;
@@ -170,7 +170,7 @@ function expectStatusAndHeaders(answer: HostAnswer, json: ReadonlyMap<string, Js
   }
 }
 
-/** Comparable form: member order and ignored members do not matter; 1 and 1.0 differ. */
+/** A form for comparing: the order of members and ignored members do not matter; 1 and 1.0 differ. */
 function canonical(json: Json, ignore: ReadonlySet<string>): unknown {
   if (Array.isArray(json)) return json.map((each) => canonical(each, ignore));
   if (!(json instanceof Map))
@@ -183,7 +183,7 @@ function canonical(json: Json, ignore: ReadonlySet<string>): unknown {
   return members.map(([key, each]) => [key, canonical(each, ignore)]);
 }
 
-/** A string as it is, anything else as JSON. */
+/** Returns a string unchanged, and anything else as JSON. */
 const textOf = (json: Json | undefined): string =>
   typeof json === 'string' ? json : stringifyJson(json ?? null);
 

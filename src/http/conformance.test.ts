@@ -8,7 +8,7 @@ for (const file of ['examples', 'sets-examples', 'auth-examples']) {
   describe(`memory: ${file}`, () => {
     for (const example of readExamples(text)) {
       test(`${example.id} ${example.area}`, async () => {
-        // The decision that a token reads its own document has its own tests.
+        // Whether a token may read its own document by default has tests of its own.
         await runExample(example, await openMemoryHost({ ownDocument: 'by role' }));
       });
     }

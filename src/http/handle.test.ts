@@ -309,7 +309,7 @@ test('the older surface makes, reads, changes, lists and deletes', async () => {
     200,
     { resource: { data: { text: 'hm' } } },
   ]);
-  // What looks like an escape or a form is data too.
+  // Members that look like an escape or an expression are data, too.
   const odd = { tagged: { '@obj': { '@ts': 'plain' } }, sum: { add: [1, 2] } };
   expect(await call('PUT', path, { data: odd })).toMatchObject([200, { resource: { data: odd } }]);
   const updates = [{ action: 'update' }, { action: 'update' }, { action: 'update' }];

@@ -197,7 +197,7 @@ test('P2 a database sees nothing of one that had its name before', async () => {
   await query(host, { concat: ['first'] }, first);
   const ofFirst = await request(first);
   expect(await found(first, ofFirst)).toEqual(['{"concat":["first"]}']);
-  // What is told of it by its data does not make it another.
+  // Changing the `data` of a database does not make it another database.
   const told = { object: { data: { object: { paid: true } } } };
   await query(host, { update: { database: 'shop' }, params: told });
   expect(await found(first, await request(first, again))).toHaveLength(1);
@@ -209,7 +209,7 @@ test('P2 a database sees nothing of one that had its name before', async () => {
   expect(await found(second, await request(second))).toEqual([]);
   await query(host, { concat: ['second'] }, second);
   expect(await found(second, await request(second, again))).toEqual(['{"concat":["second"]}']);
-  // Who is above both sees both.
+  // The parent database sees the queries of both.
   expect(await found(host.admin, await request(host.admin))).toHaveLength(2);
 });
 

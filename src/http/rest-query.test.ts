@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { restQuery } from './rest-query.ts';
 import { findPlace } from './routes.ts';
 
-/** The query behind a request of the older surface. */
+/** The query made from a request of the older REST API. */
 function queryOf(method: string, url: string, body?: string): unknown {
   const { route, parameters } = findPlace(url);
   if (route.to !== 'rest') return route.to;

@@ -111,7 +111,7 @@ test('a version that came after a change of the history is told as a version, on
   await stream.end();
 });
 
-/** A host whose time goes on as its test says, with a note that was changed twice and keeps its history for a day. */
+/** A host with a clock that the test sets, and a note that was changed twice and keeps its history for a day. */
 async function withOldNote() {
   let now = Date.now() * 1000;
   const host = await withNotes({ clock: () => (now += 1) });
@@ -196,7 +196,7 @@ test('insert and remove are told as rewritten history', async () => {
     event: { action: 'update', document: { ref: REF, ts: ts - 500 } },
   });
   expect(Object.keys(taken.event)).toEqual(['action', 'document']);
-  // The present version, taken out.
+  // Removes the present version from the history.
   await query(host, { remove: NOTE, ts, action: 'create' });
   expect(await stream.next()).toMatchObject({
     type: 'history_rewrite',
@@ -207,7 +207,7 @@ test('insert and remove are told as rewritten history', async () => {
   await stream.end();
 });
 
-/** A key whose only role has these privileges. */
+/** The secret of a key whose only role has these privileges. */
 async function keyWith(
   host: MemoryHost,
   actions: Record<string, unknown>,
@@ -329,7 +329,7 @@ test('a stream ends when its token belongs to other roles than it did', async ()
   expect(await stream.isOver()).toBe(true);
 });
 
-/** A host whose streams hear of commits when they are told to, in one notice that says nothing. */
+/** A host whose streams get commits only when the test says so, as one notice without the changes. */
 function muffled(host: MemoryHost) {
   const listeners = new Set<(notice: CommitNotice) => void>();
   let last = 0;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openMemoryHost, type MemoryHost } from './testing/memory-host.ts';
 import { openStream, query } from './testing/stream-kit.ts';
 
-/** More by hand: `BURROW_ROLE_CASES=2000 npx vitest run --project node src/http/stream-roles.test.ts`. */
+/** To run more cases: `BURROW_ROLE_CASES=2000 npx vitest run --project node src/http/stream-roles.test.ts`. */
 const CASES = Number(process.env['BURROW_ROLE_CASES'] ?? 60);
 
 const obj = (fields: object) => ({ object: fields });
@@ -11,7 +11,7 @@ const doc = (id: number) => ({ ref: { collection: 'c' }, id: String(id) });
 const on = (expr: unknown) => ({ query: { lambda: 'r', expr } });
 const ref = { var: 'r' };
 
-/** Each is true of an even id with `a` 1: such documents mark the end of a step for whoever listens. */
+/** Each policy permits reading a document with an even id and `a` 1: such documents mark the end of a step for all streams. */
 const POLICIES = {
   all: { wire: true, holds: () => true },
   even: {
@@ -24,7 +24,7 @@ const POLICIES = {
   },
 } as const;
 
-/** A document gets `a`, or is deleted. */
+/** A document gets a new value of `a`, or is deleted. */
 interface Step {
   readonly id: number;
   readonly a: number | undefined;
@@ -95,7 +95,7 @@ type Frame = Awaited<ReturnType<Stream['next']>>;
 
 interface Told {
   readonly told: readonly Frame[];
-  /** What the role may be told: one of these. */
+  /** The frames that the role may get: one of these lists. */
   readonly right: readonly (readonly Frame[])[];
 }
 
@@ -121,7 +121,7 @@ class StreamRun {
     for (const stream of this.streams) await stream.next();
   }
 
-  /** One change, then one that both are told of: what came before that is all there is. */
+  /** Makes a change, and another one that both streams emit: all frames before that one belong to the first change. */
   async make(step: Step): Promise<Told> {
     const { now } = this;
     const wire = write(step, now.has(step.id));
@@ -132,7 +132,7 @@ class StreamRun {
     const [admin = [], role = []] = await Promise.all(
       this.streams.map((stream) => framesUntil(stream, mark)),
     );
-    // The mark may have made it readable before it was told: whoever may read a document may read its past.
+    // The mark may have made the document readable before the first change was emitted: its reader may also read its past.
     const late = this.target === 'document' ? [admin] : [];
     return { told: role, right: [shows ? admin : admin.slice(-1), ...late] };
   }

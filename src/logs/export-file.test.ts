@@ -6,7 +6,7 @@ import { ANSWER, bytesOf, NOON, openLogKit, requestAt, ROOT_VIEWER } from './tes
 import { createMemoryStore } from '../store/memory.ts';
 import type { Store } from '../store/port.ts';
 
-/** The file of a finished export of everything. */
+/** The file of a finished export of all records. */
 async function exportedFile(exports: LogExports): Promise<ExportFile> {
   const wish = readExportRequest(
     { time_start: '2024-05-01T00:00:00Z', time_end: '2024-05-02T00:00:00Z' },
@@ -28,7 +28,7 @@ test('exports of the same lines are the same gzip file', async () => {
   expect(await make()).toEqual(file);
 });
 
-/** Counts what one fetch brings and one write carries. */
+/** Measures the largest fetch and the largest write of a store. */
 function measured(base: Store): {
   readonly store: Store;
   readonly most: { rows: number; characters: number; chunk: number };
@@ -73,7 +73,7 @@ test('an export of 100,000 lines holds a few rows and one chunk at a time', asyn
   const count = 100_000;
   let spice = 1;
   for (let i = 0; i < count; i++) {
-    // Numbers that gzip cannot fold away, so that the file has several chunks.
+    // Pseudo-random numbers, which gzip cannot compress much, so that the file has several chunks.
     spice = (spice * 48_271) % 2_147_483_647;
     log.add(
       requestAt(NOON + i * 1000, { query: `{"add":[${spice},${(spice * 31) % 1_000_003}]}` }),

@@ -146,7 +146,7 @@ test('a token outlives the removal of an older request that had it', async () =>
   expect(await ask()).toBe(second);
 });
 
-/** A store that refuses to write chunks of files. */
+/** A store that fails to write chunks of files. */
 function withoutChunks(base: Store): Store {
   return {
     ...base,
@@ -288,7 +288,7 @@ test('close() stops an export that the next to open takes up', async () => {
   expect(await exported(after, id)).toHaveLength(3);
 });
 
-/** A pause that holds until it is let go. */
+/** A pause that lasts until `open` is called. */
 function gate(): { readonly pause: () => Promise<void>; readonly open: () => void } {
   let open = (): void => undefined;
   const held = new Promise<void>((resolve) => (open = resolve));

@@ -287,7 +287,7 @@ test('what waits to be written holds nothing that is not stored: neither long te
   collect();
   const before = process.memoryUsage().heapUsed;
   const reads = Array.from({ length: 50 }, (_, n) => add(n));
-  // A reference that was looked at lives to the end of the turn.
+  // A weak reference that was dereferenced stays alive until the end of the turn.
   await new Promise((resolve) => setImmediate(resolve));
   collect();
   expect(reads.filter((each) => each.deref() !== undefined)).toEqual([]);

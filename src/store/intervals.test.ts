@@ -90,7 +90,7 @@ const unknown = (changes: Changes): Changes => ({
   rows: changes.rows.map((each) => ({ ...each, row: 'unknown' as const })),
 });
 
-/** A row may be missing; one that is there is the present one. */
+/** A found entry may lack its row, but a row that it has must be the present one. */
 function differencesOf(found: readonly Entry[], expected: readonly Entry[], rows: Rows): string[] {
   const places = (entries: readonly Entry[]) => entries.map(({ entry, key }) => entry + key).join();
   const wrong = found.filter(({ key, row }) => row && row !== rows.get(key));
@@ -122,7 +122,7 @@ test('SnapshotCache.range() answers what the store would, whatever was read and 
           cache.keepRange(rest, rangeName(rest), read(rows, rest));
           const whole = cache.range(step.read, name);
           if (whole) differences.push(...differencesOf(whole, expected, rows));
-          // Nothing was evicted.
+          // Nothing was evicted, so the whole range must be cached.
           else if (bytesMax === 1_000_000) differences.push(`${rest.lower} is not the whole rest`);
           continue;
         }

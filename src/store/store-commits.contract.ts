@@ -1,4 +1,4 @@
-/** What every store does with transactions. */
+/** What every store must do with transactions. */
 import { expect, test } from 'vitest';
 import { FailingStore } from './testing/failing-store.ts';
 import type { WriteSet } from './port.ts';

@@ -1,4 +1,4 @@
-/** Every store does what a sorted list of rows does. */
+/** Every store must behave like a sorted list of rows. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Entry, Range, Row, WriteSet } from './port.ts';

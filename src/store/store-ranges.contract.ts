@@ -1,4 +1,4 @@
-/** What every store answers to rows and ranges. */
+/** What every store must return for rows and ranges. */
 import { expect, test } from 'vitest';
 import type { Entry, Range, Row } from './port.ts';
 import {
@@ -227,7 +227,7 @@ export function keepsEntries(fresh: Fresh): void {
   });
 }
 
-/** Of a fetch that is told how many bytes it may bring. */
+/** Tests of fetches with a limit in bytes. */
 export function boundsBytes(fresh: Fresh): void {
   const BYTES = 1000;
   const COUNT = 300;

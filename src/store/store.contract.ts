@@ -1,4 +1,4 @@
-/** What every store must do, whatever it stands on. Call `describeStore` from a test file of the host. */
+/** Tests for every store, whatever database it uses. Call `describeStore` from a test file of the host. */
 import { afterEach, describe } from 'vitest';
 import type { Store } from './port.ts';
 import {

@@ -1,4 +1,4 @@
-/** A hub that loses its latest commits without a new epoch, as by a disk from before: a device that has met them notices, and converges. */
+/** A hub loses its latest commits but keeps its epoch, as after its disk was set back. Devices that have seen them notice, and converge. */
 import { expect, onTestFinished, test } from 'vitest';
 import { ROOT } from '../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../store/memory.ts';
@@ -14,7 +14,7 @@ import { createNote, notes, notesPage } from './testing/note-worlds.ts';
 
 const DEVICE = 'd'.repeat(32);
 
-/** Pauses end at once, polls when something happens. */
+/** Short pauses end at once, long ones when a signal is raised. */
 const wait = (ms: number, signal: Signal): Promise<void> =>
   new Promise((resolve) => {
     if (ms < 10_000) resolve();
@@ -73,7 +73,7 @@ async function openWorlds() {
     syncer.kick();
     await expect.poll(() => rounds > before && syncer.state === 'live').toBe(true);
   };
-  /** The hub stops, and starts over this state of its store. */
+  /** Restarts the hub with an earlier state of its store. */
   const goBackTo = async (version: SharedMemory['version']): Promise<void> => {
     const { now } = hub;
     memory.version = version;
@@ -81,7 +81,7 @@ async function openWorlds() {
     hub.now = now;
   };
   let asked = 0;
-  /** Requests go by turns, but not one each, to a hub of its own over this state of the store. */
+  /** Sends some of the requests, in an irregular order, to a second hub with this state of the store. */
   const spreadTo = async (version: SharedMemory['version']): Promise<void> => {
     const other = new SharedMemory();
     other.version = version;
@@ -105,7 +105,7 @@ async function openWorlds() {
     joinAgain: () => (hubAsked = () => hub),
     states,
     synced,
-    /** Comparisons wait until it is called. */
+    /** Holds comparisons until the returned function is called. */
     holdComparisons: () => {
       let compare = (): void => undefined;
       mayCompare = new Promise((resolve) => (compare = resolve));
@@ -113,10 +113,10 @@ async function openWorlds() {
     },
     goBackTo,
     atHub: (query: unknown) => hub.ask(query),
-    /** Another device says hello. */
+    /** Another device sends hello. */
     greet: async () =>
       requireAnswer(await transport.hello({ ...greeting, device: 'e'.repeat(32) })),
-    /** Of all notes on the device, and at the hub. */
+    /** The numbers of all notes on the device, and at the hub. */
     numbers: async () => [await device.see(notesPage), await hub.ask(notesPage)].map(sorted),
   };
 }

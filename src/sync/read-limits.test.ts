@@ -1,4 +1,4 @@
-/** What one write may read: the same at the hub and on a device, whatever stands before and behind it. Here it is little. */
+/** How much one write may read: the same at the hub and on a device, whatever other writes there are. The limit is low here. */
 import { expect, test, vi } from 'vitest';
 import type * as Limits from '../limits.ts';
 import { coll, create, doc, obj } from '../engine/testing/engine-world.ts';
@@ -15,7 +15,7 @@ vi.mock('../limits.ts', async (original) => {
 
 const large = 'x'.repeat(READ_BYTES / 4);
 const lengthOf = (ref: unknown) => ({ length: { select: ['data', 'text'], from: { get: ref } } });
-/** A write that reads these first. */
+/** A write that first reads these documents. */
 const after = (refs: readonly unknown[], write: unknown) => ({
   do: [...refs.map(lengthOf), write],
 });
@@ -105,7 +105,7 @@ test('apply() takes over what came though a pending write reads too much then; t
   await device.submit({ do: [everyLength, createNote(3)] });
   await device.submit(createNote(4));
   for (let n = 0; n < 6; n++) await hub.answer({ create: notes, params: withText(large) });
-  // What the pull itself brings is at hand, and counts for nothing.
+  // Documents of the pull itself are cached and do not count.
   await device.replica.apply(fence, await everything(hub.store));
   expect(await predictions()).toEqual([undefined, undefined, undefined]);
   expect(await shown()).toBe(10);

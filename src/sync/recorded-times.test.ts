@@ -1,4 +1,4 @@
-/** Times that devices bring along, claimed at random. The faults that this must find: scripts/planted-faults.mjs. */
+/** Random times claimed by devices. scripts/planted-faults.mjs has the faults that this test must find. */
 import { expect, test } from 'vitest';
 import { seedOf } from '../engine/testing/random-source.ts';
 import { play } from './testing/recorded-times.ts';

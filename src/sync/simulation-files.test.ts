@@ -1,4 +1,4 @@
-/** Files in virtual time: seeds that are always tried, and faults planted on purpose. */
+/** Simulations of files in virtual time: fixed seeds, and planted faults. */
 import { expect, test } from 'vitest';
 import { FILE_MUTANTS } from './testing/file-simulation/file-run.ts';
 import { simulateFiles } from './testing/file-simulation/simulate-files.ts';
@@ -6,7 +6,7 @@ import { simulateFiles } from './testing/file-simulation/simulate-files.ts';
 const SEEDS = 300;
 const MINUTE = 60_000;
 
-/** What must have been met, or the campaign proves nothing. */
+/** What must have occurred at least once; otherwise the campaign proves nothing. */
 const EXPECTED = [
   'photo taken',
   'photo replaced',

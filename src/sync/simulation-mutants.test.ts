@@ -1,4 +1,4 @@
-/** Faults planted on purpose: an invariant that lets one of them pass proves nothing. */
+/** Planted faults. An invariant that does not detect one of them proves nothing. */
 import { expect, test } from 'vitest';
 import { OPERATIONS } from './testing/simulation/campaign.ts';
 import { MUTANTS, type Mutant } from './testing/simulation/mutants.ts';
@@ -6,16 +6,16 @@ import { simulate, type SimulationOptions } from './testing/simulation/simulate.
 
 const SEEDS_MAX = 120;
 /**
- * Most faults are met in any few seeds. An answer of a leader that is over is refused for its token, too, and for a cursor that is older:
- * it shows only where two fight, and where others write between their answers. A device that hears nothing of another epoch asks
- * again and again: without the fault all is settled after ten seconds, with it never.
+ * Options for faults that few seeds detect. An answer to a syncer that has lost its lead is also refused for its token and its older
+ * cursor, so the fault shows only if two leaders compete while others write. A device that does not notice a new epoch sends the same
+ * requests forever; without the fault, everything is settled after ten seconds.
  */
 const TUNED: Partial<Record<Mutant, Pick<SimulationOptions, 'often' | 'patienceMs'>>> = {
   'a stale leader is not fenced off': { often: ['two leaders', 'administrator writes'] },
   'the epoch is not looked at': { patienceMs: 200_000 },
 };
 
-/** Where few seeds meet it, the one that was last seen to: it is tried before the others. */
+/** For faults that few seeds detect: the seed that last did. It is tried first. */
 const TRIED_FIRST: Partial<Record<Mutant, number>> = {
   'pending writes are not run again': 56,
 };

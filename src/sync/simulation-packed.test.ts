@@ -1,4 +1,4 @@
-/** Devices whose tabs have a packed store, as in a browser: what it makes of flushes, merges and deaths is judged by the same invariants. */
+/** Devices with packed stores, as in a browser. The same invariants check the results of flushes, merges and crashes. */
 import { expect, test } from 'vitest';
 import { countsAsText, OPERATIONS } from './testing/simulation/campaign.ts';
 import { PACKED_EXPECTED, PackedDisk } from './testing/simulation/packed-disk.ts';
@@ -7,12 +7,12 @@ import { simulate } from './testing/simulation/simulate.ts';
 const SEEDS = 10;
 const MINUTES = 60_000;
 
-/** @param dropsDeletions a fault planted on purpose */
+/** @param dropsDeletions a planted fault */
 const onPackedStores = (seed: number, dropsDeletions = false) =>
   simulate(seed, {
     operations: OPERATIONS,
     hasFaults: true,
-    // In every other seed hardly anything happens but that tabs die.
+    // In every other seed, nearly all faults are crashes of tabs.
     ...(seed % 2 === 0 && { often: 'tab doomed' }),
     diskIn: (world) => new PackedDisk(world, dropsDeletions),
   });

@@ -1,4 +1,4 @@
-/** A third of the campaign, in a file of its own: so that it runs beside the others. `BURROW_SIMULATION_SEEDS=500` tries seeds that nobody has tried. */
+/** A third of the campaign, in a file of its own so that it runs in parallel. `BURROW_SIMULATION_SEEDS=500` tries new random seeds. */
 import { expect, test } from 'vitest';
 import { runSeeds, seedsFrom } from './testing/simulation/some-seeds.ts';
 

@@ -1,4 +1,4 @@
-/** A third of the campaign: seeds that are always the same, and those that once failed. The others: `simulation-second`, `simulation-third`. */
+/** A third of the campaign: fixed seeds, and seeds that failed earlier. The other parts: `simulation-second`, `simulation-third`. */
 import { expect, test } from 'vitest';
 import {
   countsAsText,

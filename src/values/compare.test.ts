@@ -27,7 +27,7 @@ const lambda: Lambda = {
 };
 const object = (...members: readonly (readonly [string, Value])[]): Value => new Map(members);
 
-/** Ascending: spec values 10, sets 3, and decisions for strings. */
+/** In ascending order: spec values 10, sets 3, and the decisions for strings. */
 const ASCENDING: readonly Value[] = [
   -Infinity,
   -(2n ** 63n),
@@ -145,7 +145,7 @@ test('compareStrings() is the order of UTF-8 bytes', () => {
   );
 });
 
-/** UTF-8 as the JVM writes it. */
+/** UTF-8 as the JVM encodes it: lone surrogates become `?`. */
 const bytesOf = (text: string): Buffer => Buffer.from(text.replace(/\p{Surrogate}/gu, '?'));
 
 test('compareStrings() sees a lone surrogate as the ? it is stored as', () => {

@@ -99,7 +99,7 @@ const event: Event = { kind: 'event', ts: 1, action: 'add', document: ref, data:
 const page: Page = { kind: 'page', before: [1], after: undefined, data: [1], cursors: undefined };
 const match: SetValue = { kind: 'set', op: 'match', index: ref, terms: ['a'] };
 
-/** Each is equal to its copy and to no other in its row. */
+/** Each value equals its copy, and no other value in its row. */
 const FAMILIES: readonly (readonly Value[])[] = [
   [new Bytes(Uint8Array.of(1, 2)), new Bytes(Uint8Array.of(1)), new Bytes(Uint8Array.of(1, 3))],
   [new Time(1n), new Time(2n)],
@@ -154,7 +154,7 @@ const FAMILIES: readonly (readonly Value[])[] = [
   ],
 ];
 
-/** Equal, but no part is the same object. */
+/** An equal value that shares no object with the original. */
 function copy(value: Value): Value {
   if (isArray(value)) return value.map(copy);
   if (isObject(value)) return new Map([...value].map(([key, each]) => [key, copy(each)]));

@@ -1,4 +1,4 @@
-/** Commits and reads of few keys, so that they often meet. */
+/** Arbitrary commits and reads with few different keys, so that they often overlap. */
 import * as fc from 'fast-check';
 import { keyAfter, keyOfBytes } from '../../codec/key.ts';
 import type { CommitNotice } from '../../engine/host.ts';

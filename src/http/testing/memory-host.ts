@@ -1,4 +1,4 @@
-/** The HTTP surface over an engine in memory: what the conformance suite and the tests of this room talk to. */
+/** The HTTP API over an engine in memory, for the conformance suite and the tests of this room. */
 import { randomBytes } from 'node:crypto';
 import { compare, hash, hashSync } from 'bcryptjs';
 import { sha256 } from '../../engine/testing/sha256.ts';
@@ -12,7 +12,7 @@ import type { ConformanceHost, HostAnswer, HostRequest } from '../conformance.co
 import { handleRequest } from '../handle.ts';
 import type { HttpHost, HttpRequest } from '../message.ts';
 
-/** Cheapest there is: tests hash a lot. */
+/** The lowest cost, because tests compute many hashes. */
 const HASH_COST = 4;
 const NOBODY = hashSync('nobody', HASH_COST);
 
@@ -70,7 +70,7 @@ export function openMemoryHost(
 
 let last: Micros = 0;
 
-/** µs, and never the same twice. */
+/** µs; never returns the same time twice. */
 function wallClock(): Micros {
   const now = Math.floor((performance.timeOrigin + performance.now()) * 1000);
   last = Math.max(now, last + 1);

@@ -1,4 +1,4 @@
-/** Opens streams of a host in memory, and reads them frame by frame. */
+/** Opens streams of a host in memory and reads them frame by frame. */
 import { expect } from 'vitest';
 import { handleRequest } from '../handle.ts';
 import type { HttpHost } from '../message.ts';

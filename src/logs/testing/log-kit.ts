@@ -1,4 +1,4 @@
-/** Logs and exports over a memory store, with a clock that tests set. */
+/** Logs and exports over a memory store, with a clock that tests can set. */
 import { createMemoryStore } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
 import type { Micros } from '../../values/value.ts';

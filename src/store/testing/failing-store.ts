@@ -1,4 +1,4 @@
-/** Test kit: a store whose n-th call of the backend fails; all others go to the store beneath. */
+/** Test kit: a store whose n-th call fails. All other calls are passed on to another store. */
 import { Refusal } from '../../errors.ts';
 import type { ReadOptions, ReadTx, Store, WriteOptions, WriteTx } from '../port.ts';
 
@@ -6,9 +6,9 @@ export class FailingStore implements Store {
   private readonly store: Store;
   /** Number of begins, fetches, applies and commits so far. */
   calls = 0;
-  /** The call that fails, counted from 1; undefined: none. */
+  /** The call that fails, counted from 1. Undefined: none. */
   failAt: number | undefined = undefined;
-  /** The error that it fails with. */
+  /** Makes the error with which it fails. */
   makeReason: (call: number) => unknown = (call) =>
     new Refusal('storage_unavailable', `Call ${call} of the store failed, as planned.`);
 
@@ -16,7 +16,7 @@ export class FailingStore implements Store {
     this.store = store;
   }
 
-  /** Restarts the count; the n-th call fails. */
+  /** Restarts the count. The n-th call from now on fails. */
   failNth(n: number | undefined): void {
     this.calls = 0;
     this.failAt = n;

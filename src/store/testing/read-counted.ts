@@ -1,4 +1,4 @@
-/** An array that counts how often one of its elements is read. */
+/** An array that counts the reads of its elements. */
 export function readCounted<T>(elements: readonly T[]) {
   let reads = 0;
   const array = new Proxy([...elements], {

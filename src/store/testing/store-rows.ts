@@ -1,4 +1,4 @@
-/** Test kit: rows, ranges and calls for the suites of stores. */
+/** Test kit: rows, ranges and calls for the test suites of stores. */
 import { type Key, keyOfBytes } from '../../codec/key.ts';
 import {
   HOT_SPACES,
@@ -10,7 +10,7 @@ import {
   type WriteSet,
 } from '../port.ts';
 
-/** Opens a store on the data of that name: the same name again is another store on the same data. */
+/** Opens a store on the data with this name. With the same name again, it opens another store on the same data. */
 export type OpenStore = (name: string) => Promise<Store>;
 export type Fresh = () => Promise<Store>;
 
@@ -92,7 +92,7 @@ export function fail(): never {
   throw new Error('no store');
 }
 
-/** Stores take any bytes: these are not encoded values. */
+/** A key of arbitrary bytes: stores accept any, not only encoded values. */
 export function key(bytes: string): Key {
   return keyOfBytes(bytes);
 }

@@ -1,9 +1,9 @@
-/** A store whose reads are watched. */
+/** A store that reports its reads. */
 import type { ReadTx, Store } from '../port.ts';
 
 type Fetch = ReadTx['fetch'];
 
-/** @param onFetch told what each fetch of a read asked for, and found */
+/** @param onFetch called with the result and the arguments of each fetch of a read */
 export const watchedReads = (
   store: Store,
   onFetch: (found: Awaited<ReturnType<Fetch>>, asked: Parameters<Fetch>) => void,

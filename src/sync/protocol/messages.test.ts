@@ -5,7 +5,7 @@ import { REQUEST_NAMES, type RequestName } from './messages.ts';
 import type { SyncRefusal } from './refusals.ts';
 import { HubWorld, wire } from '../testing/hub-world.ts';
 
-/** A good message with one member made into something else. */
+/** A valid message with one member replaced by a random value. */
 const spoiled = (message: object) =>
   fc
     .tuple(fc.constantFrom(...Object.keys(message)), fc.jsonValue())

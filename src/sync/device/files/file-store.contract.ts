@@ -1,4 +1,4 @@
-/** What every store of files does. */
+/** What every file store must do. */
 import { beforeEach, expect, test } from 'vitest';
 import type { FileName } from '../../protocol/files.ts';
 import type { FileRecord, FileStore } from './file-store.ts';

@@ -5,7 +5,7 @@ import { FileWaiters, type FileWait } from './file-waiters.ts';
 const EARLY = new Error('too early');
 const FINAL = new Error('for good');
 
-/** A call for a file: it is answered by hand, and its pauses end by hand or when it is woken. */
+/** A call that waits for a file. The test answers it, and ends its pauses, unless it is woken. */
 function waiting(waits: FileWaiters, file: string) {
   const asked: {
     answer: (value: string) => void;
@@ -25,7 +25,7 @@ function waiting(waits: FileWaiters, file: string) {
   return { asked, woken, done: waits.until(wait) };
 }
 
-/** @param pauses of calls that wait now: how long, and how to end it */
+/** @param pauses of calls that are waiting: their duration, and a function that ends each */
 function fileWaits() {
   const pauses: { readonly ms: number; readonly end: () => void }[] = [];
   const waits = new FileWaiters(

@@ -1,4 +1,4 @@
-/** Files of devices and a hub in memory: put, sent under the document, fetched, refused, swept. */
+/** Files of devices and a hub in memory: stored, sent for a document, fetched, refused, swept. */
 import { beforeEach, expect, test } from 'vitest';
 import { sha256 } from '../../../engine/testing/sha256.ts';
 import { hexOfBytes } from '../../../codec/hex.ts';
@@ -126,7 +126,7 @@ test('a verdict names the documents with files that the write left', async () =>
   ).verdicts;
   expect(verdict?.files).toEqual([[expect.any(Number), '7', [file]]]);
   expect(await noteFilesOf(verdict ?? { ts: 0 }, store)).toBe(true);
-  // Told again, as after a crash: nothing new.
+  // The same verdict again, as after a crash, adds nothing.
   expect(await noteFilesOf(verdict ?? { ts: 0 }, store)).toBe(false);
   await sendFiles(store, transportOf(ADMIN), quiet);
   expect(await hub.manifest(ADMIN, { file, home: ['notes', '7'] })).toMatchObject({ size: 5 });
@@ -146,7 +146,7 @@ test('what broke off goes on with the chunk that is missing', async () => {
     ...working,
     write: async (place, n, part) => {
       written.push(n);
-      // The hub has it, but the answer is lost.
+      // The hub stores the chunk, but the answer is lost.
       const answer = await working.write(place, n, part);
       if (isBroken && n === 1) throw new TypeError('lost');
       return answer;
@@ -222,14 +222,14 @@ test('whoever may not read the document, or names another one, learns nothing of
   await expect(hub.read(token, { file, home: secret }, 0)).rejects.toMatchObject(refused);
   await expect(hub.read(token, { file, home: ['notes', '9'] }, 0)).rejects.toMatchObject(refused);
   await expect(hub.read(token, { file, home: ['nothing', '1'] }, 0)).rejects.toMatchObject(refused);
-  // They know the name, and have a document with it: that makes no file of the other document theirs.
+  // The user knows the name, and has a document with it. That does not give access to the file of the other document.
   await expect(hub.read(token, { file, home: ['notes', '2'] }, 0)).rejects.toMatchObject({
     refusal: { code: 'file_not_uploaded' },
   });
   await expect(hub.read('no such secret', { file, home: secret }, 0)).rejects.toMatchObject({
     refusal: { code: 'needs_login' },
   });
-  // Of the native collections nothing is asked.
+  // Documents of native collections have no files.
   await expect(hub.read(ADMIN, { file, home: [1, '1'] }, 0)).rejects.toMatchObject(refused);
 });
 
@@ -321,7 +321,7 @@ test('a device removes what no document and no waiting write refers to', async (
   await store.update(young as FileName, (before) => before && { ...before, usedMs: clock });
   const pause = () => Promise.resolve();
   const sweep = () => sweepFiles(clock, { database, store, pause, nowMs: () => clock });
-  // Once more after a while: whoever has deleted its document may want that back.
+  // The first sweep removes nothing, because a user who has deleted the document may restore it.
   expect(await sweep()).toBe(0);
   expect(await store.record(kept as FileName)).toMatchObject({ usedMs: clock });
   expect(await sweep()).toBe(0);
@@ -383,12 +383,12 @@ test('bytes that were changed on the way are sent again; those changed on the de
   await noteHome(file, await note('2', file), store);
   await sendFiles(store, lying, quiet);
   expect((await store.record(file))?.failed).toContain('lost or damaged');
-  // Whoever has the bytes puts them once more.
+  // The file is stored again from its bytes.
   await putFile(bytes(5), host(store));
   expect(await store.record(file)).toMatchObject({ isWhole: true });
 });
 
-/** A store in which something is done before the chunk of this number is put, once. */
+/** A file store that runs `act` once, before a chunk with this number is stored. */
 function before(n: number, act: (file: FileName) => Promise<unknown>): FileStore {
   let isDone = false;
   return {
@@ -428,7 +428,7 @@ test('a file that was damaged on the device is sent when it is put again', async
   await sendFiles(store, transportOf(ADMIN), quiet);
   const isDamaged = { isWhole: false, sent: [], failed: expect.stringContaining('damaged') };
   expect(await store.record(file)).toMatchObject(isDamaged);
-  // Another write with it is confirmed meanwhile.
+  // In the meantime, another write that refers to the file is confirmed.
   await note('2', file);
   const another = [1024, '2'] as const;
   await noteFilesOf({ files: [[...another, [file]]], ts: 9 }, store);
@@ -503,11 +503,11 @@ test('a file that its document refers to again while the hub removes it is broug
     ...blobs,
     list: (prefix) => blobs.list(prefix),
     async delete(keys) {
-      // A mark, when the file is begun.
+      // A single key is a mark, which is deleted when the upload begins.
       if (keys.length === 1) return blobs.delete(keys);
       await photo(file);
       sending = sendFiles(store, transportOf(ADMIN), quiet);
-      // As far as it comes.
+      // Lets the upload run as far as it can.
       for (let i = 0; i < 3; i++) await photo(file);
       await blobs.delete(keys);
     },
@@ -593,12 +593,12 @@ test('a reference that moves to a document that was read before keeps its file',
   });
   const change = (...puts: ReturnType<typeof row>[]) =>
     database.write(async (tx) => tx.apply({ puts, deletes: [] }), { durability: 'relaxed' });
-  // More than are read at once.
+  // More rows than one page has.
   await change(...Array.from({ length: 600 }, (_, n) => row(n, n === 599 ? file : 'none')));
   let pauses = 0;
   const pause = async (): Promise<void> => {
     pauses += 1;
-    // After the writes that wait, and the first documents.
+    // After the pages of the outbox and of the first documents.
     if (pauses === 3) await change(row(599, 'none'), row(0, file));
   };
   const sweep = () => sweepFiles(clock + 1, { database, store, pause, nowMs: () => clock });
@@ -617,7 +617,7 @@ test('a file whose document was deleted and comes back before a day is over is t
   ) => database.write(async (tx) => tx.apply(changes), { durability: 'relaxed' });
   await change({ puts: [row], deletes: [] });
   const DAY = 86_400_000;
-  // The app was closed for a week: nobody has looked since.
+  // The app was closed for a week, so there was no sweep.
   clock += 7 * DAY;
   await change({ puts: [], deletes: [{ space: 'documents', key }] });
   const pause = () => Promise.resolve();
@@ -702,7 +702,7 @@ test('a hub that was frozen while it removed a file leaves what was brought mean
     });
   const { transactions } = world.engine;
   let looked = 0;
-  /** Between its last look at the document and the removal, for longer than another hub believes its mark. */
+  /** Uploads the file between the hub's last check of the document and the removal, later than other hubs respect its mark. */
   const read: typeof transactions.read = async (body) => {
     const found = await transactions.read(body);
     looked += 1;
@@ -720,7 +720,7 @@ test('a hub that was frozen while it removed a file leaves what was brought mean
   expect(await frozen.sweep(Infinity)).toBe(0);
   expect(await store.record(file)).toMatchObject({ sent: [home], unsent: [] });
   expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
-  // What nothing refers to goes at the next time.
+  // A file without references is removed by the next sweep.
   await photo(null);
   expect(await frozen.sweep(Infinity)).toBe(1);
 });

@@ -7,7 +7,7 @@ import { withIdTaken } from './new-id.ts';
 const NOW = 1_700_000_000_000_000;
 const copyOf = (epoch: string) => ({ epoch: epoch }) as ReplicaState;
 
-/** Ids that the copy takes at one time. */
+/** How many ids the copy takes at one time. */
 function taken(state: ReplicaState, epochs: readonly string[]): number {
   let taken = 0;
   let at = state;
@@ -43,7 +43,7 @@ test('a hub that goes back in its own epoch gives one, and others after pauses o
     } catch (reason) {
       if (!(reason instanceof Refusal && reason.code === 'connection_needed')) throw reason;
     }
-  // Some at once, then fewer, then one a day.
+  // Several at once, then fewer, then one a day.
   expect(state.idsTaken?.count).toBeGreaterThan(12);
   expect(state.idsTaken?.count).toBeLessThan(24);
   expect(withIdTaken(state, now + 3 * DAY_MICROS).idsTaken).toMatchObject({ count: 1 });

@@ -103,7 +103,7 @@ test('recover() of writes under other ids of the copy numbers those anew that ar
     [4, items[2]!.query],
   ]);
   expect(await numbersIn(device)).toEqual([1, 2, 3, 4, 9]);
-  // Those that have their verdicts are here as well.
+  // Writes that have their verdict are here already, too.
   await device.replica.settle(
     fence,
     all.map((item) => verdictOn(item, 'confirmed', 1)),
@@ -126,7 +126,7 @@ test('resubmitAll() offers confirmed writes again that the restored hub lacks', 
   expect(again.map(({ hash }) => hash)).toEqual([item!.hash]);
 });
 
-/** Two writes that add, one on the other: the first is refused, and no pull has said so yet. */
+/** Two writes that add to the same number, one after the other. The first is refused, but no pull has contained that yet. */
 async function refusedBelow() {
   const world = await noteWorlds();
   const { device, fence } = world;
@@ -254,7 +254,7 @@ test('prune() goes by when the hub confirmed a write: not by when it was made, n
   const { hub, device, fence } = await noteWorlds();
   await device.submit(createNote(2));
   const [item] = await device.replica.outgoing(ALL);
-  // It has waited for a month.
+  // The write has waited for a month.
   const confirmed = item!.now + 30 * DAY;
   const pull = async (cursor: number) => {
     const verdicts = [verdictOn(item!, 'confirmed', confirmed)];
@@ -271,7 +271,7 @@ test('prune() goes by when the hub confirmed a write: not by when it was made, n
   expect(await device.replica.prune(7 * DAY)).toBe(1);
 });
 
-/** How often the effects of all pending writes are read anew, to be shown. */
+/** Counts how often the view of all pending writes is rebuilt. */
 const countRebuilds = () =>
   vi.spyOn(ReplicaView.prototype as unknown as { rebuild: () => unknown }, 'rebuild');
 

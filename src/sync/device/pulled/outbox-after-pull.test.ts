@@ -6,7 +6,7 @@ import { outboxParsesIn } from '../../testing/outbox-parses.ts';
 const WRITES = 200;
 const JUDGED = 10;
 
-/** A device with many writes, and pulls that bring the verdicts on the next of them. */
+/** A device with many writes, and a function that pulls the verdicts on the next ones. */
 async function manyWrites() {
   const { hub, device, fence } = await noteWorlds();
   const { replica } = device;

@@ -16,7 +16,7 @@ const kept = (id: string): Sets[number] => ({
 });
 const part = (collection: number) => [{ kind: 'collection', collection }] as const;
 
-/** A pull that brings so many documents. */
+/** Applies a pull with this many documents. */
 const after = (sets: Sets, documents: number, answers: Pulled['sets']): Sets =>
   setsAfterPull(
     { sets } as ReplicaState,
@@ -45,7 +45,7 @@ test('documents that have come are counted in the set that they are of, not in t
     { ...notes, loaded: [undefined] },
     { ...tags, loaded: ['82'] },
   ]);
-  // Which of them are of the second one is not known: no more than there are.
+  // It is unknown which of the documents belong to the second set: at most as many as it has.
   expect(rowsOf(second).slice(1)).toEqual(['notes: 300 of 300', 'tags: 50 of 50']);
   const gone = after(second, 0, [{ ...refused, id: 'notes' }]);
   expect(rowsOf(gone)[1]).toBe('notes: 0 of 300');

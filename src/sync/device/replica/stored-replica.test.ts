@@ -39,7 +39,7 @@ test('submit() shows a write at once, in every tab, and after a reopening', asyn
   expect(await reopened.asRoot(byN(2))).toBe(1);
 });
 
-/** The clock of the device is three hours ahead of that of the hub. */
+/** A device whose clock is three hours ahead of the hub's. */
 async function fastDevice() {
   const { device } = await worlds();
   const { replica } = device;
@@ -66,7 +66,7 @@ test('Now() of a read is the time of the hub, as of a write, however far the clo
   const hubTime = device.now - ahead;
   expect(await now()).toBeGreaterThanOrEqual(hubTime);
   expect(await now()).toBeLessThan(hubTime + 1_000_000);
-  // The clock is set right, and time does not go back.
+  // When the clock is corrected, time does not go back.
   await device.submit(create(2));
   const [item] = await replica.outgoing({ count: 1, chars: 1e9 });
   device.now -= ahead;
@@ -79,7 +79,7 @@ test('a document expires by the time of the hub, however far the clock of the de
   await device.submit({ create: notes, params: { object: { data: { object: { n: 2 } }, ttl } } });
   expect(await device.see(page)).toEqual({ data: [1, 2] });
   expect(await device.see(byN(2))).toBe(1);
-  // It is set right.
+  // The clock is corrected.
   device.now -= ahead;
   expect(await device.see(byN(2))).toBe(1);
   device.now += ahead + 2 * 3_600_000_000;
@@ -374,7 +374,7 @@ test('setSets() with the sets that are kept leaves the staged parts of a pull al
   const whole = await everything(hub.store, { schema: undefined });
   const part = { ...whole, more: true, token: 't1' };
   const { state } = await device.replica.apply(fence, part, { since, sets });
-  // As each tab does that opens.
+  // Each tab calls this when it opens.
   expect(await device.replica.setSets(sets)).toEqual(state);
   const last = { ...whole, puts: [], after: 't1', token: 't2' };
   const asked = { since: state.staged?.cursor, sets };
@@ -456,10 +456,10 @@ test('setSets() has the copy compared when a set is given up while another one i
   ];
   await device.replica.apply(fence, { ...whole, sets });
   expect((await device.replica.state())?.suspectSince).toBe(undefined);
-  // Nobody follows the document until the page with it comes, which does not say what is no more.
+  // No set contains the document until the page with it comes, and a page does not say which documents are gone.
   const error = { code: 'permission denied', description: 'Not any more.' };
   const denied = [{ ...answer, id: 'one', parts: [], loaded: [], error }, sets[1]!];
-  // Neither does anybody when the hub gives a set up, or a part of one.
+  // The same if the hub refuses a set, or it loses a part.
   for (const given of [denied, [{ ...sets[0]!, parts: [], loaded: [] }, sets[1]!]]) {
     const { device: other, fence: own } = await worlds();
     await other.replica.setSets([one, all]);
@@ -470,7 +470,7 @@ test('setSets() has the copy compared when a set is given up while another one i
   }
   expect((await device.replica.setSets([all])).suspectSince).toBe(1);
   expect(await device.see(page)).toEqual({ data: [1] });
-  // A comparison that began before does not end what became due since.
+  // A comparison that began before does not cover the later reasons.
   const due = { ...whole, puts: [], after: 't1', token: 't2', check: true };
   const known = { ...sets[1]!, loaded: [undefined] };
   await device.replica.apply(fence, { ...due, sets: [known] });
@@ -487,7 +487,7 @@ test('setSets() keeps what is there until the hub has said what the new sets hol
   await device.replica.setSets([{ id: 'notes', query: 'notes' }]);
   await device.replica.apply(fence, { ...whole, sets: [{ ...answer, id: 'notes', parts }] });
   await device.submit(create(2));
-  // A newer build of the app asks for the same in other words, or for something else, without network.
+  // A newer build of the app words its set differently, or asks for another set, without a connection.
   for (const id of ['the same', 'other']) {
     await device.replica.setSets([{ id, query: id }]);
     expect(await device.see(page)).toEqual({ data: [1, 2] });
@@ -501,7 +501,7 @@ test('setSets() keeps what is there until the hub has said what the new sets hol
     sets: [none],
   });
   expect(await device.see(page)).toEqual({ data: [2] });
-  // And nothing is in doubt for ever: what both hold is compared.
+  // The doubt has an end: a comparison is due for what both sets contain.
   expect([state.givenUp, state.suspectSince]).toEqual([undefined, 2]);
 });
 

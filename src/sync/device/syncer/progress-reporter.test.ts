@@ -31,7 +31,7 @@ test('the time that a load takes yet is told at the pace so far, where it is kno
   );
   const [notes] = await setsOf(replica);
   if (!notes) throw new Error('There is no set.');
-  /** @param of how many there are @param isLoaded whether that was all */
+  /** @param of number of documents in the set @param isLoaded whether all of them have come */
   const report = async (at: number, rows: number, of?: number, isLoaded = false) => {
     now = at * SECOND;
     const loaded = [isLoaded ? undefined : '01'];
@@ -43,7 +43,7 @@ test('the time that a load takes yet is told at the pace so far, where it is kno
   expect(await report(2, 200, 1000)).toBe(16_000);
   expect(await report(3, 700, 1000)).toBe(1500);
   expect(await report(4, 1000, 1000, true)).toBe(undefined);
-  // Another load has a pace of its own.
+  // When sets load again, the speed is measured anew.
   expect(await report(60, 0, 100)).toBe(undefined);
   expect(await report(61, 50, 100)).toBe(1000);
   expect(await report(62, 50)).toBe(undefined);

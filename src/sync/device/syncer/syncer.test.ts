@@ -25,33 +25,33 @@ const wait = (ms: number, signal: Signal): Promise<void> =>
     });
   });
 
-/** A hub that has nothing to say but what a test has it say. */
+/** A hub that answers only what a test tells it to. */
 class FakeHub implements Transport {
   readonly asked: string[] = [];
   readonly listeners: ListenEvents[] = [];
-  /** Thrown instead of an answer, or awaited before it. */
+  /** Called before each answer. If it rejects, so does the request. */
   trouble: (() => Promise<void>) | undefined = undefined;
-  /** Answered to hello. */
+  /** The answer to hello, if it is refused. */
   refusal: SyncRefusal | undefined = undefined;
-  /** Told at hello. */
+  /** The epoch in answers to hello. */
   epoch = 'e';
-  /** For whom the hub takes the caller. */
+  /** The actor in its answers. */
   actor: Actor = ADMIN;
-  /** By the id a device goes under. */
+  /** Number of the last write by device id. */
   readonly lastSeqs = new Map<string, number>();
-  /** Writes that it judges at once. */
+  /** Maximum number of writes judged per push. */
   judgesAtMost = Infinity;
-  /** Under which id each write came. */
+  /** The device id of each write that came. */
   readonly pushedBy: string[] = [];
   cursor = 1;
-  /** Told at each pull. */
+  /** The sets in each answer to a pull. */
   sets: Pulled['sets'] = [];
   isUnsure = false;
-  /** Answered to each comparison. */
+  /** The answer to each comparison. */
   differing: Checked['differing'] = [];
-  /** How many documents each pull asked for by name. */
+  /** The number of documents that each pull requested by name. */
   readonly refetched: number[] = [];
-  /** And of how many sets. */
+  /** The number of sets in each pull. */
   readonly pulledSets: number[] = [];
 
   async hello({ device }: Parameters<Transport['hello']>[0]) {
@@ -132,7 +132,7 @@ class FakeHub implements Transport {
 
 const closers: (() => Promise<void>)[] = [];
 
-/** A syncer that has begun. @param takeFence how the store does so; as it does when nothing is given */
+/** Starts a syncer. @param takeFence replaces how the fence is taken */
 async function begin(
   takeFence?: (work: () => Promise<number>) => Promise<number>,
   { stored, told }: { readonly stored: Actor; readonly told: Actor } = {
@@ -177,7 +177,7 @@ async function begin(
   return { world, hub, syncer, states, reasons, progress, faults, rounds, verdicts };
 }
 
-/** A syncer that is live, and of which the hub knows all. */
+/** A syncer that is live, whose writes the hub all knows. */
 async function start() {
   const begun = await begin();
   await until(() => expect(begun.syncer.state).toBe('live'));
@@ -187,7 +187,7 @@ async function start() {
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-/** A turn is a millisecond, however busy the machine is: by its own clock `vi.waitFor` would let more time pass on a slow one. */
+/** Each turn is one millisecond of fake time. `vi.waitFor` measures real time, so more fake time would pass on a slow machine. */
 async function until(look: () => unknown, turns = 10_000): Promise<void> {
   for (let turn = 0; ; turn++) {
     try {
@@ -211,7 +211,7 @@ afterEach(async () => {
 
 test('a stream that says nothing for longer than two heartbeats is given up, and another one opened', async () => {
   const { hub } = await start();
-  // Until it was live some time went by.
+  // Some of the time has passed until the syncer was live.
   await pass(SYNC_LIMITS.silenceMs - 1000);
   expect(hub.asked).toEqual([]);
   await pass(1000);
@@ -317,7 +317,7 @@ test('writes that are left are sent, though a hint brings all there is to pull',
   vi.spyOn(world.replica, 'apply').mockImplementation(async (...answer) => {
     const applied = await apply(...answer);
     const since = hub.cursor;
-    // Somebody else writes while it is stored.
+    // Another device writes while the answer is being stored.
     const isFirst = !isTold && hub.pushedBy.length === 4;
     isTold ||= isFirst;
     if (isFirst) hub.poke({ head: since + 1, brought: { since, pulled: hub.pulled() } });
@@ -351,7 +351,7 @@ test('on a line that carries little at a time writes are sent, and documents fet
   await until(() => expect(hub.pushedBy).toHaveLength(8), 60_000);
   await until(() => expect(syncer.state).toBe('live'));
   expect(asked.at(-1)).toBeLessThan(1e6);
-  // It may have been the network alone: after a while more is tried.
+  // The network may have been the cause: after a while, larger answers are requested.
   pulls.mockImplementation(pull);
   for (let n = 0; n < 100; n++) {
     hub.poke();
@@ -425,7 +425,7 @@ test('a write made without contact is told at once, whatever the hub is waited f
   syncer.kick();
   await until(() => expect(states.at(-1)).toBe('offline'));
   await pass(600);
-  // From here on no answer comes at all.
+  // From here on, no answer comes at all.
   hub.trouble = () => new Promise(() => undefined);
   progress.length = 0;
   await world.submit(CREATE);
@@ -502,7 +502,7 @@ test('a device that the hub has forgotten says why, and goes on under another id
 test('who is told to upgrade stays offline and keeps its writes, and sends them when both speak one protocol', async () => {
   const { world, hub, syncer, states } = await start();
   hub.refusal = { code: 'upgrade_needed', description: 'This hub supports protocol 3 only.' };
-  // The session is over, so hello comes first.
+  // The session ends, so hello is sent first.
   hub.trouble = () => Promise.reject(new Error('no network'));
   syncer.kick();
   await until(() => expect(states.at(-1)).toBe('offline'));
@@ -528,7 +528,7 @@ test('a store that fails at first is asked for the fence again, later each time,
     return triedAt.length < 3 ? Promise.reject(broken) : work();
   });
   await until(() => expect(triedAt).toHaveLength(2));
-  // Nobody's hurry makes the store well.
+  // A kick does not make the retry earlier, because it does not repair the store.
   syncer.kick();
   await pass(1);
   expect(triedAt).toHaveLength(2);
@@ -597,7 +597,7 @@ describe('a set that comes in pages', () => {
   const PAGES = ['01', '02', undefined];
   let begun: Awaited<ReturnType<typeof start>> | undefined;
 
-  /** @param onPull told how many pulls there were, with this one @param onApply how many when an answer is about to be stored */
+  /** @param onPull called with the number of pulls, including this one @param onApply called with it before an answer is stored */
   async function load({
     onPull = () => undefined,
     onApply = () => undefined,
@@ -748,7 +748,7 @@ test('a syncer that was superseded meanwhile locks nothing, and says nothing', a
 test.each([
   ['7 ann', '7 ann', 'live'],
   ['7 ann', '7 bob', 'needs-login'],
-  // Older hubs named nobody.
+  // Older hubs sent no subject.
   [undefined, '7 ann', 'live'],
   ['7 ann', undefined, 'live'],
 ] as const)(

@@ -1,4 +1,4 @@
-/** What an answer of a copy lacks is told: collections and indexes that it read and that are not kept whole. */
+/** The answer of a copy lists what it lacks: collections and indexes that it read but does not keep completely. */
 import { describe, expect, test } from 'vitest';
 import { hexOfKey, indexPrefix, keySuffix, termsPrefix } from '../../../codec/key.ts';
 import { everything, type DeviceWorld } from '../../testing/device-world.ts';
@@ -16,7 +16,7 @@ const missingOf = async (device: DeviceWorld, query: unknown) => {
   return answer.missing;
 };
 
-/** The copy keeps a set of these parts, loaded as far as said. */
+/** A copy that keeps a set of these parts, loaded as given. */
 async function keeping(parts: readonly SetPart[], more: Partial<SetAnswer> = {}) {
   const world = await noteWorlds();
   const { device, fence, hub } = world;

@@ -1,4 +1,4 @@
-/** Devices hear that the file of a document has come to the hub: by a hint, and by the next pull. */
+/** Devices learn that the file of a document has come to the hub: by a hint, and by the next pull. */
 import { beforeEach, expect, test } from 'vitest';
 import { sha256 } from '../../../engine/testing/sha256.ts';
 import { filesIn } from '../../../codec/file-names.ts';
@@ -75,7 +75,7 @@ async function upload(of: Photo, id: string, at: FileHub = hub): Promise<void> {
 
 const chunkOf = ({ chunks }: Photo, n: number): Uint8Array => chunks[n] ?? new Uint8Array();
 
-/** A device that keeps a set, and the hints that it is sent. */
+/** A device that keeps a set, and the heads in the hints that it gets. */
 async function listening(set: unknown, secret = ROOT) {
   const device = (await world.device(secret)).watch(set);
   await device.pull();
@@ -87,7 +87,7 @@ async function listening(set: unknown, secret = ROOT) {
   return { device, hints };
 }
 
-/** The files of the documents that the next pull brings. */
+/** The files of the documents in the answer to the next pull. */
 const pulled = async (device: Device): Promise<readonly string[]> =>
   (await device.pullOnce()).puts.flatMap(([, , stored]) => filesIn(stored));
 
@@ -123,7 +123,7 @@ test.each([
     await expect.poll(() => hints).toHaveLength(1);
     const [first] = device.documents.values();
     expect(await pulled(device)).toEqual([heron.file]);
-    // Nothing else has changed.
+    // No document has changed.
     expect([...device.documents.values()]).toEqual([first]);
     expect(await pulled(device)).toEqual([]);
   },
@@ -150,7 +150,7 @@ test('a device that may not read the document is told nothing of it', async () =
   await upload(heron, '1');
   const answer = await device.pullOnce();
   expect([answer.puts, answer.leaves]).toEqual([[], []]);
-  // Nor has it to compare all that it keeps.
+  // The device need not compare its sets either.
   expect(answer.check).toBe(false);
   await upload(owl, '2');
   expect(await pulled(device)).toEqual([owl.file]);
@@ -161,7 +161,7 @@ test('a file is announced once: by one commit, however large it is and however o
   const large = await photo(6);
   await note('1', large.file);
   expect(await commitsDuring(() => upload(large, '1'))).toBe(1);
-  // When it begins, and when the last chunk has come.
+  // The folder is listed when the upload begins, and after the last chunk.
   expect(blobs.listed).toBe(2);
   const again = async () => {
     for (let i = 0; i < 20; i++) await upload(large, '1');
@@ -234,7 +234,7 @@ test('a file that the hub has lost a part of is announced again when it is whole
   expect(await commitsDuring(() => upload(heron, '1'))).toBe(1);
 });
 
-/** Bytes that nobody has put. */
+/** Replaces stored bytes by others. */
 async function spoil(name: string, bytes: Uint8Array): Promise<void> {
   for await (const { key } of blobs.list(''))
     if (key.endsWith(`/${name}`)) await blobs.put(key, bytes);
@@ -254,7 +254,7 @@ test('a chunk that is damaged at the hub is told of once, counts as missing, and
       refusal: { code: 'file_not_uploaded' },
     });
   expect(reported).toEqual([expect.stringContaining(`Chunk 1 of ${heron.file}`)]);
-  // Whoever asks for the file waits for it, and is told when it has come.
+  // A device that requests the file waits for it, and gets a hint when it has come.
   const notYet = { refusal: { code: 'file_not_uploaded' } };
   await expect(hub.manifest(ROOT, place)).rejects.toMatchObject(notYet);
   expect(await commitsDuring(() => upload(heron, '1'))).toBe(1);

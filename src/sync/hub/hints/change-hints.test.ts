@@ -37,7 +37,7 @@ async function listen(world: HubWorld, device: Device) {
   );
   const sent = vi.spyOn(HintSender.prototype, 'send');
   onTestFinished(() => sent.mockRestore());
-  /** Hints since the last time: what they bring is evaluated later. */
+  /** Number of hints since the last call. Their pulls are evaluated later. */
   const heard = async (): Promise<number> => {
     await Promise.resolve();
     return sent.mock.calls.splice(0).length;
@@ -136,7 +136,7 @@ test('a device that has pulled since it listens is brought what it would pull, a
   const [first] = pokes;
   expect(first?.brought?.since).toBe(stood);
   expect(first?.brought?.pulled.puts.map(([, id]) => id)).toEqual(['1']);
-  // What was brought counts as taken: the next goes on from there.
+  // The device is assumed to have applied the pull of the hint, so the next one continues from there.
   await world.ask(create(doc('things', 2), { kind: 'a' }));
   await expect.poll(() => pokes).toHaveLength(2);
   expect(pokes[1]?.brought?.since).toBe(first?.brought?.pulled.cursor);
@@ -146,7 +146,7 @@ test('a device that has pulled since it listens is brought what it would pull, a
 test('each stream of a device is told, also when one has been told in a turn before', async () => {
   const turns: (() => void)[] = [];
   const world = await open(() => new Promise((resolve) => turns.push(resolve)));
-  // With the first stream of the device they fill a turn.
+  // Together with the first stream of the device, they fill a turn.
   const other = await world.device();
   for (let i = 1; i < 64; i++) await listen(world, other);
   const device = (await world.device()).watch(THINGS);
@@ -257,7 +257,7 @@ test('a device whose pull another hub made for this one is brought what others d
   await device.push(device.item({ query: create(doc('things', 1)) }));
   const message = wire(device.pullMessage());
   const { pulled, read } = accepted(await other.pullForOther(device.secret, message));
-  // As it comes from a thread.
+  // Cloned, as if it came from a thread.
   world.sync.onPulledElsewhere(device.secret, message, structuredClone(read));
   device.take(pulled);
   await world.ask(create(doc('things', 2)));
@@ -289,7 +289,7 @@ test('a device that pulls other sets at another process while it listens is told
   await pullElsewhere(device);
   await world.ask(create(doc('others', 1)));
   await expect.poll(() => pokes).toHaveLength(1);
-  // What it pulled here is not what it would ask for now.
+  // The last pull here had other sets than the device would request now.
   expect(pokes[0]?.brought).toBeUndefined();
 });
 
@@ -301,7 +301,7 @@ test('a device whose set comes down to other parts, as it pulls at another proce
   const device = (await world.device()).watch({ match: { index: 'by_kind' }, terms: kind });
   const { heard } = await listen(world, device);
   await device.pull();
-  // After this one it asks again by itself, so nothing is evaluated for a hint.
+  // After this answer the device pulls again without a hint, so no pull is evaluated for one.
   await device.pullOnce([[1025, '1']]);
   await heard();
   await world.ask({ update: doc('others', 1), params: obj({ data: obj({ kind: 'b' }) }) });
@@ -342,7 +342,7 @@ test('a device whose rights were found to depend on more by a comparison is told
   await expect.poll(() => pokes).toHaveLength(2);
 });
 
-/** The document that the caller's own names. */
+/** The document to which the caller's own document refers. */
 const TEAM = {
   ref: coll('others'),
   id: { select: ['data', 'team'], from: { get: { identity: null } } },
@@ -401,7 +401,7 @@ test('what is remembered of devices is bounded by its size: one that is forgotte
   expect([first?.know(), last?.know()]).toEqual([undefined, expect.anything()]);
   hints.onCommit(commit(1, 2, [{ space: 'documents', key: documentKey(0, 1030, 1n) }]));
   expect([first?.heard, last?.heard]).toEqual([[{ head: 2 }], []]);
-  // It is remembered again with its next pull, and one too large for all is not.
+  // The device is remembered again after its next pull. A device whose data exceeds the memory is not.
   first?.stand('x');
   expect(first?.know()).toBeDefined();
   last?.stand('x'.repeat(MEMORY_CHARS));
@@ -443,7 +443,7 @@ const commit = (previous: number, ts: number, rows: CommitNotice['rows']): Commi
   entries: [],
 });
 
-/** A device that listens, and has pulled all of no sets. */
+/** A device that listens, has no sets, and has pulled everything. */
 function known(hints: ChangeHints, number = 1) {
   const heard: ChangeHint[] = [];
   const own = documentKey(0, NATIVE.tokens, 7n);

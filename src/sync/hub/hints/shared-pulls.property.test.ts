@@ -1,4 +1,4 @@
-/** What a hint brings a device is what a pull of its own would bring, whoever it was evaluated for. */
+/** The pull in a hint equals the device's own pull, whichever device it was evaluated for. */
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
@@ -67,11 +67,11 @@ test('P1 P3 what a hint brings is what the device would be answered, and devices
   sharing.mockRestore();
 });
 
-/** It may have ended before. */
+/** Ignores errors, because the token may have expired already. */
 const revoke = (world: HubWorld, secret = ''): Promise<unknown> =>
   world.ask({ logout: false }, { secret }).catch(() => undefined);
 
-/** Of an administrator, twice the first user, once with an end, and of a second user. */
+/** Secrets of an admin, of the first user (two, one of which expires), and of the second user. */
 async function credentials(world: HubWorld): Promise<readonly string[]> {
   const token = await world.document({
     create: { tokens: null },
@@ -89,7 +89,7 @@ async function credentials(world: HubWorld): Promise<readonly string[]> {
 
 const dropped = () => Promise.resolve({ value: undefined } as never);
 
-/** Over the same data, and without a memory of devices. What it would note, it does not. */
+/** A hub over the same data that knows no devices and writes nothing. */
 function hubThatOnlyReads(world: HubWorld): SyncHub {
   const { transactions } = world.engine;
   return createSyncHub({
@@ -130,7 +130,7 @@ class ListeningDevice {
     await this.pull();
   }
 
-  /** Takes what hints brought since the last time, each as the oracle has it. @returns how many brought something */
+  /** Applies the pulls in hints since the last call, and compares each with the oracle. @returns how many hints had a pull */
   async takeHints(
     oracle: SyncHub,
     isShared: (device: string, pulled: Pulled) => boolean,
@@ -148,7 +148,7 @@ class ListeningDevice {
       const own = accepted(await oracle.pull(device.secret, message));
       const told = withoutKnownSets(device.pullMessage(), brought.pulled);
       requireSame(saysOf(told), saysOf(own));
-      // An evaluation of its own may have met for the first time what the oracle then finds changed.
+      // An evaluation for this device alone may have read for the first time what the oracle then finds changed.
       if (isShared(device.id, brought.pulled)) requireSame(false, own.check);
       const known = own.verdicts.filter(({ seq }) =>
         brought.pulled.verdicts.some((each) => each.seq === seq),
@@ -172,7 +172,7 @@ class ListeningDevice {
   }
 }
 
-/** All that was begun in this process, as nothing waits for anything outside. */
+/** Waits for all work in this process, none of which waits for anything outside. */
 const everythingElse = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function requireSame(found: unknown, wanted: unknown): void {
@@ -182,7 +182,7 @@ function requireSame(found: unknown, wanted: unknown): void {
 
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 
-/** Times differ where a commit came between that concerns no document. */
+/** Everything except times, which differ if a commit without documents came in between. */
 const saysOf = ({ epoch, more, lastSeq, actor, schema, puts, leaves, sets }: Pulled) => ({
   epoch,
   more,

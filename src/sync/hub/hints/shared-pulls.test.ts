@@ -52,15 +52,15 @@ const standing: Standing = {
 };
 
 interface Crossing {
-  /** Of the second device, when it asks. */
+  /** Standing of the second device when it pulls. */
   readonly own?: Partial<Standing>;
-  /** Of it, when the first was evaluated. */
+  /** Standing of the second device after the first pull was evaluated. */
   readonly later?: Partial<Standing>;
   readonly evaluated?: Partial<EvaluatedPull>;
   readonly hasSeenAll?: boolean;
 }
 
-/** Two devices with one cursor ask for the same commit. @returns what was evaluated, and the answer to the second */
+/** Two devices with the same cursor pull the same commit. @returns the evaluated pulls, and the answer to the second device */
 async function pullTwice({ own, later, evaluated, hasSeenAll = true }: Crossing) {
   const first: EvaluatedPull = {
     outcome: { pulled: answer(), before: NO_SCOPE, scope: NO_SCOPE },
@@ -179,7 +179,7 @@ test('what is kept until the next commit is bounded by its size: the oldest answ
   expect(evaluate).toHaveBeenCalledTimes(22);
 });
 
-// --- what a commit may concern, over a hub ----------------------------------------------------------
+// --- which devices a commit may concern, over a hub --------------------------------------------------
 
 const listening = async (world: HubWorld, secret: string): Promise<Device> => {
   const own = (await world.device(secret)).watch(THINGS);

@@ -8,7 +8,7 @@ import { HubWorld } from '../../testing/hub-world.ts';
 import { EVERY_KEY } from '../../../codec/ranges.ts';
 import { scan } from '../../../store/scan.ts';
 
-/** Everything in the space `sync`. */
+/** All keys in the space `sync`. */
 async function syncKeys(store: Store): Promise<readonly Key[]> {
   const range = scan('sync', EVERY_KEY, { rows: false });
   const { ranges } = await store.read((tx) => tx.fetch([], [range]), { spaces: ['sync'] });

@@ -25,7 +25,7 @@ async function open() {
   return { store, world, prune };
 }
 
-/** Rows of the space `sync` that name the device. */
+/** Number of rows in the space `sync` whose key contains the device id. */
 async function rowsOf(store: Store, { id }: Device): Promise<number> {
   const { ranges } = await store.read((tx) => tx.fetch([], [scan('sync', EVERY_KEY)]));
   return (ranges[0] ?? []).filter(({ key }) => key.includes(id)).length;
@@ -62,7 +62,7 @@ test('a device that comes back after it was forgotten is told so, and goes on un
   const { world, prune } = await open();
   const device = await world.device();
   const first = device.item({ query: newThing });
-  // The answer to this one was lost.
+  // The answer to this write was lost.
   const sent = device.item({ query: newThing });
   await device.push(first, sent);
   device.settled = 1;
@@ -111,7 +111,7 @@ test('a write that an old copy of a device sends after more than a year is not m
   const { now } = sent;
   const { idKey } = device;
   await moved.hello();
-  // The clock of the copy was ahead when it made this one.
+  // The clock of the copy was ahead when this write was made.
   const ahead = moved.item({ query: newThing, now: world.now + DAY, idKey });
   const { verdicts } = await moved.push(ahead, moved.item({ query: newThing, now, idKey }));
   expect(verdicts.map(({ state }) => state)).toEqual(['amended', 'refused']);
@@ -132,7 +132,7 @@ test('a person has so many devices at most, those not met for 30 days not counte
   expect(await more.tryPush(more.item({ query: newThing, idKey }))).toMatchObject({
     code: 'epoch_changed',
   });
-  // Those it has go on, also after a new login; so do others.
+  // The existing devices continue, also after a new login, and so do devices of others.
   const again = await world.document({
     login: doc('users', 1),
     params: obj({ password: 'secret' }),

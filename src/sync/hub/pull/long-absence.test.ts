@@ -8,7 +8,7 @@ import { ids, lambda, openThings, put, reads, remove, role, THINGS } from '../..
 
 const DAY: number = 86_400 * 1_000_000;
 
-/** All that was changed until now is dropped from the log. */
+/** Drops all changes until now from the log. */
 const cut = (world: HubWorld): Promise<number> =>
   pruneChanges({ transactions: world.engine.transactions, clock: () => world.now }, world.now);
 
@@ -17,7 +17,7 @@ async function absent(world: HubWorld): Promise<void> {
   await cut(world);
 }
 
-/** Has loaded its set, and seen that it has all. */
+/** Loads the sets of a device, and compares them if that is due. */
 async function inStep(world: HubWorld, device: Device): Promise<Device> {
   await device.pull();
   if (device.mustCheck) await device.check();
@@ -40,7 +40,7 @@ describe('after 90 days, past the log of changes', () => {
     const pulled = await device.pullOnce();
     expect(pulled).toMatchObject({ check: false, puts: [], leaves: [], more: false });
     expect(JSON.stringify(pulled).length).toBeLessThan(2000);
-    // What comes after is told as usual.
+    // Later changes are pulled as usual.
     await put(world, 301);
     expect((await device.pullOnce()).puts.map(([, id]) => id)).toEqual(['301']);
     expect(ids(device)).toHaveLength(301);
@@ -73,7 +73,7 @@ describe('after 90 days, past the log of changes', () => {
     await put(world, 1, { color: 'red' });
     const red = { match: { index: 'by_color' }, terms: 'red' };
     const device = await inStep(world, (await world.device()).watch(red));
-    // It has no color, so no match of the index has changed.
+    // The document has no color, so no entry of the index has changed.
     await put(world, 2, { shape: 'round' });
     await absent(world);
     expect(await device.pullOnce()).toMatchObject({ check: false, puts: [] });
@@ -113,7 +113,7 @@ describe('after 90 days, past the log of changes', () => {
     await world.ask({ update: doc('others', 2), params: obj({ data: obj({ open: false }) }) });
     await absent(world);
     expect(await device.pullOnce()).toMatchObject({ check: false, puts: [], leaves: [] });
-    // A document that decides is looked at again, also when it is gone.
+    // A document that decides on access is checked again, also when it is gone.
     await world.ask({ delete: doc('others', 1) });
     await absent(world);
     expect((await device.pullOnce()).check).toBe(true);
@@ -140,7 +140,7 @@ describe('after 90 days, past the log of changes', () => {
     expect((await device.pullOnce()).check).toBe(true);
     await device.check();
     expect((await device.pullOnce()).check).toBe(false);
-    // And one that does so in between, as when hubs of two builds run side by side.
+    // The same for an old build in between, as when hubs of two builds run side by side.
     await world.ask({ create_collection: obj({ name: 'more' }) });
     await dropUnnoted();
     expect((await device.pullOnce()).check).toBe(true);

@@ -135,7 +135,7 @@ test('S14 T5 rights that rest on other documents: a check is asked for, and brin
   await put(world, 11, { team: 1 });
   expect((await user.pullOnce()).check).toBe(false);
   await world.ask({ update: doc('users', 1), params: obj({ data: obj({ team: 0 }) }) });
-  // A device that dies before it has stored the answer asks the same again.
+  // A device that dies before it has stored the answer sends the same request again.
   const asked = wire(user.pullMessage());
   expect((await user.pullOnce()).check).toBe(true);
   expect(accepted(await world.sync.pull(user.secret, asked)).check).toBe(true);
@@ -326,7 +326,7 @@ test('S14 rights that rest on what lapses are looked at again when it has', asyn
     params: obj({ password: 'secret' }),
   });
   user.secret = again.secret;
-  // Two copies of one device: what the first finds to have lapsed has lapsed for the other too.
+  // Two copies of one device: if the first finds that something has expired, the second must find it, too.
   for (const copy of [user, user.copy()]) {
     expect((await copy.pullOnce()).check).toBe(true);
     await copy.check();

@@ -1,4 +1,4 @@
-/** Whatever happens at the hub, a device that pulls has what its credential may read of its sets: no more, no less, and hears of nothing else. */
+/** A device that pulls has exactly what its credential may read of its sets, and learns of nothing else, whatever happens at the hub. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyStep, RandomHub } from '../../testing/random-hub.ts';

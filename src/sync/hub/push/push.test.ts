@@ -45,7 +45,7 @@ test('ids that a write makes up beyond those it carries are known before it is s
   expect(await world.ask({ exists: doc('things', String(more)) })).toBe(true);
 });
 
-/** A person who may create things, and give them ids if `mayChoose`. */
+/** A device of a user who may create things, and choose their ids if `mayChoose`. */
 async function creator(world: HubWorld, id: number, { mayChoose = false } = {}): Promise<Device> {
   const device = await world.device(await world.user(id));
   const actions = obj({ create: true, ...(mayChoose && { create_with_id: true }) });
@@ -408,7 +408,7 @@ test('T19 Now() of a write is not after the hub, and never goes back', async () 
   ]);
   expect(await seconds(1)).toBe(at - 1000);
   expect(await seconds(2)).toBe(at - 1000);
-  // When it came: a device whose clock is set right goes on at once.
+  // The time of arrival: when the clock of the device is corrected, its next times are right at once.
   const came = Number(await seconds(3));
   expect(came).toBeGreaterThanOrEqual(at);
   expect(came).toBeLessThan(at + 1_000_000);
@@ -425,14 +425,14 @@ test('T19 Now() of a write is not before the latest contact at which the device 
   const months = contact - 300 * day;
   await device.push(device.item({ query: stored(1), now: months }));
   expect(Number(await at(1))).toBe(contact - SYNC_LIMITS.nowAheadMicros);
-  // Weeks without contact, then hello with two unsent writes, one of them older than it can be.
+  // Weeks without contact, then a hello with two unsent writes, one of which claims a time that is too early.
   const old = device.item({ query: stored(2), now: contact + day });
   const lie = device.item({ query: stored(3), now: months });
   world.now += 20 * day;
   await device.hello();
   await device.push(old, lie);
   expect([await at(2), await at(3)]).toEqual([contact + day, contact + day]);
-  // All is sent at the next contact.
+  // At the next hello nothing is unsent.
   const later = world.now;
   await device.hello();
   await device.push(device.item({ query: stored(4), now: later - day }));
@@ -512,7 +512,7 @@ test('S13 a write that did something else than on the device is amended', async 
   expect(verdicts[0]).toMatchObject({ state: 'amended' });
 });
 
-/** A person may call a function that writes what that person may not read. */
+/** A user who may call a function that writes documents which that user may not read. */
 async function withVault() {
   const { world, device: admin } = await open();
   const device = await world.device(await world.user(1));
@@ -614,10 +614,10 @@ test('F20 S10 what the store could not keep is not judged, and is judged when it
     },
   };
   const { world, device } = await open(faulty);
-  // What a write reads is known from here on, so that it is executed before its commit begins.
+  // The reads of the write are cached from here on, so that it is executed before its commit begins.
   await device.push(device.item({ query: item(100) }));
   const writes = Array.from({ length: 10 }, (_, i) => device.item({ query: item(i + 1) }));
-  // The first goes out alone, those behind it together.
+  // The first write is committed alone, those after it together.
   faults.from = commits + 2;
   const first = await device.push(...writes);
   expect(first.lastSeq).toBe(2);
@@ -662,7 +662,7 @@ test('S1 two devices of a person that make the same write at one time make two',
   for (const { verdicts } of await Promise.all(pushed))
     expect(verdicts[0]?.state).toBe('confirmed');
   expect(await world.ask(n)).toBe(3);
-  // A copy of either that offers it again makes none.
+  // If a copy of either device sends the write again, it is not executed again.
   for (const { idKey } of [device, other]) {
     const copy = await world.device();
     await copy.push(copy.item({ query, now, idKey }));
@@ -856,9 +856,9 @@ test('a token that somebody else made speaks for the devices of its subject, unt
   const device = await world.device(jwt('ann', ends));
   const welcome = await device.hello();
   expect(welcome).toMatchObject({ expiresAt: ends * 1_000_000 });
-  // The device knows by it whether the next token is of the same person.
+  // With the subject the device knows whether a later token belongs to the same user.
   expect(welcome.actor.subject).toMatch(/^\d+ ann$/);
-  // Some providers write times as floating-point numbers, and never as the end of the year 9999.
+  // Some providers write times as floating-point numbers, or the end of the year 9999 for "never".
   for (const [written, expiresAt] of [
     [`${ends}.0`, ends * 1_000_000],
     ['253402300799', Number.MAX_SAFE_INTEGER],
