@@ -1,4 +1,4 @@
-/** A device for tests: its engine, its replica, and a hub that is an engine of its own whose rows are read behind its back. */
+/** A device for tests: its engine and its replica. `everything` reads the rows of a hub directly. */
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../engine/testing/sha256.ts';
 import { databasePrefix, decodeDocumentKey, hexOfKey } from '../../codec/key.ts';
@@ -28,7 +28,7 @@ export class DeviceWorld extends EngineWorld {
       view,
       random: (count) => new Uint8Array(randomBytes(count)),
     });
-    // Later than whatever the hub did before.
+    // Later than any time at which the hub did something before.
     this.now += 3_600_000_000;
     this.view = view;
     this.replica = createReplica({
@@ -40,13 +40,13 @@ export class DeviceWorld extends EngineWorld {
     });
   }
 
-  /** What the identity sees. */
+  /** Executes a read with the rights of the identity. */
   async see(query: unknown): Promise<unknown> {
     const answer = await this.replica.read({ query: JSON.stringify(query), apiVersion: '4' });
     return (JSON.parse(answer.body) as { resource?: unknown }).resource ?? JSON.parse(answer.body);
   }
 
-  /** What the root secret sees. */
+  /** Executes a query with the root secret. */
   async asRoot(query: unknown): Promise<unknown> {
     return (JSON.parse((await this.answer(query)).body) as { resource?: unknown }).resource;
   }
@@ -67,7 +67,7 @@ const SCHEMA: readonly number[] = [
   NATIVE.roles,
 ];
 
-/** Everything a hub holds, as a pull would bring it. */
+/** All documents of a hub, as the answer to a pull. */
 export async function everything(store: Store, more: Partial<Pulled> = {}): Promise<Pulled> {
   const rows = await store.read(async (tx) => {
     const { ranges } = await tx.fetch([], [scan('documents', prefixRange(databasePrefix(0)))]);

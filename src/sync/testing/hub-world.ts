@@ -1,4 +1,4 @@
-/** A hub for tests, and devices that are nothing but messages and a map of what they were sent. */
+/** A hub for tests, and minimal devices, which consist of messages and a map of the documents they were sent. */
 import { sha256 } from '../../engine/testing/sha256.ts';
 import { coll, create, EngineWorld, obj, ROOT } from '../../engine/testing/engine-world.ts';
 import type { EngineOptions } from '../../engine/host.ts';
@@ -31,7 +31,7 @@ import { createSyncHub, type SyncHub, type SyncHubOptions } from '../hub/sync-hu
 export class HubWorld extends EngineWorld {
   epoch = '';
   readonly sync: SyncHub;
-  /** How far the hub's clock goes with each look at it, µs. */
+  /** How much the hub's clock advances each time it is read, µs. */
   haste = 0;
   private devices = 0;
 
@@ -64,7 +64,7 @@ export class HubWorld extends EngineWorld {
     return world;
   }
 
-  /** A user with a document of this id and a token. */
+  /** Creates a user with a document of this id. Returns the secret of a token. */
   async user(id: number, data: Record<string, unknown> = {}): Promise<string> {
     const target = { ref: coll('users'), id: String(id) };
     const ref = create(target, data, { credentials: obj({ password: 'secret' }) });
@@ -93,7 +93,7 @@ export interface Write {
   readonly idKey?: string;
 }
 
-/** @throws what the hub refused */
+/** The answer, if it is not a refusal. @throws Error if it is one */
 export function accepted<T extends object>(answer: T | SyncRefusal): T {
   if (isSyncRefusal(answer)) throw new Error(`${answer.code}: ${answer.description}`);
   return answer;
@@ -116,12 +116,12 @@ export class Device {
   idKey = '';
   maxBytes: number = SYNC_LIMITS.pullBytes;
   sets: AskedSet[] = [];
-  /** What it was sent of documents, by name: stored text. */
+  /** Stored text of the documents that it was sent, by name. */
   readonly documents = new Map<string, string>();
-  /** Of the schema, by name. */
+  /** Stored text of schema objects, by name. */
   schemas = new Map<string, string>();
   readonly verdicts = new Map<number, Verdict>();
-  /** Names that were ever sent, or said to have gone. */
+  /** Names of all documents that were ever sent, or reported as gone. */
   readonly heardOf = new Set<string>();
   mustCheck = false;
   readonly world: HubWorld;
@@ -140,7 +140,7 @@ export class Device {
     );
   }
 
-  /** Whatever is here, under this id. */
+  /** A copy of the device with its documents. @param id may be another device id */
   copy(id = this.id): Device {
     const { secret, sets, cursor, token, schema, documents } = this;
     const copy = Object.assign(new Device(this.world, secret, id), { sets, cursor, token, schema });
@@ -159,12 +159,12 @@ export class Device {
     return welcome;
   }
 
-  /** The id of a document that it makes. */
+  /** A new document id of the device. */
   newId(): string {
     return String(this.makeId(this.idKey));
   }
 
-  /** The next write, as it would stand in the outbox. */
+  /** The next write, as it would be in the outbox. */
   item({
     query,
     now = this.world.now + this.seq,
@@ -208,7 +208,7 @@ export class Device {
     return { device: id, epoch, cursor, token, schema, sets, refetch, settled, maxBytes };
   }
 
-  /** One exchange, taken over. */
+  /** Pulls once, and applies the answer. */
   async pullOnce(refetch: readonly DocumentName[] = []): Promise<Pulled> {
     const answer = await this.world.sync.pull(this.secret, wire(this.pullMessage(refetch)));
     const pulled = accepted(answer);
@@ -216,7 +216,7 @@ export class Device {
     return pulled;
   }
 
-  /** Until everything is here. Returns how many exchanges that took. */
+  /** Pulls until nothing is left. Returns the number of pulls. */
   async pull(): Promise<number> {
     for (let count = 1; ; count++) {
       const pulled = await this.pullOnce();
@@ -225,7 +225,7 @@ export class Device {
     }
   }
 
-  /** Compares fingerprints, and gets what differs. */
+  /** Compares fingerprints, and pulls the documents that differ. Returns how many did. */
   async check(): Promise<number> {
     let repaired = 0;
     for (const set of this.sets) {
@@ -278,12 +278,12 @@ export class Device {
       if (stored === undefined) this.documents.delete(name);
       else this.documents.set(name, stored);
     this.staged = undefined;
-    // Nothing of such a set belongs here; tests that have several of them do not look.
+    // No document of a set with an error belongs here. Tests with several sets do not check this.
     if (pulled.sets.some(({ error }) => error)) this.documents.clear();
   }
 }
 
-/** As it comes over a network: what is undefined is not there. */
+/** The message as received over a network: members that are `undefined` are absent. */
 export const wire = (message: unknown): unknown => JSON.parse(JSON.stringify(message));
 
 const isLoaded = ({ loaded, error }: Pulled['sets'][number]): boolean =>
@@ -296,7 +296,7 @@ function nameOf(name: string): [collection: number, id: string] {
   return [Number(collection), id];
 }
 
-/** Only whole collections and documents: entries are not worked out here. */
+/** Supports only collections and documents: this test device does not compute index entries. */
 function holds(parts: readonly SetPart[], name: string): boolean {
   const [collection, id] = nameOf(name);
   return parts.some((part) =>

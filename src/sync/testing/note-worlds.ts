@@ -1,10 +1,10 @@
-/** A hub with notes that have a number, and a device with a copy of them. */
+/** A hub with numbered notes, and a device with a copy of them. */
 import { EngineWorld } from '../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../store/memory.ts';
 import { DeviceWorld, everything, WELCOMED } from './device-world.ts';
 
 export const notes = { collection: 'notes' };
-/** Numbers of all notes. */
+/** The numbers of all notes. */
 export const notesPage = {
   map: { lambda: 'x', expr: { select: ['data', 'n'], from: { get: { var: 'x' } } } },
   collection: { paginate: { documents: notes } },
@@ -21,7 +21,7 @@ export const addToFirst = (n: number) => ({
   },
 });
 
-/** The hub has one note; its number is 1. */
+/** The hub has one note, with number 1. */
 export async function noteWorlds() {
   const hub = new EngineWorld();
   await hub.answer({ create_collection: { object: { name: 'notes' } } });

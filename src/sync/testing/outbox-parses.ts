@@ -1,4 +1,4 @@
-/** Counts how often a row of an outbox is parsed: thousands may wait. */
+/** Counts how often rows of the outbox are parsed, because there may be thousands. */
 import { vi } from 'vitest';
 
 const OUTBOX_ROW = /^\{"id":"\d+\.\d+","era":/;

@@ -1,4 +1,4 @@
-/** A hub with two users' worth of devices, random steps, and a model that says by plain means what each device should have. */
+/** A hub with devices of two users, random steps, and a simple model of what each device should have. */
 import * as fc from 'fast-check';
 import { collectionPrefix, decodeDocumentKey } from '../../codec/key.ts';
 import { packVersion, unpackVersion } from '../../codec/row.ts';
@@ -80,14 +80,14 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('catchUp' as const), who, bytes }) },
 );
 
-/** The same by plain means. */
+/** A simple model of the hub. */
 class Model {
   readonly things = new Map<number, Thing>();
   readonly versions: (readonly [number, Thing])[] = [];
   policy: Policy = 'own';
   team = 1;
   readonly open = new Map<number, boolean>();
-  /** Whatever the user could have been sent or told of. */
+  /** All documents that the user could ever have been sent. */
   readonly possible = new Set<number>();
 
   mayRead(at: number, { owner, team, kind }: Thing): boolean {
@@ -234,7 +234,7 @@ export class RandomHub {
     if (device.mustCheck && !isIndex) {
       for (let i = 0; (await device.check()) > 0; i++) if (i > 20) throw new Error('never in step');
     }
-    // What a check finds in an index is a matter of devices that have one.
+    // Repairing a set of an index needs index entries, which this test device does not compute.
     if (device.mustCheck && isIndex) return;
     const ids = [...device.documents.keys()].map((name) => Number(name.split('/')[1]));
     requireSame(
@@ -246,7 +246,7 @@ export class RandomHub {
     for (const [name, text] of device.documents) requireSame(text, stored.get(name), name);
   }
 
-  /** Documents the user was told of who never could have read them. */
+  /** Documents that a user was told of but could never have read. */
   leaked(): readonly string[] {
     const told = this.devices.flatMap(({ device, isUser }) => (isUser ? [...device.heardOf] : []));
     return told.filter((name) => !this.model.possible.has(Number(name.split('/')[1])));

@@ -1,4 +1,4 @@
-/** Random pushes of a device that lies about the time, to a hub whose clock is known. */
+/** Random pushes of a device that claims wrong times, to a hub whose clock is known. */
 import { obj } from '../../engine/testing/engine-world.ts';
 import { RandomSource } from '../../engine/testing/random-source.ts';
 import type { Played } from '../../engine/testing/model/play.ts';
@@ -11,7 +11,7 @@ const DAY = 86_400 * SECOND;
 const { nowAheadMicros: AHEAD } = SYNC_LIMITS;
 
 const now = { to_micros: { now: null } };
-/** What the time is for the device itself, and for a function that it may call, whose role is another. */
+/** The time as the device itself sees it, and as a function with a role of its own sees it. */
 const ASKED = [now, { call: { function: 'hub_time' }, arguments: null }];
 
 async function openWorld(): Promise<HubWorld> {
@@ -21,7 +21,7 @@ async function openWorld(): Promise<HubWorld> {
   return world;
 }
 
-/** As many cases as asked for, or up to the first in which a time is not what it must be. */
+/** Plays the given number of cases, or stops at the first wrong time. */
 export async function play(cases: number, seed: number): Promise<Played> {
   let values = 0;
   for (let first = 0; first < cases; first += CASES_PER_WORLD) {
@@ -40,7 +40,7 @@ async function playInWorld(
   const world = await openWorld();
   const device = await world.device();
   const story: string[] = [];
-  /** No write may be before it: the last one, or the last contact with nothing unsent. */
+  /** The earliest time that a write may have: that of the last write, or of the last contact with nothing unsent. */
   let since = world.now - AHEAD;
   for (let n = 0; n < CASES_PER_WORLD; n += 1) {
     if (random.chance(0.3)) world.now += random.below(20) * DAY;
@@ -49,7 +49,7 @@ async function playInWorld(
       since = Math.max(since, world.now - AHEAD);
       story.push(`hello at ${world.now}`);
     }
-    // No time twice: of two writes that are the same in all, the second is the first one sent again.
+    // Each time differs: a second write with the same time and query would count as the first one sent again.
     const claimed = world.now + random.pick(CLAIMS)(random) + n;
     const pushed = await times(device, claimed);
     story.push(`at ${world.now}, not before ${since}, ${claimed} is ${pushed.join(' and ')}`);
@@ -69,16 +69,16 @@ async function playInWorld(
   return undefined;
 }
 
-/** Of its clock to that of the hub, µs. */
+/** Claimed times, relative to the hub's clock, µs. */
 const CLAIMS: readonly ((random: RandomSource) => number)[] = [
-  // Not on the edge of a year: the clock of the hub goes on by microseconds.
+  // Half a day off the limit of one year, because the hub's clock advances by microseconds in between.
   (random) => -random.below(600) * DAY - DAY / 2,
   (random) => -random.below(200 * SECOND),
   (random) => random.below(AHEAD),
   (random) => AHEAD + 10 * SECOND + random.below(100 * DAY),
 ];
 
-/** None of a write that is refused, as one is whose time is too old. */
+/** The times in the answer. Empty if the write was refused, as it is if its time is too old. */
 async function times(device: Device, claimed: number): Promise<readonly number[]> {
   const { verdicts } = await device.push(device.item({ query: ASKED, now: claimed }));
   const { resource } = JSON.parse(verdicts[0]?.body ?? '{}') as { resource?: readonly number[] };

@@ -1,12 +1,12 @@
-/** A hub with users and things, and roles for the users. */
+/** A hub with users and things, and a role for the users. */
 import { coll, create, doc, obj } from '../../engine/testing/engine-world.ts';
 import { HubWorld, type Device } from './hub-world.ts';
 
 export const THINGS = { documents: coll('things') };
-/** Collection number of `things`. */
+/** Number of the collection `things`. */
 export const THINGS_NUMBER = 1025;
 
-/** @param pause of the hub */
+/** @param pause the option of the hub */
 export async function openThings(pause?: () => Promise<void>): Promise<HubWorld> {
   const world = await HubWorld.open(undefined, {}, pause);
   for (const name of ['users', 'things']) await world.ask({ create_collection: obj({ name }) });
@@ -27,11 +27,11 @@ export async function put(
 
 export const remove = (world: HubWorld, id: number) => world.ask({ delete: doc('things', id) });
 
-/** Of what was sent, in order. */
+/** Ids of the documents that the device has, in order. */
 export const ids = (device: Device): readonly number[] =>
   [...device.documents.keys()].map((name) => Number(name.split('/')[1])).sort((a, b) => a - b);
 
-/** Of all users. */
+/** A role for all users. */
 export const role = (privileges: readonly unknown[]) => ({
   create_role: obj({
     name: 'reader',

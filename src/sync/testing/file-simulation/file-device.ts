@@ -6,7 +6,7 @@ import type { Clockwork } from '../simulation/clockwork.ts';
 import { Process } from '../simulation/processes.ts';
 import { WaitingDevice, type WaitingHost } from './waiting.ts';
 
-/** A note of one device, as its author wrote it last. */
+/** A note of one device, as its author last wrote it. */
 export interface Note {
   readonly id: string;
   readonly author: FileDevice;
@@ -16,10 +16,10 @@ export class FileDevice {
   store: FileStore = createMemoryFiles();
   process: Process;
   waiting: WaitingDevice;
-  /** Stored: writes without a verdict, and verdicts. */
+  /** Stored data: writes without a verdict, and verdicts. */
   outbox: PushItem[] = [];
   verdicts: Verdict[] = [];
-  /** What this process is doing. */
+  /** What the process is doing. */
   isPushing = false;
   isSending = false;
   readonly user: number;
@@ -41,7 +41,7 @@ export class FileDevice {
     this.waiting = this.beginWaiting();
   }
 
-  /** Its files, as its process reaches them. */
+  /** Its file store, as its process accesses it. */
   get files(): FileStore {
     return passing(this.store, this.process);
   }
@@ -61,7 +61,7 @@ export class FileDevice {
   }
 }
 
-/** A store of a process: what it has begun when it dies is not heard of again. */
+/** The store as a process accesses it. Calls of a process that dies never settle. */
 function passing(store: FileStore, process: Process): FileStore {
   const pass = async <T>(work: () => Promise<T>): Promise<T> => {
     await process.pass();

@@ -1,4 +1,4 @@
-/** The hub of the simulation: notes with photos, who may read them, and a store of files that can be restored from an older copy. */
+/** The hub of the simulation: notes with photos, who may read them, and a file store that can be restored from an older backup. */
 import { sha256 } from '../../../engine/testing/sha256.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { coll, obj, ROOT } from '../../../engine/testing/engine-world.ts';
@@ -15,9 +15,9 @@ interface Blob {
   readonly putMs: number;
 }
 
-/** A note as the hub has it. */
+/** A note as stored at the hub. */
 export interface StoredNote {
-  /** Which of the users. */
+  /** Number of the user. */
   readonly owner: number;
   readonly open: boolean;
   readonly photo: FileName | undefined;
@@ -80,13 +80,13 @@ export class FileHubWorld {
     return new FileHubWorld(run, world);
   }
 
-  /** As devices see it: another after each restore. */
+  /** The epoch as devices see it. It changes with each restore. */
   get epoch(): string {
     const isDeaf = this.run.mutant === 'a restored hub is not asked again';
     return isDeaf ? 'the first' : String(this.restores);
   }
 
-  /** Removes what nothing refers to. Returns how much that was. */
+  /** Removes files without references. Returns how many. */
   async sweep(): Promise<number> {
     const before = this.run.clockwork.now - KEPT_MS;
     if (this.run.mutant !== 'what is referred to is removed') return this.files.sweep(before);
@@ -98,7 +98,7 @@ export class FileHubWorld {
     this.copy = new Map(this.blobs);
   }
 
-  /** Returns false when there is no copy. */
+  /** Returns false if there is no backup. */
   restore(): boolean {
     if (!this.copy) return false;
     this.blobs.clear();
@@ -119,7 +119,7 @@ export class FileHubWorld {
     return { owner: Number(owner) - 1, open: resource['open'] === true, photo };
   }
 
-  /** An answer was decided a moment ago: what has changed since is for the next one. */
+  /** Whether a note has changed so recently that an answer may have been decided before the change. */
   async hasJustChanged(id: string): Promise<boolean> {
     const events = { events: { ref: coll('notes'), id } };
     const answer = await this.world.answer({ paginate: events, size: 1000 });
@@ -136,7 +136,7 @@ export class FileHubWorld {
     this.blobs.set(key, { bytes, putMs: this.run.clockwork.now });
   }
 
-  /** Of a hub that stops now and then, before it has announced a file. */
+  /** The engine of a hub that sometimes stops before it has announced a file. */
   private engineOfFiles(): Pick<Engine, 'transactions'> {
     const { transactions } = this.world.engine;
     const write: typeof transactions.write = (body) => {
@@ -157,7 +157,7 @@ export class FileHubWorld {
       put: async (key, bytes) => {
         const { restores } = this;
         await pass();
-        // What was begun before it was restored is not in the copy.
+        // Writes that began before a restore are lost with it.
         if (restores === this.restores)
           blobs.set(key, { bytes: bytes.slice(), putMs: this.run.clockwork.now });
       },

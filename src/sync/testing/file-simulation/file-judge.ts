@@ -1,4 +1,4 @@
-/** What must hold of files, while they are on their way and in the end. */
+/** The invariants of files, during a simulation and at its end. */
 import { ROOT } from '../../../engine/testing/engine-world.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
 import { createMemoryFiles } from '../../device/files/file-store.ts';
@@ -11,14 +11,14 @@ import { mayRead, type FileHubWorld } from './file-hub-world.ts';
 import { KEPT_MS, type FileRun } from './file-run.ts';
 
 const CHUNK = SYNC_LIMITS.fileChunkBytes;
-/** In it, whoever waits for a file that was announced hears of it: less than `RECHECK_MS`. */
+/** Within this time, a device that waits for an announced file must learn of it. Less than `RECHECK_MS`. */
 const HEARD_MS = 60_000;
 
-/** What was done, as far as it must show in the end. */
+/** Everything that was done and must show at the end. */
 export interface Deeds {
   readonly devices: readonly FileDevice[];
   readonly notes: readonly Note[];
-  /** What each file is. */
+  /** The bytes of each file. */
   readonly contents: ReadonlyMap<FileName, Uint8Array>;
 }
 
@@ -33,7 +33,7 @@ export class FileJudge {
     this.deeds = deeds;
   }
 
-  /** F1: whoever gets a chunk may read the document, which refers to the file. */
+  /** F1: a device gets a chunk only if its user may read the document, and the document refers to the file. */
   async checkRight(device: FileDevice, { file, home: [, id] }: FilePlace): Promise<void> {
     const note = await this.hub.note(id);
     const isAllowed = note && mayRead(note, device.user) && note.photo === file;
@@ -41,7 +41,7 @@ export class FileJudge {
       this.run.problems.push(`F1: user ${device.user} got a file of note ${id}`);
   }
 
-  /** F8: a device is sent the documents that its user may read, and no others. */
+  /** F8: a device is sent only documents that its user may read. */
   async checkHeard({ user }: FileDevice, id: string): Promise<void> {
     const note = await this.hub.note(id);
     const isAllowed = note && mayRead(note, user);
@@ -49,7 +49,7 @@ export class FileJudge {
       this.run.problems.push(`F8: user ${user} hears of note ${id}`);
   }
 
-  /** F7: whoever waits for a file hears of it when it was announced, and need not ask again and again. */
+  /** F7: a device that waits for a file learns of its announcement, and need not find it by asking again. */
   checkUnheard({ user }: FileDevice, { file, home: [, id] }: FilePlace): void {
     const hash = file.slice('file:'.length);
     const mark = [...this.hub.blobs].find(([key]) => key.endsWith(`/${id}/${hash}/announced`));
@@ -58,7 +58,7 @@ export class FileJudge {
       this.run.problems.push(`F7: user ${user} has not heard of the file of note ${id}`);
   }
 
-  /** F7: and gets it. */
+  /** F7: it also gets the file. */
   private async checkWaits(): Promise<void> {
     await this.run.during(this.run.clockwork.sleep(RECHECK_MS + HEARD_MS));
     for (const { waiting, user } of this.deeds.devices)
@@ -69,7 +69,7 @@ export class FileJudge {
       }
   }
 
-  /** F2: what is stored as whole is what was put. */
+  /** F2: a file that is stored completely has the bytes that were put. */
   async checkStored({ store }: FileDevice, file: FileName): Promise<void> {
     const record = await store.record(file);
     if (!record?.isWhole) return;
@@ -80,7 +80,7 @@ export class FileJudge {
       this.run.problems.push(`F2: a device has other bytes of ${file}`);
   }
 
-  /** All that must hold once nothing is on its way. @param fetch by a device, whether it succeeds */
+  /** All invariants that must hold when nothing is in transit. @param fetch fetches a file by a device; returns whether it succeeded */
   async checkEnd(fetch: (device: FileDevice, place: FilePlace) => Promise<boolean>): Promise<void> {
     const { problems } = this.run;
     if (problems.length === 0) await this.checkHub();
@@ -89,7 +89,7 @@ export class FileJudge {
     if (problems.length === 0) await this.checkSweeps();
   }
 
-  /** F4: the hub has the file of each note, and nothing else than was put. */
+  /** F4: the hub has the file of each note, with exactly the bytes that were put. */
   private async checkHub(): Promise<void> {
     for (const { id } of this.deeds.notes) {
       const note = await this.hub.note(id);
@@ -113,7 +113,7 @@ export class FileJudge {
     }
   }
 
-  /** F5: whoever may read a note gets its file; nobody else does. */
+  /** F5: users who may read a note get its file; others do not. */
   private async checkFetches(
     fetch: (device: FileDevice, place: FilePlace) => Promise<boolean>,
   ): Promise<void> {
@@ -130,7 +130,7 @@ export class FileJudge {
     }
   }
 
-  /** F6: after a while nothing is left of what nobody refers to, and all of the rest. */
+  /** F6: after a while, files without references are gone, and all others are left. */
   private async checkSweeps(): Promise<void> {
     const wanted = new Set<string>();
     for (const { id } of this.deeds.notes) {
@@ -170,7 +170,7 @@ export class FileJudge {
   }
 }
 
-/** What a device with nothing unsent would hold: verdicts of the hub name files too. */
+/** The store without the outbox, as on a device with nothing unsent: verdicts in the outbox name files, too. */
 const documentsOf = (store: Store): Store => ({
   ...store,
   read: (body, options) =>

@@ -1,4 +1,4 @@
-/** The line between a device and the hub: it loses, doubles, delays, and changes bytes. */
+/** The connection between a device and the hub: it loses, duplicates, delays and changes bytes. */
 import { ROOT } from '../../../engine/testing/engine-world.ts';
 import type { FileTransport } from '../../device/files/file-transport.ts';
 import type { HubAnswer } from '../../device/syncer/transport.ts';
@@ -8,7 +8,7 @@ import type { FileDevice } from './file-device.ts';
 import type { FileHubWorld } from './file-hub-world.ts';
 import { LOST, type FileRun } from './file-run.ts';
 
-/** @param onRead the hub has answered with a chunk of it */
+/** @param onRead called when the hub has answered with a chunk of the file */
 export function lineOf(
   run: FileRun,
   hub: FileHubWorld,

@@ -1,4 +1,4 @@
-/** What all parts of one simulation of files share: its chances, its time, what it counts and what it finds. */
+/** Shared by all parts of one simulation of files: random choices, time, counts and problems. */
 import { Chance, Clockwork, turn } from '../simulation/clockwork.ts';
 
 export const FILE_MUTANTS = [
@@ -18,9 +18,9 @@ export interface FileOutcome {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-/** Longer than anything is on its way. */
+/** Longer than any message is in transit. */
 export const KEPT_MS = 60_000;
-/** What a request that a line has lost ends with. */
+/** The error of a request that the connection has lost. */
 export const LOST = new TypeError('lost');
 
 export class FileRun implements FileOutcome {
@@ -29,7 +29,7 @@ export class FileRun implements FileOutcome {
   readonly chance: Chance;
   readonly clockwork: Clockwork;
   readonly mutant: FileMutant | undefined;
-  /** How likely something is lost, and changed or sent twice. */
+  /** Probability that a message is lost; and that it is changed or duplicated. */
   loss = 0.2;
   lies = 0.05;
 
@@ -43,13 +43,13 @@ export class FileRun implements FileOutcome {
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }
 
-  /** From now on everything works. */
+  /** From now on, nothing fails. */
   calm(): void {
     this.loss = 0;
     this.lies = 0;
   }
 
-  /** Time goes on until it is done. */
+  /** Advances the time until the work is done. */
   async during<T>(work: Promise<T>): Promise<T> {
     const state = { isDone: false };
     const end = (): void => {

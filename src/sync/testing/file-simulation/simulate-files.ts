@@ -1,6 +1,7 @@
 /**
- * Files of several devices and a hub in virtual time, from one seed: photos are taken, their documents change and go, rights change, and
- * devices die, lines break and lie, the hub removes what nothing refers to, and loses what it had to an older copy.
+ * Simulates files of several devices and a hub in virtual time, from one seed. Photos are taken, their documents change and are deleted,
+ * rights change, devices die, connections fail and corrupt data, and the hub removes files without references, and loses files when it is
+ * restored from an older backup.
  */
 import { sha256 } from '../../../engine/testing/sha256.ts';
 import { coll, create, obj } from '../../../engine/testing/engine-world.ts';
@@ -41,7 +42,7 @@ class FileWorld implements Deeds {
   private readonly judge: FileJudge;
   readonly devices: FileDevice[] = [];
   readonly notes: Note[] = [];
-  /** What each file is. */
+  /** The bytes of each file. */
   readonly contents = new Map<FileName, Uint8Array>();
 
   private constructor(run: FileRun, hub: FileHubWorld) {
@@ -63,7 +64,7 @@ class FileWorld implements Deeds {
     return own;
   }
 
-  // --- what is done, and what goes wrong ------------------------------------------------------------
+  // --- actions and faults ----------------------------------------------------------------------------
 
   async act(): Promise<void> {
     const { chance } = this.run;
@@ -127,9 +128,9 @@ class FileWorld implements Deeds {
 
   private async put(device: FileDevice): Promise<FileName> {
     const { chance } = this.run;
-    // Few different ones: two notes may refer to the same.
+    // Few different photos, so that two notes may refer to the same file.
     const kind = chance.below(9);
-    // Of the others no device has any before it is sent.
+    // Photos of the other kinds are unique: no other device has them before they are sent.
     const isOneOfFew = kind < 6;
     const size = isOneOfFew && kind >= 4 ? CHUNK + kind : 10 + kind;
     const bytes = new Uint8Array(size).fill(isOneOfFew ? kind + 1 : 100 + this.contents.size);
@@ -142,7 +143,7 @@ class FileWorld implements Deeds {
     return file;
   }
 
-  /** Stored before anything is sent. */
+  /** Stores the write before anything is sent. */
   private write(device: FileDevice, query: unknown): void {
     device.outbox.push(device.hub.item({ query, now: this.hub.world.now + this.notes.length }));
     this.work(device);
@@ -235,7 +236,7 @@ class FileWorld implements Deeds {
       await process.pass();
       if (this.run.chance.is(this.run.loss)) continue;
       const pushed = await device.hub.push(item);
-      // The answer is lost: the same write is sent again.
+      // If the answer is lost, the same write is sent again.
       if (this.run.chance.is(this.run.loss)) continue;
       await process.pass();
       const [verdict] = pushed.verdicts;
@@ -292,7 +293,7 @@ class FileWorld implements Deeds {
 
   // --- the end --------------------------------------------------------------------------------------
 
-  /** Everything works again, and has time. */
+  /** Nothing fails any more, and there is time. */
   async end(): Promise<void> {
     this.run.calm();
     for (const device of this.devices) {

@@ -1,4 +1,4 @@
-/** A device of the simulation that keeps the notes it may read, and waits for their files: hints and answers get lost on the way. */
+/** A device of the simulation that keeps the notes it may read, and waits for their files. Hints and answers may be lost. */
 import { filesIn } from '../../../codec/file-names.ts';
 import { coll } from '../../../engine/testing/engine-world.ts';
 import { FileWaiters, RECHECK_MS } from '../../device/files/file-waiters.ts';
@@ -11,7 +11,7 @@ import type { Chance, Clockwork } from '../simulation/clockwork.ts';
 import type { Process } from '../simulation/processes.ts';
 
 const NOTES = { documents: coll('notes') };
-/** Until a device finds that its line is dead. */
+/** Time until a device notices that its connection is dead. */
 const SILENCE_MS = 35_000;
 const RETRY_MS = 5_000;
 
@@ -20,22 +20,22 @@ export interface WaitingHost {
   readonly clockwork: Clockwork;
   readonly chance: Chance;
   readonly count: (what: string) => void;
-  /** How likely something is lost, now. */
+  /** Present probability that a message is lost. */
   readonly loss: () => number;
-  /** A document was sent to the device. */
+  /** Called when a document was sent to the device. */
   readonly onDocument: (id: string) => Promise<void>;
   readonly fetch: (place: FilePlace) => Promise<void>;
-  /** A wait has ended because it asked again after `RECHECK_MS`, not because anything was heard. */
+  /** Called when a wait has ended because the device asked again after `RECHECK_MS`, without having learned of the file. */
   readonly onUnheard: (place: FilePlace) => void;
-  /** Planted: what is heard while the hub is asked is forgotten. */
+  /** Planted fault: hints that arrive during a request are ignored. */
   readonly isDeafWhileAsking: boolean;
 }
 
-/** Of one process: what it waits for ends with it. */
+/** Belongs to one process: its waits end with the process. */
 export class WaitingDevice {
   readonly waiting = new Map<FileName, FilePlace>();
   private readonly waits: FileWaiters;
-  /** Of waits that have last asked because nothing was heard for so long. */
+  /** Signals of waits whose latest request was made only because `RECHECK_MS` had passed. */
   private readonly unheard = new WeakSet<Signal>();
   private readonly device: Device;
   private readonly process: Process;
@@ -50,7 +50,7 @@ export class WaitingDevice {
     this.waits = new FileWaiters((ms, signal) => this.pause(ms, signal));
   }
 
-  /** Listens for hints, and pulls what it lacks. */
+  /** Listens for hints, and pulls. */
   async begin(): Promise<void> {
     const { device, process, host } = this;
     if (device.sets.length === 0) device.watch(NOTES);
@@ -62,7 +62,7 @@ export class WaitingDevice {
     void this.pull();
   }
 
-  /** Waits for the file of a note that is kept here. */
+  /** Waits for the file of a random note that is kept here. */
   waitForSome(): void {
     const notes = [...this.device.documents].flatMap(([name, stored]) => {
       const [file] = filesIn(stored);
@@ -115,7 +115,7 @@ export class WaitingDevice {
     host.clockwork.after(host.chance.next() * SILENCE_MS, () => void this.pull());
   }
 
-  /** As every device does when it has pushed: until then it is sent no hints. */
+  /** Every device pulls after a push. Until then it gets no hints. */
   async pull(): Promise<void> {
     this.mustPull = true;
     if (this.isPulling) return;
@@ -127,7 +127,7 @@ export class WaitingDevice {
     this.isPulling = false;
   }
 
-  /** False: there is more, or no answer came. */
+  /** False if there is more to pull, or no answer came. */
   private async pullOnce(): Promise<boolean> {
     const { device, process, host } = this;
     const { world, clockwork, chance } = host;

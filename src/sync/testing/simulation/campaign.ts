@@ -1,13 +1,13 @@
-/** Many simulations, one after the other: what was found, and how often each thing was done. */
+/** Runs many simulations one after the other. Reports failures, and how often each event occurred. */
 import { FAULT_NAMES } from './nemesis.ts';
 import { HUB_PLACES, TAB_PLACES } from './instrumented.ts';
 import { simulate } from './simulate.ts';
 
-/** As it is kept in a file, to be tried again each time. */
+/** A seed as stored in a file, which is tried in each run. */
 export interface KeptSeed {
   readonly seed: number;
   readonly operations: number;
-  /** A fault that fires far more often than the others. */
+  /** A fault that occurs far more often than the others. */
   readonly often?: string;
 }
 
@@ -19,7 +19,7 @@ export interface Failure extends KeptSeed {
 export interface Found {
   readonly failures: readonly Failure[];
   readonly counts: ReadonlyMap<string, number>;
-  /** Number of seeds. */
+  /** Number of seeds that were tried. */
   readonly tried: number;
   readonly seedsPerSecond: number;
 }
@@ -27,8 +27,8 @@ export interface Found {
 export const OPERATIONS = 60;
 
 /**
- * @param clock ms
- * @param counts what was done before
+ * @param clock in ms
+ * @param counts of events in earlier simulations
  */
 export async function runCampaign(
   seeds: Iterable<KeptSeed>,
@@ -52,8 +52,8 @@ const MORE_SEEDS_FROM = 1001;
 const MORE_SEEDS_MAX = 100;
 
 /**
- * Seeds that are always the same, and after them, as long as something was not met, others in which tabs die far more often: where
- * they die in which seed is another with each change of the code.
+ * The fixed seeds, and then, as long as an expected event has not occurred, further seeds in which tabs die far more often: the places
+ * where they die with a given seed change with every change of the code.
  */
 export function* seedsUntilMet(
   always: readonly number[],
@@ -64,7 +64,7 @@ export function* seedsUntilMet(
     yield { seed: MORE_SEEDS_FROM + more, operations: OPERATIONS, often: 'tab doomed' };
 }
 
-/** The same once more, with all that happens. */
+/** Runs the seed again and records all events. */
 async function told(kept: KeptSeed, found: Failure['problems']): Promise<Failure> {
   const { seed, ...options } = kept;
   const { problems, story } = await simulate(seed, { ...options, hasFaults: true, tells: true });
@@ -73,7 +73,7 @@ async function told(kept: KeptSeed, found: Failure['problems']): Promise<Failure
   return { ...kept, story, problems: [...found, ...other] };
 }
 
-/** I10: what a campaign must have met, or it proves nothing. */
+/** I10: events that must occur at least once in a campaign; otherwise it proves nothing. */
 const EXPECTED: readonly string[] = [
   ...FAULT_NAMES,
   ...HUB_PLACES.map((place) => `hub dies: ${place}`),

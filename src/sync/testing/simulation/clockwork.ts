@@ -1,4 +1,4 @@
-/** Virtual time: whatever waits, waits here, and chance orders what happens at the same time. */
+/** Virtual time: every wait is an event here, and events at the same time occur in random order. */
 import { RandomSource } from '../../../engine/testing/random-source.ts';
 import type { Signal } from '../../device/syncer/signal.ts';
 
@@ -23,7 +23,7 @@ export class Clockwork {
   /** ms since the simulation began. */
   now = 0;
   private readonly chance: Chance;
-  /** A binary heap: what is due next comes first. */
+  /** A binary heap; the next event is first. */
   private readonly events: Event[] = [];
 
   constructor(chance: Chance) {
@@ -52,7 +52,7 @@ export class Clockwork {
     });
   }
 
-  /** Runs what is due next, and all that follows from it without waiting. False when nothing waits. */
+  /** Runs the next event, and everything that follows from it without waiting. False if there are no events. */
   async step(): Promise<boolean> {
     let next = this.take();
     while (next?.isStopped) next = this.take();
@@ -102,5 +102,5 @@ export class Clockwork {
 const isSooner = (a: Event, b: Event): boolean =>
   a.at < b.at || (a.at === b.at && a.order < b.order);
 
-/** Every promise that can settle by itself has settled. */
+/** Resolves when every promise that does not depend on an event has settled. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

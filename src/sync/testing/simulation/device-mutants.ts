@@ -1,4 +1,4 @@
-/** Mutants of the device: what its store, its copy and its transport do wrong. */
+/** Planted faults of a device: in its store, its replica and its transport. */
 import { createMemoryStore, type SharedMemory } from '../../../store/memory.ts';
 import type { Store, WriteSet } from '../../../store/port.ts';
 import type { Replica } from '../../device/replica/replica.ts';
@@ -35,7 +35,7 @@ export function mutantDeviceStore(
   };
 }
 
-/** Reads at one time, writes at a later one, whatever came between. */
+/** Reads and writes in two transactions, so that commits in between are overwritten. */
 const unserialized = (store: Store, { memory, clockwork }: FaultyProcess): Store => ({
   ...store,
   async write(body, options) {
@@ -103,7 +103,7 @@ export function mutantReplica(
 
 const FORGED = 'f0'.repeat(32);
 
-/** Shows whatever number is asked for. */
+/** Ignores fencing: reports its own token as the current one, but presents the one that is stored. */
 function fearless(replica: Replica): Replica {
   const own: Replica = Object.create(replica) as Replica;
   let mine = 0;

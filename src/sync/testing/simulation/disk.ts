@@ -1,18 +1,18 @@
-/** What a device has stored, whichever store it is that its tabs have over it. */
+/** The storage of a device, independent of the kind of store that its tabs have over it. */
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
 import type { Store } from '../../../store/port.ts';
 import type { Process } from './processes.ts';
 
 export interface Disk {
-  /** All that is stored, as it is at this moment. */
+  /** Everything that is stored at this moment. */
   readonly memory: SharedMemory;
-  /** Where else a tab may die than between the calls of its store. */
+  /** Places where a tab may die, in addition to those between calls of its store. */
   readonly places: readonly string[];
   storeOf(process: Process): Store;
-  /** Without any process in between, and as somebody finds it who opens it now. */
+  /** Accesses the data without a process, as a store that is opened now would find it. */
   direct(): Store;
   copy(): Disk;
-  /** A sentence for each thing that a store makes of it otherwise than it was written. */
+  /** A sentence for each difference between what a store reads and what was written. */
   damage(): Promise<readonly string[]>;
 }
 

@@ -1,4 +1,4 @@
-/** What must hold when everything works again and has had time. */
+/** The invariants that must hold when nothing fails any more and there was enough time. */
 import { EVERY_KEY } from '../../../codec/ranges.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { documentRows } from './rows-in.ts';
@@ -15,7 +15,7 @@ export async function checkEnd(world: World): Promise<void> {
   }
 }
 
-/** I1, I2, I5: each acknowledged write was made once, or refused and kept. */
+/** I1, I2, I5: each acknowledged write was executed once, or refused and kept. */
 function checkWrites(world: World): void {
   const { accepted, verdicts, lost, forgotten, resolved, problems, hub } = world;
   const made = new Set(documentRows(hub.memory.version).map(({ data }) => data['mark']));
@@ -34,7 +34,7 @@ function checkWrites(world: World): void {
   }
 }
 
-/** S4, I6: what a device shows is what its user sees at the hub. */
+/** S4, I6: the device shows what its user sees at the hub. */
 async function checkView(world: World, device: SimDevice): Promise<void> {
   const { replica } = device.direct();
   const admin = world.hub.admin();
@@ -56,7 +56,7 @@ async function checkView(world: World, device: SimDevice): Promise<void> {
   }
 }
 
-/** Reads of which a copy holds all, a part or nothing. */
+/** Queries for which a copy has all data, a part, or nothing. */
 const PROBES: readonly unknown[] = [
   ...['notes', 'marks', 'accounts', 'names', 'traps'].map((name) => ({ documents: coll(name) })),
   ...[0, 1].map((user) => ({ match: { index: 'notes_by_owner' }, terms: userRef(user) })),
@@ -65,7 +65,7 @@ const PROBES: readonly unknown[] = [
   { union: [{ documents: coll('marks') }, { match: { index: 'shared_notes' }, terms: true }] },
 ].map((set) => ({ count: set }));
 
-/** S5: an answer of which nothing is said to be missing is that of the hub. */
+/** S5: an answer without missing data equals the answer of the hub. */
 async function checkCompleteness(world: World, device: SimDevice): Promise<void> {
   const { replica } = device.direct();
   const admin = world.hub.admin();
@@ -92,7 +92,7 @@ export function difference(here: string, there: string): string {
   return `from ${at} on\n  here  ${around(here)}\n  there ${around(there)}`;
 }
 
-/** I7: nothing secret is stored. */
+/** I7: no secrets are stored. */
 function checkSecrets(world: World, device: SimDevice): void {
   const { version } = device.memory;
   for (const space of ['documents', 'history', 'sync', 'meta', 'log', 'files'] as const) {

@@ -1,4 +1,4 @@
-/** Mutants of the hub: what its answers and its store do wrong. */
+/** Planted faults of the hub: in its answers and its store. */
 import type { Store } from '../../../store/port.ts';
 import { type DeviceRecord, deviceRow } from '../../hub/rows/device-rows.ts';
 import { recordIn } from '../../hub/rows/records.ts';
@@ -9,11 +9,11 @@ import type { Hello, Pull, Pulled, Push } from '../../protocol/messages.ts';
 import type { EngineWorld } from '../../../engine/testing/engine-world.ts';
 import { inventedVerdict, type FaultyProcess, type Mutant } from './mutants.ts';
 
-/** What a mutant needs of the hub it runs in. */
+/** What a mutant needs from the hub in which it runs. */
 export interface MutantHost {
   readonly epoch: string;
   readonly clock: () => number;
-  /** An engine over what is stored. */
+  /** An engine over the stored data. */
   admin(): EngineWorld;
 }
 
@@ -95,7 +95,7 @@ function deafToEpochs(sync: SyncHub, hub: MutantHost): SyncHub {
   return own;
 }
 
-/** Says that a commit is there, which a crash soon after takes back. */
+/** Acknowledges a commit that is lost in a crash soon after. */
 export function mutantHubStore(
   mutant: Mutant | undefined,
   store: Store,

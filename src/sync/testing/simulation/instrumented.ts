@@ -1,8 +1,8 @@
-/** A replica whose process can die in the midst of each thing it does, and that does things in smaller steps than it would. */
+/** A replica whose process can die during each operation, and which works in smaller steps than usual. */
 import type { Replica } from '../../device/replica/replica.ts';
 import type { Process } from './processes.ts';
 
-/** What is made small so that much happens. */
+/** Limits that are made small so that more steps are needed. */
 export interface Buggify {
   pullBytes: number | undefined;
   pushItems: number | undefined;
@@ -33,7 +33,7 @@ export function instrumented(replica: Replica, process: Process, device: Owner):
   return own;
 }
 
-/** Every place where a tab or a hub may die. */
+/** All places where a tab or a hub may die. */
 export const TAB_PLACES: readonly string[] = [
   ...['submit', 'settle', 'apply', 'stage', 'compared', 'move', 'resubmit', 'recover'].flatMap(
     (what) => [`${what} before commit`, `${what} committed`],

@@ -1,4 +1,4 @@
-/** What must hold at every moment, and at the end; numbered as in threats (e) 4. */
+/** The invariants that must hold at every moment, and at the end. They are numbered as in threats (e) 4. */
 import { sha256 } from '../../../engine/testing/sha256.ts';
 import { EngineWorld, ROOT } from '../../../engine/testing/engine-world.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
@@ -17,7 +17,7 @@ import type { SimDevice } from './sim-device.ts';
 import { ACCOUNTS, coll, TOTAL, when } from './sim-schema.ts';
 import { markOf, type World } from './world.ts';
 
-/** What was last found of a device, so that it is not looked at twice. */
+/** The latest findings for a device, so that an unchanged device is not checked again. */
 interface Last {
   version: SharedMemory['version'] | undefined;
   epoch: string | undefined;
@@ -59,7 +59,7 @@ export class Invariants {
     this.world.problems.push(`${id}: ${device.name} ${what}`);
   }
 
-  /** I4: forward only, within one history of the hub, as long as the device itself was not put back. */
+  /** I4: the cursor only grows, within one epoch of the hub, unless the device itself was set back. */
   private checkCursor(device: SimDevice, { epoch, cursor }: ReplicaState, last: Last): void {
     if (device.losses > last.losses) Object.assign(last, NO_CONTACT, { losses: device.losses });
     if (cursor === undefined) return;
@@ -69,10 +69,10 @@ export class Invariants {
     last.cursor = cursor;
   }
 
-  /** I4, I6: what is stored is what the user sees at the hub at the cursor, as far as it was loaded. */
+  /** I4, I6: the stored documents are those that the user sees at the hub at the cursor, as far as they are loaded. */
   private checkHeld(device: SimDevice, { epoch, cursor, sets, givenUp }: ReplicaState): void {
     if (device.isSuspect || cursor === undefined || epoch === undefined) return;
-    // Rights may have changed between the cursor and the comparison: the next pull says so.
+    // Rights may have changed between the cursor and the comparison. The next pull will show it.
     if (cursor < device.comparedAt) return;
     const there = this.world.hub.stateAt(epoch, cursor);
     if (!there) return;
@@ -84,13 +84,13 @@ export class Invariants {
     for (const [name, text] of expected)
       if (here.get(name) !== text)
         this.blame('I4', device, `has ${name} as ${here.get(name)}, not ${text}, at ${cursor}`);
-    // What sets held before goes when the hub has said what the new ones hold.
+    // Documents of former sets are removed when the hub has resolved the new ones.
     if (givenUp?.length) return;
     for (const [name, text] of here)
       if (!expected.has(name)) this.blame('I6', device, `holds ${name} ${text} at ${cursor}`);
   }
 
-  /** I2: what it takes for judged was judged so by the hub, and was the same write. */
+  /** I2: every verdict on the device was reached by the hub, for the same write. */
   private checkKnown(device: SimDevice, { epoch, device: id, era }: ReplicaState): void {
     const { hub } = this.world;
     if (epoch !== hub.epoch) return;
@@ -114,7 +114,7 @@ export class Invariants {
     }
   }
 
-  /** I5: every write that was acknowledged is in the outbox. I9: and none is refused for the ids that the device made up. */
+  /** I5: the outbox has every acknowledged write. I9: no write is refused because of ids that the device made. */
   private checkOutbox(device: SimDevice): void {
     const { forgotten, resolved } = this.world;
     const records = device.outbox();
@@ -127,7 +127,7 @@ export class Invariants {
         this.blame('I5', device, `has no record of ${mark}`);
   }
 
-  /** A clone had the same key at the same time, and made the same id first. */
+  /** Whether a clone with the same key made the same id at the same time. */
   private hasTwin(device: SimDevice, { ids, idKey }: PushItem): boolean {
     const others = this.world.devices.filter((each) => each !== device);
     const same = (item: PushItem) =>
@@ -135,7 +135,7 @@ export class Invariants {
     return others.some((each) => each.outbox().some(({ item }) => same(item)));
   }
 
-  /** I3, I8, S8: what is shown. */
+  /** I3, I8, S8: checks the data shown. */
   private async checkView(device: SimDevice, state: ReplicaState): Promise<void> {
     const { replica } = device.direct();
     const answer = await replica.read({ query: VIEW, apiVersion: '4' });
@@ -153,7 +153,7 @@ export class Invariants {
     await this.checkReplay(device, pending, answer.body);
   }
 
-  /** I8: money is neither made nor lost, in any view at any time. */
+  /** I8: the sum of all accounts is the same in any view at any time. */
   private checkMoney(device: SimDevice, { sets }: ReplicaState, { accounts }: Shown): void {
     const set = sets.find(({ id }) => id === 'accounts' || id === 'four');
     if (device.isSuspect || !set || set.error || !isLoaded(set)) return;
@@ -162,7 +162,7 @@ export class Invariants {
       this.blame('I8', device, `sees ${sum} in ${accounts.length} accounts`);
   }
 
-  /** S8: a write is seen where it was made, from then on, until it is refused. */
+  /** S8: a device shows its own write from its submit on, until it is refused. */
   private checkOwn(
     device: SimDevice,
     { sets, shownSeq, era, cursor }: ReplicaState,
@@ -178,16 +178,16 @@ export class Invariants {
       if (of !== device || !record || seen.has(mark) || lost.has(mark) || forgotten.has(mark))
         continue;
       if (record.state === 'refused' || record.predicted === 'refused') continue;
-      // Judged under an id that was given up; it comes with the next pull.
+      // Judged under an earlier device id. Its effects come with the next pull.
       if (record.era !== era && (record.verdict?.ts ?? 0) > (cursor ?? 0)) continue;
-      // Not yet run here, or only the hub can run it.
+      // Not executed here yet, or only the hub can execute it.
       const isPending = record.era === era && record.item.seq > shownSeq;
       if (isPending && !record.effects?.puts.length) continue;
       this.blame('S8', device, `does not see its own ${mark}, ${record.state}`);
     }
   }
 
-  /** I3: what is shown is what is stored with the pending writes made over it, one after the other, by an engine that knows of no sync. */
+  /** I3: the data shown equals the stored data after executing the pending writes one by one with an engine without sync. */
   private async checkReplay(
     device: SimDevice,
     pending: readonly OutboxRecord[],
@@ -215,7 +215,7 @@ export class Invariants {
     this.blame('I3', device, `does not show a replay, ${difference(shown, body)}`);
   }
 
-  /** I1: no write is made twice, and of each device the hub has judged all up to the last. */
+  /** I1: no write is executed twice, and the hub has verdicts on all writes of a device up to the last one. */
   private checkOnce(): void {
     const { memory } = this.world.hub;
     const made = new Set<string>();
@@ -251,7 +251,7 @@ const allOf = (name: string) => ({
   collection: { paginate: { documents: coll(name) }, size: 100_000 },
 });
 
-/** Ids and data of all there is; a collection that is not here is empty. */
+/** Ids and data of all documents. Collections that do not exist here are empty. */
 const VIEW = JSON.stringify({
   object: Object.fromEntries(
     ['accounts', 'notes', 'marks', 'names'].map((name) => [
@@ -264,30 +264,30 @@ const VIEW = JSON.stringify({
 const resourceIn = (body: string): Shown | undefined =>
   (JSON.parse(body) as { resource?: Shown }).resource;
 
-/** Of which the model can tell what they do; undefined: nothing is pending. */
+/** Pending writes whose effects can be replayed. Undefined if none are pending. */
 function pendingOf(device: SimDevice, state: ReplicaState): readonly OutboxRecord[] | undefined {
   const { era, shownSeq } = state;
   const pending = device
     .outbox()
     .filter((record) => record.era === era && record.item.seq > shownSeq)
-    // Shown by what is stored, or not before the hub has made it again.
+    // Writes without reads have their effects in the stored data, or are shown only after the hub has executed them again.
     .filter(({ reads }) => reads === 'all' || reads.rows.length + reads.ranges.length > 0);
   if (pending.length === 0) return undefined;
   return pending.filter(
     (record) =>
-      // Found again in the file and not yet run: it shows nothing, and nothing stands on it.
+      // A write that was recovered from the file and not executed yet has no effects, and no other write depends on it.
       record.effects !== undefined && !isForHub(record, device) && !isForbidden(record, device),
   );
 }
 
-/** It calls the function that has rights of its own, as far as is known here. */
+/** Whether the write calls the function with a role of its own, according to the schema on the device. */
 function isForHub({ item }: OutboxRecord, { memory }: SimDevice): boolean {
   if (!item.query.includes('"audit"')) return false;
   const functions = schemaRows(memory.version, FUNCTIONS);
   return functions.some(({ data }) => data['name'] === 'audit' && data['role'] !== undefined);
 }
 
-/** Whoever replays may do everything; the role may not transfer. */
+/** Whether the user's role forbids the transfer: the replay runs with all rights, so it would succeed there. */
 function isForbidden({ item, effects }: OutboxRecord, { memory }: SimDevice): boolean {
   if (effects?.puts.length !== 0 || !item.query.includes('"balance"')) return false;
   return schemaRows(memory.version, ROLES).some(({ body }) => body.includes('"write":false'));

@@ -1,4 +1,4 @@
-/** A model of what a device should hold and show, written without the code it judges: sets and rights as plain conditions. */
+/** A model of what a device should have and show, without the code under test: sets and rights as plain conditions. */
 import { keyOfHex, withDatabase } from '../../../codec/key.ts';
 import type { ReplicaState } from '../../device/state/replica-state.ts';
 import { partRange } from '../../protocol/set-parts.ts';
@@ -10,7 +10,7 @@ const ROLES = 5;
 const COLLECTIONS = 1;
 const INDEXES = 3;
 
-/** Rights and names as they stand in one state of the hub. */
+/** Rights and names in one state of the hub. */
 interface Law {
   readonly seesShared: boolean;
   readonly collections: ReadonlyMap<number, string>;
@@ -55,7 +55,7 @@ export function maySee(version: Version, user: number, document: RawDocument): b
   }
 }
 
-/** By its data, not by its entries. */
+/** Decided by the data of the document, not by its index entries. */
 function isMember(law: Law, user: number, part: SetPart, document: RawDocument): boolean {
   if (part.kind === 'collection') return part.collection === document.collection;
   if (part.kind === 'document')
@@ -73,7 +73,7 @@ function isMember(law: Law, user: number, part: SetPart, document: RawDocument):
   }
 }
 
-/** Whether the device has come as far as this document in loading the part. */
+/** Whether the device has loaded the part up to this document. */
 function isLoadedTo(part: SetPart, place: string | null | undefined, { row, key }: RawDocument) {
   if ((place ?? undefined) === undefined) return true;
   if (place === '') return false;
@@ -83,7 +83,7 @@ function isLoadedTo(part: SetPart, place: string | null | undefined, { row, key 
   return row.entries.some((entry) => entry >= lower && entry < upper && entry <= last);
 }
 
-/** Time and text of each document that a device of the user should hold. */
+/** Time and text of each document that a device of the user should have. */
 export function heldBy(
   version: Version,
   user: number,

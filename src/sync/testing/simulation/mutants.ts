@@ -1,4 +1,4 @@
-/** Faults planted on purpose, one at a time: the invariants must find each of them, or they prove nothing. */
+/** Planted faults, one per simulation. The invariants must detect each of them, or they prove nothing. */
 import type { SharedMemory } from '../../../store/memory.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
@@ -25,7 +25,7 @@ export const MUTANTS = [
 ] as const;
 export type Mutant = (typeof MUTANTS)[number];
 
-/** The process whose store is made faulty. */
+/** The process whose store gets the fault. */
 export interface FaultyProcess {
   readonly memory: SharedMemory;
   readonly process: Process;
@@ -33,7 +33,7 @@ export interface FaultyProcess {
   readonly chance: Chance;
 }
 
-/** A verdict that nobody reached. */
+/** A verdict that no hub has reached. */
 export const inventedVerdict = ({ seq, hash }: PushItem): Verdict => ({
   seq,
   hash,

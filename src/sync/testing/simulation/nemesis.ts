@@ -1,4 +1,4 @@
-/** What goes wrong: one fault at a time, by chance. Each kind has a name, and each name must have been met over a campaign. */
+/** Random faults, one at a time. Each kind has a name, and each must occur at least once in a campaign. */
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { pruneChanges } from '../../hub/pruning/prune-changes.ts';
 import { HUB_PLACES, TAB_PLACES } from './instrumented.ts';
@@ -14,7 +14,7 @@ type Fault = readonly [
   act: (world: World, device: SimDevice) => void | Promise<void>,
 ];
 
-/** One that finds nothing to be done to is not counted. */
+/** Thrown by a fault that cannot be applied at the moment. It is not counted. */
 class Nothing extends Error {}
 const nothing = (): never => {
   throw new Nothing();
@@ -65,7 +65,7 @@ const FAULTS: readonly Fault[] = [
   [2, 'row spoilt', spoil],
 ];
 
-/** Of a hub of several processes. Only where one is asked for: the seeds that find planted faults were chosen without them. */
+/** Faults of a hub with several processes. Used only on request, because the seeds that detect planted faults were chosen without them. */
 const CLUSTER_FAULTS: readonly Fault[] = [
   [3, 'second hub process', besideHub],
   [2, 'hub frozen', freezeHub],
@@ -75,10 +75,10 @@ const namesOf = (faults: readonly Fault[]): readonly string[] => faults.map(([, 
 export const FAULT_NAMES = namesOf(FAULTS);
 export const CLUSTER_FAULT_NAMES = namesOf(CLUSTER_FAULTS);
 
-/** How much heavier a fault weighs that is asked for. */
+/** Factor for the weight of a fault that was asked for. */
 const OFTEN = 20;
 
-/** @param often names of faults that are asked for */
+/** @param often names of faults that should occur often */
 export async function disturb(world: World, often: string | readonly string[] = []): Promise<void> {
   const { chance } = world;
   const names = [often].flat();
@@ -119,7 +119,7 @@ async function doomTab(world: World, device: SimDevice): Promise<void> {
   const isOfDisk = places.length > 0 && world.chance.is(0.5);
   const place = world.chance.pick(isOfDisk ? places : TAB_PLACES);
   tab.process.doom = place;
-  // Some places are seldom passed: they are made to be.
+  // Some of these places are rarely reached, so something is done that leads to them.
   const [what] = place.split(' ');
   if (what === 'stage') device.buggify.pullBytes = 1;
   else if (what === 'check' || what === 'compared' || what === 'recover') await changeRole(world);
@@ -132,21 +132,21 @@ function doomHub({ chance, hub }: World): void {
   process.doom = chance.pick(HUB_PLACES);
 }
 
-/** Another tab leads meanwhile; this one thaws with a fence that is over. */
+/** Another tab takes the lead in the meantime, so this tab thaws with an outdated fencing token. */
 function freezeTab({ chance }: World, device: SimDevice): void {
   const tab = device.tabs.find(({ syncer }) => syncer) ?? nothing();
   tab.process.freeze(2000 + chance.next() * 60_000);
   void device.lead(device.openTab());
 }
 
-/** One that is there already goes. */
+/** Starts a second process, or kills it if there is one. */
 function besideHub({ hub }: World): void {
   if (hub.beside) hub.beside.process.kill('anywhere');
   else if (hub.running) hub.startBeside();
   else nothing();
 }
 
-/** What it was asked to do before, it does when its devices have asked again, perhaps of the other process. */
+/** When the process thaws, it handles old requests that the devices have repeated in the meantime, perhaps to the other process. */
 function freezeHub({ chance, hub }: World): void {
   const { process } = hub.beside ?? hub.running ?? nothing();
   process.freeze(2000 + chance.next() * 40_000);
@@ -171,7 +171,7 @@ function splitLeadership(_: World, device: SimDevice): void {
 
 const snapshotOf = ({ disk, isSpoilt }: SimDevice) => ({ disk: disk.copy(), isSpoilt });
 
-/** The browser has deleted the database; the file outside it is there. */
+/** The browser has deleted the database. The outbox copy outside of it remains. */
 async function evict(world: World, device: SimDevice): Promise<void> {
   await noteUnoffered(world, device);
   device.killTabs();
@@ -182,14 +182,14 @@ async function evict(world: World, device: SimDevice): Promise<void> {
   device.openTab();
 }
 
-/** The hub has forgotten what it confirmed, and the device forgets it before they meet: nobody knows of it any more. */
+/** If the hub was restored and the device loses its data before they meet, the device's confirmed writes may be lost. */
 async function noteUnoffered(world: World, device: SimDevice): Promise<void> {
   const state = await device.direct().replica.state();
   if (state && state.epoch === world.hub.epoch && state.settledSeq >= state.lastSeq) return;
   for (const { mark, device: of } of world.accepted) if (of === device) world.lost.add(mark);
 }
 
-/** An earlier state of its disk comes back, without the file. */
+/** The disk is set back to an earlier state, without the outbox copy. */
 async function rollBack(world: World, device: SimDevice): Promise<void> {
   const before = world.snapshots.get(device) ?? nothing();
   await noteUnoffered(world, device);
@@ -211,7 +211,7 @@ function clone(world: World, device: SimDevice): void {
   world.tell(() => `${twin.name} is a copy of ${device.name}`);
 }
 
-/** A document is not what the hub said it is, and the hub does not know. */
+/** Changes a document on the device so that it differs from the hub's. The hub does not know. */
 async function spoil(world: World, device: SimDevice): Promise<void> {
   const { chance, hub } = world;
   const rows = documentRows(device.memory.version);
@@ -227,7 +227,7 @@ async function spoil(world: World, device: SimDevice): Promise<void> {
     });
   device.isSpoilt = true;
   device.openTab();
-  // Whatever makes the hub unsure makes it ask for a comparison.
+  // Changes the role, because only a change of rights makes the hub ask for a comparison.
   await putRole(hub.admin(), hub.rules);
 }
 
@@ -246,7 +246,7 @@ async function wantOther({ chance }: World, device: SimDevice): Promise<void> {
 async function restoreHub(world: World): Promise<void> {
   const copy = world.copies.at(-1) ?? nothing();
   await world.hub.restore(copy);
-  // Whoever forgot what it was told cannot offer it again.
+  // Writes that their device has forgotten cannot be submitted again.
   for (const mark of world.forgotten) world.lost.add(mark);
 }
 
@@ -271,7 +271,7 @@ async function changeIndex({ hub }: World): Promise<void> {
   await putTextIndex(hub.admin(), hub.rules);
 }
 
-/** Straight at the hub, with all rights. */
+/** A change by the administrator, directly at the hub and with all rights. */
 async function administer(world: World): Promise<void> {
   const { chance, hub, devices } = world;
   const notes = { documents: coll('notes') };
@@ -295,10 +295,10 @@ async function cutLog({ hub, chance, clockwork }: World): Promise<void> {
   if (count === 0) nothing();
 }
 
-// --- who may ask ----------------------------------------------------------------------------------
+// --- credentials ------------------------------------------------------------------------------------
 
 async function revoke({ hub }: World, { secret }: SimDevice): Promise<void> {
-  // The hub may have been restored to before this token.
+  // The hub may have been restored to a state before this token.
   await hub.admin().answer({ logout: false }, { secret });
 }
 

@@ -1,7 +1,7 @@
 /**
- * A disk with log and blocks of a packed store. Each tab has a store of its own over them, which opens what it finds there, flushes and
- * merges; whoever dies leaves what was stored until then. Beside them each commit that is stored is made in a memory, with which all
- * that a store reads is compared.
+ * A disk with the log and the blocks of a packed store. Each tab opens a store of its own over them, which flushes and merges; a tab that
+ * dies leaves what was stored until then. In parallel, each stored commit is applied to a store in memory, with which all reads of the
+ * packed store are compared.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { EVERY_KEY } from '../../../codec/ranges.ts';
@@ -19,7 +19,7 @@ import type { Disk } from './disk.ts';
 import { StoreTrouble, type Process } from './processes.ts';
 import { said, type World } from './world.ts';
 
-/** Some writes make a table, and a few tables a merge. */
+/** Low limits: a few writes fill a table, and a few tables are merged. */
 const LIMITS: PackedLimits = {
   ...PACKED_LIMITS,
   memtableBytesMax: 24_000,
@@ -32,11 +32,11 @@ const LIMITS: PackedLimits = {
   runsPerLevel: 3,
 };
 
-/** After what it may die of a flush or a merge. */
+/** Steps of a flush or a merge after which a tab may die. */
 const STEPS = ['claim stored', 'blocks stored', 'flip stored', 'log cut'] as const;
 type Step = (typeof STEPS)[number];
 
-/** What must have been met, or nothing is said of the packed store. */
+/** Events that must occur at least once; otherwise a campaign proves nothing about the packed store. */
 export const PACKED_EXPECTED: readonly string[] = [
   'memtable flushed',
   'tables merged',
@@ -62,23 +62,23 @@ const EVERYTHING: readonly Range[] = SPACES.flatMap((space) =>
   })),
 );
 
-/** Of messages between tabs. */
+/** Share of messages between tabs that arrive. */
 const HEARD = 0.7;
-/** Of calls of a medium: their answer is lost, whatever was done; */
+/** Share of calls of the medium whose answer is lost, whether or not the call had an effect. */
 const FAILS = 0.02;
-/** of appends that read first: their connection is lost before they are committed, and they have another after so long at most. */
+/** Share of appends after a read whose connection is lost before they commit. Within `RECONNECTS_MS` they have a new one. */
 const LOSES_CONNECTION = 0.3;
 const RECONNECTS_MS = 1000;
 const SWEEP_MS = 20_000;
 
-/** What has become of an append that looks first: its connection was lost, and its number was to be this; or it is over. */
+/** Outcome of an `appendAfter`: its connection was lost before it could append with this number, or it has ended. */
 type Tried =
   | { readonly kind: 'lost'; readonly number: number }
   | {
       readonly kind: 'over';
-      /** Undefined: nothing was added. */
+      /** Undefined: nothing was appended. */
       readonly number: number | undefined;
-      /** Nobody is told. */
+      /** The answer is lost. */
       readonly fails: boolean;
       readonly step: Step | undefined;
     };
@@ -94,13 +94,13 @@ export class PackedDisk implements Disk {
   private readonly tabs = new Map<Process, PackedStore>();
   private opened = 0;
   private readonly isOpen = new WeakSet<Process>();
-  /** Flushes and merges. */
+  /** The process that flushes and merges. */
   private holder: Process | undefined = undefined;
   private reader: { readonly number: number; readonly store: Promise<PackedStore> } | undefined =
     undefined;
   private compared: SharedMemory['version'] | undefined = undefined;
 
-  /** @param dropsDeletions a fault planted on purpose: what hides an older row in another table is not written */
+  /** @param dropsDeletions planted fault: deletions that hide an older row in another table are not written */
   constructor(world: World, dropsDeletions = false) {
     this.world = world;
     this.dropsDeletions = dropsDeletions;
@@ -197,7 +197,7 @@ export class PackedDisk implements Disk {
     return [...this.tabs.keys()].filter(({ isAlive }) => isAlive).length === 1;
   }
 
-  /** What the medium of a tab asks for takes a while, may fail, and is not done once the tab is dead. */
+  /** The medium of a tab. Its calls take time, may fail, and have no effect once the tab is dead. */
   private mediumOf(process: Process): Medium {
     const { chance, clockwork } = this.world;
     const medium = this.medium();
@@ -207,16 +207,16 @@ export class PackedDisk implements Disk {
     };
     const call = async <T>(ask: () => Promise<T>, step?: Step): Promise<T> => {
       await begin();
-      // A tab that cannot open the database is another one.
+      // Calls fail only after the database was opened; tabs that cannot open it are not simulated here.
       const fails = this.isOpen.has(process) && this.happens(FAILS);
       const isDone = !fails || chance.is(0.5);
       const answer = isDone ? await ask() : undefined;
       await process.pass(step);
       if (fails) throw this.trouble(isDone && answer !== false);
-      // It is done.
+      // Calls that do not fail are done.
       return answer as T;
     };
-    /** What ends the transactions of `appendAfter`. */
+    /** Functions that end open transactions of `appendAfter`. */
     const open = new Set<() => void>();
     return {
       read(...asked) {
@@ -245,8 +245,8 @@ export class PackedDisk implements Disk {
   }
 
   /**
-   * In one transaction, beside which nobody appends. It is over as soon as its tab looks at something else, as in a browser; its
-   * connection may be lost before it is committed.
+   * Appends in one transaction, so no other tab appends in between. It ends when its tab reads something else, as in a browser. Its
+   * connection may be lost before it commits.
    */
   private async tryAppendAfter(
     after: number,
@@ -274,7 +274,7 @@ export class PackedDisk implements Disk {
     return NOTHING;
   }
 
-  /** On another connection: whether nobody has taken that number meanwhile. @throws StoreTrouble when nobody can say any more who has */
+  /** On a new connection: whether the number is still free. @throws StoreTrouble if it is not known any more who has used it */
   private isFree(number: number): boolean {
     const { data, world } = this;
     world.count('disk lost amid a commit');
@@ -295,7 +295,7 @@ export class PackedDisk implements Disk {
     return new StoreTrouble(`The answer of the disk was lost: ${what}.`, isStored);
   }
 
-  /** The data themselves. */
+  /** The medium without faults. */
   private medium(): Medium {
     const { data } = this;
     return {
@@ -314,7 +314,7 @@ export class PackedDisk implements Disk {
     };
   }
 
-  /** What is appended is made in the memory, too. */
+  /** Appends, and applies the commit to the store in memory, too. */
   private async add(parts: readonly Uint8Array[], expected: number): Promise<boolean> {
     const isAdded = this.data.append(parts, expected);
     if (isAdded) await this.noteStored(recordOf(parts));
@@ -338,12 +338,12 @@ export class PackedDisk implements Disk {
   }
 
   private readonly onFault = (reason: unknown): void => {
-    // What is stored is whole, and is flushed later.
+    // The stored data is complete, and will be flushed later.
     if (reason instanceof StoreTrouble) return;
     this.world.problems.push(`fault: ${said(reason)}`);
   };
 
-  /** A store that was opened on what is stored now. */
+  /** A store that was opened over the present data. */
   private reopened(): Promise<PackedStore> {
     const number = this.data.lastNumber;
     if (this.reader?.number !== number) {

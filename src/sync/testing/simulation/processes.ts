@@ -1,13 +1,13 @@
 /**
- * Processes that can be killed, frozen, and failed by their store. At a kill, what a process has begun and not stored is gone, and
- * nobody hears from it again. Where they can die has a name: every name must have been met over a campaign.
+ * Processes that can be killed and frozen, and whose store can fail. If a process is killed, work that it has not stored is lost, and its
+ * calls never settle. Each place where a process can die has a name, and each name must occur at least once in a campaign.
  */
 import type { Store } from '../../../store/port.ts';
 import type { Chance, Clockwork } from './clockwork.ts';
 
-/** What a store says that is not there for a while, as PostgreSQL does with 40001. */
+/** The error of a store that is temporarily unavailable, such as 40001 of PostgreSQL. */
 export class StoreTrouble extends Error {
-  /** What was to be written is stored all the same. */
+  /** The write was stored in spite of the error. */
   readonly isStored: boolean;
 
   constructor(message: string, isStored: boolean) {
@@ -18,14 +18,14 @@ export class StoreTrouble extends Error {
 
 export class Process {
   isAlive = true;
-  /** The name of the place where it dies, if it is to die. */
+  /** Name of the place where it will die, if it is to die. */
   doom: string | undefined = undefined;
-  /** The next write fails: before anything was stored, or after, when nobody knows. */
+  /** The next write fails: before anything is stored, or after, so that the caller cannot know. */
   trouble: 'before' | 'after' | undefined = undefined;
   private frozenUntil = 0;
   private readonly clockwork: Clockwork;
   private readonly onDeath: (where: string) => void;
-  /** What it is doing, and how many times at once. */
+  /** What the process is doing, and how many times at once. */
   private readonly doing = new Map<string, number>();
 
   constructor(clockwork: Clockwork, onDeath: (where: string) => void) {
@@ -47,7 +47,7 @@ export class Process {
     return this.frozenUntil > this.clockwork.now;
   }
 
-  /** Here it may die, and here it stands still while it is frozen. Never settles once it is dead. */
+  /** A point at which the process may die, and at which it waits while it is frozen. Never settles once the process is dead. */
   async pass(place?: string): Promise<void> {
     while (this.isAlive && this.isFrozen)
       await this.clockwork.sleep(this.frozenUntil - this.clockwork.now);
@@ -88,7 +88,7 @@ export interface StoreOptions {
   readonly onWritten?: () => void;
 }
 
-/** The store of one process over what outlives it; each call takes a while. */
+/** The store of a process over data that outlives the process. Each call takes time. */
 export function processStore(store: Store, options: StoreOptions): Store {
   const { process, chance, clockwork, count, onWritten } = options;
   const latency = async (): Promise<void> => {

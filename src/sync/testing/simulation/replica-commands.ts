@@ -1,4 +1,4 @@
-/** Whatever can be done to a copy, in any order, over a model of a few lines: documents with a number, and a list of writes. */
+/** Everything that can be done to a copy, in any order, and a small model: documents with a number, and a list of writes. */
 import type { AsyncCommand } from 'fast-check';
 import { packVersion } from '../../../codec/row.ts';
 import { createMemoryStore, SharedMemory } from '../../../store/memory.ts';
@@ -12,11 +12,11 @@ export interface Write {
   readonly key: number;
   readonly kind: 'put' | 'add';
   readonly number: number;
-  /** What the hub made of it. */
+  /** The verdict of the hub. */
   verdict: Verdict['state'] | undefined;
-  /** The device has heard so. */
+  /** The device has received the verdict. */
   isTold: boolean;
-  /** Its effects are known here. */
+  /** Its effects are known on the device. */
   isRun: boolean;
   isDiscarded: boolean;
 }
@@ -28,7 +28,7 @@ const after = (numbers: Numbers, { key, kind, number }: Write): Numbers =>
 
 export class Model {
   hub: Numbers = new Map();
-  /** The hub before each write of the device it judged. */
+  /** State of the hub before each of the device's writes that it has judged. */
   before: Numbers[] = [];
   confirmed: Numbers = new Map();
   writes: Write[] = [];
@@ -101,7 +101,7 @@ export class Real {
     };
   }
 
-  /** As all tabs show it. */
+  /** Checks what all tabs show. */
   async check(model: Model): Promise<void> {
     const expected = [...model.view()].sort(([one], [other]) => one - other);
     for (const tab of this.tabs) {
@@ -147,7 +147,7 @@ export const submit = (tab: number, key: number, kind: Write['kind'], amount: nu
     model.writes.push({ key, kind, number: amount, ...state });
   });
 
-/** The hub judges the next write; the device does not hear of it yet. */
+/** The hub judges the next write. The device does not receive the verdict yet. */
 export const judge = (isRefused: boolean): Command =>
   command(
     `judge(${isRefused ? 'refused' : 'confirmed'})`,
@@ -180,7 +180,7 @@ export const settle = (): Command =>
     tell(model);
   });
 
-/** Somebody else changes a document, and a pull brings all there is; in two parts, or in one. */
+/** Another client changes a document, and a pull brings everything, in one part or in two. */
 export const pull = (key: number, value: number | undefined, inParts: boolean): Command =>
   command(`pull(${key} = ${value}${inParts ? ', in parts' : ''})`, async (model, real) => {
     const others = [...model.hub].filter(([each]) => each !== key);
@@ -198,12 +198,12 @@ export const pull = (key: number, value: number | undefined, inParts: boolean): 
     for (const write of model.writes) write.isRun = true;
   });
 
-/** On under another id, once all verdicts are told. */
+/** Continues under another device id, once the device has received all verdicts. */
 export const rename = (): Command =>
   command(
     'rename',
     async (model, real) => {
-      // One id after the other takes time, also in a tab that was opened since.
+      // A copy may take a new id only after some time. That also applies to a tab that was opened in between.
       real.renamedAt = Math.max(real.first.now, real.renamedAt) + 3 * DAY_MICROS;
       real.first.now = real.renamedAt;
       await real.first.replica.moveToNewDevice(real.fence);

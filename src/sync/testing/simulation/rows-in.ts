@@ -1,10 +1,10 @@
-/** What stands in a memory, read without any engine: the invariants trust nothing that they judge. */
+/** Reads the rows of a store in memory without an engine, because the invariants must not use the code that they judge. */
 import { databasePrefix, decodeDocumentKey, syncKey, type Key } from '../../../codec/key.ts';
 import { prefixRange, type KeyRange } from '../../../codec/ranges.ts';
 import type { Row } from '../../../store/port.ts';
 import type { Version } from './sim-hub.ts';
 
-/** A document of a user collection, taken apart. */
+/** A parsed document of a user collection. */
 export interface RawDocument {
   readonly key: Key;
   readonly row: Row;
@@ -26,7 +26,7 @@ export function documentRows(version: Version): readonly RawDocument[] {
   });
 }
 
-/** Names of collections, roles and so on, by number. */
+/** Schema objects of a native collection: collections, roles and so on. */
 export function schemaRows(version: Version, native: number): readonly RawDocument[] {
   return allIn(version.documents, prefixRange(databasePrefix(0))).flatMap((row) => {
     const raw = known.get(row) ?? rawOf(row);
@@ -50,7 +50,7 @@ function rawOf(row: Row): RawDocument {
   const body = text.slice(end + 1);
   const { collection, id } = decodeDocumentKey(row.key);
   const parsed = (body === '' ? {} : JSON.parse(body)) as { data?: Record<string, unknown> };
-  // Letter, plainness, time; what follows says since when entries hold, here.
+  // Action letter, flag and time. The part after `+`, the times of index entries, differs between hub and device.
   const ts = text.slice(0, end).split('+')[0] ?? '';
   const data = collection < FIRST_USER_COLLECTION ? parsed : (parsed.data ?? {});
   return { key: row.key, row, collection, id: String(id), ts, body, data };

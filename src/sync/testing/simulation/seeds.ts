@@ -1,4 +1,4 @@
-/** Seeds that once failed: each is a file, and is tried again each time. */
+/** Seeds that failed earlier. Each is a file, and is tried in every run. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Failure, KeptSeed } from './campaign.ts';
@@ -13,12 +13,12 @@ export function keptSeeds(): readonly KeptSeed[] {
     .map((name) => JSON.parse(readFileSync(FOLDER + name, 'utf8')) as KeptSeed);
 }
 
-/** @returns what a person should read about it */
+/** @returns a report for developers */
 export function keepFailure({ seed, operations, often, problems, story }: Failure): string {
   mkdirSync(FOLDER, { recursive: true });
   const kept = { seed, operations, often, found: problems[0]?.slice(0, 300) };
   const file = `${FOLDER}${seed}.json`;
-  // What is there says what it was in the end.
+  // An existing file has a final description of the failure, so it is kept.
   if (!existsSync(file)) writeFileSync(file, `${JSON.stringify(kept, undefined, 2)}\n`);
   const run = 'npx vitest run --project node';
   const again =

@@ -1,4 +1,4 @@
-/** A device of a simulation: its disk, its second outbox, its tabs, and what may happen to them. */
+/** A device of a simulation: its disk, the copy of its outbox, its tabs, and what may happen to them. */
 import { hexOfBytes } from '../../../codec/hex.ts';
 import { sha256 } from '../../../engine/testing/sha256.ts';
 import type { Engine } from '../../../engine/engine.ts';
@@ -49,7 +49,7 @@ export interface WantedSet {
 
 export class SimDevice implements Link {
   disk: Disk;
-  /** The file outside the database. */
+  /** The copy of the outbox outside of the database. */
   file: { readonly device: DeviceId; readonly item: PushItem }[] = [];
   secret: string;
   isUp = true;
@@ -59,13 +59,13 @@ export class SimDevice implements Link {
   wanted: readonly WantedSet[];
   readonly tabs: Tab[] = [];
   readonly buggify: Buggify = { pullBytes: undefined, pushItems: undefined };
-  /** Somebody has spoilt a row, and no comparison has been made since. */
+  /** A row was changed by the nemesis, and there was no comparison since. */
   isSpoilt = false;
-  /** What it holds is what the hub had at its latest comparison, up to then. */
+  /** Head of the hub at the latest comparison. While the cursor is before it, the documents may differ from those at the cursor. */
   comparedAt = 0;
-  /** How often its disk was lost or put back. */
+  /** How often its disk was lost or set back. */
   losses = 0;
-  /** When the latest round began that brought everything. */
+  /** When the latest complete round began. */
   roundAt = -1;
   private readonly options: SimDeviceOptions;
   private booting: Tab | undefined = undefined;
@@ -94,18 +94,18 @@ export class SimDevice implements Link {
     return this.options.user;
   }
 
-  /** It may hold other rows than the hub says: a comparison is due. */
+  /** Whether it may have rows that differ from the hub's, because a comparison is due. */
   get isSuspect(): boolean {
     return this.isSpoilt || this.stored()?.suspectSince !== undefined;
   }
 
-  /** A comparison is made; another may be due. */
+  /** Notes that a comparison was made. Another one may be due. */
   noteCompared(): void {
     this.isSpoilt &&= this.stored()?.suspectSince !== undefined;
     this.comparedAt = this.options.hub.head;
   }
 
-  /** Opens a tab; the first of them leads. */
+  /** Opens a tab. The first tab leads. */
   openTab(): Tab {
     const { clockwork, count, mutant } = this.options;
     const process = new Process(clockwork, (where) => {
@@ -115,7 +115,7 @@ export class SimDevice implements Link {
       void tab?.syncer?.stop();
     });
     const { disk, memory } = this;
-    // Whoever stores that a comparison is made may die before it hears that it did.
+    // A process that stores the end of a comparison may die before it learns that the commit succeeded.
     const onWritten = () => {
       if (memory === this.memory && process.isDoing('compared')) this.noteCompared();
     };
@@ -130,21 +130,21 @@ export class SimDevice implements Link {
       syncer: undefined,
     };
     this.tabs.push(tab);
-    // A frozen tab that thaws has heard of nothing.
+    // A frozen tab has missed these notices when it thaws.
     opened.engine.onCommit((notice) => {
       for (const other of this.tabs) if (other !== tab) other.engine.applyCommit(notice);
     });
     return tab;
   }
 
-  /** What is stored, without any process in between. */
+  /** Accesses the stored data without a process. */
   direct(): Opened {
     if (this.viewer?.disk !== this.disk)
       this.viewer = { disk: this.disk, tab: this.open(this.disk.direct()) };
     return this.viewer.tab;
   }
 
-  /** As it is stored at this moment. */
+  /** The state as it is stored at this moment. */
   stored(): ReplicaState | undefined {
     return readState(this.memory.version.sync.keys.get(STATE.key, STATE.key)?.row);
   }
@@ -163,7 +163,7 @@ export class SimDevice implements Link {
     });
   }
 
-  /** Makes a tab lead; others may believe that they do too. */
+  /** Makes a tab lead. Other tabs may believe that they lead, too. */
   async lead(tab: Tab): Promise<void> {
     if (tab.syncer || this.booting?.process.isAlive) return;
     this.booting = tab;
@@ -185,7 +185,7 @@ export class SimDevice implements Link {
     while (this.tabs.length > 0) this.tabs[0]?.process.kill('with its browser');
   }
 
-  /** Undefined: it was refused here, or the tab died. */
+  /** Undefined if the write failed here, or the tab died. */
   async submit(tab: Tab, query: unknown, replaces?: string): Promise<string | undefined> {
     const text = JSON.stringify(query);
     const request = { query: text, apiVersion: '4', ...(replaces && { replaces }) } as const;
@@ -259,7 +259,7 @@ export class SimDevice implements Link {
     return { engine, replica: createReplica({ engine, view, clock, random, sha256 }) };
   }
 
-  /** As a page does before it starts a syncer. */
+  /** Opens the copy as a page does before it starts a syncer. */
   private async boot({ replica, process }: Tab): Promise<boolean> {
     if (!(await replica.state())) {
       const fresh = hexOfBytes(this.options.chance.bytes(16));
@@ -269,7 +269,7 @@ export class SimDevice implements Link {
         transport.hello({ protocol: SYNC_PROTOCOL, device, epoch: undefined, lastSeq });
       let device = last?.device ?? fresh;
       let answer = await ask(device, last?.item.seq ?? 0);
-      // The hub knows of more than was kept.
+      // The hub knows later writes than the outbox copy has.
       if (!answer.ok && answer.refusal.code === 'client_regressed')
         answer = await ask((device = fresh), 0);
       if (!answer.ok) return false;
@@ -286,7 +286,7 @@ export class SimDevice implements Link {
     await replica.setSets(this.wantedSets());
   }
 
-  /** A frozen tab may not have come to it yet, or its store has failed. */
+  /** False if a frozen tab has not stored the sets yet, or its store has failed. */
   get hasPutSets(): boolean {
     const stored = this.stored()?.sets.map(({ id, query }) => ({ id, query }));
     return JSON.stringify(stored) === JSON.stringify(this.wantedSets());
@@ -307,7 +307,7 @@ export class SimDevice implements Link {
 
 const NEVER = { listening: Infinity, notListening: 10_000 };
 
-/** What a hub may say while something else is being put right: hello comes next. */
+/** Refusals that a hub may send while another problem is being repaired. The next request is hello. */
 const isRefusal = (reason: unknown): boolean =>
   typeof reason === 'object' && reason !== null && 'refusal' in reason;
 

@@ -1,4 +1,4 @@
-/** The hub of a simulation: processes that come and go over one memory, what an administrator does there, and how it stood before. */
+/** The hub of a simulation: processes over one memory, the changes of an administrator, and earlier states. */
 import { hexOfBytes } from '../../../codec/hex.ts';
 import { sha256 } from '../../../engine/testing/sha256.ts';
 import { EngineWorld, ROOT } from '../../../engine/testing/engine-world.ts';
@@ -28,7 +28,7 @@ export interface SimHubOptions {
 
 interface Running {
   readonly process: Process;
-  /** Whoever asks here is heard of by the sync. */
+  /** The engine of the process. Its commits reach the sync. */
   readonly world: EngineWorld;
   readonly sync: SyncHub;
 }
@@ -41,10 +41,10 @@ export interface HubCopy {
 export class SimHub {
   memory = new SharedMemory();
   running: Running | undefined = undefined;
-  /** A second process over the same memory: requests go to either of them. */
+  /** A second process over the same memory. Requests go to either of them. */
   beside: Running | undefined = undefined;
   rules = firstRules();
-  /** Until then it answers that it has too much to do. */
+  /** Until this time, the hub answers that it is overloaded. */
   busyUntil = 0;
   private readonly options: SimHubOptions;
   private administrator: EngineWorld | undefined = undefined;
@@ -58,7 +58,7 @@ export class SimHub {
 
   readonly clock = (): number => START_MICROS + Math.floor(this.options.clockwork.now * 1000);
 
-  /** A new process. */
+  /** Starts a process. */
   async start(): Promise<void> {
     const { chance } = this.options;
     const { memory } = this;
@@ -71,13 +71,13 @@ export class SimHub {
     this.beside = this.run(() => (this.beside = undefined));
   }
 
-  /** Which process a request comes to. */
+  /** The process that gets the next request. */
   get asked(): Running | undefined {
     const { running, beside } = this;
     return beside && running ? this.options.chance.pick([running, beside]) : running;
   }
 
-  /** @param forget called when it dies */
+  /** @param forget called when the process dies */
   private run(forget: () => void): Running {
     const { chance, mutant, onDeath } = this.options;
     const { memory } = this;
@@ -100,7 +100,7 @@ export class SimHub {
     return { process, world, sync: mutantHub(mutant, sync, this) };
   }
 
-  /** Straight to what is stored: nothing can go wrong on the way. */
+  /** Accesses the stored data directly, so nothing can fail. */
   admin(): EngineWorld {
     const { memory } = this;
     const direct = createMemoryStore(memory);
@@ -119,7 +119,7 @@ export class SimHub {
     return { version: this.memory.version, rules: { ...this.rules } };
   }
 
-  /** Puts back what was there, as a restore from a copy does. */
+  /** Restores an earlier state, as from a backup. */
   async restore({ version, rules }: HubCopy): Promise<void> {
     this.running?.process.kill('restore');
     this.beside?.process.kill('restore');
@@ -147,7 +147,7 @@ export class SimHub {
     return headOf(this.memory.version.meta.keys.get(HEAD.key, HEAD.key)?.row);
   }
 
-  /** As it stood after a commit; undefined when there was none at this time. */
+  /** The state after a commit. Undefined if there was no commit at this time. */
   stateAt(epoch: string, ts: number): Version | undefined {
     for (const version of this.noted) {
       const row = version.meta.keys.get(HEAD.key, HEAD.key)?.row;

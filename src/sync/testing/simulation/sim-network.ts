@@ -1,4 +1,4 @@
-/** The network between a device and the hub: it loses, doubles, delays and reorders, and the hub at its end may say that it is busy. */
+/** The network between a device and the hub. It loses, duplicates, delays and reorders messages, and the hub may be overloaded. */
 import { requestsBy, type HubAnswer, type Transport } from '../../device/syncer/transport.ts';
 import type { SyncHub } from '../../hub/sync-hub.ts';
 import { SYNC_LIMITS } from '../../../limits.ts';
@@ -18,16 +18,16 @@ export interface NetworkFaults {
   loss: number;
   duplication: number;
   delayMs: number;
-  /** Of answers that come very late. */
+  /** Share of answers that come very late. */
   lateness: number;
-  /** No heartbeats come over lines: they are given up after a while. */
+  /** Streams get no heartbeats, so that devices close them after a while. */
   isSilent: boolean;
 }
 
-/** One end of it. */
+/** The device's end of the network. */
 export interface Link {
   isUp: boolean;
-  /** The line stays open, and no hint comes over it. */
+  /** The stream stays open, but no hints come over it. */
   losesHints: boolean;
   secret: string;
 }
@@ -39,7 +39,7 @@ export interface NetworkOptions {
   readonly network: NetworkFaults;
   readonly count: (what: string) => void;
   readonly tell: (what: () => string) => void;
-  /** All that goes over it, as text. */
+  /** Called with every message, as text. */
   readonly onMessage: (text: string) => void;
 }
 
@@ -105,11 +105,11 @@ export function transportOver(link: Link, process: Process, options: NetworkOpti
   };
 }
 
-/** As a transport reads what came. */
+/** Validates an answer, as a transport does. */
 const read = <N extends RequestName>(name: N, answer: HubAnswer<unknown>): HubAnswer<AnswerOf<N>> =>
   answer.ok ? { ...answer, value: ANSWERS[name](answer.value, name) } : answer;
 
-/** There and back; each way may fail, and what fails after the hub did its work looks the same here. */
+/** A request and its answer. Both may be lost, so a request that the hub has processed may look like one that it has not. */
 async function exchange<T extends object>(
   link: Link,
   what: string,
@@ -161,7 +161,7 @@ async function served<T>(
   return answer;
 }
 
-/** 503 is no word of the hub; 429 is. */
+/** A 503 may come from a proxy and counts as no answer; a 429 is an answer. */
 function refuseBusy({ chance, count }: NetworkOptions): HubAnswer<never> {
   if (chance.is(0.5)) {
     count('answer 503');
@@ -172,7 +172,7 @@ function refuseBusy({ chance, count }: NetworkOptions): HubAnswer<never> {
   return { ok: false, refusal, retryAfterMs: 500 };
 }
 
-/** Lists by their length, and devices by their first digits. */
+/** Shows arrays by their length, and shortens texts. */
 function briefly(message: object): string {
   const shorter = (name: string, value: unknown): unknown =>
     Array.isArray(value) && name !== 'sets'
@@ -185,7 +185,7 @@ function briefly(message: object): string {
   return JSON.stringify(message, shorter);
 }
 
-/** As JSON has it. */
+/** A copy, made by JSON. */
 function copied<T extends object>(message: T, { onMessage }: NetworkOptions): T {
   const text = JSON.stringify(message);
   onMessage(text);

@@ -1,30 +1,30 @@
-/** What all simulations have: users, accounts, notes of theirs, marks of writes, names to be claimed; and what an administrator changes. */
+/** The schema of all simulations: users, their accounts and notes, marks of writes, unique names; and how an administrator changes it. */
 import type { EngineWorld } from '../../../engine/testing/engine-world.ts';
 
 export const ACCOUNTS = 4;
 export const TOTAL = ACCOUNTS * 100;
-/** Found nowhere but where it was typed. */
+/** A text that occurs nowhere else, so that a leak is found. */
 export const PASSWORD = 'canary-5c1f-password';
 
 export const coll = (name: string) => ({ collection: name });
 export const obj = (fields: Record<string, unknown>) => ({ object: fields });
 export const data = (fields: Record<string, unknown>) => obj({ data: obj(fields) });
 export const userRef = (user: number) => ({ ref: coll('users'), id: String(user + 1) });
-/** As text first: a plain object with `then` would pass for a promise. */
+/** Built as text, because a plain object with `then` would count as a promise. */
 export const when = (condition: unknown, yes: unknown, no: unknown): unknown =>
   JSON.parse(
     `{"if":${JSON.stringify(condition)},"then":${JSON.stringify(yes)},"else":${JSON.stringify(no)}}`,
   );
 const path = (...field: string[]) => obj({ field });
 
-/** What may change in the course of a simulation. */
+/** The settings that may change during a simulation. */
 export interface Rules {
   seesShared: boolean;
   mayTransfer: boolean;
   hasTextIndex: boolean;
-  /** The function `audit` has rights of its own. */
+  /** Whether the function `audit` has a role of its own. */
   isAuditOwn: boolean;
-  /** Which body `tally` has. */
+  /** Version of the body of `tally`. */
   tally: number;
 }
 
@@ -69,7 +69,7 @@ export async function makeSchema(
   return secrets;
 }
 
-/** @param seconds how long the login lasts; for ever when left out */
+/** @param seconds how long the login lasts; if absent, forever */
 export async function logIn(world: EngineWorld, user: number, seconds?: number): Promise<string> {
   const ttl =
     seconds === undefined
@@ -80,7 +80,7 @@ export async function logIn(world: EngineWorld, user: number, seconds?: number):
   return token.secret;
 }
 
-/** A mark of a write, made with one field more in each version. */
+/** Creates the mark of a write, with the version of the function. */
 export const tallyBody = (version: number) => ({
   query: {
     lambda: ['mark', 'owner'],
@@ -123,7 +123,7 @@ export function memberRole({ seesShared, mayTransfer, hasTextIndex }: Rules) {
   };
 }
 
-/** As the rules say it now. */
+/** Updates the role to the present rules. */
 export async function putRole(world: EngineWorld, rules: Rules): Promise<void> {
   const { privileges } = memberRole(rules);
   await world.ask({ update: { role: 'member' }, params: obj({ privileges }) });
@@ -136,7 +136,7 @@ export async function putFunctions(world: EngineWorld, rules: Rules): Promise<vo
   await world.ask({ update: { function: 'audit' }, params: obj({ role }) });
 }
 
-/** A role cannot name an index that is not there. */
+/** The index is created before the role is updated, and deleted after that: a role cannot name an index that does not exist. */
 export async function putTextIndex(world: EngineWorld, rules: Rules): Promise<void> {
   const name = 'notes_by_text';
   if (rules.hasTextIndex) {

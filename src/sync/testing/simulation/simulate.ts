@@ -1,6 +1,6 @@
 /**
- * The whole system in one process and virtual time: devices with tabs, a hub, and everything that can go wrong between them, all from
- * one seed. Threats (e) 4; the invariants are numbered as there.
+ * Simulates the whole system in one process and in virtual time, from one seed: devices with tabs, a hub, and all faults between them.
+ * Threats (e) 4; the invariants are numbered as there.
  */
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import { turn } from './clockwork.ts';
@@ -14,19 +14,19 @@ import { said, World, type WorldOptions } from './world.ts';
 
 export interface SimulationOptions extends WorldOptions {
   readonly operations: number;
-  /** Without: only the workload, over a whole network. */
+  /** If false, only the workload runs, over a network without faults. */
   readonly hasFaults: boolean;
-  /** Faults that fire far more often than the others. */
+  /** Faults that occur far more often than others. */
   readonly often?: string | readonly string[];
-  /** So long may devices take, when everything works again, until all their writes are settled; 1,000 s when left out. */
+  /** How long devices may take to settle all writes when nothing fails any more, ms. Default: 1,000 s. */
   readonly patienceMs?: number;
 }
 
 export interface Outcome {
-  /** How often each fault fired, and each thing was done. */
+  /** How often each fault and each other event occurred. */
   readonly counts: ReadonlyMap<string, number>;
   readonly problems: readonly string[];
-  /** What happened, in order; empty unless it was asked for. */
+  /** All events in order. Empty unless requested. */
   readonly story: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export async function simulate(seed: number, options: SimulationOptions): Promis
   return world;
 }
 
-/** A view that cannot be read at all is a finding too. */
+/** If a view cannot be read at all, that is a problem, too. */
 async function checkNow(world: World, invariants: Invariants): Promise<void> {
   await invariants.check().catch((reason: unknown) => {
     world.problems.push(`fault: ${said(reason)}`);
@@ -79,10 +79,10 @@ async function begin(world: World, hasFaults: boolean): Promise<void> {
 
 const PATIENCE_MS = 1_000_000;
 const STEPS_BETWEEN_LOOKS = 40;
-/** Where hardly anything happens, a step may be minutes. */
+/** Maximum virtual time between two checks: if little happens, a single step may take minutes. */
 const LOOK_MS = 10_000;
 
-/** Everything works again, and has time. */
+/** Nothing fails any more, and there is time. */
 async function heal(world: World, invariants: Invariants, patienceMs = PATIENCE_MS): Promise<void> {
   const { clockwork, devices, problems } = world;
   await mend(world);
@@ -95,14 +95,14 @@ async function heal(world: World, invariants: Invariants, patienceMs = PATIENCE_
       if (tab && !device.tabs.some(({ syncer }) => syncer)) void device.lead(tab);
       if (tab && device.stored() && !device.hasPutSets)
         void device.putSets(tab.replica).catch(() => undefined);
-      // What the last of them did must reach the others.
+      // The latest change of any device must reach all others.
       if (drainedAt === undefined || device.roundAt <= drainedAt) device.kick();
     }
     const next = clockwork.now + LOOK_MS;
     for (let i = 0; i < STEPS_BETWEEN_LOOKS && clockwork.now < next; i++) await clockwork.step();
     const isStill = documents === world.hub.memory.version.documents;
     documents = world.hub.memory.version.documents;
-    // A tab that thaws writes what it was asked to write before.
+    // A tab that thaws may still write.
     if (!isStill || !(await isDrained(world))) drainedAt = undefined;
     else drainedAt ??= clockwork.now;
     const since = drainedAt ?? Infinity;
@@ -120,7 +120,7 @@ async function heal(world: World, invariants: Invariants, patienceMs = PATIENCE_
 
 const UNTOLD_MS = 120_000;
 
-/** I11: whoever has an open line over which no hint comes asks by itself, before long. */
+/** I11: a device with an open stream over which no hints come pulls after some time nevertheless. */
 async function changeUntold(world: World): Promise<void> {
   const { clockwork, counts, devices, hub, problems } = world;
   for (const device of devices) device.losesHints = true;
@@ -131,7 +131,7 @@ async function changeUntold(world: World): Promise<void> {
   void putRole(hub.running?.world ?? hub.admin(), hub.rules);
   while (clockwork.now < end) {
     await clockwork.step();
-    // The role, or what a tab that thaws was asked to write before.
+    // The change of the role, or a late write of a tab that has thawed.
     if (documents !== hub.memory.version.documents) {
       ({ documents } = hub.memory.version);
       since = clockwork.now;

@@ -1,4 +1,4 @@
-/** Parts of the campaign: seeds that are always the same, fresh ones, or those that are asked for. */
+/** Parts of the campaign: fixed seeds, new random ones, or requested ones. */
 import { randomInt } from 'node:crypto';
 import { countsAsText, OPERATIONS, runCampaign, type Failure, type KeptSeed } from './campaign.ts';
 import { keepFailure } from './seeds.ts';
@@ -7,8 +7,8 @@ const { BURROW_SIMULATION_SEED: asked, BURROW_SIMULATION_SEEDS: fresh } = proces
 const ALWAYS = 100;
 
 /**
- * A build that fails tells of the change, and not of luck: what it tries is the same each time. Seeds that nobody has tried are asked for.
- * @param first of those that are always tried
+ * Fixed by default: a failing build must be caused by a change, not by chance. New random seeds are used only on request.
+ * @param first of the fixed seeds
  */
 export function seedsFrom(first: number): readonly KeptSeed[] {
   const from = asked ?? (fresh === undefined ? first : randomInt(10_000, 4_000_000_000));
@@ -16,7 +16,7 @@ export function seedsFrom(first: number): readonly KeptSeed[] {
   return Array.from({ length }, (_, i) => ({ seed: Number(from) + i, operations: OPERATIONS }));
 }
 
-/** Prints what was done, and of each failure how it came about and how to see it again; each becomes a file. */
+/** Prints the counts, and for each failure its events and how to reproduce it. Stores each failure in a file. */
 export async function runSeeds(
   seeds: readonly KeptSeed[],
 ): Promise<readonly (readonly [Failure['seed'], Failure['problems']])[]> {

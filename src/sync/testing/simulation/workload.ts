@@ -1,4 +1,4 @@
-/** What apps do: transfers, notes, names that only one may have, functions, and what is done about refused writes. */
+/** What apps do: transfers, notes, unique names, calls of functions, and handling of refused writes. */
 import { Refusal, type RefusalCode } from '../../../errors.ts';
 import { StoreTrouble } from './processes.ts';
 import { ACCOUNTS, coll, data, userRef, when } from './sim-schema.ts';
@@ -12,7 +12,7 @@ export function work(world: World): void {
   const tab = chance.pick(device.tabs);
   if (!device.tabs.some(({ syncer }) => syncer)) void device.lead(tab);
   if (chance.is(0.1)) void resolveRefused(world, device, tab);
-  // More than one at a time now and then, in whichever tabs there are.
+  // Sometimes several writes at once, in random tabs.
   const writes = chance.is(0.1) ? 4 : 1;
   for (let i = 0; i < writes; i++) {
     const mark = `m${++world.marks}`;
@@ -41,7 +41,7 @@ async function submit(
   }
 }
 
-/** Not a copy yet, locked, or resolved in another tab; or the store is in trouble. */
+/** The database is not a copy yet, is locked, or the write was dealt with in another tab. The store may also have failed. */
 const EXPECTED: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
   'bad request',
   'locked',
@@ -51,7 +51,7 @@ const EXPECTED: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
 const isExpected = (reason: unknown): boolean =>
   reason instanceof Refusal ? EXPECTED.has(reason.code) : reason instanceof StoreTrouble;
 
-/** Tries it again under another mark, or has done with it. */
+/** Submits the write again under another mark, or discards it. */
 async function resolveRefused(world: World, device: SimDevice, tab: Tab): Promise<void> {
   const refused = device.outbox().find(({ state }) => state === 'refused');
   const old = refused && markOf(refused.item.query);
@@ -93,12 +93,12 @@ function makeQuery(world: World, device: SimDevice, mark: string): unknown {
     case 7:
       return also(changeNote(world, device, mark));
     case 8: {
-      // Passes here, where the trap is not, and fails at the hub.
+      // Succeeds here, where the document `traps/1` does not exist, and fails at the hub.
       const trap = { exists: { ref: coll('traps'), id: '1' } };
       return when(trap, { abort: 'trapped' }, also());
     }
     case 9:
-      // Only one of all may have it.
+      // The names are unique, so only one of these writes succeeds.
       return also({ create: coll('names'), params: data({ text: `name ${chance.below(8)}` }) });
     case 10:
       return also(sameNote(world, device));
@@ -107,7 +107,7 @@ function makeQuery(world: World, device: SimDevice, mark: string): unknown {
     case 12:
       return { call: { function: 'audit' }, arguments: [mark, owner] };
     default:
-      // Could do something, and does it or not by what is there.
+      // Whether the query writes depends on the data.
       return when({ exists: accountRef(0) }, also(), null);
   }
 }
@@ -138,7 +138,7 @@ export function transfer({ chance }: World): unknown {
   };
 }
 
-/** Changes or deletes the first of the user's notes, if this device sees one. */
+/** Changes or deletes the user's first note, if the device shows one. */
 function changeNote({ chance }: World, device: SimDevice, mark: string): unknown {
   const mine = { match: { index: 'notes_by_owner' }, terms: userRef(device.user) };
   const first = { select: ['data', 0], from: { paginate: mine, size: 1 } };
@@ -149,7 +149,7 @@ function changeNote({ chance }: World, device: SimDevice, mark: string): unknown
   return when({ is_nonempty: mine }, { let: [{ note: first }], in: change }, null);
 }
 
-/** A note under an id that is made, deleted and made again. */
+/** Creates a note with a fixed id, or deletes it if it exists. */
 function sameNote({ chance }: World, device: SimDevice): unknown {
   const ref = { ref: coll('notes'), id: String(100 + device.user * 4 + chance.below(2)) };
   const params = data({ owner: userRef(device.user), shared: chance.is(0.5), text: 'again' });
@@ -158,7 +158,7 @@ function sameNote({ chance }: World, device: SimDevice): unknown {
 
 const documents = (name: string) => ({ documents: coll(name) });
 
-/** What a device may want to have a copy of, each set under a name of its own; one is chosen, and another at any time. */
+/** Choices of sets that a device keeps, each set with an id of its own. The choice may change at any time. */
 export function wantedSets(user: number, choice: number): readonly WantedSet[] {
   const me = userRef(user);
   const mine = { match: { index: 'notes_by_owner' }, terms: me };

@@ -1,4 +1,4 @@
-/** All there is in one simulation, and what it remembers of itself. */
+/** Everything in one simulation, and its records. */
 import type { WriteRecord } from '../../device/state/outbox-record.ts';
 import { Chance, Clockwork } from './clockwork.ts';
 import { memoryDisk, type Disk } from './disk.ts';
@@ -10,9 +10,9 @@ import type { NetworkFaults } from './sim-network.ts';
 
 export interface WorldOptions {
   readonly mutant?: Mutant;
-  /** Keeps a log of what happens. */
+  /** Records all events. */
   readonly tells?: boolean;
-  /** Of each device; absent: memory. */
+  /** Makes the disk of each device. If absent, it is in memory. */
   readonly diskIn?: (world: World) => Disk;
 }
 
@@ -23,7 +23,7 @@ export interface Accepted {
   readonly id: string;
 }
 
-/** How a disk stood. */
+/** An earlier state of a disk. */
 type Snapshot = Pick<SimDevice, 'isSpoilt' | 'disk'>;
 
 export class World {
@@ -42,20 +42,20 @@ export class World {
   };
   readonly devices: SimDevice[] = [];
   readonly accepted: Accepted[] = [];
-  /** Verdicts that were told, by mark. */
+  /** Verdicts that devices have received, by mark. */
   readonly verdicts = new Map<string, string>();
-  /** Marks that their device has lost what it knew of, with all it had. */
+  /** Marks of writes that their device has lost together with its data. */
   readonly forgotten = new Set<string>();
-  /** Marks that nobody can be asked to have: their device forgot them, or was told of them by a hub that has. */
+  /** Marks that may be missing at the end, because both the hub and the device have lost the write. */
   readonly lost = new Set<string>();
-  /** Marks the app has done with: refused ones that were discarded or tried again. */
+  /** Marks that the app has dealt with: refused writes that it discarded or submitted again. */
   readonly resolved = new Set<string>();
   readonly copies: HubCopy[] = [];
   readonly snapshots = new Map<SimDevice, Snapshot>();
-  /** Secrets that no message and no device may hold. */
+  /** Secrets that must not be in any message, or on any device. */
   readonly secrets = new Set<string>([PASSWORD]);
   marks = 0;
-  /** No disk fails. */
+  /** Disks do not fail. */
   isCalm = true;
   private readonly mutant: Mutant | undefined;
   private readonly tells: boolean;
@@ -117,14 +117,14 @@ export class World {
     return device;
   }
 
-  /** I7: what is secret is in nothing that is sent or stored. */
+  /** I7: no message and no stored text contains a secret. */
   checkText(where: string, text: string): void {
     for (const secret of this.secrets)
       if (text.includes(secret)) this.problems.push(`I7: ${where} has a secret: ${text}`);
     if (text.includes('hashed_')) this.problems.push(`I7: ${where} has a hash: ${text}`);
   }
 
-  /** The device is not what it was: what it did until now it may know nothing of. */
+  /** The device has lost its data or was set back, so it may not know its earlier writes. */
   noteLoss(device: SimDevice): void {
     device.losses += 1;
     for (const { mark, device: of } of this.accepted) if (of === device) this.forgotten.add(mark);
@@ -135,7 +135,7 @@ export class World {
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }
 
-  /** Nothing is put into words that nobody reads. */
+  /** Calls `what` only if events are recorded. */
   tell(what: () => string): void {
     if (this.tells) this.story.push(`${this.clockwork.now.toFixed(0)} ms: ${what()}`);
   }
@@ -148,7 +148,7 @@ export class World {
   }
 }
 
-/** The mark that a write makes. */
+/** The mark in the query of a write. */
 export const markOf = (query: string): string | undefined => /"(m\d+)"/.exec(query)?.[1];
 
 export const said = (reason: unknown): string =>
