@@ -42,7 +42,7 @@ export interface ExportsOptions extends FileOptions, Pick<EngineOptions, 'random
   readonly report?: (reason: unknown) => void;
 }
 
-/** The caller: the database of its credential. It sees only requests of this database, not those of an earlier one with the same name. */
+/** The caller: the database of its credential. It sees requests of this database only, not of an earlier database with the same name. */
 export interface Viewer {
   readonly database: readonly string[];
   /** Since when the database has had that name. */

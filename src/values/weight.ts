@@ -143,7 +143,7 @@ function weightOfDocument(document: Document, weights: Weights): number {
   return text === undefined ? weightOf(document.fields, weights) : text.length;
 }
 
-/** The text of a lambda contains its captured values, so only those are weighed. */
+/** A lambda is weighed by its captured values, which its text contains. */
 const weightOfLambda = ({ captures }: Lambda, weights: Weights): number =>
   weightOf(captures, weights);
 

@@ -42,7 +42,7 @@ export type Manifest = TypeOf<typeof manifest>;
 export const fileHome = tuple(anyOf(number32, text(COLLECTION_CHARS)), documentId);
 export type FileHome = TypeOf<typeof fileHome>;
 
-/** A file of a certain document. Whoever has permissions on the document has them on the file. */
+/** A file of a certain document. The permissions on the document apply to the file. */
 export interface FilePlace {
   readonly file: FileName;
   readonly home: FileHome;

@@ -4,7 +4,7 @@ import type { SetAnswer } from './sets.ts';
 /** Position in each part; `undefined` (in JSON `null`) if the part is complete. `nothing` until the hub has resolved the set. */
 type Loaded = SetAnswer['loaded'] | 'nothing';
 
-/** Whether the device has all of a set. True also for a set with an error, of which the device may have nothing. */
+/** Whether the device has all of a set. Also true for a set with an error, of which the device must keep nothing. */
 export const isLoaded = ({
   loaded,
   error,

@@ -108,7 +108,7 @@ const pulled = object(() => ({
   epoch,
   /** The answer shows the sets as of this time, unless `more` is set. */
   cursor: micros,
-  /** New in each answer. Tells the hub at the next pull what this copy knows. The device stores it in one commit with the answer. */
+  /** New in each answer: the roles that applied, and when the copy was last compared. Stored in one commit with the answer. */
   token: optional(text()),
   /** The token of the request. A copy whose token has changed since ignores the answer. */
   after: optional(text()),

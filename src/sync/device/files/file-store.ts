@@ -14,7 +14,7 @@ export interface FileRecord {
   readonly isMissed?: boolean;
   /** Documents at the hub that refer to the file, for which it has not been sent yet. */
   readonly unsent: readonly FileHome[];
-  /** How often documents were added to `unsent`. A file to which one was added while it was being sent is sent once more. */
+  /** How often documents were added to `unsent`. If one is added while the file is being sent, the file is sent once more. */
   readonly noted: number;
   /** Documents for which the hub has the file, as of `epoch`. */
   readonly sent: readonly FileHome[];

@@ -54,7 +54,7 @@ function validCursor(context: PullContext): Micros | undefined {
     : undefined;
 }
 
-/** The data of which changes matter to the device: its sets, what its rights depend on, and the schema. */
+/** The data whose changes matter to the device: its sets, the data on which its rights depend, and the schema. */
 function concernOf({ database, sets, scope }: PullContext): Concern {
   const { rows, ranges } = new ScopeMatcher(scope ?? NO_SCOPE);
   const parts = sets.flatMap((set) => set.parts.map(({ range }) => range));

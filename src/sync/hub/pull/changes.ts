@@ -26,7 +26,7 @@ export interface ChangesQuery {
 export interface ChangesFound {
   /** The changed documents, each once, in their present version. */
   readonly rows: ReadonlyMap<Key, Row | undefined>;
-  /** The changed documents without those that were only written unchanged. */
+  /** The changed documents, except documents that were written again without a change. */
   readonly changed: ReadonlySet<Key>;
   /** All changes up to this time are included. */
   readonly until: Micros;
