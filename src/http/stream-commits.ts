@@ -44,7 +44,7 @@ export class Commits {
 
 const weightOf = ({ rows, entries }: CommitNotice): number => 1 + rows.length + entries.length;
 
-/** A notice which tells that commits before it may be missing. */
+/** A notice that says that earlier commits may have been missed. */
 const unknownChanges = (ts: Micros): CommitNotice => ({ previous: ts, ts, rows: [], entries: [] });
 
 /** Whether the notice contains all changes after `seen`, which is false if a notice was missed. */

@@ -1,6 +1,6 @@
 /**
- * Log exports. A request goes from `Pending` over `Requested` to `Complete`, `DoesNotExist`, `Failed` or `TimedOut`, and from `Complete`
- * over `CreatingNewUrl` to `Complete` with a new URL. Requests and files are stored as rows, so both survive a reload; interrupted work
+ * Log exports. A request goes from `Pending` via `Requested` to `Complete`, `DoesNotExist`, `Failed` or `TimedOut`, and from `Complete`
+ * via `CreatingNewUrl` to `Complete` with a new URL. Requests and files are stored as rows, so both survive a reload; interrupted work
  * starts again. Spec: auth 6.3, seed "Log export API".
  */
 import type { LogRequestRecord } from '../answers.ts';

@@ -9,6 +9,6 @@ export function differingChars(one: string, other: string): number {
   return Math.max(one.length, other.length) - start - end;
 }
 
-/** Whether one edit in one place makes `name` of `known`: one character if `known` has four, at most two if it is longer. */
+/** Whether `name` looks like `known` with a typo: they differ in one place, by up to two characters (one if `known` has four). */
 export const isNearly = (name: string, known: string): boolean =>
   differingChars(name, known) <= Math.min(2, Math.max(0, known.length - 3));
