@@ -25,7 +25,7 @@ import { Subscriptions } from './live/subscriptions.ts';
 import { checkSyncOptions, Sync, type SyncOptions } from './sync/sync.ts';
 import { TypedEvents } from './typed-events.ts';
 
-/** Of a build of an index, of `verify()`, or of a move of what is stored into another layout. */
+/** Progress of an index build, of `verify()`, or of moving the stored data into another layout. */
 export type Progress = Omit<ProgressMessage, 'type'>;
 
 /** @internal */
@@ -37,22 +37,22 @@ export const progressOf = ({ task, name, done, isComplete }: ProgressMessage): P
 });
 
 export interface DatabaseEvents {
-  /** An index is being built, or `verify()` runs. */
+  /** Progress of an index build or of `verify()`. */
   progress: CustomEvent<Progress>;
-  /** A new worker, after one was lost, found data missing. */
+  /** The worker was lost, and the worker that replaced it found data missing. */
   loss: CustomEvent<LossReport>;
-  /** Its user has signed out, here or in another tab: all that runs has failed with the code `locked`. */
+  /** The user has signed out, here or in another tab. Everything that was running has failed with the code `locked`. */
   locked: CustomEvent<undefined>;
-  /** It can be used again, with a new root secret. */
+  /** The database can be used again, with a new root secret. */
   unlocked: CustomEvent<undefined>;
-  /** Nothing can be asked of this object any more; `detail` says why. */
+  /** This object can no longer be used. `detail` says why. */
   closed: CustomEvent<string>;
 }
 
 export interface SignOutOptions {
-  /** Deletes all that is kept of the database on this device. */
+  /** Closes the database and deletes all its data on this device. */
   readonly forget?: boolean;
-  /** With `forget`: even writes and files that no hub has yet. */
+  /** With `forget`: also deletes writes and files that have not reached a hub yet. */
   readonly discardUnsent?: boolean;
 }
 
@@ -67,9 +67,7 @@ export const unsentError = (count: number): QueryError =>
     `${count} write(s) or file(s) have not reached the hub. Connect to send them, or discard them with { discardUnsent: true }.`,
   );
 
-/**
- * As the worker reads them. It refuses a mark in a name or a value, and so what would be read as other tags: 'invalid tags'.
- */
+/** Tags in the format that the worker reads. Separators inside a name or a value become `?`, which the worker refuses as 'invalid tags'. */
 const tagsText = (tags: object): string =>
   isPlain(tags)
     ? Object.entries(tags)
@@ -86,10 +84,10 @@ const tagsText = (tags: object): string =>
  */
 export class Database extends TypedEvents<DatabaseEvents> {
   readonly name: string;
-  /** The HTTP surface as a `fetch`, for the original driver: `new faunadb.Client({ secret, fetch: db.fetch })`. */
+  /** The HTTP API of the database as a `fetch` function, for the original driver: `new faunadb.Client({ secret, fetch: db.fetch })`. */
   readonly fetch: BurrowFetch;
   readonly logs: Logs;
-  /** Photos and other files beside the documents. */
+  /** Photos and other files that documents refer to. */
   readonly files: Files;
   readonly #link: Link;
   readonly #subscriptions: Subscriptions;
@@ -123,34 +121,34 @@ export class Database extends TypedEvents<DatabaseEvents> {
     });
   }
 
-  /** @internal Where it is stored, and how it is opened there. */
+  /** @internal Where the database is stored, and the settings it is opened with. */
   get stored(): LinkTarget {
     return this.#link.target;
   }
 
-  /** @internal Why nothing can be asked of it any more. */
+  /** @internal The reason why the database can no longer be used; undefined while it can. */
   get closed(): Error | undefined {
     return this.#link.closed;
   }
 
-  /** Opens everything in this database. Keep it in the page. @throws DatabaseClosed, DatabaseLocked */
+  /** A secret with all rights in this database. Do not let it leave the page. @throws DatabaseClosed, DatabaseLocked */
   get rootSecret(): string {
     if (this.closed) throw this.closed;
     if (this.isLocked) throw lockedError();
     return this.#link.rootSecret;
   }
 
-  /** Its user has signed out: nothing in it can be read until it is unlocked. */
+  /** Whether the user has signed out. Nothing in a locked database can be read until it is unlocked. */
   get isLocked(): boolean {
     return this.#link.isLocked;
   }
 
   /**
-   * Ends the session on this device, in all tabs: everything is refused with the code `locked`, also after a reload, until somebody
-   * unlocks the database. Tokens stay valid, and their secrets unlock it: log out first with those that are kept anywhere.
-   * @param options `forget`: closes the database instead and deletes all that is kept of it on this device. `discardUnsent`: even
-   * writes that no hub has seen yet
-   * @throws UnsentWrites
+   * Locks the database in all tabs: everything fails with the code `locked`, also after a reload, until a user unlocks the database. Tokens
+   * stay valid, and their secrets unlock the database: use `q.Logout` first for tokens whose secrets are stored anywhere.
+   * @param options `forget`: instead of locking, closes the database and deletes all its data on this device. `discardUnsent`: with
+   * `forget`, also deletes writes and files that have not reached a hub yet
+   * @throws UnsentWrites with `forget`, when writes or files have not reached the hub yet
    */
   async signOut(options: SignOutOptions = {}): Promise<void> {
     const { forget, discardUnsent } = readOptions(SIGN_OUT_OPTIONS, options);
@@ -161,8 +159,9 @@ export class Database extends TypedEvents<DatabaseEvents> {
   }
 
   /**
-   * Opens the lock, in all tabs.
-   * @returns the secret given, or of the new token of who logged in by password; none in a copy of a hub's, where `sync()` goes on
+   * Unlocks the database in all tabs.
+   * @returns the secret of the login, or, after a login by password, that of a new token. No secret in a copy of a hub's database: continue
+   * with `sync()` there
    * @throws QueryError `unauthorized`, `authentication failed`
    */
   async unlock(login: Login): Promise<{ readonly secret?: string }> {
@@ -171,24 +170,24 @@ export class Database extends TypedEvents<DatabaseEvents> {
     };
   }
 
-  /** Data that was found missing when the database was opened; until `acknowledgeLoss()` at every open. */
+  /** Data that was found missing when the database was opened. It is reported at every open until `acknowledgeLoss()` is called. */
   get loss(): LossReport | undefined {
     return this.#link.loss;
   }
 
-  /** Call it when the app has informed its user, or has restored what was lost. */
+  /** Stops reporting a loss. Call it when the app has informed its user, or has restored the data. */
   async acknowledgeLoss(): Promise<void> {
     await this.#link.acknowledgeLoss();
   }
 
-  /** How long the browser meant to keep the data when it was opened. */
+  /** Whether the browser may evict the data, as of the last open. */
   get persistence(): Persistence {
     return this.#link.persistence;
   }
 
   /**
-   * Acts with the secret of a key or of a token; without options with the root secret.
-   * @throws UsageError when options hold no secret: a user who has logged out must not become the admin
+   * Returns a client that acts with the secret of a key or a token; without options, with the root secret.
+   * @throws UsageError when options are given without a secret: a user who has logged out must not become the admin
    */
   client(options: { readonly secret?: string } = {}): Client {
     readOptions({ secret: scalar }, options);
@@ -201,11 +200,11 @@ export class Database extends TypedEvents<DatabaseEvents> {
   }
 
   /**
-   * Keeps this database in step with a hub, from now on. It is a copy then: `sync.client` acts on it as the identity, and every write waits
-   * in it until the hub has judged it. Resolves when it can be used: at once when this device has synced before.
-   * Called again it gives the same `Sync`, with the sets of the last call and, if there is one, its login.
-   * @throws UsageError when an option is wrong, Unsupported on a page that was not served over https or from localhost
-   * @throws QueryError when the login fails, the first sync has no connection, or the database holds something else
+   * Makes this database a copy of a hub's database and keeps both in sync from now on. `sync.client` queries the copy as the identity of
+   * the login, and every write waits in the copy until the hub has judged it. Resolves when the copy can be used: at once if this device
+   * has synced before. Further calls return the same `Sync`, with the sets of the last call and, if given, its login.
+   * @throws UsageError when an option is wrong; Unsupported on a page that was not served over https or from localhost
+   * @throws QueryError when the login fails, the first sync has no connection, or the database already holds other data
    */
   async sync(options: SyncOptions): Promise<Sync> {
     checkSyncOptions(options);
@@ -214,19 +213,19 @@ export class Database extends TypedEvents<DatabaseEvents> {
     return this.#synced.start(options);
   }
 
-  /** Looks at everything that is stored and says what is wrong: nothing, when the list is empty. */
+  /** Checks all stored data for consistency. @returns a description of each problem; an empty list if there is none */
   async verify(): Promise<readonly string[]> {
     return this.#link.ask((host) => host.verify());
   }
 
-  /** Lets running queries finish, then lets go of everything. */
+  /** Lets running queries finish, then closes the database and ends its worker. */
   async close(): Promise<void> {
     await this.#link.close('close');
   }
 
   /**
-   * Closes the database and deletes all that it holds on this device.
-   * @throws DatabaseClosed when it was closed before: then nothing is deleted, and `forgetDatabase()` does it
+   * Closes the database and deletes all its data on this device.
+   * @throws DatabaseClosed when the database was closed before: then nothing is deleted; use `forgetDatabase()`
    */
   async destroy(): Promise<void> {
     await this.#link.close('destroy');
@@ -247,11 +246,11 @@ export class Database extends TypedEvents<DatabaseEvents> {
     return reply;
   }
 
-  /** Stored data may be evicted until the browser is asked to keep it; asking makes sense once there is some. */
+  /** Asks the browser, once, not to evict the stored data. Asking makes sense only once there is data. */
   #askToPersist(): void {
     if (!this.#mayAskToPersist) return;
     this.#mayAskToPersist = false;
-    // Refused, thrown or impossible: the data stays what it is, evictable, and the write is answered.
+    // If the request is denied, fails or is not supported, the data stays evictable; the write has succeeded all the same.
     Promise.resolve()
       .then(() => navigator.storage.persist())
       .catch(() => undefined);
@@ -269,7 +268,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
   }
 
   #emitLock(): void {
-    // Files whose URLs were handed out are data too.
+    // URLs of log files give access to data too.
     if (this.isLocked) this.logs.close();
     this.dispatchEvent(new CustomEvent(this.isLocked ? 'locked' : 'unlocked'));
   }

@@ -1,6 +1,6 @@
 /**
- * What a program can catch. Every error of the library is a `BurrowError`: its `code` says what failed, its class what can be done about it.
- * `QueryError` are those that a call was answered with. Codes and their classes are defined in src/errors.ts.
+ * The errors that an app can catch. Every error of the library is a `BurrowError`: its `code` says what failed, its class what can be done
+ * about it. A `QueryError` is the failure of a call. Codes and their classes are defined in src/errors.ts.
  */
 import { FAULTS, MISUSES, REFUSALS, type RefusalCode } from '../errors.ts';
 
@@ -9,7 +9,7 @@ const ROWS = { ...ANSWERS, ...MISUSES };
 
 type AnswerCode = keyof typeof ANSWERS;
 
-/** Every `code` there is. */
+/** All values of `code`. */
 export type ErrorCode = keyof typeof ROWS;
 
 type ClassName = (typeof ROWS)[ErrorCode]['class'];
@@ -18,9 +18,9 @@ type CodesOf<Name extends ClassName> = {
   [Code in ErrorCode]: (typeof ROWS)[Code]['class'] extends Name ? Code : never;
 }[ErrorCode];
 
-/** One error of a failed query, as on the wire. */
+/** One error of a failed query, as in an HTTP response. */
 export interface WireError {
-  /** A hub of another version may know other codes. */
+  /** A string, because a hub of another version may send codes that this version does not know. */
   readonly code: string;
   readonly description: string;
   /** Path to the part of the query that failed; absent when the request failed as a whole. */
@@ -40,7 +40,7 @@ class CodedError extends Error {
   readonly code: ErrorCode;
   /** What failed and what to do about it, without the code. */
   readonly description: string;
-  /** The same call can be made again as it is: it had no effect, and may succeed. */
+  /** Whether the same call can be repeated unchanged: it had no effect, and may succeed next time. */
   readonly retryable: boolean;
 
   /** @internal */
@@ -53,13 +53,13 @@ class CodedError extends Error {
     this.retryable = row.retryable === true;
   }
 
-  /** Where the package says what this code means and what to do: a file in `node_modules`, and a heading of it. */
+  /** Where the package documents this code and its remedy: a file in `node_modules`, with the anchor of a heading. */
   get help(): string {
     return `burrowdb/docs/errors.md#${this.code.replaceAll(' ', '-')}`;
   }
 }
 
-// --- the library was not used as it can serve ---------------------------------------------------
+// --- misuse of the library ----------------------------------------------------------------------
 
 /**
  * An argument or option is wrong.
@@ -75,7 +75,7 @@ export class UsageError extends CodedError {
   }
 }
 /**
- * The browser, or the page as it is served, lacks what this call needs.
+ * The browser lacks a feature that this call needs, or withholds it from this page, for instance because it was not served over https.
  * @example
  * const stored = await listDatabases('notes').catch((error) => {
  *   if (error instanceof Unsupported) return [];
@@ -91,7 +91,7 @@ export class Unsupported extends CodedError {
   }
 }
 /**
- * The database was closed by this page: open it again.
+ * This page has closed the database: open it again.
  * @example
  * await db.close();
  * const failure = await client.query(q.Now()).catch((error) => error);
@@ -105,11 +105,11 @@ export class DatabaseClosed extends CodedError {
   }
 }
 
-// --- answers ------------------------------------------------------------------------------------
+// --- failed calls -------------------------------------------------------------------------------
 
-/** A call failed. Carries its first error, and all of them in `errors`. */
+/** A call failed. `code` and `description` are those of the first error; `errors` has all of them. */
 class AnsweredError extends CodedError {
-  /** HTTP status that the same failure has over HTTP. */
+  /** HTTP status of the same failure over HTTP. */
   readonly status: number;
   /** Path to the part of the query that failed; empty when the call failed as a whole. */
   readonly position: readonly (string | number)[];
@@ -128,7 +128,7 @@ class AnsweredError extends CodedError {
 
 interface Answer {
   readonly errors: readonly WireError[];
-  /** Undefined: that of the code. */
+  /** Undefined: the status of the code. */
   readonly status?: number | undefined;
 }
 
@@ -138,7 +138,7 @@ const UNEXPLAINED: WireError = {
 };
 
 /**
- * The query is wrong, or it did not come to its end.
+ * The query or request is invalid, was aborted, or exceeds a limit.
  * @example
  * const failure = await client.query(q.Divide(1, 0)).catch((error) => error);
  * console.log(failure instanceof BadRequest, failure.code); // true invalid argument
@@ -147,7 +147,7 @@ export class BadRequest extends AnsweredError {
   declare readonly code: CodesOf<'BadRequest'>;
 }
 /**
- * The secret opens nothing, or nobody has logged in on this device yet.
+ * The secret is not valid, or nobody has logged in on this device yet.
  * @example
  * const failure = await db.client({ secret: 'wrong' }).query(q.Now()).catch((error) => error);
  * console.log(failure instanceof Unauthorized); // true
@@ -156,7 +156,7 @@ export class Unauthorized extends AnsweredError {
   declare readonly code: CodesOf<'Unauthorized'>;
 }
 /**
- * The identity may not do this.
+ * The identity of the secret does not have the permission for this.
  * @example
  * const { secret } = await client.query(q.CreateKey({ role: 'client' }));
  * const failure = await db.client({ secret }).query(q.Create(notes, { data: { title: 'an owl' } })).catch((error) => error);
@@ -166,7 +166,7 @@ export class PermissionDenied extends AnsweredError {
   declare readonly code: CodesOf<'PermissionDenied'>;
 }
 /**
- * A document or value that the query needs is not there.
+ * A document or value that the query needs does not exist.
  * @example
  * const failure = await client.query(q.Get(q.Ref(notes, '7'))).catch((error) => error);
  * console.log(failure instanceof NotFound); // true
@@ -175,7 +175,7 @@ export class NotFound extends AnsweredError {
   declare readonly code: CodesOf<'NotFound'>;
 }
 /**
- * The path knows no such method.
+ * The path does not support this HTTP method.
  * @example
  * const response = await db.fetch('/ping', { method: 'DELETE' });
  * console.log(response.status); // 405
@@ -184,7 +184,7 @@ export class MethodNotAllowed extends AnsweredError {
   declare readonly code: CodesOf<'MethodNotAllowed'>;
 }
 /**
- * Others kept changing the same documents: send the query again.
+ * Other transactions kept changing the same documents: send the query again.
  * @example
  * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
  *   if (!(error instanceof ContendedTransaction)) throw error;
@@ -196,7 +196,7 @@ export class ContendedTransaction extends AnsweredError {
   declare readonly code: CodesOf<'ContendedTransaction'>;
 }
 /**
- * Wait before the next try: the description says how long, where that is known.
+ * There were too many requests: wait before the next try. The description says how long, if that is known.
  * @example
  * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
  *   if (!(error instanceof TooManyRequests)) throw error;
@@ -208,7 +208,7 @@ export class TooManyRequests extends AnsweredError {
   declare readonly code: CodesOf<'TooManyRequests'>;
 }
 /**
- * A fault of the database itself.
+ * A failure of the database itself, not of the query.
  * @example
  * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
  *   if (!(error instanceof InternalError)) throw error;
@@ -220,7 +220,7 @@ export class InternalError extends AnsweredError {
   declare readonly code: CodesOf<'InternalError'>;
 }
 /**
- * The database cannot answer now: a time-out, blocked storage, a lost worker.
+ * The database cannot answer now: for instance after a timeout, while storage is blocked, or when the worker was lost.
  * @example
  * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
  *   if (!(error instanceof UnavailableError)) throw error;
@@ -232,7 +232,7 @@ export class UnavailableError extends AnsweredError {
   declare readonly code: CodesOf<'UnavailableError'>;
 }
 /**
- * The user has signed out: `db.unlock()`.
+ * The user has signed out. `db.unlock()` unlocks the database.
  * @example
  * const user = await client.query(q.Create(q.Collection('users'), { credentials: { password: 'secret' } }));
  * await client.query(q.Login(user.ref, { password: 'secret' }));
@@ -245,7 +245,7 @@ export class DatabaseLocked extends AnsweredError {
   declare readonly code: CodesOf<'DatabaseLocked'>;
 }
 /**
- * The device has no room left: free some, or ask the user to. Nothing was written.
+ * The device has no storage left, or the browser grants no more. Nothing was written. Free some space, or ask the user to.
  * @example
  * const owl = await client.query(q.Create(notes, { data: { title: 'an owl' } })).catch((error) => {
  *   if (error instanceof StorageFull) console.log('The device is full: free some room, and try again.');
@@ -257,7 +257,7 @@ export class StorageFull extends AnsweredError {
   declare readonly code: CodesOf<'StorageFull'>;
 }
 /**
- * Too many writes wait for the hub: let them be sent first.
+ * Too many writes are waiting for the hub: let them be sent first.
  * @example
  * const owl = await client.query(q.Create(notes, { data: { title: 'an owl' } })).catch((error) => {
  *   if (error instanceof OutboxFull) console.log('Too many changes wait to be sent: connect first.');
@@ -269,7 +269,7 @@ export class OutboxFull extends AnsweredError {
   declare readonly code: CodesOf<'OutboxFull'>;
 }
 /**
- * Writes have not reached the hub yet, and would be lost: connect first, or say `discardUnsent: true`.
+ * Some writes have not reached the hub yet and would be lost: connect first, or pass `discardUnsent: true`.
  * @example
  * await db.signOut({ forget: true }).catch((error) => {
  *   if (error instanceof UnsentWrites) console.log('Connect first, or your changes are lost.');
@@ -292,7 +292,8 @@ export class ConnectionNeeded extends AnsweredError {
   declare readonly code: CodesOf<'ConnectionNeeded'>;
 }
 /**
- * The copy does not hold all that the query reads: keep the sets that the description names, or ask the hub with `{ at: 'hub' }`.
+ * The copy does not hold all the data that the query reads: sync the sets that the description names, or query the hub with
+ * `{ at: 'hub' }`.
  * @example
  * const count = await client.query(q.Count(q.Documents(notes))).catch((error) => {
  *   if (!(error instanceof CopyIncomplete)) throw error;
@@ -304,7 +305,7 @@ export class CopyIncomplete extends AnsweredError {
   declare readonly code: CodesOf<'CopyIncomplete'>;
 }
 /**
- * A copy holds the present only: ask the hub with `{ at: 'hub' }`.
+ * The query reads history, but a copy holds only current versions: query the hub with `{ at: 'hub' }`.
  * @example
  * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
  *   if (!(error instanceof HistoryNotLocal)) throw error;
@@ -316,7 +317,7 @@ export class HistoryNotLocal extends AnsweredError {
   declare readonly code: CodesOf<'HistoryNotLocal'>;
 }
 /**
- * Stored data is damaged or gone: see `db.loss`, and fetch from elsewhere what was lost.
+ * Stored data is damaged or missing: see `db.loss`, and restore from elsewhere what was lost.
  * @example
  * const title = await client.query(q.Select(['data', 'title'], q.Get(q.Ref(notes, '1')))).catch((error) => {
  *   if (!(error instanceof LocalDataLoss)) throw error;
@@ -328,7 +329,7 @@ export class LocalDataLoss extends AnsweredError {
   declare readonly code: CodesOf<'LocalDataLoss'>;
 }
 /**
- * The file of a log request is not made yet: wait until its state is `Complete`.
+ * The file of a log request is not ready yet: wait until the state of the request is `Complete`.
  * @example
  * const time_end = new Date();
  * const time_start = new Date(time_end.getTime() - 60_000);
@@ -341,7 +342,7 @@ export class LogNotComplete extends AnsweredError {
   declare readonly code: CodesOf<'LogNotComplete'>;
 }
 
-/** One class for each name in the tables. */
+/** One class for each class name in the tables of src/errors.ts. */
 const CLASSES = {
   BadRequest,
   Unauthorized,
@@ -363,12 +364,12 @@ const CLASSES = {
   LogNotComplete,
 } satisfies Record<(typeof ANSWERS)[AnswerCode]['class'], typeof AnsweredError>;
 
-/** A call failed: what a query was answered with, or why it got no answer. */
+/** A call failed: the query failed, or the call got no answer. */
 export type QueryError = InstanceType<(typeof CLASSES)[keyof typeof CLASSES]>;
 /** Every error of the library. `code` distinguishes them. */
 export type BurrowError = QueryError | UsageError | Unsupported | DatabaseClosed;
 
-/** `instanceof` narrows to a union, of which `code` selects one. */
+/** A constructor for `instanceof`, which narrows to a union whose members `code` distinguishes. */
 type ErrorBase<E> = abstract new (...args: never) => E;
 /**
  * @example
@@ -383,7 +384,7 @@ export const BurrowError = CodedError as unknown as ErrorBase<BurrowError>;
  */
 export const QueryError = AnsweredError as unknown as ErrorBase<QueryError>;
 
-/** @param status of the answer; undefined: that of the first error's code */
+/** @param status HTTP status of the response; undefined: the status of the first error's code */
 export function queryError(
   errors: readonly WireError[],
   status?: number,
@@ -394,7 +395,7 @@ export function queryError(
   return new CLASSES[ANSWERS[known].class](known, { errors, status }, options);
 }
 
-/** A failure that was met on the page, or that the worker refused a call with. */
+/** An error that occurred on the page, or by which the worker refused a call. */
 export const refusalError = (
   code: RefusalCode,
   description: string,

@@ -2,7 +2,7 @@ import type { HttpCall, HttpReply } from '../host/query.ts';
 import { UsageError } from './errors.ts';
 import { abortSignal, acceptedValue, anyText } from './read-options.ts';
 
-/** Of an `AbortSignal`, or of one that only looks like it: Node users of the original driver have such. */
+/** The part of `AbortSignal` that is used: with the original driver, Node users pass signals that are not instances of `AbortSignal`. */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason?: unknown;
@@ -12,7 +12,7 @@ export interface AbortSignalLike {
 
 export interface FetchInit {
   readonly method?: string;
-  /** Also with numbers as values, which the original driver sends. */
+  /** Values may be numbers, because the original driver sends some. */
   readonly headers?:
     | Headers
     | readonly (readonly [string, string | number])[]
@@ -27,7 +27,7 @@ export type BurrowFetch = (
   init?: FetchInit | null,
 ) => Promise<Response>;
 
-/** What fetching needs from the database. */
+/** What the fetch function needs from the database. */
 export interface FetchHost {
   http(call: HttpCall): Promise<HttpReply>;
   openStream(stream: number, onEnd: () => void): ReadableStream<Uint8Array>;
@@ -35,8 +35,8 @@ export interface FetchHost {
 }
 
 /**
- * The HTTP surface of the database as a `fetch`: same signature, answered by the worker. The host of a URL is ignored.
- * Usable on its own: it needs no `this`.
+ * The HTTP API of the database as a `fetch` function: it has the same signature, and the worker answers. The host of a URL is ignored. The
+ * function does not use `this`, so it can be passed on by itself.
  */
 export const fetchFrom =
   (host: FetchHost): BurrowFetch =>
@@ -64,16 +64,16 @@ export const fetchFrom =
     }
     const { stream } = reply.body;
     const onAbort = (): void => host.abortStream(stream, abortError(signal));
-    // A signal may outlive many streams.
+    // A signal may outlive many streams, so the listener is removed when the stream ends.
     const body = host.openStream(stream, () => signal?.removeEventListener('abort', onAbort));
     signal?.addEventListener('abort', onAbort);
     return new Response(body, { status, headers });
   };
 
-/** Path and query of a URL; of a bare `http://host:1` it is `/`. */
+/** Path and query string of a URL. For `http://host:1`, the path is `/`. */
 function pathOf(url: string | URL): string {
   try {
-    // What is not there must not become the path `/undefined`.
+    // Without the default, a missing URL would become the path `/undefined`.
     const { pathname, search } = new URL(url ?? '//', 'http://burrow.local/');
     return pathname.replace(/^\/*/, '/') + search;
   } catch (cause) {
@@ -104,7 +104,7 @@ const abortError = (signal: AbortSignalLike | null | undefined): Error =>
     cause: signal?.reason,
   });
 
-/** Rejects as soon as `signal` is aborted; what comes after that goes to `dropLate`. */
+/** Rejects as soon as `signal` is aborted. A result that arrives later is passed to `dropLate`. */
 function orAborted<T>(
   work: Promise<T>,
   signal: AbortSignalLike | null | undefined,
@@ -114,7 +114,7 @@ function orAborted<T>(
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(abortError(signal));
     signal.addEventListener('abort', onAbort);
-    // While the body was read.
+    // The signal may have been aborted while the request's body was being read.
     if (signal.aborted) onAbort();
     work
       .then((value) => {

@@ -8,11 +8,11 @@ import { readOptions } from './read-options.ts';
 import { checkName, nameOf, storedName } from './stored-names.ts';
 
 export interface ForgetOptions {
-  /** Whose. Neither this nor `identityHash`: that which was opened without an identity. */
+  /** Identity whose database is deleted. Without `identity` and `identityHash`: the database that was opened without an identity. */
   readonly identity?: string;
-  /** From `listDatabases()`. */
+  /** The hash from `listDatabases()`, in place of `identity`. */
   readonly identityHash?: string | undefined;
-  /** Even writes that no hub has seen yet; and what does not open. */
+  /** Also deletes a database with writes that no hub has received yet, or that cannot be opened. */
   readonly discardUnsent?: boolean;
   readonly worker?: () => Worker;
 }
@@ -25,9 +25,9 @@ const FORGET_OPTIONS = {
 } satisfies Record<keyof ForgetOptions, Option<unknown>>;
 
 /**
- * Deletes all that is kept of a database on this device. It need not be open in this page, nor unlocked; tabs that have it open let go of it.
+ * Deletes all data of a database on this device. The database need not be open in this page, nor unlocked; tabs that have it open close it.
  * @throws UsageError when an option is invalid or does not exist
- * @throws UnsentWrites, or why it cannot be opened to look for them; never with `discardUnsent`
+ * @throws UnsentWrites, or the error why the database cannot be opened to look for unsent writes; neither with `discardUnsent`
  * @example
  * await db.close();
  * await forgetDatabase('field-notes');

@@ -4,14 +4,16 @@ import { UsageError } from './errors.ts';
 import { anyText, isUser } from './read-options.ts';
 import type { Arg } from './queries/types/arguments.ts';
 
-/** A login that unlocks a database: the secret of a token, or of a key that is admin or server; or a user and their password. */
+/** A login that unlocks a database: the secret of a token or of a key with the role admin or server; or a user with a password. */
 export type Login =
   | { readonly secret: string }
   | {
-      /** A ref, or `q.Match(q.Index('users_by_email'), email)`. */
+      /** A ref, or a set that contains the user, such as `q.Match(q.Index('users_by_email'), email)`. */
       readonly user: Arg;
       readonly password: string;
-      /** In a copy of a hub's database, the secret of a client key of the hub: it is asked, if it can be reached. */
+      /**
+       * In a copy of a hub's database: the secret of a client key of the hub, by which the hub checks the password if it can be reached.
+       */
       readonly key?: string;
     };
 

@@ -5,7 +5,7 @@ import { readOptions } from './read-options.ts';
 import { checkName, storedName } from './stored-names.ts';
 
 /**
- * Opens a database of this origin, or makes it.
+ * Opens a database of this origin, or creates it if it does not exist.
  * @throws UsageError when an option is invalid or does not exist, Unsupported where there are no workers
  * @throws QueryError when the browser refuses storage, or the worker does not start
  * @example

@@ -1,4 +1,4 @@
-/** The options of `openDatabase`. Those whose values the worker reads are in src/host/settings.ts. */
+/** The options of `openDatabase`. Options whose values the worker reads are in src/host/settings.ts. */
 import {
   flag,
   option,
@@ -19,21 +19,21 @@ const login = {
 } as OptionType<Login>;
 
 const PAGE_OPTIONS = {
-  /** Creates the worker, where the bundler does not find it by itself. */
+  /** Creates the worker. Needed only if the bundler does not find the worker's file by itself. */
   worker: optional(callable as OptionType<() => Worker>),
   /**
-   * Whose data it is, such as an e-mail address: each identity has its own database under this name. The text is stored nowhere; the
-   * same text opens the same database.
+   * Whose data it is, such as an e-mail address. Each identity has its own database under this name. The text itself is not stored; opening
+   * the database again takes the same text.
    */
   identity: optional(text),
   /**
-   * Called with the progress of opening, which may move stored data into another layout. Once the database is open, the event `progress`
-   * reports it.
+   * Called with the progress of opening, for instance while stored data is moved into another layout. Once the database is open, the event
+   * `progress` reports progress.
    */
   onProgress: optional(callable as OptionType<(progress: Progress) => void>),
-  /** Unlocks a database whose user has signed out. */
+  /** Unlocks the database if its user has signed out. */
   unlock: optional(login),
-  /** Whether to ask the browser, after the first write, never to evict the data. Some browsers ask the user. */
+  /** Whether to ask the browser, after the first write, to never evict the data. Some browsers ask the user. */
   persist: option(flag, true),
 };
 
@@ -41,8 +41,7 @@ const PAGE_OPTIONS = {
 export const OPTIONS = { ...SETTINGS, ...PAGE_OPTIONS };
 
 /**
- * What is left of the options once the page has taken its own: goes to the worker, which could not read a function, and must not read a
- * secret.
+ * The options that go to the worker: all but those of the page, because functions cannot be sent to a worker, and secrets must not be.
  * @internal
  */
 export type ForWorker = Settings & { readonly [name in keyof typeof PAGE_OPTIONS]?: never };

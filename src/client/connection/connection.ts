@@ -7,36 +7,43 @@ import { messageOf } from './start-worker.ts';
 
 type RemoteHost = Remote<HostApi<MessagePort>>;
 
-/** Comlink closes a connection whose proxy is garbage-collected, even amid a call: the proxies of workers in use are kept here. */
+/** Proxies of the workers in use. Comlink closes a connection when its proxy is garbage-collected, even while a call is pending. */
 const pinned = new Set<RemoteHost>();
 
-/** Longest time to open without progress, ms: past it, another tab or process is holding the database. */
+/**
+ * Longest time that opening may take without a sign of progress, ms. After that, another tab or process is assumed to block the database.
+ */
 const OPEN_MS = 30_000;
 const OPENED_LATE =
   'The browser did not open the stored data in time. Another tab, or one that is closing, may still use it.';
-/** How long a worker may take to close when an app asks it to, ms. */
+/** How long a worker may take to close when an app asks for it, ms. */
 const CLOSE_MS = 10_000;
-/** How long when nobody waits for it, ms. It ends its transactions within one second; see `idb-connection.ts`. */
+/**
+ * How long a worker may take to close when no caller waits for it, ms. Its transactions end within a second
+ * (worker/store/idb-connection.ts).
+ */
 const RETIRE_MS = 2_000;
 const PING_MS = 10_000;
 /** How long a worker that may have ended has to answer a ping, ms. */
 const PONG_MS = 5_000;
-/** Unanswered pings after which a worker counts as hung. Counted, because clocks jump while a device sleeps. */
+/** After this many unanswered pings, the worker counts as hung. Pings are counted because clocks jump while a device sleeps. */
 const PINGS_MISSED_MAX = 6;
 
-/** What is asked of a worker at its end. */
+/** What the worker does with the database before it is terminated. */
 export type Ending = 'close' | 'destroy';
 
 export interface ConnectionHandlers {
   onMessage(message: WorkerMessage): void;
-  /** The worker has ended or hangs; pending calls have been rejected. */
+  /** The worker has ended or hangs. All pending calls have been rejected. */
   onLost(error: QueryError): void;
 }
 
-/** One worker with an open database. Every call settles, also when the worker ends. */
+/** A worker and the database it has opened. Every call settles, even if the worker ends during it. */
 export class Connection {
   readonly #worker: Worker;
-  /** Until it has ended: Comlink holds the worker until the proxy is collected, and the worker leads here. */
+  /**
+   * Undefined after the end: Comlink refers to the worker until the proxy is collected, and the worker's listeners refer to this object.
+   */
   #host: RemoteHost | undefined;
   readonly #port: MessagePort;
   readonly #handlers: ConnectionHandlers;
@@ -68,8 +75,8 @@ export class Connection {
   }
 
   /**
-   * @param worker loaded; terminated when the database cannot be opened
-   * @param signal ends the connection at any time, with its reason
+   * @param worker has loaded; it is terminated if the database cannot be opened
+   * @param signal ends the connection whenever it is aborted, with its reason
    */
   static async open(
     worker: Worker,
@@ -87,7 +94,7 @@ export class Connection {
       );
     };
     const onMessage = (message: WorkerMessage): void => {
-      // The rows of a large database are moved: that may take, as long as it goes on.
+      // Moving the rows of a large database into another layout may take long, so each progress message restarts the timeout.
       if (timer !== undefined) wait();
       handlers.onMessage(message);
     };
@@ -100,11 +107,11 @@ export class Connection {
     wait();
     try {
       const opening = connection.call((host) => host.open(options, transfer(port2, [port2])));
-      // The browser takes some ms to fetch them, and meanwhile the worker opens.
+      // Reading `localStorage` takes the browser some ms, which pass while the worker opens the database.
       const workers = markOnPageHide(options.aliveLock);
       const reply = await opening;
       connection.#watch(options.aliveLock).catch(() => {
-        // Aborted: the end of this worker is expected.
+        // The signal was aborted: the end of this worker is expected.
       });
       connection.post({ type: 'ended', workers });
       connection.#tellWhenHidden();
@@ -119,7 +126,7 @@ export class Connection {
     }
   }
 
-  /** One call of what no database need be open for. @param worker loaded; terminated when it has answered */
+  /** Makes one call that needs no open database. @param worker has loaded; it is terminated after its answer */
   static async once<T>(worker: Worker, run: (host: RemoteHost) => Promise<Reply<T>>): Promise<T> {
     const none = (): void => undefined;
     const { port1 } = new MessageChannel();
@@ -131,7 +138,7 @@ export class Connection {
     }
   }
 
-  /** @throws QueryError also when the worker is lost amid the call */
+  /** @throws QueryError also when the worker is lost during the call */
   call<T>(run: (host: RemoteHost) => Promise<Reply<T>>): Promise<T> {
     const host = this.#host;
     if (this.#ended || !host) return Promise.reject(this.#ended);
@@ -164,17 +171,17 @@ export class Connection {
     this.#host = undefined;
   }
 
-  /** Terminates the worker when it has closed or deleted the database. Pending calls are rejected with `reason` then. */
+  /** Closes or deletes the database, then terminates the worker. Calls that are still pending then are rejected with `reason`. */
   async close(how: Ending, reason: Error): Promise<void> {
     const late = setTimeout(() => {
-      // What is large takes as long to be deleted as it takes: the worker has deadlines of its own.
+      // Deleting a large database may take longer than this timeout; the worker has deadlines of its own for it.
       if (how === 'close') this.end(reason);
     }, CLOSE_MS);
     try {
       await this.call((host) => host[how]());
       forgetWorker(this.#aliveLock);
     } catch (error) {
-      // Ended by the deadline, and closed all the same.
+      // The timeout above has ended the worker, so the database is closed as well.
       if (error !== reason) throw error;
     } finally {
       clearTimeout(late);
@@ -182,12 +189,15 @@ export class Connection {
     }
   }
 
-  /** Terminates the worker when it has closed the database, within two seconds. Pending calls are rejected with `reason` at once. */
+  /**
+   * Rejects pending calls with `reason` at once, and terminates the worker when it has closed the database, at the latest after two
+   * seconds.
+   */
   async retire(reason: Error): Promise<void> {
     if (this.#ended) return;
     this.#letGo(reason);
     const tooLong = new Promise((resolve) => setTimeout(resolve, RETIRE_MS));
-    // A worker that cannot close is terminated all the same.
+    // A worker that fails to close is terminated too.
     const closing = this.#host?.close().then(
       () => forgetWorker(this.#aliveLock),
       () => undefined,
@@ -220,7 +230,7 @@ export class Connection {
     this.#handlers.onLost(error);
   }
 
-  /** The worker holds this lock as long as it lives: `terminate()` fires no event, but frees locks. */
+  /** Detects the end of the worker by the lock that it holds while it lives: `terminate()` fires no event, but releases locks. */
   async #watch(aliveLock: string): Promise<void> {
     this.#aliveLock = aliveLock;
     const { signal } = this.#released;
@@ -228,14 +238,15 @@ export class Connection {
     const lost = (): void => this.#lose('The database worker was terminated');
     if (!locks) return;
     if (await locks.request(aliveLock, { ifAvailable: true }, (free) => free !== null)) {
-      // It has ended already. Or the data of its site were cleared: then Chromium shows a page no locks of newer workers, and pings are left.
+      // The lock is free: either the worker has ended already, or the site's data was cleared. After clearing, Chromium does not show a
+      // page the locks of newer workers, so only a ping can tell whether the worker lives.
       const late = setTimeout(lost, PONG_MS);
       this.#port.addEventListener('message', () => clearTimeout(late), { once: true });
       this.post({ type: 'ping' });
     } else await locks.request(aliveLock, { signal }, lost);
   }
 
-  /** A worker without an open database does not answer them: how long it may take to open is limited elsewhere, a salvage takes its time. */
+  /** Pings only workers with an open database; others do not answer. Opening has its own timeout, and a salvage may take any time. */
   #startPings(): void {
     if (this.#pinging !== undefined || !this.#aliveLock) return;
     this.#pingsMissed = 0;
@@ -252,6 +263,6 @@ export class Connection {
   }
 }
 
-/** The error with which the worker refused a call. */
+/** Converts the worker's refusal of a call into an error. */
 export const refusalOf = ({ code, description }: RefusalData): QueryError =>
   refusalError(code, description);

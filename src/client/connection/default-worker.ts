@@ -1,6 +1,6 @@
-/** The worker that is started when the app gives none: the file beside the page's own in the package. */
+/** Starts the worker if the app passes none: the worker's file lies beside the page's file in the package. */
 
-/** The part of Trusted Types that is used; TypeScript's DOM does not know them. */
+/** The part of Trusted Types that is used here; TypeScript's DOM types lack them. */
 interface TrustedTypes {
   createPolicy(name: string, rules: { readonly createScriptURL: (url: string) => string }): Policy;
 }
@@ -12,21 +12,21 @@ interface Policy {
 
 declare const trustedTypes: TrustedTypes | undefined;
 
-/** Inside `startDefaultWorker` the name is that of a class of its own. */
+/** The global type `Worker`: inside `startDefaultWorker`, a class of that name shadows it. */
 type BrowserWorker = Worker;
 
 let policy: Policy | undefined;
 
 /**
- * The URL as pages with `require-trusted-types-for 'script'` want it: made by the policy `burrow`. It is made once: a second
- * policy of its name is refused.
+ * Makes the URL acceptable for pages with `require-trusted-types-for 'script'`, by the policy `burrow`. The policy is created once, because
+ * browsers refuse a second policy of the same name.
  */
 function trustedUrl(url: URL): URL {
   if (typeof trustedTypes === 'undefined') return url;
   try {
     policy ??= trustedTypes.createPolicy('burrow', { createScriptURL: (same) => same });
   } catch {
-    // The page's `trusted-types` does not name it. Unless the page requires trusted types as well, the URL will do.
+    // The page's `trusted-types` directive does not list the policy. The plain URL works unless the page also requires trusted types.
     return url;
   }
   return policy.createScriptURL(url.href);
@@ -34,9 +34,9 @@ function trustedUrl(url: URL): URL {
 
 export function startDefaultWorker(): BrowserWorker {
   const Native = globalThis.Worker;
-  // Of this name, because bundlers look for `new Worker(new URL('literal', import.meta.url))` to find the worker's file.
+  // The class must be named `Worker`: bundlers find the worker's file by the text `new Worker(new URL('literal', import.meta.url))`.
   class Worker extends Native {
-    /** Which file the bundler has made of it, for errors. */
+    /** URL that the bundler made of the literal, for error messages. */
     readonly url: string;
 
     constructor(url: URL, options: WorkerOptions) {

@@ -1,7 +1,7 @@
 import type { LossData } from '../../host/open.ts';
 
 export interface LossReport extends LossData {
-  /** The same as a sentence. */
+  /** `kind` and `lastCommit` as a sentence. */
   readonly description: string;
 }
 

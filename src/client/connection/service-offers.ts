@@ -15,8 +15,8 @@ export interface OffersHost {
 }
 
 /**
- * Answers the offers that a service worker of this app makes to pages with the open database.
- * @returns a function that stops it
+ * Accepts the requests that a service worker of this app offers to pages with the open database, and answers them.
+ * @returns a function that stops this
  */
 export function answerOffers(host: OffersHost): () => void {
   const container = globalThis.navigator?.serviceWorker;
@@ -26,7 +26,7 @@ export function answerOffers(host: OffersHost): () => void {
     const [port] = ports;
     if (!port || data?.type !== 'burrow-offer' || data.protocol !== SERVICE_PROTOCOL) return;
     if (data.database !== undefined && data.database !== host.name) return;
-    // The page may have two that would do: each would execute the request.
+    // If the page has the database open twice, both listeners would execute the request.
     event.stopImmediatePropagation();
     accept(host, port);
   };
@@ -47,7 +47,7 @@ function accept(host: OffersHost, port: MessagePort): void {
     const { status, headers, body } = await host.http(request);
     const isWhole = typeof body === 'string';
     if (!isWhole) parts = host.openStream(body.stream).getReader();
-    // The stream of an answer that nobody waits for any more would stay open.
+    // The request was cancelled before its answer: without a reader, the stream would stay open.
     if (isCancelled) stop();
     return { type: 'answer', status, headers, body: isWhole ? body : undefined };
   };

@@ -2,24 +2,24 @@ import { HELLO, PROTOCOL, type Ready } from '../../host/open.ts';
 import { refusalError, Unsupported, type QueryError } from '../errors.ts';
 import { startDefaultWorker } from './default-worker.ts';
 
-/** How long a worker may take to load before it counts as lost. */
+/** How long a worker may take to load before it counts as lost, ms. */
 const READY_MS = 20_000;
 
 const CHECK =
   '. Check its file, its type, and the Content-Security-Policy (worker-src, trusted-types burrow), or pass the option `worker`.';
-/** Of a page that may have neither workers nor storage. */
+/** The remedy for a page with an opaque origin, which may use neither workers nor storage. */
 const NO_ORIGIN =
   '. This page has no origin: a frame with `sandbox` needs `allow-same-origin` too, and a file must come from a server.';
 
 export interface StartOptions {
   readonly readyMs?: number;
-  /** Aborts the start, with its reason. */
+  /** Aborts the start, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Starts a worker and waits until it has loaded and answers our protocol.
- * @throws Unsupported where there are no workers; UnavailableError when it fails to load, throws, or says nothing in time
+ * Starts a worker and waits until it has loaded and has answered with the same version of the protocol.
+ * @throws Unsupported where there are no workers; UnavailableError when it fails to load, throws, or does not answer in time
  */
 export async function startWorker(
   start: () => Worker = startDefaultWorker,
@@ -31,7 +31,7 @@ export async function startWorker(
     );
   }
   const worker = construct(start);
-  // While it loads, the browser opens what it stores for this origin.
+  // Makes the browser open its storage for this origin while the worker loads.
   globalThis.indexedDB?.databases?.().catch(() => undefined);
   try {
     await answersHello(worker, start, readyMs, signal);
@@ -45,7 +45,7 @@ export async function startWorker(
 function construct(start: () => Worker): Worker {
   try {
     const worker = start() as Worker | undefined;
-    // Not by its class: that of a test's environment is another.
+    // Not `instanceof Worker`: in a test environment, the class may be another.
     if (worker?.postMessage) return worker;
     throw new TypeError('the option `worker` returned none');
   } catch (cause) {
@@ -88,7 +88,7 @@ function answersHello(
       event.preventDefault();
       const message = 'message' in event && event.message ? `: ${event.message}` : '';
       settle(
-        // Of a worker of the app, the source of the function is the one place where its URL may be seen.
+        // For a worker of the app, the source of its `start` function is the only hint at the worker's URL.
         `The database worker failed to load${message}, from ${String('url' in worker ? worker.url : start)}${CHECK}`,
         event,
       );

@@ -1,16 +1,16 @@
-/** What is asked of a worker for which no database need be open. */
+/** Calls to a worker that need no open database. */
 import type { SalvageResult } from '../../host/salvage.ts';
 import { Connection } from './connection.ts';
 import { startWorker } from './start-worker.ts';
 
 type Start = (() => Worker) | undefined;
 
-/** Deletes what is stored under a name that this page has not opened. */
+/** Deletes a stored database that is not open in this page. */
 export async function forgetStored(name: string, start: Start): Promise<void> {
   await Connection.once(await startWorker(start), (host) => host.forget(name));
 }
 
-/** Brings what can be read of a damaged database into a new one. */
+/** Copies what is readable of a damaged database into a new database. */
 export async function salvageStored(
   from: string,
   into: string,

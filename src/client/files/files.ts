@@ -19,11 +19,11 @@ import type { StoredDocument } from '../queries/types/documents.ts';
 import { isRef, type Expr, type Ref, type SetRef } from '../queries/values.ts';
 import { TypedEvents } from '../typed-events.ts';
 
-/** What a document keeps of a file. Only `file` is needed to get it back. */
+/** A reference to a file, to be stored in a document. Only `file` is needed to read the file. */
 export interface FileRef {
-  /** Names the bytes: `file:` and a hash of them. */
+  /** Name of the file's contents: `file:` and a hash of the bytes. */
   readonly file: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
   /** Media type, such as `image/jpeg`; empty when it is not known. */
   readonly type: string;
@@ -34,28 +34,32 @@ export interface FileRef {
 export type StoredFile = FileData;
 
 export interface FilesEvents {
-  /** A part of a file was sent to the hub, or came from it, in this tab or another. */
+  /** A part of a file was sent to the hub or received from it, in this tab or another. */
   progress: CustomEvent<FileProgress>;
 }
 
 export interface FileOptions {
-  /** A document that refers to the file: rights to it are those to the document. */
+  /** A document that refers to the file: whoever may read the document may read the file. */
   readonly of?: Ref;
 }
 
 export interface FileReadOptions extends FileOptions {
   /**
-   * Waits for a file that the device which has it has not sent yet, and for the hub while it cannot be reached: the call resolves when the
-   * file has come. Only in a database that syncs, and with `of`.
+   * Waits until the file can be fetched, even while the hub cannot be reached or the device that has the file has not sent it yet. Only in
+   * a database that syncs, and with `of`.
    */
   readonly wait?: boolean;
-  /** Ends fetching, and waiting, with its reason. What has come stays, and the next call goes on there. */
+  /**
+   * Ends fetching and waiting; the call rejects with the signal's reason. The parts received are kept, and the next call continues from
+   * there.
+   */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Files beside documents, such as photos. They are stored outside the query store. A document refers to a file by keeping what `put()`
- * returned; in a copy of a hub's database the file is sent once the hub has confirmed the write of the document.
+ * Files that documents refer to, such as photos. They are stored beside the documents, outside the query store. A document refers to a file
+ * by storing the return value of `put()`. In a copy of a hub's database, the file is sent once the hub has confirmed the write of the
+ * document.
  * @example
  * const photo = await db.files.put(new Blob(['…'], { type: 'image/jpeg' }));
  * const kept = await db.client().query(q.Create('notes', { data: { photo } }));
@@ -78,9 +82,9 @@ export class Files extends TypedEvents<FilesEvents> {
   }
 
   /**
-   * Stores a file on this device. The same bytes are stored once. One that no document refers to within a day is removed.
-   * @param blob of at most 1 GiB; a hub may take less
-   * @param options `name`: that of a `File` if it is left out
+   * Stores a file on this device. Equal files are stored once. A file that no document refers to within a day is removed.
+   * @param blob at most 1 GiB; a hub may accept less
+   * @param options `name`: name of the file; by default that of a `File`
    * @throws QueryError `quota_exceeded`, `request too large`
    */
   async put(blob: Blob, options: { readonly name?: string } = {}): Promise<FileRef> {
@@ -91,11 +95,12 @@ export class Files extends TypedEvents<FilesEvents> {
   }
 
   /**
-   * A file, from this device, or from the hub in a copy that is in contact with it.
-   * @param file what a document has of it, or its name
-   * @throws QueryError `not found` when it is not here and `of` is left out, or the document is not the user's to read;
-   * `file_not_uploaded` when the device that has it has not sent it yet, and `connection_needed`, both only without `wait`;
-   * `quota_exceeded`; the reason of the signal
+   * Returns a file from this device or, in a copy that has contact with its hub, from the hub.
+   * @param file a `FileRef` from a document, or its `file`
+   * @throws QueryError `not found` when the file is not on this device and `of` is left out, or when the user may not read the document;
+   * only without `wait`: `file_not_uploaded` when the device that has the file has not sent it yet, and `connection_needed`;
+   * `quota_exceeded`
+   * @throws the reason of the signal
    */
   async get(file: FileRef | string, options: FileReadOptions = {}): Promise<Blob> {
     const call = callOf(file, options);
@@ -105,17 +110,17 @@ export class Files extends TypedEvents<FilesEvents> {
     return blob.slice(0, blob.size, type);
   }
 
-  /** Has it on this device, for later without network. @throws as `get` */
+  /** Stores the file on this device, so that it can be read without a network. @throws as `get` */
   async fetch(file: FileRef | string, options: FileReadOptions = {}): Promise<void> {
     const call = callOf(file, options);
     await this.#link.call((host, number) => host.fetchFile({ ...call, number }), options.signal);
   }
 
   /**
-   * Has the files here that documents of a set refer to: what a user is to have without network. Called again it fetches what is new, and
-   * goes on where it was cut off.
-   * @param client that reads the set, such as `sync.client`
-   * @returns how many files the documents refer to, and those of them that no hub has yet
+   * Stores all files that the documents of a set refer to on this device, so that they can be read without a network. Called again, it
+   * fetches new files, and continues where it was interrupted.
+   * @param client reads the set, for example `sync.client`
+   * @returns `files`: how many files the documents refer to. `notUploaded`: names of those that have not reached the hub yet
    * @throws as `get`, and as `paginate`
    * @example
    * const { files, notUploaded } = await db.files.fetchAll(db.client(), q.Documents(notes));
@@ -142,7 +147,7 @@ export class Files extends TypedEvents<FilesEvents> {
             await this.fetch(file, { ...options, of: ref });
             missing.delete(file);
           } catch (error) {
-            // The hub may not know the document yet, or not any more.
+            // The document may not have reached the hub yet, or may have been deleted there.
             if (!(error instanceof NotFound)) throw error;
             missing.add(file);
           }
@@ -151,23 +156,23 @@ export class Files extends TypedEvents<FilesEvents> {
   }
 
   /**
-   * Sends a file that is here to the hub, under a document there that refers to it. Only needed for documents that were not written by
-   * this device's outbox: those of queries `{ at: 'hub' }`, of functions, of other devices.
-   * @throws QueryError `bad request` in a database that has no hub: `db.sync()` first; `not found` when the file is not here
+   * Sends a file from this device to the hub, for a document there that refers to it. This is needed only for documents that were not
+   * written through this device's outbox: by a query `{ at: 'hub' }`, by a function, or by another device.
+   * @throws QueryError `bad request` in a database without a hub: call `db.sync()` first; `not found` when the file is not on this device
    */
   async send(file: FileRef | string, options: Required<FileOptions>): Promise<void> {
     const call = callOf(file, options, SEND_OPTIONS);
     await this.#link.call((host) => host.sendFile(call));
   }
 
-  /** Files on this device, with what has become of them. */
+  /** Lists the files on this device with their states. */
   async list(): Promise<readonly StoredFile[]> {
     return this.#link.ask((host) => host.files());
   }
 
   /**
-   * Resolves when no file is on its way to the hub: it has them, or has refused them.
-   * @throws DatabaseClosed, DatabaseLocked when that happens meanwhile
+   * Resolves when no file is waiting to be sent: the hub has received or refused each of them.
+   * @throws DatabaseClosed, DatabaseLocked when the database is closed or locked before that
    */
   async whenSent(): Promise<void> {
     for (;;) {
@@ -179,7 +184,7 @@ export class Files extends TypedEvents<FilesEvents> {
             const { way, done, size } = message.progress;
             if (way === 'sending' && done >= size) resolve();
           },
-          // The next look says whether another worker goes on.
+          // Another worker may go on sending: the next call of `list()` tells.
           onEnded: () => resolve(),
         });
       });
@@ -192,7 +197,7 @@ export class Files extends TypedEvents<FilesEvents> {
     }
   }
 
-  /** Frees the room of a file on this device. @throws QueryError `unsent_writes` while it is on its way to the hub */
+  /** Deletes a file from this device. @throws QueryError `unsent_writes` while the file is waiting to be sent to the hub */
   async remove(file: FileRef | string): Promise<void> {
     const { file: name } = callOf(file);
     await this.#link.call((host) => host.removeFile(name));

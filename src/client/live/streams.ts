@@ -3,12 +3,12 @@ import { refusalOf } from '../connection/connection.ts';
 
 interface Reader {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
-  /** Settles the pull that is under way. */
+  /** Resolves the pull in progress. */
   settle(): void;
   readonly onEnd: () => void;
 }
 
-/** Bodies that the worker sends part by part, each when it is asked for. */
+/** Response bodies that the worker sends part by part, each when the reader asks for it. */
 export class Streams {
   readonly #link: Link;
   readonly #readers = new Map<number, Reader>();
@@ -27,7 +27,7 @@ export class Streams {
     });
   }
 
-  /** The stream that the worker calls `stream`. @param onEnd nothing of it follows, however it ended */
+  /** Opens the stream with this number at the worker. @param onEnd is called once the stream has ended, failed or was cancelled */
   open(stream: number, onEnd = (): void => undefined): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>(
       {
@@ -47,7 +47,7 @@ export class Streams {
     );
   }
 
-  /** The reader, if there is one yet, gets `reason` at its next read; the worker stops. */
+  /** The reader, if there is one, gets `reason` at its next read; the worker stops sending. */
   abort(stream: number, reason: unknown): void {
     this.#break(stream, reason);
     void this.cancel(stream);
@@ -55,7 +55,7 @@ export class Streams {
 
   async cancel(stream: number): Promise<void> {
     this.#drop(stream);
-    // A worker that is gone has stopped already.
+    // If the worker has ended, it has stopped sending already.
     await this.#link.postIfConnected({ type: 'cancel', stream }).catch(() => undefined);
   }
 

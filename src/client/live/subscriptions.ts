@@ -10,9 +10,9 @@ interface Subscription {
   readonly at: LivePlace | undefined;
   readonly observer: Observer<unknown>;
   readonly onEnd: () => void;
-  /** Number of the newest answer that was decoded: a long one may be overtaken by later ones, and is not shown after them. */
+  /** Number of the newest answer that was shown. Decoding is asynchronous, so a long answer may be overtaken, and is then dropped. */
   shown: number;
-  /** The last answer that the observer got, so that it does not get a new worker's first one again. */
+  /** The last answer that the observer got. A new worker sends its first answer again, which is not passed on if it is equal. */
   last: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export class Subscriptions {
   readonly #link: Link;
   readonly #byId = new Map<number, Subscription>();
   #lastId = 0;
-  /** Answers so far. */
+  /** Number of answers received so far. */
   #received = 0;
 
   constructor(link: Link) {
@@ -37,7 +37,7 @@ export class Subscriptions {
     });
   }
 
-  /** @returns the way to stop */
+  /** @returns a function that ends the subscription */
   add(
     secret: string,
     query: string,
@@ -52,7 +52,7 @@ export class Subscriptions {
     return () => {
       if (!this.#byId.delete(id)) return;
       onEnd();
-      // Without a worker there is nothing to stop.
+      // Without a worker there is nothing to end.
       this.#link.postIfConnected({ type: 'unsubscribe', id }).catch(() => undefined);
     };
   }
@@ -82,18 +82,18 @@ export class Subscriptions {
     notify(call);
   }
 
-  /** The worker is gone: another takes over, unless the database was closed or workers die one after the other. */
+  /** The worker has ended: another one takes over, unless the database was closed or locked, or workers fail in quick succession. */
   #outlive(reason: Error): void {
     if (this.#byId.size === 0) return;
     const fail = (error: unknown): void => {
       for (const id of this.#byId.keys()) this.#fail(id, error, error === reason || undefined);
     };
-    // Closed, or locked: that ends them.
+    // The database was closed or locked, which ends its live queries.
     if (!(reason instanceof QueryError) || reason.code === 'locked') fail(reason);
     else this.#link.replace(reason).catch(fail);
   }
 
-  /** @param isOver otherwise it is sent again as soon as a worker can be started */
+  /** @param isOver whether the subscription ends; otherwise it is sent again as soon as a worker can be started */
   #fail(
     id: number,
     error: unknown,
@@ -109,14 +109,14 @@ export class Subscriptions {
       notify(() => observer.error?.(reason));
       notify(() => observer.closed?.(reason));
     } else {
-      // The answer that follows is shown, also where it is the one before.
+      // After an error, the next answer is shown even if it equals the one before.
       subscription.last = undefined;
       notify(() => onError(observer, reason));
     }
   }
 }
 
-/** Without a callback, a failed query would look like one that is still running. */
+/** Without an error callback, the error is logged: otherwise a failed query would look like one that is still running. */
 function onError(observer: Observer<unknown>, error: BurrowError): void {
   if (observer.error) observer.error(error);
   else console.warn('Burrow: a live query failed:', error.message);
@@ -129,7 +129,10 @@ const asCallerError = (error: unknown): BurrowError =>
         cause: error,
       });
 
-/** An observer that throws is no reason for ours to stop: its error goes where uncaught ones go. */
+/**
+ * An error thrown by an observer must not break the code that notifies it: the error is rethrown in a microtask, where it is reported as
+ * uncaught.
+ */
 function notify(call: () => void): void {
   try {
     call();

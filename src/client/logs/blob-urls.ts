@@ -4,11 +4,11 @@ interface Held {
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** URLs of files in memory, each until it expires or a newer one of the same file is made. */
+/** Blob URLs of files. Each URL is valid until it expires or until a URL of a newer version of the same file is created. */
 export class BlobUrls {
   private readonly held = new Map<string, Held>();
 
-  /** One URL per version of a file, and for older ones that of the newest; undefined when there is no such file. */
+  /** The URL of this version of a file, or of a newer one if there is one already; undefined when the file does not exist. */
   async urlOf(
     { id, version }: { readonly id: string; readonly version: number },
     expiresMs: number,
@@ -17,7 +17,7 @@ export class BlobUrls {
     const known = this.held.get(id);
     if (known && known.version >= version) return known.url;
     const file = await read();
-    // Asked for twice at once: the first one read wins.
+    // Two calls at once may both read the file: the one that has read it first creates the URL.
     const meanwhile = this.held.get(id);
     if (meanwhile && meanwhile.version >= version) return meanwhile.url;
     if (!file) return undefined;

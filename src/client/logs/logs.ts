@@ -13,14 +13,14 @@ export interface LogRequest {
   readonly time_start: string | Date;
   /** Exclusive. */
   readonly time_end: string | Date;
-  /** Region group and names of databases: `local/child`. */
+  /** Region group and names of the nested databases: `local/child`. */
   readonly database?: string;
   readonly regionGroup?: string;
-  /** A UUID. Requests with the same token within 24 hours are one. */
+  /** A UUID. Requests with the same token within 24 hours are treated as one. */
   readonly idempotency_token?: string;
 }
 
-/** Values are checked by the route. */
+/** The HTTP route checks the values. */
 const REQUEST = {
   time_start: anything,
   time_end: anything,
@@ -31,7 +31,7 @@ const REQUEST = {
 
 export interface LogList {
   readonly results: readonly LogRequestRecord[];
-  /** Continues the list; absent at its end. */
+  /** Pass it to the next `list()` call to continue the list; absent at the end. */
   readonly next_token?: string;
 }
 
@@ -43,13 +43,13 @@ export interface LogsHost {
 }
 
 const FILE_URL = /^burrow-file:([^/]+)\/(\d+)$/;
-/** No answer of another route begins so. */
+/** Only answers of the log routes begin like this. */
 const LOG_ANSWER = /^\{"re(?:quest_id|sults)"/;
 const QUERY = '?type=query&regionGroup=local';
 const POLL_MS = 50;
 
 /**
- * The log export API as calls: the log of queries, of a time range, as files to download.
+ * The log export API as methods: requests the query log of a time range as a file to download.
  * @example
  * const time_end = new Date();
  * const time_start = new Date(time_end.getTime() - 3_600_000);
@@ -64,19 +64,19 @@ export class Logs {
     this.host = host;
   }
 
-  /** Asks for the log of a time range. It is made in the background: see `status`. */
+  /** Requests the log of a time range. The file is made in the background: see `status()`. */
   async request(request: LogRequest): Promise<LogRequestRecord> {
     return this.send('', REQUEST, request);
   }
 
-  /** How far a request is. */
+  /** The current state of a request. */
   async status(id: string): Promise<LogRequestRecord> {
     return this.send(`/${encodeURIComponent(id)}`);
   }
 
   /**
-   * A new URL for the file of a complete request.
-   * @param options `version`: the one already known; the answer then is a newer one
+   * Creates a new URL for the file of a complete request.
+   * @param options `version`: the version that the caller already has; the record returned then has a newer one
    */
   async createUrl(
     id: string,
@@ -94,7 +94,7 @@ export class Logs {
     return record;
   }
 
-  /** Earlier requests, newest first; `status` gives the URL of one. */
+  /** Lists earlier requests, newest first. Their records have no URLs: `status()` returns the URL of one request. */
   async list(
     options: {
       readonly states?: readonly LogState[];
@@ -110,8 +110,8 @@ export class Logs {
   }
 
   /**
-   * @internal Where an answer of the log routes names a file, it gets a URL of this page: one made in a worker dies with it.
-   * For each file of a list, that would be read into memory.
+   * @internal Replaces the file name in an answer of the log routes by a blob URL of this page: a blob URL made in a worker becomes invalid
+   * with the worker. In lists URLs are removed instead, because each file would have to be read into memory.
    */
   async http(call: HttpCall): Promise<HttpReply> {
     const reply = await this.host.http(call);
@@ -124,12 +124,12 @@ export class Logs {
     return { ...reply, body: JSON.stringify(shown) };
   }
 
-  /** @internal URLs made so far stop working. */
+  /** @internal Revokes all URLs made so far. */
   close(): void {
     this.urls.close();
   }
 
-  /** @param table of what is sent; without one, something is asked for */
+  /** @param table the fields of the request's body; without a table, a GET request is sent */
   private async send<T>(path: string, table?: OptionTable, given?: object): Promise<T> {
     const sent = table && encodeQuery(readOptions(table, given));
     const { body: text, status } = await this.http({
@@ -160,7 +160,7 @@ export class Logs {
 const withoutUrl = ({ presigned_url: _url, ...record }: LogRequestRecord): LogRequestRecord =>
   record;
 
-/** Answers of this API say in words what is wrong, and by their status what kind it is. */
+/** Answers of this API have no error code: the status tells the kind of the error, and the message what is wrong. */
 const CODES: Readonly<Record<number, RefusalCode>> = {
   400: 'bad request',
   401: 'unauthorized',
