@@ -372,12 +372,14 @@ export type BurrowError = QueryError | UsageError | Unsupported | DatabaseClosed
 /** A constructor for `instanceof`, which narrows to a union whose members `code` distinguishes. */
 type ErrorBase<E> = abstract new (...args: never) => E;
 /**
+ * Base class of every error of the library.
  * @example
  * const failure = await client.query(q.Divide(1, 0)).catch((error) => error);
  * console.log(failure instanceof BurrowError, failure.code); // true invalid argument
  */
 export const BurrowError = CodedError as unknown as ErrorBase<BurrowError>;
 /**
+ * Base class of the errors of failed calls.
  * @example
  * const failure = await client.query(q.Get(q.Ref(notes, '7'))).catch((error) => error);
  * console.log(failure instanceof QueryError, failure.status); // true 404

@@ -11,27 +11,27 @@ import {
 import { noOption, noOptions } from '../values/wrong-options.ts';
 import { UsageError } from './errors.ts';
 
-/** Checked by who is told the value: a function or a symbol cannot even be sent. */
+/** Accepts any value that can be sent to the worker, so no function and no symbol. The receiver checks the value. */
 export const anything: Option<unknown> = {
   expected: 'a value',
   accepts: (given) => !/^(?:f|sy)/.test(typeof given),
   defaultValue: undefined,
 };
 
-/** That, and nothing with a function inside. */
+/** Accepts what `anything` does, except objects, which may contain functions. */
 export const scalar: Option<unknown> = {
   expected: 'a string or a number',
   accepts: (given) => !anObject.accepts(given) && anything.accepts(given),
   defaultValue: undefined,
 };
 
-/** May be empty. */
+/** A string, which may be empty. */
 export const anyText = optional<string>({
   expected: 'a string',
   accepts: (given) => typeof given === 'string',
 });
 
-/** Of a login: whatever else it is, who is asked says. */
+/** Whether a value can be the user of a login. The receiver of the login checks the rest. */
 export const isUser = (given: unknown): boolean =>
   given !== undefined && typeof given !== 'function';
 
@@ -50,7 +50,7 @@ export const callable: OptionType<() => unknown> = {
   accepts: (given): given is () => unknown => typeof given === 'function',
 };
 
-/** As of `fetch`, null is none. */
+/** Null means no signal, as in `fetch`. */
 export const abortSignal = optional<AbortSignal | null>({
   expected: 'an AbortSignal',
   accepts: (given): given is AbortSignal | null =>
@@ -58,19 +58,19 @@ export const abortSignal = optional<AbortSignal | null>({
 });
 
 /**
- * The value of each option in a table: what was given, else the default.
- * @throws UsageError when an option is not in the table, its value is not accepted, or one without a default was not given
+ * Returns the value of each option in a table: the given value, else the default.
+ * @throws UsageError when an option is not in the table, its value is not accepted, or an option without a default is missing
  */
 export const readOptions = <Table extends OptionTable>(
   table: Table,
   given: unknown,
 ): OptionValues<Table> => {
   requireObject(given);
-  // The one cast: TypeScript cannot relate the rows of a loop to their types.
+  // The only cast: TypeScript cannot relate the rows of a loop to their types.
   return readTable(table, given, '', table) as OptionValues<Table>;
 };
 
-/** Of options whose names are anybody's. @throws UsageError */
+/** For options that may have any names. @throws UsageError when they are not an object */
 export function requireObject(given: unknown): asserts given is object {
   if (!anObject.accepts(given)) throw new UsageError(noOptions(given));
 }
@@ -105,7 +105,7 @@ export const shown = (value: unknown): string =>
       ? anObject.expected
       : String(value);
 
-/** Members of options too: `log.enabled`. */
+/** Names of all options in a table, including nested ones: `log.enabled`. */
 const pathsIn = (table: OptionTable): readonly string[] =>
   Object.entries(table).flatMap(([name, row]) =>
     isOption(row) ? [name] : [name, ...pathsIn(row).map((member) => `${name}.${member}`)],

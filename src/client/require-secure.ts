@@ -1,6 +1,6 @@
 import { Unsupported } from './errors.ts';
 
-/** Browsers have the cryptography for it nowhere else. @throws Unsupported */
+/** Browsers offer `crypto.subtle` only on secure pages. @throws Unsupported on other pages */
 export function requireSecure(what: string): void {
   if (!globalThis.crypto?.subtle)
     throw new Unsupported(`${what} needs a page that is served over https or from localhost.`);

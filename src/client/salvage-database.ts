@@ -6,9 +6,9 @@ import { readOptions } from './read-options.ts';
 import { checkName, storedName } from './stored-names.ts';
 
 export interface SalvageOptions {
-  /** Name of the database that is made: none may be stored under it. */
+  /** Name of the new database. No database may be stored under this name yet. */
   readonly into: string;
-  /** Whose both are, as it was opened. */
+  /** The identity that the damaged database was opened with. The new database is created with the same identity. */
   readonly identity?: string;
   readonly worker?: () => Worker;
 }
@@ -20,10 +20,10 @@ const SALVAGE_OPTIONS = {
 } satisfies Record<keyof SalvageOptions, Option<unknown>>;
 
 /**
- * Brings all that can be read of a damaged database into a new one, and changes nothing of the damaged one. For `local_data_loss`: when a
- * database does not open, or `verify()` names what is damaged. No tab may have it open meanwhile. Documents that were changed or deleted
- * shortly before may come out in an older version. Query log, exports and files of documents are not among it. Collections
- * whose name was damaged have another, `salvaged_1024`; other schema objects that were damaged are missing.
+ * Copies everything that can be read of a damaged database into a new one; the damaged one is not changed. Use it after `local_data_loss`:
+ * when a database cannot be opened, or `verify()` reports damage. No tab may have the database open during the call. Documents that were
+ * changed or deleted recently may come out in an older version. The query log, exports, and files of documents are not copied. A collection
+ * whose name was damaged gets another name, like `salvaged_1024`; other damaged schema objects are missing.
  * @throws UsageError when an option is invalid or does not exist
  * @throws NotFound when nothing is stored under the name
  * @throws UnavailableError when something is stored under the name `into`

@@ -1,4 +1,4 @@
-/** Under which names databases are stored: their own, or with a hash of whose they are. */
+/** Names under which databases are stored: the name that the app gave, with a hash of the identity if there is one. */
 import { messageOf } from './connection/start-worker.ts';
 import { refusalError, Unsupported, UsageError } from './errors.ts';
 import { requireSecure } from './require-secure.ts';
@@ -7,14 +7,17 @@ import { toBase64 } from './queries/values.ts';
 /** A database on this device. */
 export interface StoredDatabase {
   readonly name: string;
-  /** A hash of the identity, which it does not reveal; undefined: opened without one. */
+  /** Hash of the identity, from which it cannot be read; undefined if the database was opened without an identity. */
   readonly identityHash: string | undefined;
 }
 
 const STORED_NAME = /^(.*) #([\w-]{43})$/s;
-/** Half of a character has no UTF-8, which names of files are made of; the others are where a database keeps its files and its token. */
+/**
+ * Matches invalid names. A lone surrogate has no UTF-8 form, which file names need; the suffixes belong to the stores of a database's files
+ * and token.
+ */
 const NO_NAME = /\p{Surrogate}|:(?:files|token)$/u;
-/** Whoever sees the hash can only guess identities; each guess takes a while. */
+/** Iterations of PBKDF2: whoever sees the hash can only guess identities, and each guess takes a while. */
 const ROUNDS = 100_000;
 
 export function checkName(name: unknown): asserts name is string {
@@ -46,8 +49,8 @@ async function hashOf(name: string, identity: string): Promise<string> {
 }
 
 /**
- * The databases of this origin that were opened under a name: without an identity, and one for each that was given.
- * @throws Unsupported where browsers cannot say, UnavailableError on a page that may store nothing, as in a frame without an origin
+ * Lists the databases of this origin that were opened under a name: the one without an identity, and one for each identity.
+ * @throws Unsupported when the browser cannot list databases; UnavailableError on a page without storage, such as a frame without an origin
  * @example
  * for (const { name, identityHash } of await listDatabases('field-notes')) {
  *   console.log(name, identityHash ? 'of somebody' : 'of nobody');

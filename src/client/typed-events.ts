@@ -5,7 +5,7 @@ type Listener<E extends Event> =
   | { readonly handleEvent: (event: E) => void }
   | null;
 
-/** An event target with these events and no others: `Events` is a type of event by its name. */
+/** An event target with exactly these events. `Events` maps their names to their types. */
 export interface TypedEvents<Events extends EventTypes<Events>> extends EventTarget {
   addEventListener<K extends keyof Events & string>(
     type: K,
@@ -19,7 +19,7 @@ export interface TypedEvents<Events extends EventTypes<Events>> extends EventTar
   ): void;
 }
 
-/** Only the types differ: an override would be code that does nothing. */
+/** Only a cast, because only the types differ: overriding the methods would be code without effect. */
 export const TypedEvents = EventTarget as new <
   Events extends EventTypes<Events>,
 >() => TypedEvents<Events>;

@@ -1,26 +1,26 @@
 import { ROWS } from './builder-rows.ts';
 
 /**
- * Every builder that only puts its arguments under keys. One row per builder: its name, then one word per argument. `npm run docs`
- * makes the rows of the functions' own (`src/reference/builder-rows.ts`).
- * The first key is the name in snake case unless the row names it (`IsNonEmpty=is_nonempty`).
+ * The table of the builders that only put their arguments under keys of an object. A row has the builder's name, then one word per
+ * argument. `npm run docs` generates the rows from the functions (`src/reference/builder-rows.ts`). The first key is the builder's name in
+ * snake case, unless the row gives another one (`IsNonEmpty=is_nonempty`).
  *
  * | mark on a word | the argument |
  * |---|---|
- * | none | must be there |
+ * | none | is required |
  * | `?` | is left out when absent or null |
  * | `~` | is left out when absent |
  * | `!` | is null when absent |
  * | `-` | does not exist: the key is null |
- * | `*` | is all that remain: alone bare, else as an array |
+ * | `*` | consists of all remaining arguments: one as it is, several as an array |
  *
- * `%` after the name: the first two arguments come in the other order. `+`: surplus arguments are ignored.
+ * `%` after the name: the first two arguments are in reverse order. `+`: surplus arguments are ignored.
  */
 export type Mark = '' | '?' | '~' | '!' | '-' | '*';
 
 export interface BuilderRow {
   readonly name: string;
-  /** In wire order. */
+  /** In the order of the wire form. */
   readonly keys: readonly { readonly key: string; readonly mark: Mark }[];
   readonly swapped: boolean;
   readonly min: number;

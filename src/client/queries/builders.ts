@@ -11,7 +11,7 @@ import { Bytes, Expr } from './values.ts';
 type Build = (...args: readonly unknown[]) => Expr;
 
 /**
- * Every builder of the original driver, by the same name and argument order, with the same wire JSON.
+ * All builders of the original driver, with the same names, argument order and wire JSON.
  * @example
  * console.log(await client.query(q.Add(1, 2))); // 3
  * console.log(await client.query(q.Map([1, 2], (n) => q.Multiply(n, 10)))); // [ 10, 20 ]
@@ -28,8 +28,8 @@ export const q: Builders = Object.fromEntries([
 ]);
 
 /**
- * An argument as it goes into a query: plain objects become `{object: …}`, functions become lambdas.
- * @throws UsageError for what is no value of FQL, with its path
+ * Converts an argument to its form in a query: plain objects become `{object: …}`, functions become lambdas.
+ * @throws UsageError for a value that FQL does not have, with the path to it
  */
 export const wrap = (value: unknown): unknown => refusing(() => wrapped(value));
 
@@ -67,7 +67,7 @@ function wrapObject(value: object): unknown {
   return new Expr({ object: wrapMembers(value) });
 }
 
-/** @throws NoValue for what has no members of its own, or others that would be lost */
+/** @throws NoValue for an object that is not plain: whatever is not among its own members would be lost */
 function wrapMembers(members: unknown): Record<string, unknown> {
   const given = Object(members) as object;
   if (!isPlain(given)) throw noObject(given);
@@ -93,12 +93,12 @@ function within(key: string | number, value: unknown): unknown {
   }
 }
 
-/** Thrown where it is found; its path is gathered on the way out. */
+/** Thrown where an invalid value is found. The path to the value is collected while the error propagates. */
 class NoValue extends Error {
   readonly path: (string | number)[] = [];
   private readonly what: string | number | bigint;
 
-  /** @param remedy what is wrong with it, or what to do */
+  /** @param remedy why the value is invalid, or what to use instead */
   constructor(what: string | number | bigint, remedy: string) {
     super(remedy);
     this.what = what;
@@ -149,7 +149,7 @@ interface SpecialBuilder {
   readonly build: Build;
 }
 
-/** The builders that look into their arguments. */
+/** The builders that inspect their arguments. */
 function specialBuilders(): Readonly<Record<string, SpecialBuilder>> {
   return {
     Ref: {
@@ -190,7 +190,7 @@ function lambdaOf(body: Build): Expr {
   });
 }
 
-/** What a function makes of variables of these names. Without a body, the query would be another one. */
+/** Calls a function with variables of these names. A missing result is an error: the query would mean something else. */
 function bodyOf(make: Build, names: readonly string[]): unknown {
   const body = wrap(make(...names.map(variable)));
   if (body !== undefined) return body;

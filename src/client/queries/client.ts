@@ -22,36 +22,37 @@ import type { PaginateOptions } from './types/documents.ts';
 import type { Expr, SetRef } from './values.ts';
 
 export interface QueryOptions {
-  /** How long the query may take, ms. When not given two minutes; at a hub what its settings say, 5 s by default. */
+  /** How long the query may take, ms. By default two minutes; at a hub, the limit in the hub's settings, 5 s by default. */
   readonly timeoutMs?: number;
-  /** Kept with the query in the log. */
+  /** Recorded with the query in the query log. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** W3C trace context, kept with the query in the log. */
+  /** W3C trace context, recorded with the query in the query log. */
   readonly traceparent?: string;
   /**
-   * Of `sync.client`: where the answer comes from. Left out: from the copy, whatever it holds.
-   * - `complete`: from the copy, if it holds all that the query reads; otherwise the query fails with `copy_incomplete`. Reads only.
-   * - `hub`: from the hub, which does not know writes that were not sent yet. When it does not answer, a read fails with `hub_unreachable`,
-   *   a write with `connection_needed`.
-   * - `hub-or-copy`: from the hub, or from the copy when the hub does not answer within 5 s: `from` of `queryWithMetrics()` says which.
-   *   Reads only.
+   * For `sync.client`: where the answer comes from. By default from the copy, even if it does not hold all the data that the query reads.
+   * - `complete`: from the copy if it holds all the data that the query reads; otherwise the query fails with `copy_incomplete`. Reads
+   *   only.
+   * - `hub`: from the hub, which does not know writes that were not sent yet. If the hub does not answer, a read fails with
+   *   `hub_unreachable`, a write with `connection_needed`.
+   * - `hub-or-copy`: from the hub, or from the copy if the hub does not answer within 5 s. `from` in the result of `queryWithMetrics()`
+   *   tells which. Reads only.
    */
   readonly at?: AnswerPlace;
   /**
-   * Stops the query: it rejects with the reason of the signal, and has had no effect. A write that is being committed by then is answered
-   * as usual; of one that was sent to the hub (`at`) it is unknown whether it took effect.
+   * Stops the query: the call rejects with the signal's reason, and the query has no effect. A write that is already being committed
+   * completes as usual. A write that was sent to the hub (`at`) may have taken effect or not.
    */
   readonly signal?: AbortSignal;
 }
 
-/** How far an answer can be relied on. */
+/** How complete an answer is, and where it comes from. */
 export interface AnswerScope {
   /**
-   * On a copy: what the query read and the copy does not keep, or has not loaded yet; the answer may differ from that of the hub. Empty
-   * when nothing is missing.
+   * On a copy: collections and indexes that the query read, but that the copy does not keep or has not loaded yet. The hub's answer may
+   * differ. Empty if nothing is missing.
    */
   readonly partial: readonly MissingSet[];
-  /** Who answered. */
+  /** Whether this device or the hub answered. */
   readonly from: 'device' | 'hub';
 }
 
@@ -62,20 +63,23 @@ export interface WithMetrics<T> extends AnswerScope {
 
 export interface Observer<T> {
   next(value: T, scope: AnswerScope): void;
-  /** The query failed. It runs again when what it read changes, so a value may follow. */
+  /** The query failed. It runs again when data that it read changes, so a value may follow. */
   error?(error: BurrowError): void;
-  /** It has ended: `error` was called with the same, and nothing follows. The database was closed or locked, or its worker is lost for good. */
+  /**
+   * The subscription has ended: the database was closed or locked, or its worker is lost for good. `error` was called with the same reason
+   * before; no more calls follow.
+   */
   closed?(reason: BurrowError): void;
 }
 
 export interface SubscribeOptions {
   /**
-   * Of `sync.client`: where values come from. Left out: from the copy, whatever it holds.
-   * - `complete`: from the copy while it holds all that the query reads; otherwise the query fails with `copy_incomplete`.
-   * - `hub-or-copy`: from the hub while it can be reached, from the copy until then and otherwise: `from` of the scope says which.
+   * For `sync.client`: where values come from. By default from the copy, even if it does not hold all the data that the query reads.
+   * - `complete`: from the copy while it holds all the data that the query reads; otherwise the query fails with `copy_incomplete`.
+   * - `hub-or-copy`: from the hub while it can be reached; from the copy before that and otherwise. `from` of the scope tells which.
    */
   readonly at?: LivePlace;
-  /** Stops it, as the returned function does. */
+  /** Ends the subscription, as the returned function does. */
   readonly signal?: AbortSignal;
 }
 
@@ -102,14 +106,17 @@ const QUERY_OPTIONS = {
   traceparent: anyText,
 } satisfies Record<keyof QueryOptions, OptionRow>;
 
-/** The cursor of a page without elements is the one it was given: going from page to page would never end. Whatever else is wrong, the database says. */
+/**
+ * The cursor of an empty page is the cursor that the page was requested with, so with a size below 1, reading page after page would never
+ * end. The database checks everything else about the size.
+ */
 const pageSize: Option<unknown> = {
   expected: 'an integer from 1 to 100,000',
   accepts: (given) => !((given as number) < 1),
   defaultValue: undefined,
 };
 
-/** Acts on the database with one secret. */
+/** A client: acts on the database with one secret. */
 class QueryClient {
   private readonly host: ClientHost;
   private readonly secret: () => string;
@@ -121,7 +128,7 @@ class QueryClient {
 
   /**
    * Evaluates an expression as one transaction.
-   * @throws QueryError when it fails
+   * @throws QueryError when the query fails
    */
   query<T>(expression: Expr<T>, options?: QueryOptions): Promise<T>;
   query<A extends Arg>(expression: A, options?: QueryOptions): Promise<Evaluated<A>>;
@@ -130,7 +137,7 @@ class QueryClient {
     return (await this.queryWithMetrics(expression, options)).value;
   }
 
-  /** `query`, with what it cost. */
+  /** Like `query`, and also returns the metrics and the scope of the answer. */
   queryWithMetrics<T>(expression: Expr<T>, options?: QueryOptions): Promise<WithMetrics<T>>;
   queryWithMetrics<A extends Arg>(
     expression: A,
@@ -148,8 +155,8 @@ class QueryClient {
   }
 
   /**
-   * Resolves when an index has been built; reading it fails until then.
-   * @throws QueryError when there is no such index
+   * Resolves when an index has been built. Reading the index fails until then.
+   * @throws QueryError when the index does not exist
    */
   whenActive(index: Expr): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -166,8 +173,8 @@ class QueryClient {
   }
 
   /**
-   * The pages of a set, one after the other: `for await (const page of client.paginate(set))`.
-   * @throws UsageError when their `size` is less than 1
+   * Returns the pages of a set, one after the other: `for await (const page of client.paginate(set))`.
+   * @throws UsageError when `size` is less than 1
    */
   paginate<T>(
     set: Expr<SetRef<T>>,
@@ -186,8 +193,8 @@ class QueryClient {
   }
 
   /**
-   * Runs a read now and whenever what it read changes; `next` gets each value that differs from the one before.
-   * @returns the way to stop
+   * Runs a read query now, and again whenever data that it read changes. `next` gets each value that differs from the one before.
+   * @returns a function that ends the subscription
    */
   subscribe<T>(expression: Expr<T>, observer: Observer<T>, options?: SubscribeOptions): () => void;
   subscribe<A extends Arg>(
@@ -206,7 +213,7 @@ class QueryClient {
     if (![next, error, closed].every(callable.accepts))
       throw new UsageError('subscribe() takes functions: { next, error, closed }.');
     if (signal?.aborted) return () => undefined;
-    // A signal may outlive many subscriptions.
+    // A signal may outlive many subscriptions, so its listener is removed when the subscription ends.
     const onEnd = (): void => signal?.removeEventListener('abort', stop);
     const stop = this.host.subscribe(this.secret(), queryText(expression), observer, at, onEnd);
     signal?.addEventListener('abort', stop);
@@ -214,7 +221,7 @@ class QueryClient {
   }
 }
 
-/** @throws QueryError when the reply is of a failed query */
+/** @throws QueryError when the query failed */
 export async function valueOf({
   status,
   body,
@@ -226,7 +233,7 @@ export async function valueOf({
 const errorsOf = (body: string): readonly WireError[] =>
   (JSON.parse(body) as { readonly errors: readonly WireError[] }).errors;
 
-/** Acts on the database with one secret: `query` and what belongs to it, and each builder as a call that runs at once. */
+/** Acts on the database with one secret: has `query()` and related methods, and every builder as a method that runs at once. */
 export type Client = QueryClient & DirectCalls;
 
 export const makeClient = (host: ClientHost, secret: () => string): Client =>

@@ -1,31 +1,31 @@
 import { pause } from './pause.ts';
 import { parseWire, readingUnder, revive, tagged, withShortRefs, type Reading } from './revive.ts';
 
-/** Replies up to this many characters are read in one go. */
+/** Replies up to this many characters are parsed at once. */
 const SMALL = 65_536;
-/** What is parsed at once of a larger one. */
+/** Characters of a larger reply that are parsed at once. */
 const PIECE = 16_384;
-/** Work on the page between two turns of its event loop. */
+/** How long decoding may occupy the page before it yields to the event loop, ms. */
 const SLICE_MS = 5;
 
 /**
- * The value of wire JSON text. Integers past 2^53 become `bigint`, tags become their values.
- * Large text is read in slices, so the page stays responsive.
+ * Decodes wire JSON text. Integers beyond 2^53 become `bigint`, tags become their values. Large text is decoded in slices, so the page
+ * stays responsive.
  */
 export function decodeWire(text: string): Promise<unknown> {
   if (text.length > SMALL) return decodeInSlices(text);
   return Promise.resolve(revive(parseWire(withShortRefs(text))));
 }
 
-/** @param piece characters parsed at once; no number is longer */
+/** @param piece characters parsed at once; no number may be longer */
 export const decodeInSlices = (text: string, piece = PIECE): Promise<unknown> =>
   new SliceDecoder(text, piece).decode();
 
-/** A container too large to be parsed at once, and where it goes when it is complete. */
+/** A container too large to be parsed at once: it is filled member by member, then added to the container around it. */
 interface Open {
   readonly into: unknown[] | Record<string, unknown>;
   readonly reading: Reading;
-  /** Key under which this goes into the container around it. */
+  /** Key of this container in the container around it. */
   readonly key: string;
 }
 
@@ -38,8 +38,8 @@ const BRACE_END = 125;
 const BACKSLASH = 92;
 
 /**
- * Reads neighbours together, up to a piece of so many characters, with the platform's parser; only what is longer than that is
- * opened and read member by member.
+ * Parses runs of neighbouring members together, up to `piece` characters, with the platform's parser. Only a longer member is opened and
+ * read member by member.
  */
 class SliceDecoder {
   private readonly text: string;
@@ -95,7 +95,7 @@ class SliceDecoder {
     }
   }
 
-  /** The next member is long: opens it when it is a container, else takes it (its key may be what is long). */
+  /** Reads the next member, which is longer than a piece: opens a container, and takes a scalar at once (its key may be the long part). */
   private openNext({ into, reading }: Open): void {
     let key = '';
     if (!Array.isArray(into)) {
@@ -128,7 +128,7 @@ class SliceDecoder {
     add(around.into, key, value);
   }
 
-  /** Where the last of the next neighbours ends that are no longer than a piece together; undefined: the first is longer. */
+  /** End of the longest run of members that starts here and fits into a piece. Undefined if the first member is longer than a piece. */
   private endOfNeighbours(): number | undefined {
     const { text } = this;
     const stop = Math.min(this.at + this.piece, text.length);
@@ -149,14 +149,14 @@ class SliceDecoder {
     return end;
   }
 
-  /** Just after the number, boolean or null that begins at `start`. */
+  /** Position after the number, boolean or null that begins at `start`. */
   private endOfWord(start: number): number {
     let at = start;
     while (at < this.text.length && !',]}'.includes(this.text.charAt(at))) at++;
     return at;
   }
 
-  /** Just after the text that begins at `start`. */
+  /** Position after the string that begins at `start`. */
   private endOfText(start: number): number {
     const { text } = this;
     for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
@@ -173,7 +173,7 @@ function add(into: unknown[] | Record<string, unknown>, key: string, value: unkn
   else put(into, key, value);
 }
 
-/** Own property, whatever its name. */
+/** Defines an own property, even if its name is `__proto__`. */
 export function put(into: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') into[key] = value;
   else

@@ -2,29 +2,29 @@ import { UsageError } from '../errors.ts';
 import { isExpr } from './is-expr.ts';
 import { doublesSeen, type Double } from './values.ts';
 
-/** Wire JSON text of an expression: 64-bit integers whole, `Double(1)` as `1.0`. */
+/** The wire JSON text of an expression: 64-bit integers are exact, and `Double(1)` is written as `1.0`. */
 export function encodeQuery(expression: unknown): string {
   const text = plainText(expression) ?? withinDepth(() => write(expression));
   if (text === undefined) throw new UsageError('The query is undefined; pass an expression.');
   return text;
 }
 
-/** By the platform, when it can write everything that is in there. */
+/** Uses `JSON.stringify` if that encodes every value in the expression; otherwise returns undefined. */
 function plainText(expression: unknown): string | undefined {
-  // With one, as apps define it for other libraries, an integer would be stored as text.
+  // Some apps define `BigInt.prototype.toJSON` for other libraries: an integer would then be encoded as a string.
   if ('toJSON' in BigInt.prototype) return undefined;
   const before = doublesSeen.count;
   try {
     const text: string | undefined = JSON.stringify(expression);
     return doublesSeen.count === before ? text : undefined;
   } catch (error) {
-    // A bigint inside; or a cycle or too deep a nest, which the exact writer then reports.
+    // The expression contains a bigint, a cycle or too deep a nesting. The exact writer encodes the first and reports the others.
     if (error instanceof TypeError || error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-/** @throws UsageError for what nests too deeply or contains itself */
+/** @throws UsageError for an expression that is nested too deeply or contains itself */
 export function withinDepth<T>(make: () => T): T {
   try {
     return make();
@@ -34,7 +34,7 @@ export function withinDepth<T>(make: () => T): T {
   }
 }
 
-/** As `JSON.stringify` writes, and exact where it is not. Undefined: no text, as for `undefined`. */
+/** Writes what `JSON.stringify` writes, but exactly. Undefined for values without JSON text, such as `undefined`. */
 function write(value: unknown): string | undefined {
   if (typeof value === 'bigint') return value.toString();
   if (isDouble(value)) return doubleText(value.value);
@@ -50,7 +50,7 @@ function write(value: unknown): string | undefined {
   return `{${members.join(',')}}`;
 }
 
-/** Of another copy of this package, too. */
+/** Also true for a Double of another copy of this package. */
 const isDouble = (value: unknown): value is Double => isExpr(value) && '_isFaunaDouble' in value;
 
 function doubleText(value: number): string {

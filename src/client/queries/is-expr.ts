@@ -1,4 +1,7 @@
-/** Of this package, another copy of it or the original driver. What was read from a document has no functions, whatever its members say. */
+/**
+ * Whether a value is an expression, of this package, of another copy of it, or of the original driver. Values read from documents contain
+ * no functions, so they cannot pass for one.
+ */
 export const isExpr = (value: unknown): value is { toJSON(): unknown } =>
   typeof value === 'object' &&
   value !== null &&

@@ -1,4 +1,4 @@
-/** Of another frame, too: what a plain object is made of is made of nothing. */
+/** Whether an object is a plain object, also one of another frame: its prototype is null, or an object without a prototype. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -14,8 +14,8 @@ interface PageCursors {
 }
 
 /**
- * Goes through the pages of a set. Remembers where it is: `nextPage()` and `previousPage()` move, while `each` and
- * iteration begin at the present place and leave it where it is.
+ * Iterates over the pages of a set. It has a position, which `nextPage()` and `previousPage()` move. `each()` and iteration start at the
+ * position and do not move it.
  * @example
  * const pages = client.paginate(q.Documents(notes), { size: 1 });
  * for await (const [ref] of pages) console.log(ref?.id); // 1, then 2
@@ -45,34 +45,34 @@ export class PageHelper<T = unknown> implements AsyncIterable<T[]> {
     this.steps = steps;
   }
 
-  /** Pages whose elements went through `lambda`, in the database. */
+  /** Pages whose elements are mapped by `lambda`, in the database. */
   map<B>(lambda: Each<T, B>): PageHelper<Evaluated<B>>;
   map<U = unknown>(lambda: Lambda): PageHelper<U>;
   map(lambda: unknown): PageHelper {
     return this.with((page) => q.Map(page, lambda as Expr));
   }
 
-  /** Pages of only those elements for which `lambda` is true, in the database. */
+  /** Pages with only the elements for which `lambda` returns true, in the database. */
   filter(lambda: Each<T, unknown> | Expr): PageHelper<T> {
     return this.with<T>((page) => q.Filter(page, lambda as Expr));
   }
 
-  /** The elements of the next page. After the last page: that page again. */
+  /** Returns the elements of the next page. After the last page, returns that page again. */
   async nextPage(): Promise<T[]> {
     return this.moveTo(await this.fetch('after', this.after));
   }
 
-  /** The elements of the page before; from the start of a set that is its last page. */
+  /** Returns the elements of the previous page. At the start of the set, returns its last page. */
   async previousPage(): Promise<T[]> {
     return this.moveTo(await this.fetch('before', this.before));
   }
 
-  /** Calls `visit` with the elements of each page, from here to the end of the set. */
+  /** Calls `visit` with the elements of each page, from the position to the end of the set. */
   each(visit: (elements: T[]) => void | Promise<void>): Promise<void> {
     return visitAll(this, visit);
   }
 
-  /** Calls `visit` with the elements of each page, from here back to the start of the set. */
+  /** Calls `visit` with the elements of each page, from the position back to the start of the set. */
   eachReverse(visit: (elements: T[]) => void | Promise<void>): Promise<void> {
     return visitAll(this.walk('before', this.before), visit);
   }
@@ -91,7 +91,7 @@ export class PageHelper<T = unknown> implements AsyncIterable<T[]> {
   }
 
   private fetch(direction: 'before' | 'after', cursor: unknown): Promise<Page> {
-    // Nothing lies before the start; `before: null` means before the end.
+    // No page lies before the start of the set; `before: null` asks for the page before its end.
     const from = cursor === undefined && direction === 'before' ? null : cursor;
     const options = from === undefined ? this.options : { ...this.options, [direction]: from };
     const page: Expr<Page> = q.Paginate(this.set, options);
@@ -109,7 +109,7 @@ export class PageHelper<T = unknown> implements AsyncIterable<T[]> {
   }
 }
 
-/** Before the first page is read. @throws UsageError */
+/** @throws UsageError before the first page is read, if `visit` is not a function */
 async function visitAll<T>(
   pages: AsyncIterable<T[]>,
   visit: Parameters<PageHelper<T>['each']>[0],
@@ -118,7 +118,7 @@ async function visitAll<T>(
   for await (const elements of pages) await visit(elements);
 }
 
-/** @param options may hold the cursor to begin at; when it holds both, `before` counts */
+/** @param options may have the cursor to start at; if it has both, `before` is used */
 export function pagesOf<T>(run: RunPage, set: Arg, options: PaginateOptions): PageHelper<T> {
   const { before, after, cursor, ...rest } = options;
   const cursors = (cursor ?? { before, after }) as PageCursors;

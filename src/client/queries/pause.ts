@@ -1,6 +1,6 @@
 /**
- * Gives the event loop a turn, and comes back behind the tasks that wait, without the delay that nested timers have.
- * (`scheduler.yield()` comes back before them: other replies and timers would wait until the whole work is done.)
+ * Lets the event loop run the tasks that are queued, then resumes, without the delay that nested timers have. (`scheduler.yield()` would
+ * resume before the queued tasks: other replies and timers would have to wait until the whole work is done.)
  */
 export const pause = (): Promise<void> =>
   new Promise((resolve) => {

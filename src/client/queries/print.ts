@@ -3,7 +3,7 @@ import { isExpr } from './is-expr.ts';
 
 type Form = Readonly<Record<string, unknown>>;
 
-/** The expression as a program would write it: `Get(Ref(Collection("notes"), "1"))`. For people and error reports. */
+/** The expression as source code: `Get(Ref(Collection("notes"), "1"))`. For people and error reports. */
 export function printExpression(expression: unknown): string {
   const form = unwrapped(expression);
   if (typeof form === 'bigint') return `${form}n`;
@@ -14,7 +14,7 @@ export function printExpression(expression: unknown): string {
 
 const list = (parts: readonly unknown[]): string => parts.map(printExpression).join(', ');
 
-/** Wire form of an expression, one level. */
+/** The wire form of an expression, unwrapped one level deep. */
 const unwrapped = (expression: unknown): unknown =>
   isExpr(expression) ? unwrapped(expression.toJSON()) : expression;
 
@@ -22,12 +22,12 @@ function printLambda({ lambda, expr }: Form): string {
   return `Lambda(${list([lambda, expr])})`;
 }
 
-/** The forms that no row of the table describes, by a key that only they have. */
+/** Forms that no row of the builder table describes, each under the first key of the form. */
 const SPECIAL: Readonly<Record<string, (form: Form) => string>> = {
   object: (form) => printMembers(unwrapped(form['object']) as Form),
   do: (form) => `Do(${list(unwrapped(form['do']) as unknown[])})`,
   lambda: printLambda,
-  // A lambda in an answer begins with it.
+  // In answers, `api_version` is the first key of a lambda.
   api_version: printLambda,
   range: ({ range, from = [], to = [] }) => `Range(${list([range, from, to])})`,
   paginate: ({ paginate, ...options }) =>
@@ -75,7 +75,7 @@ const printMembers = (members: Form): string =>
     .map(([key, member]) => `${JSON.stringify(key)}: ${printExpression(member)}`)
     .join(', ')}}`;
 
-/** Native kinds whose members are known by name, and the builder that names one. */
+/** Native collections whose documents are identified by name, each with the builder that makes a ref by name. */
 export const NAMED: Readonly<Record<string, string>> = {
   collections: 'Collection',
   databases: 'Database',

@@ -3,8 +3,8 @@ import { encodeQuery } from './encode.ts';
 import type { Arg } from './types/arguments.ts';
 
 /**
- * A query as it is sent: equal queries have the same text.
- * @throws UsageError when something in it is no value of the language
+ * Returns the wire text of a query. Equal queries have the same text.
+ * @throws UsageError when the query contains a value that FQL does not have
  * @example
  * console.log(queryText(q.Add(1, 2))); // {"add":[1,2]}
  */

@@ -1,23 +1,23 @@
-/** From parsed wire JSON to what a caller gets: tags become values, numbers become exact. */
+/** Turns parsed wire JSON into the values that a caller gets: tags become values, and numbers are exact. */
 import { Bytes, Double, FaunaDate, FaunaTime, Query, Ref, SetRef, Uuid } from './values.ts';
 
-/** Stand in for numbers that `JSON.parse` would bend. Random: no object of a result has such a key. */
+/** Keys of placeholders for numbers that `JSON.parse` would change. They are random, so that no object in a result has such a key. */
 const LONG = `@long ${Math.random()}`;
 const DOUBLE = `@double ${Math.random()}`;
 
-/** Where a number may be past 2^53. Also finds some that are not, and digits in text: that costs time only. */
+/** Matches text that may contain a number beyond 2^53. It also matches some other numbers, and digits in strings, which only costs time. */
 const LONG_NUMBER = /(?:^|[:,[])\s*-?(?:\d{17}|9\d{15})/;
 /**
- * Where not all is a value. Functions and sets are sent back as they came, so in them `1.0` must stay a Double; in an escaped
- * object `@ref` may be a name.
+ * Matches tags whose contents are not plain values. Functions and sets are sent back as they came, so `1.0` in them must stay a Double. In
+ * an escaped object, `@ref` may be the name of a member.
  */
 const NOT_VALUES = /"@(?:obj|query|set)"/;
 const WHOLE_DOUBLE = /\d(?:\.0|[eE])/;
 const TEXT_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(\.\d+)?([eE][+-]?\d+)?/g;
 
 /**
- * `JSON.parse`, ready for `revive`.
- * @param wire whether some of it is inside a function or set
+ * Like `JSON.parse`, with placeholders for `revive`.
+ * @param wire whether some of the text is inside a function or set
  */
 export function parseWire(text: string, wire = NOT_VALUES.test(text)): unknown {
   const doubles = wire && WHOLE_DOUBLE.test(text);
@@ -33,23 +33,23 @@ export function parseWire(text: string, wire = NOT_VALUES.test(text)): unknown {
   );
 }
 
-/** A ref to a document of the query's database. Never inside a string: a quote would be escaped there. */
+/** Matches a ref to a document of the query's own database. It never matches inside a string, where quotes are escaped. */
 const DOCUMENT_REF =
   /\{"@ref":\{"id":"(\d+)","collection":\{"@ref":\{"id":"([^"\\]+)","collection":\{"@ref":\{"id":"collections"\}{6}/g;
-/** Begins the tag of a shortened ref; then comes the name of its collection. */
+/** Prefix of the tag of a shortened ref. The name of the ref's collection follows. */
 const SHORT_REF = `@ref ${Math.random()} `;
 
-/** The text, with refs to documents in a form with a third of the objects to parse. */
+/** Shortens the refs to documents in the text: a short ref is a third of the objects to parse. */
 export const withShortRefs = (text: string): string =>
   NOT_VALUES.test(text) ? text : text.replace(DOCUMENT_REF, `{"${SHORT_REF}$2":"$1"}`);
 
 /**
- * How the members of an object are to be read: as values; as the members of `@obj`, whose own keys may begin with `@`;
- * or left on the wire, inside functions and sets.
+ * How the members of an object are read: as `values`; as the `members` of `@obj`, whose own keys may begin with `@`; or left in `wire`
+ * form, inside functions and sets.
  */
 export type Reading = 'values' | 'members' | 'wire';
 
-/** The value of parsed wire JSON, made in place. */
+/** Turns parsed wire JSON into a value, in place. */
 export function revive(value: unknown, reading: Reading = 'values'): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
@@ -74,7 +74,7 @@ export function revive(value: unknown, reading: Reading = 'values'): unknown {
   return value;
 }
 
-/** How what is under `key` is to be read, in an object that is itself read as `reading`. */
+/** How the value of `key` is read, in an object that is itself read as `reading`. */
 export function readingUnder(key: string, reading: Reading): Reading {
   if (reading === 'wire') return 'wire';
   if (reading === 'members') return 'values';
@@ -91,7 +91,7 @@ function reviveTag(object: Record<string, unknown>, tag: string, reading: Readin
   return TAGS[tag](revive(text, readingUnder(tag, reading)));
 }
 
-/** Refs to collections, by name. The refs of a page share one: fewer objects, shorter pauses for their collection. */
+/** Refs to collections, by name. Document refs share them: that means fewer objects and shorter garbage collections. */
 const shared = new Map<string, Ref>();
 const SHARED_MAX = 256;
 
@@ -105,7 +105,9 @@ function collectionRef(name: string): Ref {
   return known;
 }
 
-/** An object whose members are revived: the value it stands for when its only key is a tag, else itself. */
+/**
+ * Converts an object whose members are already revived: to the value that it encodes if its only key is a tag; otherwise it stays as it is.
+ */
 export function tagged(object: Record<string, unknown>): unknown {
   const keys = Object.keys(object);
   const [tag = ''] = keys;

@@ -1,6 +1,6 @@
 /**
- * Expressions, and the values that results are made of. Named and shaped as in the original driver, so code written for it
- * reads them unchanged; `_isFauna…` marks let objects of both be mixed.
+ * Expressions, and the classes of the values in results. Names and shapes are those of the original driver, so code written for it works
+ * unchanged; the `_isFauna…` marks allow objects of both libraries to be mixed.
  */
 import { UsageError } from '../errors.ts';
 import { printExpression } from './print.ts';
@@ -9,14 +9,14 @@ declare const result: unique symbol;
 declare const element: unique symbol;
 
 /**
- * Part of a query. `T` is what it evaluates to.
+ * A part of a query. `T` is the type of its result.
  * @example
  * const increased: Expr<number> = q.Add(1, 2);
  * console.log(await client.query(increased)); // 3
  */
 export class Expr<T = unknown> {
   declare readonly [result]?: T;
-  /** Wire form, which may hold other expressions; of a value: what its tag holds. */
+  /** The wire form, which may contain other expressions; for a value, the content of its tag. */
   readonly raw: unknown;
 
   constructor(raw: unknown) {
@@ -32,20 +32,20 @@ export class Expr<T = unknown> {
     return this.raw;
   }
 
-  /** As a program would write it with the builders. */
+  /** The expression as source code that uses the builders. */
   toFQL(): string {
     return printExpression(this);
   }
 
   toString(): string {
-    // In a lambda, `hi ${name}` would store the name of the variable.
+    // Otherwise, `hi ${name}` in a lambda would store the name of the variable instead of its value.
     if ((this.raw as { readonly var?: unknown } | null)?.var)
       throw new UsageError('A variable is not text: use q.Concat().');
     return this.toFQL();
   }
 }
 
-/** What an `Expr` evaluates to. */
+/** The type that an `Expr` evaluates to. */
 export type ResultOf<E> = E extends Expr<infer T> ? T : never;
 
 abstract class Value<T, Inner> extends Expr<T> {
@@ -67,7 +67,7 @@ interface RefParts {
 }
 
 /**
- * A reference to a document, to a schema object, or to all of a native kind.
+ * A reference to a document or a schema object, or to a native collection such as that of all collections.
  * @example
  * const { ref } = await client.query(q.Get(q.Ref(notes, '1')));
  * console.log(ref instanceof Ref, ref.id, ref.collection?.id); // true 1 notes
@@ -106,11 +106,11 @@ export class Ref extends Value<Ref, Readonly<RefParts>> {
 export const isRef = (other: unknown): other is Ref =>
   typeof other === 'object' && other !== null && '_isFaunaRef' in other;
 
-/** Refs of the original driver order their members alike, so equal refs have equal text. */
+/** Refs always list their members in the same order, also those of the original driver, so equal refs have equal text. */
 const sameText = (one: Ref, other: Ref): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * A set that was stored or returned: a recipe, not its elements, which are `T`.
+ * A set that was stored or returned: a description of the set, not its elements. `T` is the type of the elements.
  * @example
  * const set = await client.query(q.Documents(notes));
  * console.log(set instanceof SetRef, await client.query(q.Count(set))); // true 2
@@ -123,7 +123,7 @@ export class SetRef<T = unknown> extends Value<SetRef<T>, unknown> {
   }
 }
 
-/** @throws UsageError for what is neither text nor a Date of a real day */
+/** @throws UsageError for a value that is neither a string nor a valid Date */
 function isoText(value: string | Date): string {
   if (typeof value === 'string') return value;
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
@@ -131,7 +131,7 @@ function isoText(value: string | Date): string {
 }
 
 /**
- * An instant, to the nanosecond, as ISO 8601 text in UTC.
+ * An instant with nanosecond precision, as ISO 8601 text in UTC.
  * @example
  * const later = await client.query(q.TimeAdd(new FaunaTime('2026-01-01T00:00:00Z'), 1, 'hour'));
  * console.log(later.value); // 2026-01-01T01:00:00Z
@@ -145,7 +145,7 @@ export class FaunaTime extends Value<FaunaTime, string> {
     super(text);
   }
 
-  /** Rounded down to the millisecond. */
+  /** The instant, rounded down to the millisecond. */
   get date(): Date {
     return new Date(this.value);
   }
@@ -167,7 +167,7 @@ export class FaunaDate extends Value<FaunaDate, string> {
     super(typeof value === 'string' ? text : text.slice(0, 10));
   }
 
-  /** Its midnight in UTC. */
+  /** Midnight of the day, in UTC. */
   get date(): Date {
     return new Date(this.value);
   }
@@ -178,6 +178,7 @@ export class FaunaDate extends Value<FaunaDate, string> {
 }
 
 /**
+ * A sequence of bytes.
  * @example
  * const bytes = await client.query(new Bytes('aGk='));
  * console.log([...bytes.value]); // [ 104, 105 ]
@@ -194,7 +195,7 @@ export class Bytes extends Value<Bytes, Uint8Array> {
 }
 
 /**
- * A function that was stored or returned.
+ * A lambda that was stored or returned.
  * @example
  * await client.query(q.CreateFunction({ name: 'twice', body: q.Query((n) => q.Multiply(n, 2)) }));
  * const body = await client.query(q.Select('body', q.Get(q.Function('twice'))));
@@ -219,8 +220,8 @@ export class Uuid extends Value<Uuid, string> {
 }
 
 /**
- * A number that is a Double also when it is whole: `new Double(1)` goes out as `1.0`, where plain `1` is an Integer.
- * Results hold plain numbers.
+ * A number that is a Double even when it is whole: `new Double(1)` is sent as `1.0`, whereas a plain `1` is an Integer. Results contain
+ * plain numbers.
  * @example
  * console.log(await client.query(q.IsDouble(new Double(1))), await client.query(q.IsDouble(1))); // true false
  */
@@ -243,8 +244,8 @@ export class Double extends Value<number, number> {
 const SEEN = Symbol.for('burrow.doubles');
 
 /**
- * Rises when a `Double` passes through `JSON.stringify`, which cannot write it exactly: see `encode.ts`. One for all copies of this
- * package in a page, whose values may be mixed.
+ * Counts the `Double`s that pass through `JSON.stringify`, which cannot encode them exactly: see `encode.ts`. All copies of this package in
+ * a page share the counter, because their values may be mixed.
  */
 export const doublesSeen = ((globalThis as { [SEEN]?: { count: number } })[SEEN] ??= { count: 0 });
 

@@ -24,71 +24,76 @@ import type { Arg, Evaluated } from '../queries/types/arguments.ts';
 import type { Expr } from '../queries/values.ts';
 
 export interface SyncOptions {
-  /** Of the hub: `https://hub.example`. */
+  /** URL of the hub: `https://hub.example`. */
   readonly url: string | URL;
-  /** A token of the hub. */
+  /** Secret of a token of the hub. */
   readonly secret?: string;
-  /** Or a login there; it works without the hub later, for 30 days, on this device. */
+  /** In place of `secret`: a login at the hub. After the first one, logins on this device also work without the hub, for 30 days. */
   readonly login?: {
-    /** A ref, or `q.Match(q.Index('users_by_email'), email)`. */
+    /** A ref, or a set that contains the user, such as `q.Match(q.Index('users_by_email'), email)`. */
     readonly user: Arg;
     readonly password: string;
     /** Secret of a client key of the hub. */
     readonly key: string;
   };
-  /** What to keep here, the most urgent first: `q.Documents(…)`, `q.Match(index, …)`, refs, and unions of these. */
+  /** The data that this device keeps, most urgent first: `q.Documents(…)`, `q.Match(index, …)`, refs, and unions of these. */
   readonly sets: readonly Expr[];
 }
 
 export interface Submitted<T> {
   readonly id: string;
-  /** As it was answered here; undefined when only the hub can run it. */
+  /** Result of the write on this device; undefined when only the hub can execute it. */
   readonly value: T | undefined;
   /**
-   * Resolves when the hub has judged it, also after days. A refusal is a verdict: it rejects only when the database is closed meanwhile,
-   * which keeps the write, or when another tab has resolved the write while this page could not hear of it.
+   * Resolves when the hub has judged the write, even if that takes days. A refusal is a verdict too, so the promise does not reject then.
+   * It rejects only when the database is closed before the verdict, which keeps the write, or when another tab has resolved the write while
+   * this page could not be notified.
    */
   readonly settled: Promise<Verdict<T>>;
 }
 
 export interface SyncEvents {
-  /** `reason`: why, where that is known. */
+  /** `reason`: why the state changed, if that is known. */
   state: CustomEvent<{ readonly state: SyncState; readonly reason: string | undefined }>;
-  /** The hub has judged a write of this device, of whatever tab. */
+  /** The hub has judged a write of this device, made in this tab or another. */
   verdict: CustomEvent<JudgedWrite>;
-  /** How much has come, and how many writes wait. */
+  /** How much data has arrived, and how many writes are waiting. */
   progress: CustomEvent<SyncProgress>;
 }
 
 export interface SubmitOptions {
-  /** Stops it before it is in the outbox, as it stops a query. */
+  /** Aborts the write before it is stored in the outbox, as the signal of a query does. */
   readonly signal?: AbortSignal;
-  /** What it does, in words of the user: kept on the device with the write, for lists of writes. */
+  /** What the write does, in words for the user. It is stored on the device with the write, for lists of writes. */
   readonly label?: string;
-  /** What else the app wants to know of it later: anything that JSON can hold. */
+  /** Anything else that the app needs to know about the write later. It must be encodable as JSON. */
   readonly data?: unknown;
 }
 
 export interface SyncClient extends Client {
-  /** A write: `value` is what it did here, `settled` what becomes of it at the hub. `query()` of a write is the same without `settled`. */
+  /**
+   * Executes a write on the copy and puts it into the outbox. `value` is its result on this device, and `settled` its verdict by the hub.
+   * With `query()`, the same happens without `settled`.
+   */
   submit<T>(expression: Expr<T>, options?: SubmitOptions): Promise<Submitted<T>>;
   submit<A extends Arg>(expression: A, options?: SubmitOptions): Promise<Submitted<Evaluated<A>>>;
 }
 
-/** What became of writes, until the app has done with them. */
+/** The writes of this device and their verdicts, until the app has resolved them. */
 export interface SyncWrites {
   list<State extends WriteState = WriteState>(filter?: {
     readonly states?: readonly State[];
   }): Promise<readonly WriteIn<State>[]>;
   /**
-   * Resolves with the verdict on a write of this device, by its id: also after a reload.
-   * @throws NotFound when it is already resolved, or never existed; DatabaseClosed when the database is closed meanwhile
+   * Resolves with the verdict on a write of this device, by the id of the write; also after a reload.
+   * @throws NotFound when the write is resolved already or never existed; DatabaseClosed when the database is closed before the verdict
    */
   settled(id: string): Promise<Verdict>;
   /**
-   * What to do about a refused write: forget it, try it again, or put another in its place.
-   * @returns the write that takes its place
-   * @throws NotFound when it is already resolved; BadRequest when it has no verdict yet, or was made and is to be tried again
+   * Resolves a refused write: discards it, tries it again, or replaces it by another write.
+   * @returns the write that replaces it
+   * @throws NotFound when the write is resolved already; BadRequest when it has no verdict yet, or when the hub executed it and it is to be
+   * tried again
    */
   resolve(id: string, resolution: WriteResolution): Promise<Submitted<unknown> | undefined>;
 }
@@ -100,7 +105,7 @@ export type WriteResolution =
 
 const NETWORK_CHANGES = ['online', 'offline'] as const;
 
-/** Paths are put behind it. A wrong one may hold a password. */
+/** Paths are appended to the URL, so it has no query string. An invalid URL may contain a password, so messages do not show it. */
 const hubUrl: OptionType<string | URL> = {
   expected: 'the http or https URL of a hub',
   accepts: (given): given is string | URL =>
@@ -149,7 +154,7 @@ const SUBMIT_OPTIONS = {
   data: optional(json),
 } satisfies Record<keyof SubmitOptions, OptionRow>;
 
-/** What is surely no set that can be kept, and no query of one. Whatever else is wrong with a set, the hub says. */
+/** Matches queries that cannot be a set: other values, collections and pages. The hub checks the rest. */
 const NO_SET = /^[^{]|^\{"(?:collection|paginate)/;
 
 /** @throws UsageError */
@@ -165,7 +170,7 @@ export function checkSyncOptions(options: Partial<SyncOptions>): void {
   readOptions(SYNC_OPTIONS, options);
 }
 
-/** @throws UsageError: what is none of the three must not be taken for one of them */
+/** @throws UsageError for anything but one of the three choices: it must not be mistaken for one of them */
 function choiceOf(resolution: WriteResolution): WriteChoice {
   const [[name, value] = [], ...others] = Object.entries(Object(resolution));
   if (others.length === 0) {
@@ -177,7 +182,7 @@ function choiceOf(resolution: WriteResolution): WriteChoice {
 }
 
 /**
- * A database that is kept in step with a hub.
+ * A database that is a copy of a hub's database and is kept in sync with it.
  * @example
  * const sync = await db.sync({ url: hub.url, login, sets: [q.Documents(q.Collection('todos'))] });
  * await sync.whenSynced();
@@ -185,15 +190,15 @@ function choiceOf(resolution: WriteResolution): WriteChoice {
  * console.log((await settled).state); // confirmed
  */
 export class Sync extends TypedEvents<SyncEvents> {
-  /** Acts as the identity, on the copy. */
+  /** Queries the copy as the identity of the login. */
   readonly client: SyncClient;
-  /** Those of the database. */
+  /** The files of the database, the same as `db.files`. */
   readonly files: Files;
   readonly writes: SyncWrites = {
     list: (filter) => this.#listWrites(filter),
     settled: async (id) => {
       acceptedValue(text, id, 'id');
-      // Waits before it asks: the verdict may come meanwhile.
+      // Registers for the verdict before asking for it, because the verdict may arrive during the call.
       const settled = this.#verdicts.on(id);
       const judged = await this.#link
         .ask((host) => host.verdict(id))
@@ -209,7 +214,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     resolve: (id, resolution) => this.#resolveWrite(id, resolution),
   };
   readonly #link: Link;
-  /** Without the login: scripts of the page find no password here. */
+  /** Without the login, so that scripts of the page cannot find a password here. */
   #options: Pick<SyncOptions, 'url' | 'sets'> | undefined = undefined;
   readonly #verdicts = new Verdicts();
   #secret = '';
@@ -243,8 +248,8 @@ export class Sync extends TypedEvents<SyncEvents> {
   }
 
   /**
-   * Writes made here before that are lost: the browser dropped the database, and its second copy of what was not sent has gaps. The others
-   * came back and are sent. 0 as a rule.
+   * Number of unsent writes of this device that are lost: the browser deleted the database, and the second copy of the outbox had gaps. The
+   * other writes were restored and are sent. Normally 0.
    */
   get lostWrites(): number {
     return this.#lost;
@@ -257,14 +262,14 @@ export class Sync extends TypedEvents<SyncEvents> {
     return this;
   }
 
-  /** What to keep here from now on: documents of other sets are removed. A sync that was stopped goes on. */
+  /** Changes the sets that this device keeps, and removes the documents of other sets. Resumes sync if it was stopped. */
   async setSets(sets: SyncOptions['sets']): Promise<void> {
     const options = { url: '', ...this.#options, sets };
     checkSyncOptions(options);
     await this.start(options);
   }
 
-  /** Resolves when what the hub has at this moment, of one of the sets or of all, is here and shown. */
+  /** Resolves when this device has, and shows, all that the hub has at the time of the call, in the given set or in all sets. */
   async whenSynced(set?: Arg): Promise<void> {
     const text = set === undefined ? undefined : queryText(set);
     await this.#link.ask((host) => host.syncWait({ for: 'synced', set: text }));
@@ -275,7 +280,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     await this.#link.ask((host) => host.syncWait({ for: 'settled', set: undefined }));
   }
 
-  /** Ends the exchange with the hub. The copy stays, and writes wait in it. */
+  /** Ends the exchange with the hub. The copy stays, and keeps writes in its outbox. */
   async stop(): Promise<void> {
     this.#stopListening?.();
     this.#stopListening = undefined;
@@ -290,12 +295,12 @@ export class Sync extends TypedEvents<SyncEvents> {
       onLock: () => {
         if (this.#link.isLocked) this.#enter('locked', 'The user of this copy has signed out.');
       },
-      // The worker that knew the token is gone; it is kept.
+      // The worker that had the token in memory is gone, but the token is stored on the device.
       onRenewed: () => {
         if (this.#link.isLocked) return;
         this.#goOn().catch((error: unknown) => this.#enter('offline', error));
       },
-      // Nobody else may ask for another worker.
+      // Sync asks for a new worker itself, because there may be no other call that would start one.
       onEnded: (reason) => {
         if (this.#link.isLocked || (reason as Partial<QueryError>).code !== 'worker_lost') return;
         this.#enter('connecting', undefined);
@@ -316,7 +321,7 @@ export class Sync extends TypedEvents<SyncEvents> {
   }
 
   #tellNetwork(change: (typeof NETWORK_CHANGES)[number]): void {
-    // Without a worker there is nobody to tell.
+    // Without a worker there is no recipient.
     this.#link.postIfConnected({ type: 'network', change }).catch(() => undefined);
   }
 
@@ -339,7 +344,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     this.#options = { url, sets };
     this.#secret = this.#link.syncSecret = reply.secret;
     this.#lost += missing;
-    // A state that was reported meanwhile is newer: it may have come before the answer.
+    // A state that was reported during the call is newer than the one in the reply.
     if (!this.#hasHeard) this.#enter(reply.state, undefined);
     if (this.#mayHaveMissed) await this.#getMissed();
   }
@@ -350,7 +355,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     await this.#connect(this.#options);
   }
 
-  /** Verdicts that came while this page had no worker, or sync was stopped. */
+  /** Gets the verdicts that arrived while this page had no worker or sync was stopped. */
   async #getMissed(): Promise<void> {
     this.#mayHaveMissed = false;
     const { awaited } = this.#verdicts;
@@ -360,7 +365,7 @@ export class Sync extends TypedEvents<SyncEvents> {
       gone.delete(write.id);
       if ('tsMicros' in write && awaited.has(write.id)) await this.#onVerdict(write);
     }
-    // Resolved in another tab: who waits is told so.
+    // These writes were resolved in another tab: `settled()` rejects the promises of their waiters.
     for (const id of gone) this.writes.settled(id).catch(() => undefined);
   }
 
@@ -376,9 +381,9 @@ export class Sync extends TypedEvents<SyncEvents> {
     return (await this.#submitted(reply)) as Submitted<never>;
   }
 
-  /** @throws QueryError when it failed here */
+  /** @throws QueryError when the write failed on this device */
   async #submitted({ id, answer }: SubmitReply): Promise<Submitted<unknown>> {
-    // What is not kept has no id, and its answer says why.
+    // A write without an id was not stored; its answer says why.
     if (id === undefined) return valueOf(answer) as Promise<never>;
     const settled = this.#verdicts.on(id);
     return { id, value: answer && (await valueOf(answer)), settled };
@@ -391,7 +396,7 @@ export class Sync extends TypedEvents<SyncEvents> {
     const { states } = filter;
     for (const state of states ?? []) acceptedValue(writeState, state, 'states');
     const found = await this.#link.ask((host) => host.writes(states));
-    // The one cast: the worker has left out those in other states.
+    // The only cast: the worker returns only writes in these states.
     return Promise.all(found.map(writeOf)) as Promise<never>;
   }
 

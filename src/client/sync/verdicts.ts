@@ -1,7 +1,7 @@
 import { remember } from '../../values/remember.ts';
 import type { Verdict } from './writes.ts';
 
-/** Verdicts that nobody has waited for yet. */
+/** Number of verdicts kept although nothing waits for them yet. */
 const EARLY_MAX = 1000;
 
 interface Waiting {
@@ -9,13 +9,13 @@ interface Waiting {
   readonly settle: (verdict: Verdict | Promise<never>) => void;
 }
 
-/** Promises of verdicts, one for each write, however often it is waited for. */
+/** Promises of verdicts: one for each write, even if several callers wait for it. */
 export class Verdicts {
   readonly #waiting = new Map<string, Waiting>();
-  /** Those that came before the answer to their `submit()`: the two come by different ways, and a hub nearby is quick. */
+  /** Verdicts that arrived before the reply to their `submit()`: the two use different channels, and a nearby hub is quick. */
   readonly #early = new Map<string, Verdict>();
 
-  /** By the id of the write. */
+  /** Promises that wait for a verdict, by the id of the write. */
   get awaited(): ReadonlyMap<string, unknown> {
     return this.#waiting;
   }
@@ -27,19 +27,19 @@ export class Verdicts {
     if (known) return known.settled;
     let settle: Waiting['settle'] = () => undefined;
     const settled = new Promise<Verdict>((resolve) => (settle = resolve));
-    // Nobody need look at it.
+    // A rejection of a promise that no caller uses must not be reported as unhandled.
     settled.catch(() => undefined);
     this.#waiting.set(id, { settled, settle });
     return settled;
   }
 
-  /** There is no such write, or no more: rejects its promise. */
+  /** The write does not exist, or no longer: rejects its promise. */
   forget(id: string, reason: Error): void {
     this.#waiting.get(id)?.settle(Promise.reject(reason));
     this.#waiting.delete(id);
   }
 
-  /** Resolves the promise of its write; kept for a later `on()` if there is none. */
+  /** Resolves the promise of the write; if there is none, keeps the verdict for a later `on()`. */
   add(verdict: Verdict): void {
     const { id } = verdict;
     const waiting = this.#waiting.get(id);
@@ -48,7 +48,7 @@ export class Verdicts {
     else remember(this.#early, id, verdict, EARLY_MAX);
   }
 
-  /** There will be none. */
+  /** No more verdicts will arrive: rejects all promises. */
   end(reason: Error): void {
     for (const { settle } of this.#waiting.values()) settle(Promise.reject(reason));
   }

@@ -1,4 +1,4 @@
-/** Writes of a copy, and what became of them, as an app sees them. */
+/** Writes of a copy and their verdicts, in the form that an app gets. */
 import type { JudgedData, WriteData } from '../../host/sync.ts';
 import type { PendingState, WriteState } from '../../states.ts';
 import { queryError, type QueryError, type WireError } from '../errors.ts';
@@ -6,37 +6,37 @@ import { decodeWire } from '../queries/decode.ts';
 
 interface Judged {
   readonly id: string;
-  /** The hub's time, µs: that of the transaction, or when it was refused. */
+  /** Time by the hub's clock, µs: when the transaction was committed, or the write was refused. */
   readonly tsMicros: number;
 }
 
-/** The hub has made the write. */
+/** The hub has executed the write. */
 export interface MadeVerdict<T = unknown> extends Judged {
-  /** `amended`: with another result or other effects than were shown here. */
+  /** `amended`: the result or the effects differ from those shown on this device before. */
   readonly state: 'confirmed' | 'amended';
-  /** What it answered at the hub; undefined when that was too long to be kept. */
+  /** Result of the write at the hub; undefined when it was too long to be kept. */
   readonly value: T | undefined;
 }
 
-/** The write failed at the hub, and changed nothing. */
+/** The write failed at the hub and changed nothing. */
 export interface RefusedVerdict extends Judged {
   readonly state: 'refused';
   readonly error: QueryError;
 }
 
-/** The outcome of a write: `state` says which. */
+/** The outcome of a write, as `state` tells. */
 export type Verdict<T = unknown> = MadeVerdict<T> | RefusedVerdict;
 
 interface Made {
-  /** When it was made here. */
+  /** When the write was made on this device. */
   readonly at: Date;
   /** Wire JSON. */
   readonly query: string;
-  /** Over what has come from the hub it fails: it will probably be refused. */
+  /** `refused`: the write fails on the data that has arrived from the hub, so the hub will probably refuse it. */
   readonly predicted: 'refused' | undefined;
-  /** The id of the refused write in whose place it was made. */
+  /** Id of the refused write that this write replaces. */
   readonly replaces: string | undefined;
-  /** What `submit()` was given with it. */
+  /** The label and data that were passed to `submit()`. */
   readonly label: string | undefined;
   readonly data: unknown;
 }

@@ -1,20 +1,20 @@
-/** What may stand in a query, and what it is once evaluated. */
+/** Types of the arguments of a query, and of what they evaluate to. */
 import type { Bytes, Expr, Query } from '../values.ts';
 
-/** Any object but a `Date`, which has no wire form: say `q.Time(date.toISOString())`. */
+/** Any object except a `Date`, which has no wire form: use `q.Time(date.toISOString())`. */
 export type Plain = Literal | (object & NoDate);
 type Literal = NoDate & { readonly [member: string]: unknown };
 interface NoDate {
   readonly getTime?: never;
 }
 
-/** What may stand where a query expects an expression; functions become lambdas. */
+/** What may be passed where a query expects an expression; functions become lambdas. */
 export type Arg = Expr | string | number | bigint | boolean | null | symbol | Plain;
 
-/** A lambda of which nothing is known. Its variables are of whatever type they are needed as. */
+/** A lambda with unknown parameter types. Its variables can be used where a value of any type is expected. */
 export type Lambda = Expr | ((...variables: Expr<never>[]) => unknown);
 
-/** What an argument is once evaluated. */
+/** The type that an argument evaluates to. */
 export type Evaluated<A> =
   A extends Expr<infer T>
     ? T
@@ -38,7 +38,7 @@ export type Evaluated<A> =
                       ? { [K in keyof A]: Evaluated<A[K]> }
                       : unknown;
 
-/** What may be written where a value of type `T` is stored: the value, an expression of it, or parts of either. */
+/** What may be passed where a value of type `T` is stored: the value, an expression for it, or an object or array with such parts. */
 export type Written<T> =
   | T
   | Expr<T>
@@ -50,7 +50,7 @@ export type Written<T> =
           ? { readonly [K in keyof T]: Written<T[K]> }
           : never);
 
-/** As `Written`, of some members; null removes one. */
+/** Like `Written`, but members may be left out, and null removes a member. */
 export type Changed<T> =
   | Written<T>
   | (T extends readonly unknown[] | Expr

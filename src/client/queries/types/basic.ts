@@ -1,11 +1,11 @@
-/** Names, branches, lambdas: what builds the frame of a query. */
+/** Types of the builders for names, branches and lambdas. */
 import type { Bytes, Expr, Query, Ref } from '../values.ts';
 import type { Arg, Evaluated, Lambda, Plain } from './arguments.ts';
 import type { CollectionRef, DocumentRef } from './documents.ts';
 
 type Last<A> = A extends readonly [...unknown[], infer Step] ? Evaluated<Step> : unknown;
 
-/** Bindings that stand in an array have an order, so their values are known to a function that takes them. */
+/** Bindings in an array have an order, so a function that is passed as the body gets variables of their types. */
 export type BindingList = readonly Readonly<Record<string, unknown>>[];
 export type Variables<B extends BindingList> = {
   [K in keyof B]: Expr<Evaluated<B[K][keyof B[K]]>>;
@@ -43,5 +43,5 @@ export interface Basic {
   Query: (lambda: Lambda) => Expr<Query>;
 }
 
-/** Refs of collections that say nothing of their documents give plain refs. */
+/** For a collection ref without a document type, a plain ref. */
 type Typed<T> = unknown extends T ? Ref : DocumentRef<T>;

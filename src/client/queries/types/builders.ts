@@ -1,4 +1,4 @@
-/** All builders, and clients that call them at once. */
+/** Types of all builders, and of the client methods that run a builder at once. */
 import type { Expr, Ref, SetRef } from '../values.ts';
 import type { Arg, Evaluated, Lambda, Plain } from './arguments.ts';
 import type { Basic, BindingList, Variables } from './basic.ts';
@@ -17,7 +17,7 @@ export type DirectCalls = {
   readonly [K in Exclude<keyof Builders, keyof TypedCalls>]: Called<Builders[K]>;
 } & TypedCalls;
 
-/** The calls whose type parameters would be lost on the way. */
+/** Calls that are declared by hand, because `Called` would lose their type parameters. */
 interface TypedCalls {
   Get<T = never, A extends Arg = Arg>(ref: A, ts?: Arg): Promise<DocumentAt<T, A>>;
   Paginate<T, const O extends PaginateOptions = PaginateOptions>(

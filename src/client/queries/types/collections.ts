@@ -1,4 +1,4 @@
-/** What goes through the elements of arrays, pages and sets. */
+/** Types of the builders that iterate over arrays, pages and sets. */
 import type { Expr, SetRef } from '../values.ts';
 import type { Arg, Evaluated, Lambda } from './arguments.ts';
 import type { Page } from './documents.ts';
@@ -16,8 +16,8 @@ export type ElementOf<C> =
         : never;
 
 /**
- * A lambda for each element. Several parameters take a tuple apart, one gets it whole: how many there are cannot change the
- * type of the first, so that is both.
+ * A lambda that is called with each element. Several parameters get the members of a tuple, a single parameter gets the whole tuple. The
+ * type of the first parameter cannot depend on the number of parameters, so it is the intersection of both.
  */
 export type Each<T, B> = (...parts: Parts<T>) => B;
 type Parts<T> = [T] extends [never]
@@ -28,7 +28,7 @@ type Parts<T> = [T] extends [never]
 
 export type Mapped<C, B> = C extends readonly unknown[] ? Evaluated<B>[] : Page<Evaluated<B>>;
 
-/** A fold over a page gives a page of the one value. */
+/** The type of a fold's result: over a page, it is a page with the one value. */
 export type Folded<A, R> = [Evaluated<A>] extends [never]
   ? R
   : Evaluated<A> extends Page
@@ -36,7 +36,7 @@ export type Folded<A, R> = [Evaluated<A>] extends [never]
     : R;
 type Fold<R> = <A extends Arg>(collection: A) => Expr<Folded<A, R>>;
 
-/** Gives back what it is given, or less of it. */
+/** A builder that returns its collection, or a part of it. */
 interface Through<C extends Iterated> {
   <A extends C>(collection: Expr<A>, body: Each<ElementOf<A>, unknown>): Expr<A>;
   <T>(collection: readonly T[], body: Each<Evaluated<T>, unknown>): Expr<Evaluated<T>[]>;

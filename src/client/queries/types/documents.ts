@@ -1,4 +1,4 @@
-/** Documents, pages and events as results, and refs that know what they lead to. */
+/** Types of documents, pages and events in results, and of refs that know the type of their document. */
 import type { Expr, FaunaTime, Ref, SetRef } from '../values.ts';
 import type { Arg, Changed, Evaluated, Written } from './arguments.ts';
 
@@ -7,12 +7,12 @@ declare const members: unique symbol;
 
 export type Data = Record<string, unknown>;
 
-/** A ref to a document whose `data` is a `T`. Any `Ref` may stand for one. */
+/** A ref to a document whose `data` is a `T`. Any `Ref` can be assigned to it. */
 export interface DocumentRef<T = Data> extends Ref {
   readonly [data]?: T;
 }
 
-/** A ref to a collection of such documents: `q.Collection<Note>('notes')`. */
+/** A ref to a collection whose documents have a `T` as `data`: `q.Collection<Note>('notes')`. */
 export interface CollectionRef<T = Data> extends Ref {
   readonly [members]?: T;
 }
@@ -22,11 +22,11 @@ export interface StoredDocument<T = Data> {
   /** Microseconds since 1970. */
   ts: number;
   data: T;
-  /** When it expires. */
+  /** When the document expires. */
   ttl?: FaunaTime;
 }
 
-/** A collection, index, function, role or database, as its document shows it. */
+/** The document of a collection, index, function, role or database. */
 export interface SchemaDocument {
   ref: Ref;
   ts: number;
@@ -34,11 +34,11 @@ export interface SchemaDocument {
   [member: string]: unknown;
 }
 
-/** What `CreateKey` gives. */
+/** Result of `CreateKey`. */
 export interface KeyDocument {
   ref: Ref;
   ts: number;
-  /** Opens the database with the role. Shown this once. */
+  /** Gives access to the database with the key's role. It cannot be read again later. */
   secret: string;
   hashed_secret: string;
   role?: unknown;
@@ -49,21 +49,21 @@ export interface KeyDocument {
   data?: Data;
 }
 
-/** What `Login` and `Create(Tokens(), …)` give. */
+/** Result of `Login` and `Create(Tokens(), …)`. */
 export interface Token {
   ref: Ref;
   ts: number;
   instance: Ref;
-  /** Opens the database as the user. Shown this once. */
+  /** Gives access to the database as the user. It cannot be read again later. */
   secret: string;
   ttl?: FaunaTime;
   data?: Data;
 }
 
 export interface Page<T = unknown> {
-  /** Cursor of the page before; absent when there is none. */
+  /** Cursor of the previous page; absent if there is none. */
   before?: Arg;
-  /** Cursor of the next page; absent when there is none. */
+  /** Cursor of the next page; absent if there is none. */
   after?: Arg;
   data: T[];
 }
@@ -83,10 +83,10 @@ export interface Sourced<T> {
   sources: SetRef[];
 }
 
-/** Options of `Paginate`: part of its form, so a literal object, whose members may be expressions. */
+/** Options of `Paginate`. They are part of its wire form, so they must be an object literal; its members may be expressions. */
 export interface PaginateOptions {
   size?: Arg;
-  /** Cursors of a page may be absent: then it is the first page. */
+  /** Cursors may be undefined, because those of a `Page` may be absent: the first page is read then. */
   after?: Arg | undefined;
   before?: Arg | undefined;
   cursor?: Arg | undefined;
@@ -95,20 +95,22 @@ export interface PaginateOptions {
   sources?: Arg;
 }
 
-/** What a page of elements `T` holds with these options. */
+/** Type of the elements on a page of a set of `T` with these options. */
 export type Shown<T, O> = O extends { readonly events: true }
   ? HistoryEvent
   : O extends { readonly sources: true }
     ? Sourced<T>
     : T;
 
-/** Unknown is what a ref without a type leads to: then it is `Data`. */
+/** `Data` if the document type is unknown, as for a ref without a type. */
 type Known<T> = unknown extends T ? Data : T;
 
-/** `data` of the document that an argument leads to: of a ref, of a collection's documents, of a set's first. */
+/**
+ * Type of `data` in the document that an argument leads to: the document of a ref, the documents of a collection, or the first of a set.
+ */
 export type DataOf<A> = A extends Ref ? DataOfRef<A> : DataOfValue<Evaluated<A>>;
 
-// A Ref is tried first: it has all that a SetRef has.
+// `Ref` must be tested before `SetRef`: a Ref has all members of a SetRef, so it would match that too.
 type DataOfValue<V> = [V] extends [never]
   ? Data
   : V extends Ref
@@ -123,7 +125,7 @@ type DataOfRef<R extends Ref> =
   R extends DocumentRef<infer T> ? (unknown extends T ? MembersOf<R> : T) : Data;
 type MembersOf<R> = R extends CollectionRef<infer T> ? Known<T> : Data;
 
-/** What a document has beside `data`. A misspelt member would be dropped, and what is in it. */
+/** Members of a document beside `data`. They are listed because a misspelt member would be dropped together with its value. */
 interface Beside {
   readonly ttl?: Arg | undefined;
   readonly credentials?: Expr | null | Credentials | undefined;

@@ -1,11 +1,14 @@
-/** Where a path leads. */
+/** Types of paths in `Select`. */
 import type { Expr } from '../values.ts';
 import type { Arg } from './arguments.ts';
 import type { Data, StoredDocument } from './documents.ts';
 
 export type Step = string | number;
 
-/** The value at a literal path; unknown where the type says nothing. What may be absent is there, or `Select` fails. */
+/**
+ * Type of the value at a literal path; `unknown` where the type does not tell. An optional member counts as present, because `Select` fails
+ * when it is absent.
+ */
 export type At<O, P> = P extends readonly [infer K, ...infer Rest]
   ? At<Member<O, K>, Rest>
   : P extends readonly []
@@ -27,8 +30,8 @@ type Member<O, K> = [O] extends [never]
       : unknown;
 
 /**
- * For a literal path that leads nowhere in a known shape a type that no path has, so that it is an error. Whoever gives a
- * default expects that something is absent.
+ * Makes a literal path that does not exist in a value of a known type a type error, by requiring a type that no path has. With a default,
+ * the path is not checked: the caller expects that the value may be absent.
  */
 export type Leads<O, P, Default> = [Default] extends [never]
   ? Misses<O, P> extends true
@@ -36,7 +39,7 @@ export type Leads<O, P, Default> = [Default] extends [never]
     : unknown
   : unknown;
 
-/** The last argument of `Select`, or none. */
+/** The default of `Select`, its last argument, which may be left out. */
 export type Otherwise = readonly [] | readonly [otherwise: Arg];
 
 interface Nowhere {
@@ -51,7 +54,7 @@ type Misses<O, P> = P extends readonly [infer K, ...infer Rest]
     ? MissesStep<Exclude<O, null | undefined>, P>
     : false;
 
-/** Nothing is said of values with a form of their own, such as refs, and of documents that may be schema objects. */
+/** Paths into values with a wire form of their own, such as refs, and into documents that may be schema objects, are not checked. */
 type MissesStep<O, K> = [O] extends [never]
   ? false
   : unknown extends O
@@ -72,7 +75,7 @@ type MissesStep<O, K> = [O] extends [never]
                 : true
               : false;
 
-/** Never, unless it is a document. */
+/** Type of the `data` of a document; never for other types. */
 type DataIn<O> = O extends StoredDocument<infer T> ? T : never;
-/** Of any member of a union. */
+/** Keys of any member of a union. */
 type KeyOf<O> = O extends unknown ? keyof O : never;

@@ -1,4 +1,4 @@
-/** Scalars: strings, numbers, times, type checks and conversions. */
+/** Types of the builders for scalars: strings, numbers, times, type checks and conversions. */
 import type { Expr, FaunaTime } from '../values.ts';
 import type { TimeUnit } from '../../../values/time-units.ts';
 import type { Arg } from './arguments.ts';
@@ -9,7 +9,7 @@ type Comparison = 'Equals' | 'LT' | 'LTE' | 'GT' | 'GTE' | 'And' | 'Or';
 
 type Unit = TimeUnit | `${TimeUnit}s` | Expr;
 
-/** Of those whose types need more than the type of their result. */
+/** Builders whose types need more than the type of their result. */
 interface Others {
   FindStrRegex: (
     value: Arg,

@@ -1,4 +1,4 @@
-/** What schema objects are made of. Described with examples in docs/schema.md. */
+/** Types of the parameters of schema objects. docs/schema.md describes them with examples. */
 import type { Expr } from '../values.ts';
 import type { RoleAction } from '../../../values/role-actions.ts';
 import type { Arg } from './arguments.ts';
@@ -10,7 +10,7 @@ interface Named {
   readonly data?: Arg;
 }
 
-/** Who has access without a role, by action: everyone with a secret, or tokens of a document or of a collection's documents. */
+/** Who may perform an action without a role: `'public'` is everyone with a secret; a ref is the tokens of a document or of a collection. */
 type Permissions<Action extends string> =
   | Expr
   | null
@@ -31,31 +31,31 @@ export interface DatabaseParams extends Named {
   readonly typechecked?: Arg;
 }
 
-/** What an index covers: collections, and values computed of their documents. */
+/** What an index covers: collections, and values computed from their documents. */
 export interface IndexSource {
   readonly collection?: OneOrMany<Expr> | '_';
-  /** The old name of `collection`. */
+  /** Old name of `collection`. */
   readonly class?: OneOrMany<Expr> | '_';
-  /** Bindings: a pure function of the document for each name, `q.Query((doc) => …)`. */
+  /** Bindings: for each name, a pure function of the document, `q.Query((doc) => …)`. */
   readonly fields?: OneOrMany<Readonly<Record<string, Expr>>>;
 }
 
-/** What documents have beside `data`. What is in `data` is named by a path: `['data', 'email']`. */
+/** Top-level fields of a document. A field in `data` is named by a path: `['data', 'email']`. */
 type FieldBeside = 'ref' | 'class' | 'ts' | 'ttl' | 'data';
 
-/** What an index searches by: a field of the document, or a binding of its source. */
+/** A value that an index is searched by: a field of the document, or a binding of its source. */
 export interface IndexTerm {
-  /** `['data', 'email']`, `'ref'`, `'ts'`. */
+  /** A field: `['data', 'email']`, `'ref'` or `'ts'`. */
   readonly field?: Expr | FieldBeside | readonly (string | number)[];
   readonly binding?: Arg;
   readonly transform?: 'casefold' | Expr;
-  /** False: an array or object is one value, not several. */
+  /** False: an array or object is indexed as one value, not as several. */
   readonly mva?: Arg;
 }
 
-/** What an index returns, and the order it sorts by. */
+/** A value that an index returns and by which it is sorted. */
 export interface IndexValue extends IndexTerm {
-  /** No function: every array has one of this name, and would pass for a value, whatever is in it. */
+  /** The type excludes functions: every array has a method of this name, so any array would be accepted as an index value. */
   readonly reverse?: boolean | Expr | null;
 }
 
@@ -75,19 +75,19 @@ export interface IndexParams extends Named {
 export interface FunctionParams extends Named {
   /** `q.Query((argument) => …)`. */
   readonly body: Expr;
-  /** Whose permissions it has instead of the caller's: a builtin role, or a role of this database. */
+  /** The function runs with these permissions instead of the caller's: a built-in role, or a role of this database. */
   readonly role?: Arg;
   readonly permissions?: Permissions<'call'>;
 }
 
-/** What a role lets its members do with a collection, an index or a function. */
+/** What a role allows its members to do with a collection, an index or a function. */
 export interface Privilege {
   readonly resource: Expr;
-  /** Allowed, or a predicate: `q.Query((ref) => …)`. */
+  /** For each action, whether it is allowed, or a predicate: `q.Query((ref) => …)`. */
   readonly actions?: Expr | { readonly [Action in RoleAction]?: boolean | Expr | null };
 }
 
-/** Whose tokens have a role: those of the documents of a collection, where the predicate is true. */
+/** Which tokens have a role: the tokens of a collection's documents for which the predicate is true. */
 export interface Membership {
   readonly resource: Expr;
   /** `q.Query((ref) => …)`. */
@@ -105,7 +105,7 @@ export interface KeyParams {
   /** `admin`, `server`, `server-readonly`, `client`, or roles of the database. */
   readonly role: Arg;
   readonly name?: Arg;
-  /** A direct child database that it opens, instead of this one. */
+  /** A direct child database that the key gives access to, instead of this database. */
   readonly database?: Expr | null;
   readonly priority?: Arg;
   readonly data?: Arg;

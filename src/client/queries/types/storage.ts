@@ -1,4 +1,4 @@
-/** Reading, writing, sets, refs and who is asking. */
+/** Types of the builders for reading, writing, sets, refs and identities. */
 import type { Expr, Ref, SetRef } from '../values.ts';
 import type { Arg, Evaluated, Lambda } from './arguments.ts';
 import type {
@@ -31,12 +31,12 @@ import type {
 type Nullary<R> = () => Expr<R>;
 type Unary<R> = (value: Arg) => Expr<R>;
 type Binary<R> = (first: Arg, second: Arg) => Expr<R>;
-/** Makes a schema object. A misspelt member is an error of types here, and of the query elsewhere. */
+/** Creates a schema object. A misspelt member is a type error in an object literal, and an error of the query in an expression. */
 type Made<P, R = SchemaDocument> = (params: P | Expr) => Expr<R>;
 type NativeRef = (scope?: Arg) => Expr<Ref>;
 type NamedRef = (name: Arg, scope?: Arg) => Expr<Ref>;
 
-/** `T` when it is said, else what the argument leads to. */
+/** A document whose `data` is a `T` if `T` is given; otherwise, of the type that the argument implies. */
 export type DocumentAt<T, A> = StoredDocument<[T] extends [never] ? DataOf<A> : T>;
 
 export interface Reading {
@@ -157,7 +157,7 @@ export interface Refs {
   Index: NamedRef;
   /** @deprecated in favour of `Collection` */
   Class: NamedRef;
-  /** Say what its documents hold, and refs, sets and documents made of it know: `q.Collection<Note>('notes')`. */
+  /** With a document type, refs, sets and documents derived from the collection have that type: `q.Collection<Note>('notes')`. */
   Collection: {
     (name: Arg, scope?: Arg): Expr<Ref>;
     <T>(name: Arg, scope?: Arg): Expr<CollectionRef<T>>;
