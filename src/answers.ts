@@ -1,6 +1,6 @@
-/** Parts of answers that the engine or its log makes and that the page shows as they are: each is declared once, here. */
+/** Parts of answers that the engine or its log produces, and that the page passes on unchanged. Each is declared only here. */
 
-/** What a query cost: the nine metrics that HTTP sends in headers. Spec: auth 4.5. */
+/** The cost of a query: the nine metrics that HTTP sends in headers. Spec: auth 4.5. */
 export interface QueryMetrics {
   readonly bytesIn: number;
   readonly bytesOut: number;
@@ -13,10 +13,13 @@ export interface QueryMetrics {
   readonly retries: number;
 }
 
-/** What a query on a copy read that the copy does not keep, or has not loaded yet: documents of a collection, or entries of an index. */
+/**
+ * Data that a query on a copy read, but that the copy does not keep or has not loaded yet: documents of a collection, or entries of an
+ * index.
+ */
 export type MissingSet = { readonly collection: string } | { readonly index: string };
 
-/** What an app says of a write, for its lists of writes. It stays on the device. */
+/** What the app notes about a write, for its lists of writes. It stays on the device. */
 export interface WriteNote {
   readonly label: string | undefined;
   /** JSON text. */
@@ -42,7 +45,7 @@ export interface LogRequestRecord {
   readonly time_start: string;
   readonly time_end: string;
   readonly state: LogState;
-  /** Where the file can be downloaded: gzip, one JSON record per line. Only in `Complete`, until it expires. */
+  /** URL of the file: gzip, one JSON record per line. Only in the state `Complete`, and until the URL expires. */
   readonly presigned_url?: string;
   readonly presigned_url_expiration_time?: string;
   readonly version: number;

@@ -1,20 +1,20 @@
 /**
- * Every failure that a caller of a database can see, with its code: the tables here are the one place where these codes are defined. What
- * a hub refuses a device with, and entries of the package beside `index.js`, have codes of their own. The classes that carry failures
- * through the engine, and our own assertions. Imports nothing.
+ * All failures that a caller of a database can see. Their codes are defined in the tables here and nowhere else, except those by which a
+ * hub refuses a device, and those of the package's entries beside `index.js`. Also the classes that carry failures through the engine, and
+ * assertions. Imports nothing.
  */
 
 /** A row of the tables below: the properties of a code. */
 interface ErrorRow {
-  /** What HTTP answers. */
+  /** HTTP status of the response. */
   readonly status: number;
-  /** The class by which programs on the page catch it: one for all codes that have the same remedy. */
+  /** Name of the class by which programs on the page catch the error: one class for all codes with the same remedy. */
   readonly class: string;
-  /** The same call can be sent again as it is: it had no effect, and may succeed. */
+  /** The same call can be repeated unchanged: it had no effect, and may succeed next time. */
   readonly retryable?: true;
 }
 
-/** Query errors: they have a position. Spec: functions 3.2. */
+/** Errors in a query: they have a position. Spec: functions 3.2. */
 export const FAULTS = {
   'invalid expression': { status: 400, class: 'BadRequest' },
   'invalid argument': { status: 400, class: 'BadRequest' },
@@ -40,12 +40,12 @@ export const FAULTS = {
 export type FaultCode = keyof typeof FAULTS;
 export type Step = string | number;
 
-/** A text, and what API versions before 2.7 say where that differs. See `fault-texts.ts`. */
+/** A text, or two if API versions before 2.7 use another one. See `fault-texts.ts`. */
 export type FaultText = string | { readonly now: string; readonly before27: string };
 
 interface Described {
   readonly description: string;
-  /** What API versions before 2.7 say, where that differs. */
+  /** Description for API versions before 2.7, if it differs. */
   readonly legacyDescription?: string;
 }
 
@@ -54,7 +54,7 @@ export const described = (text: FaultText): Described =>
     ? { description: text }
     : { description: text.now, legacyDescription: text.before27 };
 
-/** One member of `failures` inside `validation failed`. Spec: functions 3.3. */
+/** A member of `failures` in a fault `validation failed`. Spec: functions 3.3. */
 export interface FieldFailure extends Described {
   readonly field: readonly string[];
   readonly code: string;
@@ -63,17 +63,17 @@ export interface FieldFailure extends Described {
 export interface Fault extends Described {
   readonly code: FaultCode;
   readonly position: readonly Step[];
-  /** Only where it differs from the code's own status (inactive index, `key_from_secret`: 400). */
+  /** Only set if it differs from the status of the code (inactive index, `key_from_secret`: 400). */
   readonly status?: number;
   readonly failures?: readonly FieldFailure[];
   readonly cause?: readonly Fault[];
-  /** For the clients of a page, behind the description. HTTP answers the description alone, which programs compare. */
+  /** Appended to the description for clients of a page. HTTP responses omit it, because programs compare descriptions. */
   readonly detail?: string | undefined;
 }
 
 /**
- * A query failed: one or more faults of the caller. Thrown inside the engine, answered as data.
- * Not an `Error`: queries fail often, and capturing a stack that is never read is slow.
+ * A query failed: one or more faults of the caller. Thrown inside the engine; callers of the engine get the faults as data. Not an `Error`:
+ * queries fail often, and capturing a stack trace that nobody reads is slow.
  */
 export class QueryFailure {
   readonly faults: readonly Fault[];
@@ -82,7 +82,7 @@ export class QueryFailure {
   }
 }
 
-/** Failures of the request as a whole: they have no position. Spec: functions 3.4. */
+/** Failures of a request as a whole: they have no position. Spec: functions 3.4. */
 export const REFUSALS = {
   unauthorized: { status: 401, class: 'Unauthorized' },
   'bad request': { status: 400, class: 'BadRequest' },
@@ -96,7 +96,7 @@ export const REFUSALS = {
   'too many requests': { status: 429, class: 'TooManyRequests', retryable: true },
   'internal server error': { status: 500, class: 'InternalError' },
   'time out': { status: 503, class: 'UnavailableError', retryable: true },
-  // Burrow's own, for what only a local database can meet.
+  // Codes of Burrow's own, for failures that only a local database can have.
   connection_needed: { status: 503, class: 'ConnectionNeeded' },
   copy_incomplete: { status: 503, class: 'CopyIncomplete' },
   file_not_uploaded: { status: 404, class: 'NotFound' },
@@ -110,16 +110,16 @@ export const REFUSALS = {
   quota_exceeded: { status: 507, class: 'StorageFull' },
   storage_blocked: { status: 503, class: 'UnavailableError', retryable: true },
   storage_unavailable: { status: 503, class: 'UnavailableError' },
-  // Met on the page alone.
+  // These failures occur only on the page.
   log_not_complete: { status: 409, class: 'LogNotComplete', retryable: true },
-  /** A hub of another version has a code that this one does not know: it is in `errors`. Or what it said was not kept. */
+  /** The code comes from a hub of another version and is not known here: it is in `errors`. Or the reason was too long to be stored. */
   unknown_error: { status: 500, class: 'InternalError' },
   unsent_writes: { status: 409, class: 'UnsentWrites' },
   worker_lost: { status: 503, class: 'UnavailableError' },
   worker_not_started: { status: 503, class: 'UnavailableError' },
 } as const satisfies Record<string, ErrorRow>;
 
-/** Wrong use of the library, found before any request to a database: these codes have no HTTP status. */
+/** Wrong use of the library, found before a request to a database: these codes have no HTTP status. */
 export const MISUSES = {
   database_closed: { class: 'DatabaseClosed' },
   invalid_usage: { class: 'UsageError' },
@@ -128,7 +128,7 @@ export const MISUSES = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** The request was refused before or beside its evaluation. */
+/** The request was refused before its evaluation, or for a reason outside the evaluation. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
 
@@ -143,7 +143,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A state that our own code promises not to reach. Never shown to callers as a fault of theirs. */
+/** Checks an invariant of our own code. A violation is a bug, and is never reported to callers as their fault. */
 export function assert(condition: unknown, message: () => string): asserts condition {
   if (!condition) throw new Error(`Internal error in Burrow, assertion failed: ${message()}`);
 }
@@ -181,13 +181,13 @@ const RANK = (code: FaultCode): number =>
         ? 2
         : 3;
 
-/** Status of the first error of the highest class: parse > argument > permission > rest. Spec: functions 3.1. */
+/** Status of the first error of the most severe kind: parse errors, then arguments, permissions, all others. Spec: functions 3.1. */
 export function statusOf(faults: readonly Fault[]): number {
   let best = faults[0];
   for (const each of faults) if (best && RANK(each.code) < RANK(best.code)) best = each;
   return best ? (best.status ?? FAULTS[best.code].status) : 500;
 }
 
-/** Where JavaScript's stack ends is up to the host, and hosts name the error differently. */
+/** The JavaScript stack is exhausted. Its size depends on the host, and hosts use different error classes. */
 export const isStackExhausted = (thrown: unknown): boolean =>
   thrown instanceof RangeError || (thrown instanceof Error && thrown.name === 'InternalError');

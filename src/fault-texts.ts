@@ -12,7 +12,7 @@ const OLD_NAMES: ReadonlyMap<string, string> = new Map([
 
 const oldName = (name: string): string => OLD_NAMES.get(name) ?? name;
 
-/** Faults are frequent: nothing is built twice that is the same in all versions. */
+/** Faults are frequent, so a second text is only built if older API versions use another one. */
 function worded(text: (one: string, other: string) => string, one: string, other = ''): FaultText {
   const now = text(one, other);
   return OLD_NAMES.has(one) || OLD_NAMES.has(other)
@@ -26,7 +26,10 @@ export const notFound = (kind: string): FaultText => worded((name) => `${name} n
 export const alreadyExists = (kind: string): FaultText =>
   worded((name) => `${name} already exists.`, kind);
 
-/** Where a write is refused, in both hosts. A copy puts the words of its own query there: `worker/sync/read-at-hub.ts`. */
+/**
+ * The place that a fault names when a live query tries to write, in worker and hub alike. A copy replaces it by the name of its own place:
+ * `worker/sync/read-at-hub.ts`.
+ */
 export const LIVE_PLACE = 'live queries';
 
 export const LOGIN_FAILED = 'The document was not found or provided password was incorrect.';
@@ -37,7 +40,7 @@ export const DATA_NOT_VALID = worded((name) => `${name} data is not valid.`, 'do
 
 /**
  * @param kind `collection`, `index`…
- * @param name undefined: that of a stored ref to what was deleted since. Its number means nothing outside.
+ * @param name undefined for a stored ref to an object that was deleted since: it holds only an internal number
  */
 export const undefinedRef = (kind: string, name: string | undefined): FaultText =>
   worded(
@@ -45,13 +48,13 @@ export const undefinedRef = (kind: string, name: string | undefined): FaultText 
     kind,
   );
 
-/** Both are names of types. */
+/** Both parameters are names of types. */
 export const typeExpected = (expected: string, provided: string): FaultText =>
   worded((type, other) => `${type} expected, ${other} provided.`, expected, provided);
 
 export const cannotCast = (provided: string, type: string): FaultText =>
   worded((name) => `Cannot cast ${name} to ${type}.`, provided);
 
-/** Of a member that is written. */
+/** For a member of a document that is written. */
 export const invalidType = (provided: string, expected: string): FaultText =>
   worded((name, type) => `Invalid type ${name}, expected type ${type}.`, provided, expected);

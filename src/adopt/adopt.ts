@@ -1,6 +1,6 @@
 /**
- * `burrowdb/adopt`: copies a local database to a hub. Each document is one write of a copy, with a verdict like any other write, so nothing
- * is lost when it is interrupted, and nothing is created twice.
+ * `burrowdb/adopt`: copies a local database to a hub. Each document becomes one write of a copy, with a verdict like any other write.
+ * Therefore an interruption loses no document, and none is created twice.
  */
 import {
   BadRequest,
@@ -22,41 +22,44 @@ import type { AdoptOptions, LocalDocument } from './options.ts';
 export { AdoptRefused } from './refused.ts';
 export type { Adopted, AdoptOptions, AdoptProgress, LocalDocument } from './options.ts';
 
-/** A document that would be refused. */
+/** A document that the hub would refuse. */
 export interface Clash {
   readonly ref: Ref;
-  /** Why, in a sentence. */
+  /** The reason, as a sentence. */
   readonly description: string;
 }
 
 export interface AdoptionPlan {
   readonly documents: number;
   readonly clashes: readonly Clash[];
-  /** Who was asked: without a connection only the copy, which may lack what clashes. */
+  /** `hub` if the hub was asked; without a connection `device`: the copy, which may lack documents that clash. */
   readonly checkedBy: 'hub' | 'device';
 }
 
 export interface Adoption {
-  /** Documents that were stored in the outbox by this call. */
+  /** Number of documents that this call stored in the outbox. */
   readonly submitted: number;
-  /** Those that an earlier call had stored there. */
+  /** Number of documents that an earlier call stored there. */
   readonly known: number;
-  /** Those that fail on the device already: they were not stored, and an adoption that is called again tries them again. */
+  /** Documents that failed on this device already. They are not in the outbox; the next call of `adopt()` tries them again. */
   readonly failed: readonly Clash[];
-  /** Resolves when the hub has judged them all, also those of earlier calls; with the refused ones, which stay in `sync.writes`. */
+  /**
+   * Resolves when the hub has judged all the writes, also those of earlier calls. `refused` has the refused writes; they stay in
+   * `sync.writes`.
+   */
   readonly settled: Promise<{ readonly refused: readonly JudgedWrite[] }>;
 }
 
-/** Documents that are tried in one query, unless that is too much for one. */
+/** Number of documents that are tried in one query, unless the query gets too large. */
 const TRIED_TOGETHER = 100;
 const TOO_MUCH: readonly string[] = ['limit_exceeded', 'request too large', 'time out'];
-/** Writes that wait for the hub at most: an outbox holds 10,000, and the app writes too. */
+/** How many writes may wait for the hub: an outbox holds 10,000, and the app needs room for its own writes. */
 const WAITING_MAX = 5000;
 const DRY_RUN = 'burrow: this was a dry run';
 
 /**
- * What `adopt()` would do, without doing it: says of each document that would be refused why.
- * @throws AdoptRefused when the hub lacks a collection, or the copy does not keep a set of it
+ * Reports what `adopt()` would do, without doing it: which documents would be refused, and why.
+ * @throws AdoptRefused when the hub lacks a collection, or the copy keeps no set of it
  * @example
  * const alone = await openDatabase('alone');
  * const { clashes } = await planAdoption(alone, sync);
@@ -72,7 +75,7 @@ export async function planAdoption(
   const isLive = sync.state === 'live' || sync.state === 'catching-up';
   const at = isLive ? ({ at: 'hub' } as const) : {};
   const { signal } = options;
-  /** Undefined: it would be made. */
+  /** Undefined if the writes would succeed. */
   const failureOf = async (writes: readonly Expr[]): Promise<QueryError | undefined> => {
     try {
       await sync.client.query([...writes, q.Abort(DRY_RUN)], {
@@ -89,7 +92,7 @@ export async function planAdoption(
     throw new Error('A query that aborts has an error.');
   };
   const clashes: Clash[] = [];
-  /** Halves them until those that fail are found. @param made those before them, which they may clash with */
+  /** Splits the documents in halves until the failing ones are found. @param made the documents before them, with which they may clash */
   const check = async (part: readonly DocumentToAdopt[], made: DocumentToAdopt[]) => {
     const error = await failureOf([...made, ...part].map(({ write }) => write));
     const [first, ...others] = part;
@@ -113,11 +116,11 @@ export async function planAdoption(
 }
 
 /**
- * Copies a local database to the hub of a copy: its documents are submitted to the copy, each as a write of its own. It works with or
- * without a network. After an interruption, call it again with the same arguments and it continues; a document that the hub has with the
- * same data is left as it is, with other data it is refused. When `failed` and `refused` are empty, the local database is no longer needed:
- * `local.destroy()`.
- * @throws AdoptRefused when the hub lacks a collection, the copy does not keep a set of it, or an option is wrong: nothing was written
+ * Copies a local database to the hub of a copy: submits each document to the copy as a write of its own. It works with or without a
+ * network. After an interruption, call it again with the same arguments, and it continues. A document that the hub already has with the
+ * same data is left as it is; with other data it is refused. When `failed` and `refused` are empty, the local database is no longer
+ * needed: `local.destroy()`.
+ * @throws AdoptRefused when the hub lacks a collection, the copy keeps no set of it, or an option is wrong; nothing was written then
  * @example
  * const alone = await openDatabase('alone');
  * const { failed, settled } = await adopt(alone, sync);
@@ -165,12 +168,15 @@ export async function adopt(
   }
   onProgress?.({ phase: 'writing', done: total, total });
   const settled = refusedOf(sync, documents);
-  // Nobody need look at it, also when the database is closed.
+  // A rejection of a promise that the app does not use must not be reported as unhandled, for instance when the database is closed.
   settled.catch(() => undefined);
   return { submitted, known: known.size, failed, settled };
 }
 
-/** The copy knows already what the hub would say; others may do better. */
+/**
+ * Whether an error concerns only one document: the copy fails with what the hub would say. Other errors end the adoption, because other
+ * documents would fail as well.
+ */
 const isOfDocument = (error: unknown): error is QueryError =>
   error instanceof BadRequest || error instanceof PermissionDenied || error instanceof NotFound;
 
@@ -181,10 +187,10 @@ interface AdoptingWrite {
   readonly write: Write;
 }
 
-/** What a write remembers: the same id of another database, or of a later version, is another document. */
+/** Marks a write as that of a document. The same id with another `ts` is another version, or a document of another database. */
 const adoptedAs = (key: string, { ts }: LocalDocument) => ({ adopted: key, ts });
 
-/** Writes that this call or an earlier one has submitted, of those that the copy still lists. */
+/** The writes of these documents that this call or an earlier one has submitted, as far as the copy still lists them. */
 async function writesOf(
   sync: Sync,
   documents: readonly DocumentToAdopt[],
@@ -192,7 +198,7 @@ async function writesOf(
   const byKey = new Map(documents.map(({ key, document }) => [key, document]));
   const writes = await sync.writes.list();
   return writes.flatMap((write) => {
-    // Of an earlier version of this package, without `ts`: whatever it was, it counts.
+    // A write of an earlier version of this package has no `ts`; it counts whatever its version is.
     const { adopted: key = '', ts } = Object(write.data) as Partial<ReturnType<typeof adoptedAs>>;
     const document = byKey.get(key);
     return document && document.ts === (ts ?? document.ts) ? [{ key, write }] : [];
@@ -206,7 +212,7 @@ async function refusedOf(
   documents: readonly DocumentToAdopt[],
 ): Promise<{ readonly refused: readonly JudgedWrite[] }> {
   const waiting = (await writesOf(sync, documents)).filter(({ write }) => isWaiting(write));
-  // One that is resolved meanwhile is nobody's concern any more.
+  // A write that is resolved while this waits rejects its promise, and needs no more attention.
   await Promise.allSettled(waiting.map(({ write }) => sync.writes.settled(write.id)));
   const after = await writesOf(sync, documents);
   return {
@@ -225,7 +231,10 @@ function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal | undefined): 
   });
 }
 
-/** Before the document: it is sent when the hub has confirmed that. Without bytes here there is nothing to send. */
+/**
+ * Copies a file before its document is written, because it is sent once the hub has confirmed the document. A file that is not on this
+ * device is skipped.
+ */
 async function copyFile(file: string, local: Database, sync: Sync): Promise<void> {
   try {
     await sync.files.put(await local.files.get(file));

@@ -1,11 +1,11 @@
 import { Ref } from '../index.ts';
 
-/** Collection and id of a ref to a document. */
+/** Collection and id of a ref to a document, as text. */
 export const keyOf = ({ collection, id }: Ref): string => `${collection?.id ?? ''}/${id}`;
 
 /**
- * A value as it will be stored: with refs in place of others, by `keyOf`, and without members that are null. Refs inside of sets and
- * functions stay.
+ * A value in the form in which it is stored: refs are replaced by those in `refs`, which are listed by `keyOf`, and members that are null
+ * are left out. Refs inside sets and functions are not replaced.
  */
 export function asStored(value: unknown, refs: ReadonlyMap<string, Ref>): unknown {
   if (value instanceof Ref) return refs.get(keyOf(value)) ?? value;

@@ -14,15 +14,15 @@ import type { AdoptOptions, Adopted, LocalDocument } from './options.ts';
 import { AdoptRefused } from './refused.ts';
 import { asStored, keyOf } from './as-stored.ts';
 
-/** A document on its way. */
+/** A document to be copied. */
 export interface DocumentToAdopt {
   readonly document: LocalDocument;
-  /** `keyOf` its own ref. */
+  /** `keyOf` of the document's own ref. */
   readonly key: string;
-  /** At the hub. */
+  /** Ref of the document at the hub. */
   readonly ref: Ref;
   readonly write: Expr;
-  /** Names of files that it refers to. */
+  /** Names of the files that the document refers to. */
   readonly files: readonly string[];
 }
 
@@ -39,7 +39,7 @@ interface Mapped {
   readonly data: Data;
 }
 
-/** Documents of one page. */
+/** Documents per page. */
 const PAGE = 250;
 
 /** @throws AdoptRefused */
@@ -84,7 +84,7 @@ const OPTIONS = [
 const CALLED = ['map', 'label', 'onProgress'] as const;
 const ANSWERS: readonly string[] = ['is', 'ref', 'data'];
 
-/** A sentence; undefined when nothing is wrong. */
+/** Describes what is wrong, in a sentence. Undefined if the arguments are right. */
 function wrongArguments(
   local: Partial<Database> | undefined,
   sync: Partial<Sync> | undefined,
@@ -92,7 +92,7 @@ function wrongArguments(
 ): string | undefined {
   if (!local?.verify || !sync?.writes)
     return 'Pass an open database, and the sync of a copy: what `sync()` of a database gave.';
-  // It would be submitted to itself, and deleted by who takes it for the one that is no longer needed.
+  // The copy would be submitted to itself, and the app might then delete it as the local database that is no longer needed.
   if (local.files === sync.files)
     return 'Pass the database that was used without a hub, and the sync of another one: this database is the copy itself.';
   return (
@@ -108,14 +108,15 @@ function notCallable(options: AdoptOptions): string | undefined {
   return wrong && `\`${wrong}\` must be a function.`;
 }
 
-/** @throws AdoptRefused: what is meant is not known, and the document would go up as it is, or stay */
+/** @throws AdoptRefused for an unclear answer, by which a document could be copied or left out against the app's intention */
 function checkAnswer(becomes: NonNullable<Adopted> | null, document: LocalDocument): void {
   const isPromise = becomes instanceof Promise;
   if (typeof becomes !== 'object' || becomes === null || isPromise || becomes instanceof Expr)
     throw invalidOption(
       `\`map\` must answer undefined or an object, but answered ${isPromise ? 'a promise' : String(becomes)}.`,
     );
-  // With a misspelt `data` what was to be left out would go up. Who answers the document with changes has its other members too.
+  // If `data` is misspelt, the app's changes would be ignored, and data that it meant to leave out would be copied. Other members of the
+  // document are allowed, because an app may return the document with changes.
   const extra = Object.keys(becomes).find((name) => !ANSWERS.includes(name) && !(name in document));
   if (extra !== undefined)
     throw invalidOption(`What \`map\` answered: ${noOption(extra, ANSWERS)}`);
@@ -162,7 +163,7 @@ async function readAll(
   return read;
 }
 
-/** What a copy has no collection of, nobody can write into. @throws AdoptRefused */
+/** Nothing can be written into a collection that the copy does not have. @throws AdoptRefused */
 async function requireCollections(sync: Sync, names: readonly string[]): Promise<void> {
   const found = await sync.client.query(names.map((name) => q.Exists(q.Collection(name))));
   const missing = names.filter((_, at) => !found[at]);
@@ -173,7 +174,7 @@ async function requireCollections(sync: Sync, names: readonly string[]): Promise
   );
 }
 
-/** Made unless it is there already with the same data: an earlier call may have done it. */
+/** Creates the document, unless it exists with the same data: an earlier call may have created it. */
 const writeOf = (ref: Ref, data: Data, ttl: FaunaTime | undefined): Expr =>
   q.If(
     q.Exists(ref),

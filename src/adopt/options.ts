@@ -1,7 +1,7 @@
 /** Options of an adoption, and its progress. */
 import type { Ref } from '../index.ts';
 
-/** A document of the database that is adopted. */
+/** A document of the local database. */
 export interface LocalDocument {
   readonly ref: Ref;
   readonly data: Readonly<Record<string, unknown>>;
@@ -10,12 +10,12 @@ export interface LocalDocument {
 }
 
 /**
- * What becomes of a document:
- * - `undefined`: it stays here;
- * - `{ is }`: it is not written, for the hub has it, under this ref, such as the user who has logged in;
- * - otherwise it is created at the hub, under its ref and with its data, unless others are given.
+ * What `adopt()` does with a document:
+ * - `undefined`: it is not copied;
+ * - `{ is }`: it is not copied, because the hub already has it under this ref, for instance the user who has logged in;
+ * - otherwise it is created at the hub, with its own ref and data unless others are given.
  *
- * Refs in data of all documents follow.
+ * Refs to a document in the data of other documents are changed accordingly.
  */
 export type Adopted =
   | undefined
@@ -28,19 +28,19 @@ export type Adopted =
 
 export interface AdoptProgress {
   readonly phase: 'reading' | 'checking' | 'writing';
-  /** Documents so far. */
+  /** Number of documents so far. */
   readonly done: number;
-  /** Undefined while they are read. */
+  /** Undefined while documents are being read. */
   readonly total: number | undefined;
 }
 
 export interface AdoptOptions {
-  /** Names of the collections whose documents are copied; all, when left out. */
+  /** Names of the collections whose documents are copied; by default all collections. */
   readonly collections?: readonly string[];
   readonly map?: (document: LocalDocument) => Adopted;
-  /** What lists of writes show of a document; `notes 7` when left out. */
+  /** Label of a document's write in lists of writes; by default like `notes 7`. */
   readonly label?: (document: LocalDocument) => string;
   readonly onProgress?: (progress: AdoptProgress) => void;
-  /** Stops it between two documents. To go on, call `adopt()` again. */
+  /** Stops the adoption between two documents. To continue, call `adopt()` again. */
   readonly signal?: AbortSignal;
 }

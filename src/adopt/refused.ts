@@ -1,5 +1,5 @@
 /**
- * The databases do not fit: nothing was written.
+ * The databases do not fit together, or an option is wrong. Nothing was written.
  * @example
  * const alone = await openDatabase('alone');
  * await alone.client().query(q.CreateCollection({ name: 'drafts' }));
@@ -8,7 +8,9 @@
  * console.log(failure instanceof AdoptRefused, failure.code); // true missing_collection
  */
 export class AdoptRefused extends Error {
-  /** `missing_collection`: at the hub, or among the sets of the copy. `invalid_option`: one says what cannot be done. */
+  /**
+   * `missing_collection`: the hub has no such collection, or the copy keeps no set of it. `invalid_option`: an option or argument is wrong.
+   */
   readonly code: 'missing_collection' | 'invalid_option';
 
   constructor(code: AdoptRefused['code'], message: string) {

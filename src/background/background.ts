@@ -1,6 +1,6 @@
 /**
- * `burrowdb/background`: sync goes on when no page of the app is open, where the browser has Background Sync; and a question before
- * somebody leaves who has unsent writes, where it has not.
+ * `burrowdb/background`: with Background Sync, syncs while no page of the app is open. In browsers without it, asks users with unsent
+ * writes whether they really want to leave the page.
  */
 import { UsageError, type Database, type Sync } from '../index.ts';
 import { backgroundTag } from '../host/background.ts';
@@ -8,22 +8,22 @@ import { watchUnsent } from './unsent.ts';
 
 export interface BackgroundOptions {
   /**
-   * Fetch what is new about so often while the app is closed. The browser decides when, and does it for installed apps only. Left
-   * out: only what is unsent is sent.
+   * How often to fetch changes while the app is closed, in hours. The browser decides when exactly, and only does it for installed apps.
+   * Left out: the background sync only sends.
    */
   readonly fetchEveryHours?: number;
 }
 
 export interface BackgroundSync {
-  /** Unsent writes and files go out when the device has a network again, also after the last page was closed. */
+  /** Whether unsent writes and files are sent when the device has a network again, even after the last page was closed. */
   readonly sends: boolean;
-  /** What is new is fetched now and then. */
+  /** Whether changes are fetched from time to time. */
   readonly fetches: boolean;
-  /** Sends and fetches with open pages only, from now on. */
+  /** Ends background sync: from then on, only open pages send and fetch. */
   readonly stop: () => Promise<void>;
 }
 
-/** Parts of a service worker's registration that only some browsers have. */
+/** Members of a service worker's registration that only some browsers have. */
 interface Registration {
   readonly sync?: { register(tag: string): Promise<void> };
   readonly periodicSync?: {
@@ -35,8 +35,8 @@ interface Registration {
 const HOUR_MS = 3_600_000;
 
 /**
- * Has the service worker of the app go on with the sync of a database when its pages are closed: it must import the engine, see
- * docs/sync.md. Firefox and Safari have no Background Sync: `sends` is false there, and writes wait for the next visit.
+ * Lets the app's service worker continue the sync of a database when no page is open. The service worker must import the engine: see
+ * docs/sync.md. Firefox and Safari have no Background Sync: there, `sends` is false, and writes wait for the next visit.
  * @throws UsageError when an option is wrong, or the page has no service worker
  * @example
  * await navigator.serviceWorker.register('service-worker.js?engine=worker.js');
@@ -68,7 +68,7 @@ export async function syncInBackground(
     (await isGranted(
       fetching.register(tag, { minInterval: Math.ceil(fetchEveryHours * HOUR_MS) }),
     ));
-  // An earlier build of the app, or an earlier call, may have asked for it.
+  // An earlier call, or an earlier build of the app, may have registered for it.
   if (fetchEveryHours === undefined) await fetching?.unregister(tag);
   return {
     sends: sending !== undefined,
@@ -81,17 +81,17 @@ export async function syncInBackground(
 }
 
 /**
- * Asks whoever leaves the page while writes are unsent whether to stay, in the words of the browser. They are stored and go out at the
- * next visit; asking makes sense where nothing sends them before.
- * @param db asks for its files too
- * @returns what ends it
+ * Asks users who leave the page with unsent writes whether to stay, with the browser's own dialog. The writes are stored and would be sent
+ * at the next visit, so asking makes sense where nothing sends them before.
+ * @param db if given, unsent files of this database count too
+ * @returns a function that ends this
  * @example
  * const stop = askBeforeLeaving(sync, db);
  * stop();
  */
 export function askBeforeLeaving(sync: Sync, db?: Pick<Database, 'files'>): () => void {
   const ask = (event: Event): void => event.preventDefault();
-  // Only while it is needed: browsers keep no page for "back" that listens to it.
+  // The listener is registered only while it is needed: browsers do not keep pages with it in the back/forward cache.
   const stop = watchUnsent(sync, db?.files, (unsent) => {
     if (unsent > 0) addEventListener('beforeunload', ask);
     else removeEventListener('beforeunload', ask);
@@ -110,17 +110,19 @@ async function registered(): Promise<Registration> {
     throw new UsageError(
       'This page has no service worker. Register one first, from a page that is served over https or from localhost.',
     );
-  // Installed, as the browser wants it.
+  // Waits until the service worker is installed, which the browser requires for a registration.
   return (await container.ready) as unknown as Registration;
 }
 
-/** Once for what is unsent when the hub is out of reach, and once more when the page is hidden: it may be closed next. */
+/**
+ * Registers when there are unsent writes and the hub cannot be reached, and again when the page is hidden, because it may be closed next.
+ */
 function askToSend({ files }: Database, sync: Sync, register: () => Promise<void>): () => void {
   let unsent = 0;
   let isAsked = false;
   const ask = (): void => {
     isAsked = true;
-    // Refused by the user's settings: writes wait for the next visit.
+    // If the user's settings forbid it, writes wait for the next visit.
     register().catch(() => undefined);
   };
   const look = (): void => {
@@ -146,7 +148,7 @@ function askToSend({ files }: Database, sync: Sync, register: () => Promise<void
   };
 }
 
-/** Periodic Background Sync is for installed apps: others are refused. */
+/** Periodic Background Sync is only granted to installed apps. */
 const isGranted = (asked: Promise<void>): Promise<boolean> =>
   asked.then(
     () => true,

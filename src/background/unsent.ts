@@ -1,9 +1,9 @@
 import { DatabaseClosed, UsageError, type Database, type Sync } from '../index.ts';
 
 /**
- * Reports how many writes have no verdict, and with `files` how many files of confirmed ones the hub does not have: now, and whenever that
- * changes.
- * @returns the function that ends it
+ * Reports the number of writes without a verdict, plus, with `files`, of files of confirmed writes that the hub does not have: now, and
+ * whenever the number changes.
+ * @returns a function that ends this
  * @throws UsageError
  */
 export function watchUnsent(
@@ -11,14 +11,14 @@ export function watchUnsent(
   files: Database['files'] | undefined,
   onCount: (count: number) => void,
 ): () => void {
-  // A database has events too.
+  // A database has events too, but no `writes`.
   if (!(sync as Partial<Sync> | undefined)?.writes)
     throw new UsageError('Pass the sync of a database: what `db.sync()` gave.');
   const listening = new AbortController();
   const { signal } = listening;
   let writes = 0;
   let kept = 0;
-  /** How often an event has said how many writes are pending. */
+  /** Number of events so far that reported the number of pending writes. */
   let events = 0;
   const look = async (): Promise<void> => {
     const before = events;
@@ -26,7 +26,7 @@ export function watchUnsent(
       sync.writes.list({ states: ['local', 'parked'] }),
       files?.list() ?? [],
     ]);
-    // An event that came meanwhile is newer than the list.
+    // An event that arrived during the calls is newer than the list.
     if (events === before) writes = pending.length;
     kept = stored.filter(({ state }) => state === 'unsent').length;
     if (!signal.aborted) onCount(writes + kept);
@@ -37,13 +37,13 @@ export function watchUnsent(
     while (isDue) {
       isDue = false;
       await look().catch((error: unknown) => {
-        // Locked: the last count stays valid. Closed, or deleted: nothing is sent from here any more.
+        // If the database is locked, the last count stays valid. If it was closed or deleted, it sends nothing any more.
         if (error instanceof DatabaseClosed && !signal.aborted) onCount(0);
       });
     }
     looking = undefined;
   };
-  /** Once for all that come meanwhile: thousands of writes may wait, and each has a verdict. */
+  /** Looks again, once for all events that arrive during a look: thousands of writes may wait, and each has a verdict. */
   const lookAgain = (): void => {
     isDue = true;
     looking ??= lookWhileDue();

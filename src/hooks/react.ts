@@ -1,4 +1,4 @@
-/** Burrow in React: `burrowdb/react`. */
+/** `burrowdb/react`: Burrow in React. */
 import {
   createContext,
   createElement,
@@ -58,7 +58,7 @@ export interface BurrowProviderProps extends BurrowOptions {
 }
 
 /**
- * Gives the database to the components below it, and opens it when it is mounted.
+ * Provides the database to the components inside it, and opens it when it is mounted.
  * @example
  * const app = (
  *   <BurrowProvider database={() => openDatabase('todos')}>
@@ -86,7 +86,7 @@ export function useSession(): UsedSession {
 }
 
 /**
- * Acts as who has logged in; undefined while nobody has.
+ * Returns a client that acts as the logged-in user; undefined while nobody is logged in.
  * @example
  * function Today() {
  *   const client = useClient();
@@ -96,8 +96,9 @@ export function useSession(): UsedSession {
 export const useClient = (): Client | undefined => useSession().client;
 
 /**
- * The value of a query, and every later one. While the query is undefined nothing is asked.
- * @param choices `deps` of a query given as a function, alone or beside `at`: where the values come from
+ * Returns the value of a query, and updates it whenever it changes. While the query is undefined, nothing is queried.
+ * @param choices the values that a query given as a function depends on: as an array, or as `deps` beside `at`, which says where the value
+ * comes from
  * @example
  * function Notes() {
  *   const { value, error, isLoading } = useQuery(q.Count(q.Documents(notes)));
@@ -119,8 +120,8 @@ export function useQuery(query: QueryArg, choices?: QueryDeps): QueryState<unkno
 }
 
 /**
- * As `useQuery`, for a component inside `<Suspense>`: it waits until there is a value.
- * @throws BurrowError when there is no query, it fails or the database cannot be used, for the error boundary
+ * Like `useQuery`, for a component inside `<Suspense>`: the component waits until there is a value.
+ * @throws BurrowError, for the error boundary, when the query is undefined or fails, or when the database cannot be used
  * @example
  * function Notes() {
  *   const { value } = useSuspenseQuery(q.Count(q.Documents(notes)));
@@ -138,24 +139,24 @@ export function useSuspenseQuery<A extends Arg>(
 export function useSuspenseQuery(query: QueryArg, choices?: QueryDeps): QueryState<unknown> {
   const session = useBurrow();
   const [built, shared] = useShared(query, choices);
-  // To wait for it would be for ever.
+  // Waiting for a value would never end.
   if (built === undefined)
     throw new UsageError(
       'useSuspenseQuery() got no query: render the component when there is one.',
     );
   const state = useCell(shared, LOADING, TAKEN_OVER);
-  // To wait there would be for ever: `<Suspense>` sends its fallback, and the page renders what is in it.
+  // Waiting on a server would never end. When this throws, `<Suspense>` sends its fallback, and the page renders the component.
   if (state === TAKEN_OVER && typeof document === 'undefined')
     throw new UsageError('There is no value on a server.');
   if (state.error && state.value === undefined) throw state.error;
-  // What `<Suspense>` catches. `use()` would have to be called also when there is nothing to wait for.
+  // `<Suspense>` catches the promise. `use()` does not fit, because it would have to be called also when there is nothing to wait for.
   // oxlint-disable-next-line typescript/only-throw-error
   if (state.isLoading) throw untilChanged(shared ?? session);
   return state;
 }
 
 /**
- * A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked.
+ * Returns a live page of a set, with functions to move to the next and the previous page. While the set is undefined, nothing is queried.
  * @example
  * function Pages() {
  *   const { data, next } = usePages(q.Documents(notes), { size: 20 });
@@ -171,7 +172,7 @@ export function usePages<T>(
   const text = set && queryText(set);
   const pages = useMemo(
     () => queries && set && new Pages<T>(queries, set, { size, at }),
-    // The text tells sets apart that are built anew for each rendering.
+    // Sets are often built anew for each rendering, so they are compared by their text.
     [queries, text, size, at],
   );
   const { next, previous } = pages ?? NOWHERE;
@@ -179,8 +180,8 @@ export function usePages<T>(
 }
 
 /**
- * A write, and what became of its last run: stored here, then the verdict of the hub.
- * @param query of the arguments of `run`
+ * Returns a function that executes a write, with the state of its last run: stored on this device, then the verdict of the hub.
+ * @param query makes the query from the arguments of `run`
  * @example
  * function Add() {
  *   const { run, state } = useMutation((title: string) => q.Create(notes, { data: { title } }));
@@ -203,7 +204,7 @@ export function useMutation<Args extends readonly unknown[], T>(
 }
 
 /**
- * How the copy stands to its hub, and what to do about refused writes.
+ * Returns the state of the sync with the hub, the refused writes, and a function to resolve them.
  * @example
  * function Badge() {
  *   const { state, pending } = useSync();
@@ -216,18 +217,21 @@ export function useSync(): SyncStatus & Pick<SyncWatch, 'resolve'> {
   return { ...useCell(watch, NO_SYNC), resolve: watch?.resolve ?? notSynced };
 }
 
-/** What a query given as a function is built of: it is built again when one of them changes. Or where the values come from, and that. */
+/**
+ * The values that a query given as a function depends on: the function is called again when one of them changes. As an array, or beside
+ * `at`.
+ */
 export type QueryDeps =
   | readonly unknown[]
   | (QueryChoices & { readonly deps?: readonly unknown[] | undefined });
 
 type QueryArg = Arg | undefined | (() => Arg | undefined);
 
-/** So long a cell keeps its subscription for a component that waits for it before it is mounted: its query is kept alive. */
+/** How long a subscription is kept for a component that waits for a value before it is mounted, ms: it keeps the query alive. */
 const MOUNT_MS = 5000;
 const waits = new WeakMap<object, Promise<void>>();
 
-/** Resolves at the next change: whoever waits for more waits again. The same promise until then. */
+/** Resolves at the next change of the cell. Until then, every call returns the same promise. */
 function untilChanged(cell: Cell<unknown>): Promise<void> {
   const known = waits.get(cell);
   if (known) return known;
@@ -251,7 +255,7 @@ function useBurrow(): Session {
 const useQueries = () => queriesIn(useCell(useBurrow(), OPENING));
 
 const nothing = () => () => undefined;
-/** On a server, and while what it rendered is taken over. */
+/** The state on a server and during hydration. */
 const TAKEN_OVER: QueryState<never> = { ...LOADING };
 
 function useShared(query: QueryArg, choices: QueryDeps = {}) {
@@ -267,6 +271,6 @@ function useShared(query: QueryArg, choices: QueryDeps = {}) {
   return [built, shared] as const;
 }
 
-/** On a server, and while what it rendered is taken over, as if nothing was there yet. */
+/** On a server and during hydration, returns `onServer`, as if there was no value yet. */
 const useCell = <T>(cell: Cell<T> | undefined, without: T, onServer = without): T =>
   useSyncExternalStore(cell?.subscribe ?? nothing, cell?.get ?? (() => without), () => onServer);

@@ -1,4 +1,4 @@
-/** A value that changes, and its subscribers. Each framework wraps it in its own kind of value. */
+/** A value that changes, and its subscribers. Each framework's hooks wrap it in that framework's kind of reactive value. */
 export class Cell<T> {
   private value: T;
   private readonly listeners = new Set<() => void>();
@@ -9,9 +9,9 @@ export class Cell<T> {
 
   readonly get = (): T => this.value;
 
-  /** @returns the way to stop */
+  /** @returns a function that ends the subscription */
   readonly subscribe = (listener: () => void): (() => void) => {
-    // Of its own: the same function may listen twice.
+    // Wrapped, because the same function may subscribe twice, and a set would store it once.
     const own = (): void => listener();
     this.listeners.add(own);
     if (this.listeners.size === 1) this.onFirst();
@@ -29,9 +29,9 @@ export class Cell<T> {
     for (const listener of this.listeners) listener();
   }
 
-  /** Somebody listens. */
+  /** Called when the first listener subscribes. */
   protected onFirst(): void {}
 
-  /** Nobody listens any more. */
+  /** Called when the last listener has unsubscribed. */
   protected onLast(): void {}
 }

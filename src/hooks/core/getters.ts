@@ -1,7 +1,7 @@
 /**
- * For frameworks that notice what is read: each member of the state is read anew whenever it is asked for.
- * @param target gets the getters
- * @param like has the same names
+ * For frameworks that track reads: defines a getter for each member of the state, which reads the state anew at each access.
+ * @param target the object that the getters are defined on
+ * @param like a state with the same member names
  */
 export const withGetters = <State extends object, Target extends object>(
   target: Target,

@@ -1,6 +1,6 @@
 import type { Arg } from '../../index.ts';
 
-/** A value, or what returns one: that is called again when what it reads changes. */
+/** A value, or a function that returns it; the function is called again when values that it reads change. */
 export type Given<T> = T | undefined | (() => T | undefined);
 
 export const given = <T extends Arg>(query: Given<T>): T | undefined =>

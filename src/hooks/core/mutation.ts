@@ -11,27 +11,27 @@ import { requireKnown } from './require-known.ts';
 import { notOpen, type SessionState } from './session.ts';
 
 /**
- * What became of the last run.
- * - `running`: not stored yet.
- * - `local`: stored here; the hub has not judged it.
- * - `confirmed`, `amended`, `refused`: the hub's verdict. Without a hub a write that is stored is confirmed.
- * - `failed`: it changed nothing.
+ * State of the last run of a mutation.
+ * - `running`: the write is not stored yet.
+ * - `local`: the write is stored on this device; the hub has not judged it yet.
+ * - `confirmed`, `amended`, `refused`: the hub's verdict. Without a hub, a stored write is confirmed.
+ * - `failed`: the write failed on this device and changed nothing.
  */
 export interface MutationState<T> {
   readonly state: 'idle' | 'running' | 'local' | 'confirmed' | 'amended' | 'refused' | 'failed';
-  /** What it did here; of an amended one, at the hub. */
+  /** Result of the write on this device; for an amended write, its result at the hub. */
   readonly value: T | undefined;
-  /** Why it failed or was refused. */
+  /** Why the write failed or was refused. */
   readonly error: BurrowError | undefined;
-  /** Of the write in `sync.writes`. */
+  /** Id of the write in `sync.writes`. */
   readonly id: string | undefined;
 }
 
-/** What is kept with the write, for lists of writes: the same, or made of the arguments of each run. */
+/** Notes that are stored with the write, for lists of writes: constant, or computed from the arguments of each run. */
 export interface MutationOptions<Args extends readonly unknown[]> {
-  /** What it does, in words of the user. */
+  /** What the write does, in words for the user. */
   readonly label?: string | ((...args: Args) => string);
-  /** Anything that JSON can hold. */
+  /** Anything that can be encoded as JSON. */
   readonly data?: (...args: Args) => unknown;
 }
 
@@ -49,7 +49,7 @@ export const isSynced = (client: Client): client is SyncClient => 'submit' in cl
 export interface MutationUse<Args extends readonly unknown[], T> {
   readonly client: Client | undefined;
   readonly state?: SessionState['state'];
-  /** Why there is no client, if it is not that nobody tried to log in. */
+  /** Why there is no client; undefined if nobody has tried to log in. */
   readonly error?: BurrowError | undefined;
   readonly query: (...args: Args) => Expr<T>;
   readonly options: MutationOptions<Args>;
@@ -58,13 +58,13 @@ export interface MutationUse<Args extends readonly unknown[], T> {
 export class Mutation<T> extends Cell<MutationState<T>> {
   private readonly session: Cell<Pick<SessionState, 'client'>> | undefined;
   private runs = 0;
-  /** Of the last run. */
+  /** The client of the last run. */
   private client: Client | undefined = undefined;
   private stop: (() => void) | undefined = undefined;
 
   /**
-   * @param session whose users write: what one of them has written is not shown to the next
-   * @throws UsageError when it could not be run
+   * @param session whose users write: the state of one user's writes is not shown to the next user
+   * @throws UsageError when the arguments are wrong
    */
   constructor(
     query: unknown,
@@ -94,9 +94,9 @@ export class Mutation<T> extends Cell<MutationState<T>> {
   }
 
   /**
-   * Resolves when it is stored here, with what it did. For callers that do not await it there is `error`: a run that fails is no unhandled
-   * rejection.
-   * @throws BurrowError when it failed, or nobody has logged in
+   * Resolves with the result on this device when the write is stored. A failed run is not reported as an unhandled rejection: callers that
+   * do not await the promise read `error`.
+   * @throws BurrowError when the write fails, or nobody has logged in
    */
   run<Args extends readonly unknown[]>(
     use: MutationUse<Args, T>,
@@ -113,7 +113,7 @@ export class Mutation<T> extends Cell<MutationState<T>> {
   ): Promise<T | undefined> {
     const run = ++this.runs;
     this.client = client;
-    // Of several at once, the one begun last is shown.
+    // If several runs overlap, the state of the one that started last is shown.
     const emit = (state: Partial<MutationState<T>>): void => {
       if (run === this.runs) this.set({ ...UNUSED, ...state });
     };
@@ -132,7 +132,7 @@ export class Mutation<T> extends Cell<MutationState<T>> {
         data: data?.(...args),
       });
       emit({ state: 'local', value, id });
-      // A database that is closed emits no verdict: the write waits, and stays local.
+      // If the database is closed, there is no verdict: the write waits in the outbox, and the state stays `local`.
       void settled.then(
         (verdict) => emit(judged(verdict, value)),
         () => undefined,
@@ -144,14 +144,14 @@ export class Mutation<T> extends Cell<MutationState<T>> {
     }
   }
 
-  /** As if it had never run. */
+  /** Sets the state as if the mutation had never run. */
   readonly reset = (): void => {
     this.runs++;
     this.set(UNUSED);
   };
 }
 
-/** An answer that was too long to be kept is the one given here. */
+/** If the hub's result was too long to be stored, the value is the result on this device. */
 const judged = <T>(verdict: Verdict<T>, value: T | undefined): MutationState<T> =>
   verdict.state === 'refused'
     ? { state: 'refused', value: undefined, error: verdict.error, id: verdict.id }

@@ -1,4 +1,4 @@
-/** What is made of an object: once for each, and kept as long as it is. */
+/** Caches the result of `make` for each object, as long as the object lives. */
 export function onceFor<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
   const made = new WeakMap<Of, Made>();
   return (of) => {

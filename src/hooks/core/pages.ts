@@ -3,22 +3,22 @@ import { Cell } from './cell.ts';
 import { requireKnown } from './require-known.ts';
 import type { Queries, QueryChoices, QueryState } from './shared-queries.ts';
 
-/** A live page of a set. */
+/** State of a live page of a set. */
 export interface PagesState<T> extends Omit<QueryState<T>, 'value'> {
-  /** The elements of the page; while the next one is loaded, of the one before it (`isStale`). */
+  /** The elements of the page. While another page is loaded, those of the page before it (`isStale`). */
   readonly data: readonly T[] | undefined;
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
 }
 
 export interface PagesOptions extends QueryChoices {
-  /** Elements of a page; 64 when not given. */
+  /** Elements per page; 64 by default. */
   readonly size?: number | undefined;
 }
 
 const OPTIONS = ['size', 'at'] satisfies (keyof PagesOptions)[];
 
-/** @throws UsageError when an option does not exist, or pages would have no elements */
+/** @throws UsageError when an option does not exist, or `size` is less than 1 */
 export function knownOptions(options: PagesOptions): PagesOptions {
   requireKnown(options, OPTIONS);
   const { size = 64 } = options;
@@ -40,23 +40,23 @@ export const NO_PAGE: PagesState<never> = {
   hasPrevious: false,
 };
 
-/** There is no set: nothing is asked. */
+/** There is no set, so nothing is queried. */
 const NO_SET: PagesState<never> = { ...NO_PAGE, isLoading: false };
 
-/** What is shown before there are pages of a set. */
+/** The state that is shown while there are no pages of the set. */
 export const noPageOf = (set: Arg | undefined): PagesState<never> => (set ? NO_PAGE : NO_SET);
 
-/** Where nothing can be gone through. */
+/** The moves that are returned while there are no pages: they do nothing. */
 export const NOWHERE = { next: () => undefined, previous: () => undefined };
 
 type Cursor = Pick<Page, 'before' | 'after'>;
 
-/** Goes through the pages of a set. The page it is at is live. */
+/** Moves through the pages of a set. The current page is live. */
 export class Pages<T> extends Cell<PagesState<T>> {
   private readonly find: (cursor: Cursor) => Cell<QueryState<Page<T>>>;
   private query: Cell<QueryState<Page<T>>>;
   private stop: (() => void) | undefined = undefined;
-  /** The last one that was there: when the next one fails, one goes on from it. */
+  /** The last page that was loaded: if loading the next one fails, moves start from this page. */
   private page: Page<T> | undefined = undefined;
 
   constructor(queries: Queries, set: Arg, { size = 64, at }: PagesOptions) {
@@ -67,10 +67,10 @@ export class Pages<T> extends Cell<PagesState<T>> {
     this.show();
   }
 
-  /** Goes to the next page, if there is one. */
+  /** Moves to the next page, if there is one. */
   readonly next = (): void => this.move('after');
 
-  /** Goes to the page before, if there is one. */
+  /** Moves to the previous page, if there is one. */
   readonly previous = (): void => this.move('before');
 
   protected override onFirst(): void {

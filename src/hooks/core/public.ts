@@ -1,4 +1,4 @@
-/** The types that every framework's hooks give and take. */
+/** Types that the hooks of every framework accept and return. */
 export type { MutationOptions, MutationState } from './mutation.ts';
 export type { PagesOptions, PagesState } from './pages.ts';
 export type { BurrowOptions, SessionLogin, SessionState } from './session.ts';

@@ -1,8 +1,8 @@
 import { UsageError } from '../../index.ts';
 
 /**
- * What nobody knows would be a wish that is silently not granted.
- * @param others names that are no options
+ * Rejects unknown options: they would be ignored silently.
+ * @param others matches names that are allowed but are not options
  * @throws UsageError
  */
 export function requireKnown(
@@ -10,7 +10,7 @@ export function requireKnown(
   known: readonly string[],
   others?: RegExp,
 ): void {
-  // Not shown: it may be a secret.
+  // The message does not quote the value, which may be a secret.
   if (typeof given !== 'object' || !given)
     throw new UsageError(`Options must be an object, not ${given && typeof given}.`);
   for (const name of Object.keys(given))

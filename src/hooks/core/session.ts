@@ -12,37 +12,37 @@ import {
 import { Cell } from './cell.ts';
 import { requireKnown } from './require-known.ts';
 
-/** What components are given by their provider. Read once. */
+/** Options of the provider that components get their database from. They are read once. */
 export interface BurrowOptions {
   /**
-   * The database, or what opens it: that is called once, and never on a server. Called again after `logOut({ forget: true })`: a database
-   * that was given open is gone then.
+   * The database, a promise of it, or a function that opens it. The function is called once, and never on a server. It is called again
+   * after `logOut({ forget: true })`; a database that was passed already open cannot be used after that.
    */
   readonly database: Database | Promise<Database> | (() => Database | Promise<Database>);
-  /** Keeps it a copy of a hub's: whoever has logged in on this device before is logged in. */
+  /** Makes the database a copy of a hub's database. A user who has logged in on this device before is logged in. */
   readonly sync?: Pick<SyncOptions, 'url' | 'sets'>;
   /**
-   * Secret of a client key, by which users log in: of the hub, or, without `sync`, of this database. Without it and without `sync`,
-   * everybody is logged in, as the admin.
+   * Secret of a client key, by which users log in: a key of the hub or, without `sync`, of this database. Without `loginKey` and `sync`,
+   * every user is logged in, as the admin.
    */
   readonly loginKey?: string;
 }
 
-/** A user and their password; or the secret of a token. */
+/** A user with a password, or the secret of a token. */
 export type SessionLogin =
   | { readonly user: Arg; readonly password: string }
   | { readonly secret: string };
 
 /**
- * - `opening`: the database is being opened. On a server always.
+ * - `opening`: the database is being opened. On a server, this is always the state.
  * - `logged-out`: nobody has logged in.
  * - `logged-in`: `client` acts as the user.
- * - `locked`: the user has logged out, and their data is here still: they can log in without a network.
+ * - `locked`: the user has logged out, and the user's data is still on this device: the user can log in without a network.
  * - `failed`: the database cannot be used; `error` says why.
  */
 export interface SessionState {
   readonly state: 'opening' | 'logged-out' | 'logged-in' | 'locked' | 'failed';
-  /** Why nobody is logged in, if it is not that nobody tried. */
+  /** Why nobody is logged in; undefined if nobody has tried to log in. */
   readonly error: BurrowError | undefined;
   readonly client: Client | undefined;
   readonly database: Database | undefined;
@@ -50,7 +50,7 @@ export interface SessionState {
 }
 
 const OPTIONS = ['database', 'sync', 'loginKey'] satisfies (keyof BurrowOptions)[];
-/** Props of components that are no options: tools of developers add some with a hyphen. */
+/** Props of components that are not options; developer tools add props with a hyphen. */
 const PROPS = /^(?:children|ref|.*-.*)$/;
 
 export const OPENING: SessionState = {
@@ -63,28 +63,28 @@ export const OPENING: SessionState = {
 
 export const notOpen = (): UsageError => new UsageError('The database is not open yet.');
 
-/** One that is undefined would go on as who is logged in. */
+/** An undefined `secret` does not count: without a login, `sync()` would continue as the user who is logged in. */
 const hasSecret = (login: SessionLogin): login is { readonly secret: string } =>
   (login as { readonly secret?: string }).secret !== undefined;
 
-/** An open database and who uses it. */
+/** An open database and its user. */
 export class Session extends Cell<SessionState> {
   private readonly options: BurrowOptions;
   private given: Database | Promise<Database> | undefined = undefined;
   private listening = new AbortController();
-  /** Calls of `logOut()` under way: a database that one of them closes is no failure. */
+  /** Number of `logOut()` calls in progress: while there are any, closing the database is not a failure. */
   private leaving = 0;
 
   constructor(options: BurrowOptions) {
     super(OPENING);
-    // With a misspelt `loginKey` everybody would be the admin.
+    // With a misspelt `loginKey`, every user would be the admin.
     requireKnown(options, OPTIONS, PROPS);
     this.options = options;
   }
 
   /**
-   * Opens the database, the first time it is called, and follows it.
-   * @returns the way to stop: a database may outlive many sessions
+   * Opens the database at the first call, and listens to its events.
+   * @returns a function that stops listening: a database may outlive many sessions
    */
   readonly start = (): (() => void) => {
     this.stop();
@@ -94,7 +94,7 @@ export class Session extends Cell<SessionState> {
 
   readonly stop = (): void => this.listening.abort();
 
-  /** @throws BurrowError when the login is refused, or the first one on a device has no connection */
+  /** @throws BurrowError when the login is refused, or when the first login on a device has no connection */
   readonly logIn = async (given: SessionLogin): Promise<void> => {
     const database = this.database();
     const { sync } = this.options;
@@ -118,14 +118,14 @@ export class Session extends Cell<SessionState> {
             .client({ secret: this.loginKey() })
             .Login(login.user, { password: login.password });
       const client = database.client({ secret });
-      // A token that was revoked, or is none, logs nobody in.
+      // This query fails if the secret is invalid or its token was revoked.
       if (isSecret) await client.query(true);
       this.enter('logged-in', { client });
     }
   };
 
   /**
-   * Locks the data of the user on this device, in all tabs; with `forget` deletes it and begins anew.
+   * Locks the user's data on this device, in all tabs; with `forget`, deletes it and opens a new database.
    * @throws UnsentWrites with `forget`, when writes have not reached the hub
    */
   readonly logOut = async (options: SignOutOptions = {}): Promise<void> => {
@@ -134,18 +134,18 @@ export class Session extends Cell<SessionState> {
     try {
       await database.signOut(options);
     } catch (error) {
-      // It could not be deleted.
+      // The database was closed, but could not be deleted.
       const isLast = this.leaving === 1 && database === this.get().database;
       if (isLast && database.closed) this.fail(database.closed as BurrowError);
       throw error;
     } finally {
       this.leaving--;
     }
-    // Called twice, it may have begun anew already.
+    // If two calls overlap, the other one may have started anew already.
     if (!options.forget || database !== this.get().database) return;
     this.given = undefined;
     this.set(OPENING);
-    // Its components may be gone meanwhile.
+    // The components of the session may have been unmounted since.
     if (!this.listening.signal.aborted) this.start();
   };
 
@@ -156,7 +156,7 @@ export class Session extends Cell<SessionState> {
       if (listening.signal.aborted) return;
       if (!(database instanceof EventTarget))
         throw new UsageError('The option `database` must give a database.');
-      // `forget` has deleted a database that nothing opens anew.
+      // A database that was passed open and was deleted by `forget` cannot be opened anew.
       if (database.closed) throw database.closed;
       const goOn = (): void => void this.goOn(database);
       database.addEventListener('locked', goOn, listening);
@@ -178,7 +178,7 @@ export class Session extends Cell<SessionState> {
     }
   }
 
-  /** As it was when the page was left, or as another tab has it now. */
+  /** Restores the state of the last visit, or the one that another tab has set. */
   private async goOn(database: Database): Promise<void> {
     const { sync } = this.options;
     if (database.isLocked) this.enter('locked');
@@ -187,17 +187,17 @@ export class Session extends Cell<SessionState> {
         (started) => this.follow(started),
         (error: BurrowError) => {
           if (database.isLocked) this.enter('locked');
-          // Nobody has ever logged in here: that is no error.
+          // Nobody has ever logged in on this device, which is not an error.
           else this.enter('logged-out', error.code === 'login_needed' ? {} : { error });
         },
       );
-    // One that is there and undefined is of a variable that is not set.
+    // A `loginKey` that is present but undefined comes from a variable that is not set: nobody becomes the admin by that.
     else if ('loginKey' in this.options) this.enter('logged-out');
     else this.enter('logged-in', { client: database.client() });
   }
 
   private follow(sync: Sync): void {
-    // Once, however often it is followed.
+    // The listener is always the same function, so it is registered once.
     sync.addEventListener('state', this.onState, this.listening);
     this.onState({ target: sync });
   }
@@ -209,7 +209,7 @@ export class Session extends Cell<SessionState> {
     else this.enter('logged-in', { sync, client: sync.client });
   };
 
-  /** @throws UsageError when there is none */
+  /** @throws UsageError when the option is missing */
   private loginKey(): string {
     const { loginKey } = this.options;
     if (loginKey !== undefined) return loginKey;
@@ -230,7 +230,7 @@ export class Session extends Cell<SessionState> {
   ): void {
     const { database, ...before } = this.get();
     const isSame = before.state === state && before.client === more.client && !more.error;
-    // It has failed for good: an answer from before changes nothing.
+    // A session that has failed stays so: a late answer must not change its state.
     if (!isSame && before.state !== 'failed') this.set({ ...OPENING, database, ...more, state });
   }
 

@@ -11,19 +11,19 @@ import { onceFor } from './once-for.ts';
 import { requireKnown } from './require-known.ts';
 import type { SessionState } from './session.ts';
 
-/** What is known of a live query. */
+/** State of a live query. */
 export interface QueryState<T> {
-  /** Undefined until there is a first answer. */
+  /** Undefined until the first answer. */
   readonly value: T | undefined;
-  /** It failed. A value may follow when what it read changes, and `value` is the last one before. */
+  /** Why the query failed. `value` is then the last one before, and a new value may follow when data that the query read changes. */
   readonly error: BurrowError | undefined;
-  /** There is no answer yet. */
+  /** Whether there is no answer yet. */
   readonly isLoading: boolean;
-  /** `value` is of before: the query has failed since, or was not subscribed to meanwhile and is asked again. */
+  /** Whether `value` may be outdated: the query has failed since, or had no subscriber for a while and is being queried again. */
   readonly isStale: boolean;
-  /** Of a copy: what the query read and the copy does not hold. Empty when nothing is missing. */
+  /** On a copy: collections and indexes that the query read and the copy does not hold. Empty if nothing is missing. */
   readonly partial: AnswerScope['partial'];
-  /** Whose `value` is; undefined until there is one. */
+  /** Where `value` comes from; undefined until there is a value. */
   readonly from: AnswerScope['from'] | undefined;
 }
 
@@ -41,19 +41,19 @@ const NOTHING = {
   partial: [],
   from: undefined,
 } as const;
-/** The query is undefined. */
+/** State of a hook whose query is undefined. */
 export const IDLE: QueryState<never> = { ...NOTHING, isLoading: false };
-/** There is nobody to ask yet: the database is being opened, or nobody has logged in. */
+/** State while there is no client yet: the database is being opened, or nobody has logged in. */
 export const LOADING: QueryState<never> = { ...NOTHING, isLoading: true };
 
-/** Values of queries that nobody subscribes to, kept so that a component that comes back shows one at once. */
+/** Number of queries without a subscriber whose values are kept, so that a component that is mounted again shows a value at once. */
 const KEPT_MAX = 100;
 
-/** One subscription, for all who ask the same. */
+/** One subscription that is shared by all components with the same query. */
 export class SharedQuery<T> extends Cell<QueryState<T>> {
   private readonly ask: (query: SharedQuery<T>) => () => void;
   private stop: (() => void) | undefined = undefined;
-  /** Nothing follows: who asks from now on needs another one. */
+  /** Whether the subscription has ended for good: later callers need a new one. */
   isOver = false;
 
   constructor(ask: (query: SharedQuery<T>) => () => void) {
@@ -70,7 +70,7 @@ export class SharedQuery<T> extends Cell<QueryState<T>> {
     this.set({ ...state, error, isLoading: false, isStale: state.value !== undefined });
   }
 
-  /** What was locked or closed is shown no more. */
+  /** After the database was locked or closed, its values are no longer shown. */
   closed(error: BurrowError): void {
     this.isOver = true;
     this.set({ ...IDLE, error });
@@ -80,7 +80,7 @@ export class SharedQuery<T> extends Cell<QueryState<T>> {
     this.stop ??= this.ask(this);
   }
 
-  /** Later: a component that is mounted again at once goes on with the same subscription. */
+  /** Unsubscribes in a later task, so a component that is unmounted and mounted again at once keeps the subscription. */
   protected override onLast(): void {
     setTimeout(() => {
       if (this.isHeard || !this.stop) return;
@@ -92,18 +92,18 @@ export class SharedQuery<T> extends Cell<QueryState<T>> {
   }
 }
 
-/** The live queries of one client, by their text, and where they are answered. */
+/** The live queries of one client, by their text and `at`. */
 class SharedQueries implements Queries {
   private readonly client: Client;
   /**
-   * Whoever has one is given the same again: a component is rendered with a query before it subscribes, and once more when it changes.
-   * React drops what follows from another query in a rendering that shows nothing new, its subscription too.
+   * A query that is still referenced is returned again, because a component is rendered with it before it subscribes, and again when it
+   * changes. If a rendering shows nothing new, React drops the results of another query in it, including its subscription.
    */
   private readonly byText = new Map<string, WeakRef<SharedQuery<unknown>>>();
   private readonly gone = new FinalizationRegistry<string>((text) => {
     if (!this.byText.get(text)?.deref()) this.byText.delete(text);
   });
-  /** Nobody subscribes to them any more; the newest last. */
+  /** Queries without a subscriber, the newest last. */
   private readonly kept = new Set<SharedQuery<unknown>>();
 
   constructor(client: Client) {
@@ -135,7 +135,7 @@ class SharedQueries implements Queries {
   }
 }
 
-/** What finds queries by their text. */
+/** Finds queries by their text. */
 export interface Queries {
   find(query: Arg, choices?: QueryChoices): Cell<QueryState<unknown>>;
 }
@@ -147,7 +147,7 @@ const failedQueries = onceFor(({ error }: SessionState): Queries => {
   return { find: () => failed };
 });
 
-/** Of who has logged in. Those of a session that has failed say why; undefined while there is nobody to ask. */
+/** Queries of the logged-in user. If the session has failed, they report its error. Undefined while there is no client. */
 export const queriesIn = (session: SessionState): Queries | undefined =>
   session.client
     ? queriesOf(session.client)

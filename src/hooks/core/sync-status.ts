@@ -10,18 +10,18 @@ import {
 import { Cell } from './cell.ts';
 import { onceFor } from './once-for.ts';
 
-/** How a copy stands to its hub. */
+/** State of the sync between a copy and its hub. */
 export interface SyncStatus {
-  /** Undefined: there is no sync yet. */
+  /** Undefined if there is no sync yet. */
   readonly state: SyncState | undefined;
-  /** Why, where that is known. */
+  /** Why the state changed, if that is known. */
   readonly reason: string | undefined;
   readonly progress: SyncProgress | undefined;
-  /** Writes without a verdict. */
+  /** Number of writes without a verdict. */
   readonly pending: number;
-  /** Kept until they are resolved. */
+  /** Refused writes, until they are resolved. */
   readonly refused: readonly WriteIn<'refused'>[];
-  /** Writes that were lost with the database of this device. */
+  /** Number of writes that were lost together with the database of this device. */
   readonly lostWrites: number;
 }
 
@@ -48,7 +48,7 @@ export class SyncWatch extends Cell<SyncStatus> {
     this.sync = sync;
   }
 
-  /** What to do about a refused write: `{ discard: true }`, `{ retry: true }` or `{ edit: query }`. */
+  /** Resolves a refused write: `{ discard: true }`, `{ retry: true }` or `{ edit: query }`. */
   readonly resolve = async (id: string, resolution: WriteResolution): Promise<void> => {
     await this.sync.writes.resolve(id, resolution);
     await this.look();
@@ -65,7 +65,7 @@ export class SyncWatch extends Cell<SyncStatus> {
     on('progress', ({ detail }) => this.change({ progress: detail, pending: detail.pending }));
     on('verdict', () => void this.look());
     const { state } = this.sync;
-    // The reason is that of the state which was heard with it.
+    // The reason belongs to the state with which it was reported.
     this.change(state === this.get().state ? {} : { state, reason: undefined });
     void this.look();
   }
@@ -78,7 +78,7 @@ export class SyncWatch extends Cell<SyncStatus> {
     this.set({ ...this.get(), lostWrites: this.sync.lostWrites, ...change });
   }
 
-  /** Once for all that ask meanwhile: thousands of writes may wait, and each has a verdict. */
+  /** Looks once for all calls that come during a look: thousands of writes may wait, and each has a verdict. */
   private look(): Promise<void> {
     this.isDue = true;
     return (this.looking ??= this.lookWhileDue());
@@ -90,13 +90,13 @@ export class SyncWatch extends Cell<SyncStatus> {
       const { progress } = this.get();
       const all = await this.sync.writes
         .list({ states: ['local', 'parked', 'refused'] })
-        // Locked or closed: what was known before stays.
+        // If the database is locked or closed, the last lists stay.
         .catch(() => undefined);
       if (!all) continue;
       const refused = all.filter((write) => write.state === 'refused');
       const isNewest = progress === this.get().progress;
       this.change({ refused, ...(isNewest && { pending: all.length - refused.length }) });
-      // What was heard meanwhile may be newer than the list, or of before it: the next list tells.
+      // A progress event during the call may be newer or older than the list, so the list is read again.
       this.isDue ||= !isNewest;
     }
     this.looking = undefined;

@@ -1,17 +1,17 @@
-/** What hooks return, where a framework reads states as they are. */
+/** Return types of the hooks of frameworks that read states as plain objects. */
 import type { MutationState } from './mutation.ts';
 import type { Session, SessionState } from './session.ts';
 
-/** Who uses the database, and how to log in and out. */
+/** The user of the database, and functions to log in and out. */
 export interface UsedSession extends SessionState, Pick<Session, 'logIn' | 'logOut'> {}
 
 export interface MutationWays<Args extends readonly unknown[], T> {
   /**
-   * Resolves when it is stored here, with what it did.
-   * @throws BurrowError when it failed
+   * Resolves with the result on this device when the write is stored.
+   * @throws BurrowError when the write fails
    */
   readonly run: (...args: Args) => Promise<T | undefined>;
-  /** Back to `idle`. */
+  /** Sets the state back to `idle`. */
   readonly reset: () => void;
 }
 
