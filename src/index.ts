@@ -1,4 +1,4 @@
-/** The public names. Nothing else is public. */
+/** The public names of the package. Nothing else is public. */
 export { q } from './client/queries/builders.ts';
 export {
   BadRequest,

@@ -1,26 +1,26 @@
-/** States that several rooms speak of and that cross the worker: each is listed once, here. */
+/** States that several parts of the code use and that are sent between page and worker. Each is listed only here. */
 
-/** Of a write without a verdict. `local`: made here; `parked`: waits for a login. */
+/** State of a write without a verdict. `local`: made on this device. `parked`: waits for a login. */
 export type PendingState = 'local' | 'parked';
 
 /**
- * What the hub made of a write.
- * - `confirmed`: it did what the device showed.
- * - `amended`: it was made, with another result or other effects than the device showed.
- * - `refused`: it failed, and did nothing.
+ * The hub's verdict on a write.
+ * - `confirmed`: the write had the result that the device showed.
+ * - `amended`: the write was executed, with another result or other effects than the device showed.
+ * - `refused`: the write failed and had no effect.
  */
 export type VerdictState = 'confirmed' | 'amended' | 'refused';
 
 export type WriteState = PendingState | VerdictState;
 
 /**
- * Of a copy of a hub's database.
+ * State of a copy of a hub's database.
  * - `connecting`: connecting to the hub.
  * - `catching-up`: fetching changes.
  * - `live`: up to date with the hub.
- * - `offline`: the hub cannot be reached; retried by itself.
+ * - `offline`: the hub cannot be reached; the copy retries by itself.
  * - `needs-login`: the token has expired; writes wait.
- * - `locked`: the hub has revoked the token, or the person has signed out; nothing is shown.
+ * - `locked`: the hub has revoked the token, or the user has signed out; no data is shown.
  */
 export type SyncState =
   | 'connecting'
@@ -31,10 +31,10 @@ export type SyncState =
   | 'locked';
 
 /**
- * How long the browser means to keep what is stored.
+ * How long the browser will keep the stored data.
  * - `persistent`: until the user deletes it.
- * - `best-effort`: until it needs the space, or the site was not used for long.
- * - `session`: a private window: until it is closed.
+ * - `best-effort`: until the browser needs the space, or the site was not used for long.
+ * - `session`: until the private window is closed.
  * - `unknown`: the browser has no `navigator.storage` to ask; it may be a private window.
  * - `none`: nothing can be stored.
  */

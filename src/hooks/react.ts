@@ -73,6 +73,7 @@ export function BurrowProvider({ children, ...options }: BurrowProviderProps): R
 }
 
 /**
+ * Returns the user of the database, and functions to log in and out.
  * @example
  * function Who() {
  *   const { state, logOut } = useSession();

@@ -1,4 +1,4 @@
-/** Burrow in Solid: `burrowdb/solid`. */
+/** `burrowdb/solid`: Burrow in Solid. */
 import {
   createComponent,
   createContext,
@@ -58,7 +58,7 @@ export type { UsedMutation, UsedSession } from './core/used.ts';
 const Burrow = createContext<Session>();
 
 /**
- * Gives the database to the components below it, and opens it when it is mounted.
+ * Provides the database to the components inside it, and opens it when it is mounted.
  * @example
  * const app = () => BurrowProvider({ database: () => openDatabase('todos'), children: undefined });
  */
@@ -75,6 +75,7 @@ export function BurrowProvider(props: ParentProps<BurrowOptions>): JSX.Element {
 }
 
 /**
+ * Returns the user of the database, and functions to log in and out.
  * @example
  * const session = useSession();
  * const leave = () => session.state === 'logged-in' && session.logOut();
@@ -86,7 +87,7 @@ export function useSession(): UsedSession {
 }
 
 /**
- * Acts as who has logged in; undefined while nobody has.
+ * Returns a client that acts as the logged-in user; undefined while nobody is logged in.
  * @example
  * const client = useClient();
  * const ask = () => client()?.query(q.Now());
@@ -97,7 +98,7 @@ export function useClient(): Accessor<Client | undefined> {
 }
 
 /**
- * The value of a query, and every later one. While the query is undefined nothing is asked.
+ * Returns the value of a query, and updates it whenever it changes. While the query is undefined, nothing is queried.
  * @example
  * const count = useQuery(() => q.Count(q.Documents(notes)));
  * const shown = () => (count.isLoading ? '…' : String(count.value));
@@ -121,7 +122,7 @@ export function useQuery(query: Given<Arg>, choices?: QueryChoices): QueryState<
 }
 
 /**
- * A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked.
+ * Returns a live page of a set, with functions to move to the next and the previous page. While the set is undefined, nothing is queried.
  * @example
  * const pages = usePages(() => q.Documents(notes), { size: 20 });
  * const more = () => pages.next();
@@ -131,7 +132,7 @@ export function usePages<T>(
   options: PagesOptions | Accessor<PagesOptions> = {},
 ): PagesState<T> & Pick<Pages<T>, 'next' | 'previous'> {
   const queries = useQueries();
-  // The text tells sets apart that are built anew.
+  // Sets are often built anew, so they are compared by their text.
   const current = createMemo(() => given(set), undefined, {
     equals: (one, other) => (one && queryText(one)) === (other && queryText(other)),
   });
@@ -152,8 +153,8 @@ export function usePages<T>(
 }
 
 /**
- * A write, and what became of its last run: stored here, then the verdict of the hub.
- * @param query of the arguments of `run`
+ * Returns a function that executes a write, with the state of its last run: stored on this device, then the verdict of the hub.
+ * @param query makes the query from the arguments of `run`
  * @example
  * const add = useMutation((title: string) => q.Create(notes, { data: { title } }));
  * const onClick = () => add.run('a heron');
@@ -173,7 +174,7 @@ export function useMutation<Args extends readonly unknown[], T>(
 }
 
 /**
- * How the copy stands to its hub, and what to do about refused writes.
+ * Returns the state of the sync with the hub, the refused writes, and a function to resolve them.
  * @example
  * const sync = useSync();
  * const badge = () => (sync.pending > 0 ? `${sync.pending} to send` : sync.state);
@@ -207,16 +208,16 @@ function usedSession(): Session {
   throw new UsageError('There is no <BurrowProvider> above.');
 }
 
-/** What the cell holds, which may become another one. Follows it until its owner is disposed of. */
+/** The value of a cell, which may be replaced by another cell. Subscribes to the cell until the owner is disposed of. */
 function useCell<T>(cell: Accessor<Cell<T> | undefined>, without: Accessor<T>): Accessor<T> {
   const followed = createMemo(cell);
   const [changes, emit] = createSignal(undefined, { equals: false });
-  // Not on a server: effects do not run there.
+  // Effects do not run on a server, so nothing is subscribed there.
   createEffect(() => {
     const now = followed();
     if (!now) return;
     onCleanup(now.subscribe(() => emit()));
-    // It may have changed since it was rendered.
+    // The value may have changed between rendering and this effect.
     emit();
   });
   return createMemo(() => {

@@ -1,4 +1,4 @@
-/** Burrow in Svelte: `burrowdb/svelte`. */
+/** `burrowdb/svelte`: Burrow in Svelte. */
 import { getContext, onMount, setContext } from 'svelte';
 import { createSubscriber } from 'svelte/reactivity';
 import {
@@ -48,7 +48,7 @@ export type { UsedMutation, UsedSession } from './core/used.ts';
 const BURROW = Symbol('burrow');
 
 /**
- * Gives the database to the components below the one that calls it, and opens it when that one is mounted.
+ * Provides the database to the components inside the calling component, and opens it when that component is mounted.
  * @example
  * provideBurrow({ database: () => openDatabase('todos') });
  */
@@ -60,6 +60,7 @@ export function provideBurrow(options: BurrowOptions): UsedSession {
 }
 
 /**
+ * Returns the user of the database, and functions to log in and out.
  * @example
  * const session = useSession();
  * const leave = () => session.state === 'logged-in' && session.logOut();
@@ -71,7 +72,7 @@ export function useSession(): UsedSession {
 }
 
 /**
- * `current` acts as who has logged in; undefined while nobody has.
+ * Returns a client as `current`, which acts as the logged-in user; undefined while nobody is logged in.
  * @example
  * const client = useClient();
  * const ask = () => client.current?.query(q.Now());
@@ -86,7 +87,7 @@ export function useClient(): { readonly current: Client | undefined } {
 }
 
 /**
- * The value of a query, and every later one. While the query is undefined nothing is asked.
+ * Returns the value of a query, and updates it whenever it changes. While the query is undefined, nothing is queried.
  * @example
  * const count = useQuery(() => q.Count(q.Documents(notes)));
  * const shown = () => (count.isLoading ? '…' : String(count.value));
@@ -108,7 +109,7 @@ export function useQuery(query: Given<Arg>, choices?: QueryChoices): QueryState<
 }
 
 /**
- * A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked.
+ * Returns a live page of a set, with functions to move to the next and the previous page. While the set is undefined, nothing is queried.
  * @example
  * const pages = usePages(() => q.Documents(notes), { size: 20 });
  * const more = () => pages.next();
@@ -124,7 +125,7 @@ export function usePages<T>(
     const of = given(set);
     const { size, at } = knownOptions(typeof options === 'function' ? options() : options);
     if (!queries || !of) return undefined;
-    // The text tells sets apart that are built anew each time.
+    // Sets are often built anew, so they are compared by their text.
     const text = `${size} ${at} ${queryText(of)}`;
     if (last?.queries !== queries || last.text !== text)
       last = { queries, text, pages: new Pages<T>(queries, of, { size, at }) };
@@ -142,8 +143,8 @@ export function usePages<T>(
 }
 
 /**
- * A write, and what became of its last run: stored here, then the verdict of the hub.
- * @param query of the arguments of `run`
+ * Returns a function that executes a write, with the state of its last run: stored on this device, then the verdict of the hub.
+ * @param query makes the query from the arguments of `run`
  * @example
  * const add = useMutation((title: string) => q.Create(notes, { data: { title } }));
  * const onClick = () => add.run('a heron');
@@ -159,7 +160,7 @@ export function useMutation<Args extends readonly unknown[], T>(
 }
 
 /**
- * How the copy stands to its hub, and what to do about refused writes.
+ * Returns the state of the sync with the hub, the refused writes, and a function to resolve them.
  * @example
  * const sync = useSync();
  * const badge = () => (sync.pending > 0 ? `${sync.pending} to send` : sync.state);
@@ -187,7 +188,7 @@ function usedSession(): Session {
 
 const subscriberOf = onceFor((cell: Cell<unknown>) => createSubscriber(cell.subscribe));
 
-/** What the cell holds. An effect that reads it follows it. */
+/** The value of a cell. An effect that reads it runs again when the value changes. */
 function read<T>(cell: Cell<T>): T {
   subscriberOf(cell)();
   return cell.get();

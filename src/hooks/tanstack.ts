@@ -1,4 +1,4 @@
-/** Burrow under the collections of TanStack DB: `burrowdb/tanstack`. */
+/** `burrowdb/tanstack`: Burrow as the storage of TanStack DB collections. */
 import type { CollectionConfig, PendingMutation } from '@tanstack/db';
 import {
   q,
@@ -18,23 +18,23 @@ import { write } from './tanstack/write.ts';
 export type { BurrowItem } from './tanstack/live-rows.ts';
 export { newId } from './tanstack/new-id.ts';
 
-/** A change of one item, as it is written. */
+/** A change of one item that is written to the database. */
 export interface BurrowChange<T> {
   readonly type: 'insert' | 'update' | 'delete';
-  /** As it is after the change; what is deleted, as it was. */
+  /** The item after the change; for a delete, the item as it was. */
   readonly item: BurrowItem<T>;
 }
 
 export interface BurrowCollectionOptions<T> {
-  /** Acts as the user; of a copy of a hub's database `sync.client`. */
+  /** Client of the user; for a copy of a hub's database, `sync.client`. */
   readonly client: Client;
-  /** Where items are inserted, updated and deleted. */
+  /** The database collection in which items are created, updated and deleted. */
   readonly collection: Expr<CollectionRef<T>>;
-  /** Which of its documents are shown: an array of them, or a page that holds all. Without it, all of the collection. */
+  /** The documents that are shown: an array of them, or a page that holds all of them. By default, all documents of `collection`. */
   readonly query?: Expr<readonly StoredDocument<T>[]> | Expr<Page<StoredDocument<T>>>;
-  /** Kept with each write to a copy, for lists of writes: what it does, in words of the user. */
+  /** What a write does, in words for the user. It is stored with each write to a copy, for lists of writes. */
   readonly label?: (changes: readonly BurrowChange<T>[]) => string;
-  /** Kept with it too: anything that JSON can hold. */
+  /** Stored with each write as well: anything that can be encoded as JSON. */
   readonly data?: (changes: readonly BurrowChange<T>[]) => unknown;
 }
 
@@ -45,12 +45,12 @@ const OPTIONS = [
   'label',
   'data',
 ] satisfies (keyof BurrowCollectionOptions<object>)[];
-/** As many documents as a page can hold. */
+/** The largest number of documents that a page can hold. */
 const PAGE_SIZE = 100_000;
 
 /**
- * Options for `createCollection` of `@tanstack/db`. The items are those of a live query; inserts, updates and deletes are written to the
- * database, those of one transaction in one query.
+ * Options for `createCollection` of `@tanstack/db`. The items are the documents of a live query. Inserts, updates and deletes are written
+ * to the database; those of one transaction are one query.
  * @throws UsageError when an option is wrong, or there is no client
  * @example
  * const collection = createCollection(
@@ -63,7 +63,7 @@ export function burrowCollectionOptions<T extends object>(
 ): BurrowCollectionConfig<T> {
   requireKnown(options, OPTIONS);
   const { client, collection, query = allOf(collection), label, data } = options;
-  // Before a login there is none.
+  // Before a login, the client is undefined.
   if (typeof (client as Partial<Client> | undefined)?.subscribe !== 'function')
     throw new UsageError('The option `client` must be a client: `db.client()`, or `sync.client`.');
   for (const [name, made] of Object.entries({ label, data }))
@@ -77,7 +77,7 @@ export function burrowCollectionOptions<T extends object>(
       ...(label && { label: label(changes) }),
       ...(data && { data: data(changes) }),
     });
-    // TanStack DB drops its own idea of the items when this resolves: they must be here by then.
+    // When this promise resolves, TanStack DB drops its optimistic state of the items, so the rows must be up to date by then.
     await rows.whenCurrent();
   };
   return {
@@ -89,7 +89,7 @@ export function burrowCollectionOptions<T extends object>(
   };
 }
 
-/** What `createCollection` takes: a collection with keys of text and no schema. */
+/** The result is what `createCollection` takes: a collection with strings as keys, and without a schema. */
 export interface BurrowCollectionConfig<T extends object> extends CollectionConfig<
   BurrowItem<T>,
   string
@@ -108,7 +108,7 @@ function allOf<T>(collection: Expr<CollectionRef<T>>): Expr<Page<StoredDocument<
   return q.Map(refs, (ref) => q.Get(ref)) as Expr<Page<StoredDocument<T>>>;
 }
 
-/** One change as a query. The types of items are checked where they come from. */
+/** Makes the query of one change. TanStack DB checks the types of items. */
 function writeOf<T extends object>(
   collection: Expr<Ref>,
   { type, modified, original }: Mutation<T>,

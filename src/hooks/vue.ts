@@ -1,4 +1,4 @@
-/** Burrow in Vue: `burrowdb/vue`. */
+/** `burrowdb/vue`: Burrow in Vue. */
 import {
   computed,
   inject,
@@ -52,13 +52,13 @@ import type { MutationWays } from './core/used.ts';
 
 export type * from './core/public.ts';
 
-/** Each part of a state as a ref that cannot be written. */
+/** Each member of a state as a read-only ref. */
 export type Refs<State> = { readonly [Name in keyof State]: ComputedRef<State[Name]> };
 
 const BURROW: InjectionKey<Session> = Symbol('burrow');
 
 /**
- * Gives the database to the components below the one that calls it, and opens it when that one is mounted.
+ * Provides the database to the components inside the calling component, and opens it when that component is mounted.
  * @example
  * provideBurrow({ database: () => openDatabase('todos') });
  */
@@ -70,10 +70,11 @@ export function provideBurrow(options: BurrowOptions): UsedSession {
   return used(session);
 }
 
-/** Who uses the database, and how to log in and out. */
+/** The user of the database, and functions to log in and out. */
 export interface UsedSession extends Refs<SessionState>, Pick<Session, 'logIn' | 'logOut'> {}
 
 /**
+ * Returns the user of the database, and functions to log in and out.
  * @example
  * const session = useSession();
  * const leave = () => session.state.value === 'logged-in' && session.logOut();
@@ -81,7 +82,7 @@ export interface UsedSession extends Refs<SessionState>, Pick<Session, 'logIn' |
 export const useSession = (): UsedSession => used(injected());
 
 /**
- * Acts as who has logged in; undefined while nobody has.
+ * Returns a client that acts as the logged-in user; undefined while nobody is logged in.
  * @example
  * const client = useClient();
  * const ask = () => client.value?.query(q.Now());
@@ -89,7 +90,7 @@ export const useSession = (): UsedSession => used(injected());
 export const useClient = (): ComputedRef<Client | undefined> => useSession().client;
 
 /**
- * The value of a query, and every later one. While the query is undefined nothing is asked.
+ * Returns the value of a query, and updates it whenever it changes. While the query is undefined, nothing is queried.
  * @example
  * const count = useQuery(q.Count(q.Documents(notes)));
  * const shown = () => (count.isLoading.value ? '…' : String(count.value.value));
@@ -118,7 +119,7 @@ export function useQuery(
 }
 
 /**
- * A page of a set, live, and the way to the next one and back. While the set is undefined nothing is asked.
+ * Returns a live page of a set, with functions to move to the next and the previous page. While the set is undefined, nothing is queried.
  * @example
  * const pages = usePages(q.Documents(notes), { size: 20 });
  * const more = () => pages.next();
@@ -128,7 +129,7 @@ export function usePages<T>(
   options: MaybeRefOrGetter<PagesOptions> = {},
 ): Refs<PagesState<T>> & Pick<Pages<T>, 'next' | 'previous'> {
   const queries = useQueries();
-  // The text tells sets apart that are built anew.
+  // Sets are often built anew, so they are compared by their text.
   const current = computed<{ set: Expr<SetRef<T>>; text: string } | undefined>((before) => {
     const given = toValue(set);
     const text = given && queryText(given);
@@ -156,8 +157,8 @@ export function usePages<T>(
 }
 
 /**
- * A write, and what became of its last run: stored here, then the verdict of the hub.
- * @param query of the arguments of `run`
+ * Returns a function that executes a write, with the state of its last run: stored on this device, then the verdict of the hub.
+ * @param query makes the query from the arguments of `run`
  * @example
  * const add = useMutation((title: string) => q.Create(notes, { data: { title } }));
  * const onClick = () => add.run('a heron');
@@ -183,7 +184,7 @@ export interface UsedMutation<Args extends readonly unknown[], T>
   extends Refs<MutationState<T>>, MutationWays<Args, T> {}
 
 /**
- * How the copy stands to its hub, and what to do about refused writes.
+ * Returns the state of the sync with the hub, the refused writes, and a function to resolve them.
  * @example
  * const sync = useSync();
  * const badge = () => (sync.pending.value > 0 ? `${sync.pending.value} to send` : sync.state.value);
@@ -223,7 +224,7 @@ function useQueries(): ComputedRef<Queries | undefined> {
   return computed(() => queriesIn(state.value));
 }
 
-/** What the cell holds, which may become another one. Follows it until the scope it is called in ends. */
+/** The value of a cell, which may be replaced by another cell. Subscribes to the cell until the calling scope ends. */
 function useCell<T>(cell: () => Cell<T> | undefined, without: () => T): ComputedRef<T> {
   const followed = computed(cell);
   const changes = shallowRef(0);
@@ -243,7 +244,7 @@ function useCell<T>(cell: () => Cell<T> | undefined, without: () => T): Computed
   });
 }
 
-/** @param like has the same names */
+/** @param like a state with the same member names */
 function refsOf<State extends object>(state: ComputedRef<State>, like: State): Refs<State> {
   const names = Object.keys(like) as (keyof State)[];
   const refs = names.map((name) => [name, computed(() => state.value[name])]);

@@ -1,6 +1,6 @@
 /**
- * The whole contract between the page and its worker: flat calls, and one port for what comes unasked. Everything is plain
- * data. Errors cross as data too, because a thrown one keeps only its message on the way.
+ * The whole contract between the page and its worker: calls with plain data, and a message port for everything that is not a reply. Errors
+ * are passed as data too, because a thrown error keeps only its message on the way.
  */
 import type { MissingSet } from '../answers.ts';
 import type { RefusalCode } from '../errors.ts';
@@ -22,7 +22,7 @@ import type {
   WriteData,
 } from './sync.ts';
 
-/** The database could not do it. A query that was evaluated and failed is no refusal: it has an answer. */
+/** The database could not execute the call. A query that was evaluated and failed is not a refusal: it has a reply. */
 export interface RefusalData {
   readonly code: RefusalCode;
   readonly description: string;
@@ -31,58 +31,60 @@ export type Reply<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: RefusalData };
 
-/** `Port` is `MessagePort`, a word that this room does not have. */
+/** `Port` is `MessagePort`, a type that this folder does not have. */
 export interface HostApi<Port> {
   open(options: OpenOptions, port: Port): Promise<Reply<OpenReply>>;
   query(call: QueryCall): Promise<Reply<QueryReply>>;
-  /** Stops a call if it has had no effect yet: it is refused then, as `time out`. */
+  /** Stops a call if it has had no effect yet. The call is then refused with `time out`. */
   abort(call: number): Promise<Reply<void>>;
   http(call: HttpCall): Promise<Reply<HttpReply>>;
-  /** The file behind a `burrow-file:` URL; undefined when it has expired or never was. */
+  /** The file behind a `burrow-file:` URL; undefined when the URL has expired or never existed. */
   logFile(id: string, version: number): Promise<Reply<LogFile | undefined>>;
-  /** Everything that is wrong with what is stored; progress goes through the port. */
+  /** Describes all problems in the stored data. Progress is reported through the port. */
   verify(): Promise<Reply<readonly string[]>>;
   acknowledgeLoss(): Promise<Reply<void>>;
-  /** Locks the database, in all tabs and for later opens, and lets go of it. */
+  /** Locks the database in all tabs and for later opens, then closes it. */
   lock(): Promise<Reply<void>>;
-  /** Opens the lock, in all tabs, when the login is accepted; then this worker has done its work: another one opens the database. */
+  /** Unlocks the database in all tabs if the login is accepted. This worker is not used after that: another one opens the database. */
   unlock(call: UnlockCall): Promise<Reply<UnlockReply>>;
-  /** Keeps the database in step with a hub, from now on. Resolves when it can be used: at once after the first time. */
+  /**
+   * Makes the database a copy of a hub's database and keeps it in sync. Resolves when it can be used: at once, except for the first time.
+   */
   sync(call: SyncCall): Promise<Reply<SyncReply>>;
-  /** A write of the synced identity, kept in the outbox. */
+  /** Executes a write as the synced identity and stores it in the outbox. */
   submit(call: SubmitCall): Promise<Reply<SubmitReply>>;
-  /** `synced`: a set, or all of them, show what the hub has now. `settled`: every write has its verdict. */
+  /** Waits. `synced`: until a set, or all sets, show what the hub has now. `settled`: until every write has its verdict. */
   syncWait(call: SyncWait): Promise<Reply<void>>;
   writes(states: readonly WriteState[] | undefined): Promise<Reply<readonly WriteData[]>>;
-  /** The verdict on a write; undefined: there is none yet, and a message follows when there is. */
+  /** The verdict on a write. Undefined if there is none yet: a message follows when there is. */
   verdict(id: string): Promise<Reply<JudgedData | undefined>>;
-  /** Resolves with what the write that takes its place was answered, if there is one. */
+  /** Resolves a refused write. Returns the reply to the write that replaces it, if there is one. */
   resolveWrite(id: string, choice: WriteChoice): Promise<Reply<SubmitReply | undefined>>;
   stopSync(): Promise<Reply<void>>;
   /** Stores a file beside the documents, outside the query store. */
   putFile(file: BlobLike): Promise<Reply<Pick<FileData, 'file' | 'size'>>>;
-  /** From here, or from the hub, which must have it under the document `of`. */
+  /** Returns a file from this device, or from the hub if a document `of` there refers to it. */
   getFile(call: FileCall): Promise<Reply<BlobLike>>;
-  /** As `getFile`, and leaves it here. */
+  /** Fetches a file like `getFile`, and stores it on this device. */
   fetchFile(call: FileCall): Promise<Reply<void>>;
-  /** Has it sent to the hub under a document that refers to it. */
+  /** Sends a file to the hub, for a document that refers to it. */
   sendFile(call: FileCall): Promise<Reply<void>>;
-  /** From this device. */
+  /** Removes a file from this device. */
   removeFile(file: string): Promise<Reply<void>>;
   files(): Promise<Reply<readonly FileData[]>>;
-  /** Writes without a verdict. */
+  /** Number of writes and files that have not reached the hub. */
   unsent(): Promise<Reply<number>>;
-  /** Answers what is under way, then lets go of everything. */
+  /** Lets running calls finish, then closes the database. */
   close(): Promise<Reply<void>>;
-  /** Closes, and deletes what is stored. */
+  /** Closes the database and deletes its data. */
   destroy(): Promise<Reply<void>>;
-  /** Deletes what is stored under a name that this worker has not opened. */
+  /** Deletes the data of a database that this worker has not opened. */
   forget(name: string): Promise<Reply<void>>;
-  /** Brings what can be read of a damaged database, which nobody has open, into a new one. */
+  /** Copies what can be read of a damaged database into a new one. The damaged one must not be open anywhere. */
   salvage(from: string, into: string): Promise<Reply<SalvageResult>>;
 }
 
-/** From the page, through the port. */
+/** Messages from the page, through the port. */
 export type PageMessage =
   | {
       readonly type: 'subscribe';
@@ -95,17 +97,17 @@ export type PageMessage =
   /** Asks for the next part of a stream. */
   | { readonly type: 'pull'; readonly stream: number }
   | { readonly type: 'cancel'; readonly stream: number }
-  /** The page has lost the network, or has it again: not every browser informs workers. */
+  /** The page has lost the network, or has it again. Sent because not every browser notifies workers. */
   | { readonly type: 'network'; readonly change: 'online' | 'offline' }
-  /** Workers that ended while the browser went on, by the names of their locks. Sent once, after opening. */
+  /** Names of the locks of workers that ended cleanly, while the browser went on. Sent once, after opening. */
   | { readonly type: 'ended'; readonly workers: readonly string[] }
-  /** The page is not seen any more, and may be frozen or ended soon. */
+  /** The page is no longer visible, and may be frozen or terminated soon. */
   | { readonly type: 'hidden' }
   | { readonly type: 'ping' };
 
-/** From the worker, through the port. */
+/** Messages from the worker, through the port. */
 export type WorkerMessage =
-  /** Answer of a live query: the first, and each that differs from the one before. */
+  /** An answer of a live query: the first one, and each that differs from the one before. */
   | {
       readonly type: 'answer';
       readonly id: number;
@@ -115,7 +117,7 @@ export type WorkerMessage =
       readonly missing?: readonly MissingSet[];
       readonly isHubs?: true;
     }
-  /** `undefined`: the stream is at its end. */
+  /** `part` is undefined at the end of the stream. */
   | {
       readonly type: 'part';
       readonly stream: number;
@@ -124,20 +126,20 @@ export type WorkerMessage =
   | { readonly type: 'broken'; readonly stream: number; readonly refusal: RefusalData }
   | ProgressMessage
   | SyncMessage
-  /** The worker has let go of the database, unasked. */
+  /** The worker has closed the database without a call. */
   | { readonly type: 'closed'; readonly description: string }
-  /** The lock was turned, here or in another tab. The worker has let go of the database. */
+  /** The database was locked or unlocked, here or in another tab. The worker has closed it. */
   | { readonly type: 'locked' }
   | { readonly type: 'unlocked' }
   | { readonly type: 'pong' };
 
 export interface ProgressMessage {
   readonly type: 'progress';
-  /** `move`: rows become blocks, while the database is being opened. */
+  /** `move`: stored rows are moved into blocks while the database is being opened. */
   readonly task: 'index' | 'verify' | 'move';
-  /** Of the index that is being built. */
+  /** Name of the index that is being built. */
   readonly name: string | undefined;
-  /** Documents, or rows, looked at so far. */
+  /** Number of documents or rows processed so far. */
   readonly done: number;
   readonly isComplete: boolean;
 }

@@ -1,17 +1,17 @@
 /**
- * What a page asks of the service worker of its app, by the tag of a Background Sync: to go on with the sync of a database while no
- * page is open. The tag tells all that is needed, since nobody is there to be asked when the browser sends it.
+ * The request of a page to the service worker of its app, in the tag of a Background Sync: to continue the sync of a database while no page
+ * is open. The tag holds everything that is needed, because there may be no page to ask when the browser fires the sync.
  */
 import { acceptedOptions } from './options.ts';
 import { SETTINGS, type Settings } from './settings.ts';
 
 export interface BackgroundSyncRequest {
-  /** Under which the database is stored. */
+  /** Name under which the database is stored. */
   readonly name: string;
   readonly settings: Settings;
 }
 
-/** What worker.js is for a service worker that imports it: rejects when it is to be tried again. */
+/** The API of worker.js for a service worker that imports it. `burrowSync` rejects when it is to be tried again. */
 export interface BackgroundEngine {
   burrowSync(tag: string): Promise<void>;
 }
@@ -20,11 +20,14 @@ const PREFIX = 'burrow-sync ';
 
 export const isBackgroundTag = (tag: string): boolean => tag.startsWith(PREFIX);
 
-/** The same database has the same tag, so the browser keeps one request of each. */
+/** Equal requests have equal tags, so the browser keeps only one of them. */
 export const backgroundTag = ({ name, settings }: BackgroundSyncRequest): string =>
   PREFIX + JSON.stringify({ name, settings });
 
-/** Undefined: it is none of ours. An option that this build does not have, or not so, has its default. */
+/**
+ * Undefined if the tag is not one of Burrow's. Options that this build does not know are ignored; options whose values it does not accept
+ * get their defaults.
+ */
 export function backgroundRequestIn(tag: string): BackgroundSyncRequest | undefined {
   if (!isBackgroundTag(tag)) return undefined;
   const { name, settings } = objectIn(tag.slice(PREFIX.length));

@@ -1,23 +1,23 @@
-/** What a query was denied, for whoever runs the database: its caller is not told. */
+/** Describes what a query was denied, for those who run the database. The caller of the query does not get this description. */
 import { NATIVE_KINDS } from '../values/native-kinds.ts';
 
-/** Longer queries are not parsed once more for this. */
+/** Longer queries are not parsed again for this. */
 const QUERY_CHARS_MAX = 65_536;
 const NAMED = ['collection', 'index', 'function', 'role', 'database'] as const;
 
-/** The form at a position, and the schema object that it names first: no values, which are data of users. */
+/** The form at a position, and the first schema object that it names. Values are left out, because they are data of users. */
 export function deniedForm(query: string, position: readonly (string | number)[]): string {
   const place = position.length > 0 ? ` at ${position.join('.')}` : '';
   if (query.length > QUERY_CHARS_MAX) return `the query${place}`;
   let form: unknown = parsed(query);
-  // The last step may be the key that gives the form its name.
+  // The last step of the position may be the key that gives the form its name.
   const last = position.length - 1;
   for (const [at, step] of position.entries())
     if (at < last || nameOf(form) !== step) form = memberOf(form, step);
   return `${nameOf(form) ?? 'the query'}${namedIn(form) ?? resourceIn(form) ?? ''}${place}`;
 }
 
-/** What forms name by a text of its own. */
+/** Forms whose own argument names a schema object, and the kind of the object. */
 const NAMED_BY: Readonly<Record<string, string>> = { call: 'function', create: 'collection' };
 
 function namedIn(form: unknown): string | undefined {
@@ -48,7 +48,7 @@ const memberOf = (value: unknown, step: string | number): unknown =>
     ? (value as Readonly<Record<string | number, unknown>>)[step]
     : undefined;
 
-/** A ref as a value, which drivers send of what they were answered: of a schema object, or of a document in a collection. */
+/** The schema object of a ref in value form, as drivers send it back from results: the object itself, or the collection of a document. */
 function resourceOfRef(ref: unknown): string | undefined {
   const home = memberOf(memberOf(ref, 'collection'), '@ref');
   const [name, homeName] = [memberOf(ref, 'id'), memberOf(home, 'id')];
@@ -63,7 +63,7 @@ const isNativeName = (name: unknown): name is keyof typeof NATIVE_KINDS =>
   typeof name === 'string' && Object.hasOwn(NATIVE_KINDS, name);
 
 const DEPTH_MAX = 8;
-/** Forms whose members are values, whatever their names. */
+/** Forms whose members are data, whatever their names. */
 const DATA: ReadonlySet<string> = new Set(['object', '@obj', 'let']);
 
 function resourceIn(value: unknown, depth = 0): string | undefined {

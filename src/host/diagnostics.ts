@@ -1,51 +1,54 @@
-/** What the worker reports to the inspector: by HTTP, so that the page has no code for it. Only the root secret may ask. */
+/**
+ * What the worker reports to the inspector. The reports go over HTTP, so that the page needs no code for them. Only the root secret may
+ * read.
+ */
 import type { QueryMetrics } from '../answers.ts';
 import type { SyncState } from '../states.ts';
 import type { SetError, WriteChoice, WriteData } from './sync.ts';
 
 export const DIAGNOSTICS_PATH = '/burrow/diagnostics';
 
-/** Tag of the inspector's own queries: they are not reported to it. */
+/** Tag of the inspector's own queries, which are not reported. */
 export const INSPECTOR_TAG = 'burrow_inspector';
 
 /** Body of the request, as JSON. */
 export interface DiagnosticsCall {
-  /** Queries up to this number are known. */
+  /** Number of the last query that the inspector has received. */
   readonly after?: number;
-  /** False: the inspector is closed, nothing is recorded. */
+  /** False: the inspector is closed, and nothing is recorded. */
   readonly watch?: boolean;
-  /** Done before the report is made: what to do about a refused write. */
+  /** A refused write to be resolved before the report is made. */
   readonly resolve?: { readonly id: string; readonly choice: WriteChoice };
 }
 
-/** What of a collection or an index a query read. */
+/** How much of a collection or an index a query read. */
 export interface ReadCount {
-  /** Its name; undefined: it is gone by now, or of another database. */
+  /** Name of the collection or index; undefined if it was deleted since, or belongs to another database. */
   readonly name: string | undefined;
-  /** Documents of a collection; ranges of entries of an index. */
+  /** Number of documents of a collection, or of ranges of index entries. */
   readonly count: number;
 }
 
 export interface QueryReads {
   readonly collections: readonly ReadCount[];
   readonly indexes: readonly ReadCount[];
-  /** Index entries and documents that sets went through. */
+  /** Number of index entries and documents that sets read. */
   readonly entries: number;
 }
 
 export interface QueryRecord {
   readonly number: number;
   readonly tsMicros: number;
-  /** Wire JSON, without passwords and secrets; undefined: nothing of it is kept. */
+  /** Wire JSON, without passwords and secrets; undefined if the text is not recorded. */
   readonly query: string | undefined;
   readonly status: number;
   readonly errorCode: string | undefined;
-  /** Where in the query; undefined: that is not known. */
+  /** Position of the error in the query; undefined if it is not known. */
   readonly errorPosition: readonly (string | number)[] | undefined;
-  /** As whom: `root`, `key 1234`. */
+  /** The identity that sent the query: `root`, `key 1234`. */
   readonly actor: string | undefined;
   readonly metrics: QueryMetrics;
-  /** Undefined: it ran before the inspector was opened, and is from the query log. */
+  /** Undefined for a query from the query log, which ran before the inspector was opened. */
   readonly reads: QueryReads | undefined;
 }
 
@@ -53,10 +56,10 @@ export interface LiveRecord {
   readonly id: number;
   readonly query: string | undefined;
   readonly actor: string | undefined;
-  /** How often it was run, and how often the answer was another one. */
+  /** `runs`: how often the query ran. `told`: how often its answer had changed. */
   readonly runs: number;
   readonly told: number;
-  /** Of the last run, ms; undefined: it has not run yet. */
+  /** Duration of the last run, ms; undefined before the first run. */
   readonly tookMs: number | undefined;
   readonly reads: Omit<QueryReads, 'entries'>;
 }
@@ -66,7 +69,7 @@ export interface SetRecord {
   readonly query: string;
   readonly rows: number;
   readonly of: number | undefined;
-  /** `refused`: `error` says why. */
+  /** If the state is `refused`, `error` says why. */
   readonly loaded: 'nothing' | 'part' | 'all' | 'refused';
   readonly error: SetError | undefined;
 }
@@ -75,27 +78,27 @@ export interface SyncRecord {
   readonly state: SyncState;
   readonly reason: string | undefined;
   readonly hub: string;
-  /** Up to which commit of the hub the copy has come, µs; undefined: nothing has come yet. */
+  /** Time of the last commit of the hub that the copy has received, µs; undefined if it has received nothing yet. */
   readonly cursorMicros: number | undefined;
   readonly hasSchema: boolean;
   readonly sets: readonly SetRecord[];
-  /** Writes without a verdict, and their characters. */
+  /** Number of writes without a verdict; `pendingSize` is the number of their characters. */
   readonly pending: number;
   readonly pendingSize: number;
-  /** The clock of the hub minus that of this device, µs. */
+  /** The hub's clock minus this device's clock, µs. */
   readonly skewMicros: number;
   readonly writes: readonly WriteData[];
 }
 
 export interface Diagnostics {
-  /** Of the last query recorded. */
+  /** Number of the last recorded query. */
   readonly last: number;
-  /** Records that were dropped before they were asked for. */
+  /** Number of records that were dropped before the inspector asked for them. */
   readonly dropped: number;
-  /** Whether queries are recorded by the database itself too, as its options say. */
+  /** Whether the query log is on, by the options of the database. */
   readonly isLogged: boolean;
   readonly queries: readonly QueryRecord[];
   readonly live: readonly LiveRecord[];
-  /** Undefined: this database is no copy of a hub's. */
+  /** Undefined if this database is not a copy of a hub's database. */
   readonly sync: SyncRecord | undefined;
 }

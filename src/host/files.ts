@@ -1,4 +1,4 @@
-/** Files beside documents, as page and worker speak of them. */
+/** Files of documents, in the form in which page and worker exchange them. */
 
 /** A document: the name of its collection, and its id. */
 export interface FileHomeData {
@@ -7,41 +7,41 @@ export interface FileHomeData {
 }
 
 export interface FileCall {
-  /** By which the page may abort it. */
+  /** Number by which the page can abort the call. */
   readonly number?: number | undefined;
-  /** `file:` and 64 digits. */
+  /** `file:` and 64 hexadecimal digits. */
   readonly file: string;
-  /** A document that refers to it. */
+  /** A document that refers to the file. */
   readonly of: FileHomeData | undefined;
-  /** Until the hub has it and can be reached. */
+  /** Whether to wait until the hub has the file and can be reached. */
   readonly wait?: boolean | undefined;
 }
 
 /**
- * - `here`: stored on this device alone. No write that the hub confirmed refers to it.
- * - `unsent`: on its way to the hub.
- * - `sent`: the hub has it too.
- * - `partial`: a part has come from the hub.
- * - `refused`: the hub does not take it.
+ * - `here`: the file is stored only on this device. No write that the hub confirmed refers to it.
+ * - `unsent`: the file is waiting to be sent to the hub.
+ * - `sent`: the hub has the file too.
+ * - `partial`: a part of the file was received from the hub.
+ * - `refused`: the hub does not accept the file.
  */
 export type FileState = 'here' | 'unsent' | 'sent' | 'partial' | 'refused';
 
 export interface FileData {
   readonly file: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
   readonly state: FileState;
-  /** Why the hub does not take it. */
+  /** Why the hub does not accept the file. */
   readonly error: string | undefined;
 }
 
-/** A part of a file was sent to the hub, or came from it. */
+/** A part of a file was sent to the hub, or received from it. */
 export interface FileProgress {
   readonly file: string;
   readonly way: 'sending' | 'fetching';
-  /** Bytes. */
+  /** Bytes sent or received so far. */
   readonly done: number;
   readonly size: number;
-  /** Set when the hub does not take it, or what it sends is damaged. */
+  /** Set when the hub does not accept the file, or the data that it sends is damaged. */
   readonly error: string | undefined;
 }

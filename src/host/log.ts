@@ -1,11 +1,11 @@
-/** The log of queries, as page and worker speak of it. */
+/** The query log, in the form in which page and worker exchange it. */
 
 /** An exported log file. */
 export interface LogFile {
   readonly name: string;
   readonly file: BlobLike;
 }
-/** A `Blob`: this room has no word for it. It crosses without being copied. */
+/** A `Blob`, a type that this folder does not have. It is passed to the page without being copied. */
 export interface BlobLike {
   readonly size: number;
 }

@@ -1,12 +1,12 @@
-/** How a page meets its worker, and what it learns of the database that the worker opens. */
+/** The messages by which a page starts its worker, and the description of the opened database. */
 import type { Persistence } from '../states.ts';
 import type { QueryReply } from './query.ts';
 import type { Settings } from './settings.ts';
 
-/** Raised when anything below changes: a page and a worker of different builds refuse each other. */
+/** Incremented whenever anything below changes: a page and a worker of different builds refuse each other. */
 export const PROTOCOL = 13;
 
-/** What the worker answers to `HELLO`, once it can be called. */
+/** The worker's answer to `HELLO`, once it accepts calls. */
 export interface Ready {
   readonly type: 'burrow-ready';
   readonly protocol: number;
@@ -19,41 +19,41 @@ export const HELLO: Hello = { type: 'burrow-hello' };
 export interface OpenOptions {
   readonly name: string;
   readonly settings: Settings;
-  /** Of the same database, opened before by this page: secrets handed out then stay good. */
+  /** The root secret of the same database, if this page has opened it before: it stays valid, so callers can go on using it. */
   readonly rootSecret: string | undefined;
-  /** Likewise: only that one is opened. */
+  /** The birth mark of the database that this page has opened before: only that database is opened. */
   readonly birth: string | undefined;
-  /** What clients of the synced identity showed to the worker before this one. */
+  /** The secret of the synced identity's clients at the previous worker, which stays valid. */
   readonly syncSecret: string | undefined;
-  /** Name of a Web Lock that the worker takes before it answers: whoever gets it next knows that the worker is gone. */
+  /** Name of a Web Lock that the worker acquires before it answers. Whoever acquires the lock later knows that the worker has ended. */
   readonly aliveLock: string;
 }
 
-/** Data that was here is gone: the browser evicted it, or its files were lost. */
+/** Data that was on this device is lost: the browser evicted it, or its files were lost. */
 export interface LossData {
-  /** All of it, or what was written last. */
+  /** `recreated`: all data is lost. `rolled-back`: the newest data is lost. */
   readonly kind: 'recreated' | 'rolled-back';
-  /** Time of the newest commit known to have been here; undefined: of none. */
+  /** Time of the newest commit known to have been on this device; undefined if none is known. */
   readonly lastCommit: Date | undefined;
 }
 
-/** `deleted`: the database that this page had open is gone, and was not made anew. */
+/** `deleted`: the database that this page had open was deleted. It is not created anew. */
 export type OpenReply = OpenedDatabase | { readonly deleted: string };
 
 export interface OpenedDatabase {
-  /** Mark of what is stored, made with it. */
+  /** A mark that was stored when the database was created, and identifies it. */
   readonly birth: string;
-  /** Undefined: the database is locked. Every call but `unlock`, `close` and `destroy` is refused. */
+  /** Undefined if the database is locked. Every call except `unlock`, `close` and `destroy` is refused then. */
   readonly rootSecret: string | undefined;
   readonly persistence: Persistence;
-  /** Reported at each open until it is acknowledged. */
+  /** Reported at each open until the app acknowledges it. */
   readonly loss: LossData | undefined;
 }
 
-/** A login: the secret of one, or who logs in, as wire JSON, and the password; `key`: of a client key, to ask the hub by. */
+/** A login: a secret, or a user (as wire JSON) with a password. `key`: secret of a client key, for asking the hub. */
 export type UnlockCall =
   | { readonly secret: string }
   | { readonly user: string; readonly password: string; readonly key?: string };
 
-/** As of a query: `{"resource":{"secret":…}}`, without a secret for the password of a copy's owner, or `{"errors":[…]}`. */
+/** As for a query: `{"resource":{"secret":…}}`, or `{"errors":[…]}`. After a login by password on a copy, the resource has no secret. */
 export type UnlockReply = Pick<QueryReply, 'status' | 'body'>;

@@ -1,11 +1,11 @@
-/** Tables of options: a row gives an option its type, default and check; its TSDoc is its documentation, in editors and in docs/options.md. */
+/** Tables of options. A row has an option's type, default and check. Its TSDoc is its documentation, in editors and in docs/options.md. */
 
-/** What an option accepts. */
+/** The type of an option's values, with a check. */
 export interface OptionType<T> {
-  /** As it is said after "must be". */
+  /** Description of accepted values, to follow "must be" in messages. */
   readonly expected: string;
   readonly accepts: (given: unknown) => given is T;
-  /** Not quoted when it is refused. */
+  /** Set if error messages must not quote the value. */
   readonly isSecret?: true;
 }
 
@@ -14,15 +14,15 @@ export interface Option<T> extends Pick<OptionType<unknown>, 'expected' | 'isSec
   readonly defaultValue: T;
 }
 
-/** A row of a table. One without a default is a type alone: it must be given. */
+/** A row of a table. A row without a default is an option that must be given. */
 export type OptionRow = Omit<Option<unknown>, 'defaultValue'> & Partial<Option<unknown>>;
 
-/** A table in a table is an option with members: `log.enabled`. */
+/** A table inside a table is an option with members: `log.enabled`. */
 export interface OptionTable {
   readonly [name: string]: OptionRow | OptionTable;
 }
 
-/** The value of each option. */
+/** The type of an object with the value of each option. */
 export type OptionValues<Table extends OptionTable> = {
   readonly [name in keyof Table]: Table[name] extends Option<infer Value>
     ? Value
@@ -31,7 +31,7 @@ export type OptionValues<Table extends OptionTable> = {
       : never;
 };
 
-/** What callers may leave out. */
+/** The type of the options that callers pass: each may be left out. */
 export type GivenOptions<Table extends OptionTable> = {
   readonly [name in keyof Table]?: Table[name] extends Option<infer Value>
     ? Exclude<Value, undefined>
@@ -74,12 +74,12 @@ export const oneOf = <const T extends string>(...choices: readonly T[]): OptionT
   accepts: (given): given is T => choices.some((choice) => choice === given),
 });
 
-/** Of what another build may have written: each option that this one accepts; the others have their defaults. */
+/** For options that another build may have written: takes each value that this build accepts, and the default for all others. */
 export const acceptedOptions = <Table extends OptionTable>(
   table: Table,
   given: unknown,
 ): OptionValues<Table> =>
-  // The one cast: TypeScript cannot relate the rows of a loop to their types.
+  // The only cast: TypeScript cannot relate the rows of a loop to their types.
   Object.fromEntries(
     Object.entries(table).map(([name, row]) => {
       const value = (Object(given) as Readonly<Record<string, unknown>>)[name];

@@ -1,14 +1,14 @@
-/** Queries and requests of the page, and their answers. */
+/** Queries and HTTP requests of the page, and their answers. */
 import type { MissingSet, QueryMetrics } from '../answers.ts';
 
-/** Where a query on a copy may be answered, if not by the copy whatever it holds. */
+/** Where a query on a copy is answered, if not by the copy regardless of what it holds. See `QueryOptions.at`. */
 export type AnswerPlace = 'complete' | 'hub' | 'hub-or-copy';
 
-/** Of a live query: while the hub cannot be reached, there is no answer but the copy's. */
+/** For a live query. `hub` is excluded: while the hub cannot be reached, only the copy can answer. */
 export type LivePlace = Exclude<AnswerPlace, 'hub'>;
 
 export interface QueryCall {
-  /** By which the page may abort it. */
+  /** Number by which the page can abort the query. */
   readonly number?: number | undefined;
   readonly secret: string;
   /** Wire JSON. */
@@ -25,9 +25,9 @@ export interface QueryReply {
   /** `{"resource":…}` or `{"errors":[…]}`. */
   readonly body: string;
   readonly metrics: QueryMetrics;
-  /** Of a copy; absent when nothing is missing. */
+  /** On a copy: sets that the query read and the copy lacks. Absent if nothing is missing. */
   readonly missing?: readonly MissingSet[];
-  /** The hub was asked. */
+  /** Whether the hub answered. */
   readonly isHubs?: boolean;
 }
 
@@ -38,13 +38,13 @@ export interface HttpCall {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Of a call that came through the service worker: where URLs of files begin. */
+  /** For a request that came through the service worker: the prefix of URLs of files. */
   readonly base?: string | undefined;
 }
 
 export interface HttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** All of it; or the number of a stream, to be pulled through the port. */
+  /** The whole body, or the number of a stream whose parts are pulled through the port. */
   readonly body: string | { readonly stream: number };
 }

@@ -1,18 +1,18 @@
 /**
- * What passes between the service worker of an app and the pages that have a database open. The service worker offers each request
- * to pages, with a port of its own; a page that has the database open accepts through that port and answers there; others stay silent.
- * Only an accepted request is sent, to one page: a write runs once. A page hears offers through `navigator.serviceWorker`
+ * Messages between the service worker of an app and the pages that have a database open. The service worker offers each request to pages,
+ * with a port for it. A page that has the database open accepts through that port and answers there; other pages do not respond. The
+ * request itself is only sent to one page that has accepted, so a write runs once. A page receives offers through `navigator.serviceWorker`
  * (`addEventListener('message', …)`, then `startMessages()`).
  */
 
-/** A page of another build leaves offers alone. */
+/** Version of these messages. A page ignores offers of another version. */
 export const SERVICE_PROTOCOL = 1;
 
-/** To a page, with a port. */
+/** Sent to a page, together with a port. */
 export interface ServiceOffer {
   readonly type: 'burrow-offer';
   readonly protocol: number;
-  /** Name of the database; undefined: any that is open. */
+  /** Name of the database; undefined for any open database. */
   readonly database: string | undefined;
 }
 
@@ -27,28 +27,28 @@ export interface ServiceRequest {
   readonly base: string;
 }
 
-/** From the service worker, through the port. */
+/** Messages from the service worker, through the port. */
 export type ServiceCall =
-  /** The page was chosen. */
+  /** The page was chosen to answer. */
   | { readonly type: 'request'; readonly request: ServiceRequest }
-  /** Another page was. */
+  /** Another page was chosen. */
   | { readonly type: 'dismiss' }
   /** Asks for the next part of a streamed body. */
   | { readonly type: 'pull' }
-  /** Nobody reads the body any more. */
+  /** The body is no longer read. */
   | { readonly type: 'cancel' };
 
-/** From the page, through the port. */
+/** Messages from the page, through the port. */
 export type ServiceAnswer =
   | { readonly type: 'accept'; readonly protocol: number }
   | {
       readonly type: 'answer';
       readonly status: number;
       readonly headers: Readonly<Record<string, string>>;
-      /** Undefined: parts follow, one for each `pull`. */
+      /** Undefined if the body follows in parts, one for each `pull`. */
       readonly body: string | undefined;
     }
-  /** `undefined`: the body is at its end. */
+  /** `part` is undefined at the end of the body. */
   | { readonly type: 'part'; readonly part: string | Uint8Array | undefined }
-  /** The request or its body could not be brought to an end. */
+  /** The request failed, or its body cannot be completed. */
   | { readonly type: 'broken'; readonly description: string };

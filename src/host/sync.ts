@@ -1,10 +1,10 @@
-/** The copy of a hub's database, as page and worker speak of it. */
+/** The copy of a hub's database, in the form in which page and worker exchange it. */
 import type { WriteNote } from '../answers.ts';
 import type { SyncState, PendingState, VerdictState } from '../states.ts';
 import type { FileProgress } from './files.ts';
 import type { QueryCall, QueryReply } from './query.ts';
 
-/** One of `secret` and `login`; neither: the identity of last time. */
+/** Has either `secret` or `login`; without both, the identity of the last sync is used. */
 export interface SyncCall {
   readonly url: string;
   readonly secret: string | undefined;
@@ -17,16 +17,16 @@ export interface SyncCall {
         readonly key: string;
       }
     | undefined;
-  /** Wire JSON, by priority. */
+  /** Wire JSON, the most urgent first. */
   readonly sets: readonly string[];
 }
 export interface SyncReply {
-  /** What clients of the synced identity show. Good in this worker only. */
+  /** The secret that clients of the synced identity send. Valid in this worker only. */
   readonly secret: string;
   readonly state: SyncState;
-  /** The login failed: what the hub, or the device in its place, answered. */
+  /** Set if the login failed: the answer of the hub, or of the device in its place. */
   readonly failed: { readonly status: number; readonly body: string } | undefined;
-  /** Writes of before that were lost with the database, and are not in the second copy either. */
+  /** Number of earlier writes that were lost with the database and are not in the second copy of the outbox either. */
   readonly missing: number;
 }
 
@@ -37,10 +37,10 @@ export interface SubmitCall extends Pick<QueryCall, 'number' | 'query'> {
 export type SubmitReply =
   | {
       readonly id: string;
-      /** Undefined: only the hub can run it. */
+      /** Undefined if only the hub can execute the write. */
       readonly answer: QueryReply | undefined;
     }
-  /** It failed here, and is not kept. */
+  /** The write failed on this device and was not stored. */
   | { readonly id: undefined; readonly answer: QueryReply };
 
 export interface SyncWait {
@@ -54,22 +54,22 @@ interface MadeWrite {
   readonly madeMicros: number;
   /** Wire JSON. */
   readonly query: string;
-  /** The id of the refused write in whose place it was made. */
+  /** Id of the refused write that this write replaces. */
   readonly replaces: string | undefined;
   readonly note?: WriteNote | undefined;
 }
 
 export interface PendingData extends MadeWrite {
   readonly state: PendingState;
-  /** Over what has come from the hub it fails: it will probably be refused. */
+  /** `refused`: the write fails on the data that has arrived from the hub, so the hub will probably refuse it. */
   readonly predicted: 'refused' | undefined;
 }
 
 export interface JudgedData extends MadeWrite {
   readonly state: VerdictState;
-  /** The hub's time. */
+  /** Time by the hub's clock. */
   readonly tsMicros: number;
-  /** As of a query; undefined: it was too long to be kept. */
+  /** As for a query; undefined if it was too long to be stored. */
   readonly body: string | undefined;
 }
 
@@ -81,7 +81,7 @@ export type WriteChoice =
   | { readonly retry: true }
   | { readonly edit: string };
 
-/** Why the hub does not give a set. */
+/** Why the hub does not serve a set. */
 export interface SetError {
   readonly code: string;
   readonly description: string;
@@ -91,17 +91,17 @@ export interface SyncProgress {
   readonly sets: readonly {
     /** Wire JSON. */
     readonly set: string;
-    /** Documents that have come, and how many there are, where that is known. */
+    /** Number of documents that have arrived; `of` is the number of all, if it is known. */
     readonly rows: number;
     readonly of: number | undefined;
     readonly error: SetError | undefined;
   }[];
   readonly bytes: number;
-  /** Until all sets are loaded, about; undefined: none is loading, or the hub gives no total. */
+  /** Estimated time until all sets are loaded, ms; undefined if none is being loaded, or the hub gives no total. */
   readonly remainingMs: number | undefined;
-  /** Writes without a verdict. */
+  /** Number of writes without a verdict. */
   readonly pending: number;
-  /** How long the oldest of them has waited. */
+  /** How long the oldest of them has been waiting, ms. */
   readonly oldestPendingMs: number;
 }
 

@@ -1,44 +1,44 @@
-/** Bounds on what a database takes, stores and computes. Sources: spec values 12; threats (d). */
+/** Limits on what a database accepts, stores and computes. Sources: spec values 12; threats (d). */
 
 export const requestBytes = 8 * 1024 * 1024;
 export const jsonDepth = 1000;
-/** Computed values may nest deeper than a request; beyond `jsonDepth` they are not stored, beyond this not answered. */
+/** Depth of computed values, which may exceed that of requests: deeper ones than `jsonDepth` are not stored, than this not returned. */
 export const renderDepth = 1500;
-/** Texts of queries that are longer are parsed in time slices where others wait: so many units, or parts of a query, in each. */
+/** Longer query texts are parsed in time slices where other callers wait, with at most so many characters or parts of a query per slice. */
 export const sliceChars = 128 * 1024;
 export const sliceParts = 20_000;
-/** Faults that one answer tells. */
+/** How many faults an answer lists. */
 export const faults = 1_000;
 export const callDepth = 200;
 export const evaluationSteps = 12_000 * 50;
-/** Units of work of a query, and of one call in it; a unit is about a nanosecond of a simple loop. */
+/** Units of work of a query, and of one call in it. A unit is about a nanosecond of a simple loop. */
 export const queryWork = 3_000_000_000;
 export const callWork = 100_000_000;
-/** What the values of a query may take, and what one of them may weigh. */
+/** Memory that the values of a query may take, and the size of one of them. */
 export const queryBytes = 64 * 1024 * 1024;
-/** What the rows and index entries may take that a query has read: they are held until it ends. */
+/** Memory that the rows and index entries read by a query may take: they are held until the query ends. */
 export const readBytes = 256 * 1024 * 1024;
-/** Of these, what is fetched at one go. */
+/** How much of that is fetched at once. */
 export const fetchBytes = 32 * 1024 * 1024;
-/** Ranges that bring rows along, of those fetched at one go. */
+/** How many of the ranges that are fetched at once may bring their rows along. */
 export const fetchRangesWithRows = 8;
 export const answerChars = 64 * 1024 * 1024;
-// How far a run that already waits for something looks ahead for what else it will need.
+// How far a run that already waits for a read looks ahead for other reads that it will need.
 export const prefetchElements = 16_384;
 export const prefetchNeeds = 65_536;
 export const pageSizeDefault = 64;
 export const pageSizeMax = 100_000;
 export const repeatMax = 1024;
-/** Texts that functions make. */
+/** Length of strings that functions make. */
 export const textChars = 16 * 1024 * 1024;
 export const formatWidthChars = 1024;
 export const formatPrecisionDigits = 1024;
 export const regexPatternChars = 1024;
 export const regexInstructions = 8192;
 export const regexSubjectChars = 1024 * 1024;
-/** Sets opened to read one. */
+/** How many sets may be opened to read one set. */
 export const setsMax = 100_000;
-/** Index entries and documents that the sets of one query may go through. */
+/** How many index entries and documents the sets of one query may read. */
 export const scanMax = 1_000_000;
 export const documentBytes = 8 * 1024 * 1024;
 /** Names of schema objects, in code points. */
@@ -48,35 +48,35 @@ export const indexComponentBytes = 32_767;
 export const transactionBytes = 16 * 1024 * 1024;
 export const transactionDocuments = 10_000;
 export const synchronousBuildDocuments = 128;
-// What one commit of the removal of expired data may remove, or read.
+// How much one commit of the removal of expired data may remove, or read.
 export const sweepStepRows = 256;
 export const sweepStepBytes = 1024 * 1024;
 export const historyDaysDefault = 30;
 export const historyGraceMicros = 15 * 60 * 1_000_000;
 export const queryTimeoutDefaultMs = 120_000;
 export const queryTimeoutMaxMs = 600_000;
-/** How far beyond the clock a caller may claim to have seen. */
+/** How far ahead of the clock the last-seen time of a caller may be. */
 export const lastSeenAheadMicros = 60 * 1_000_000;
 export const passwordBytes = 72;
 export const hashCostDefault = 10;
 export const hashCostMin = 4;
 export const hashCostMax = 14;
-/** Of new hashes; cheaper ones, made elsewhere, are read. */
+/** Cost of new hashes. Hashes with a lower cost, made elsewhere, can be verified. */
 export const hashCostNewMin = 10;
 export const passwordFailuresPerMinute = 5;
 export const passwordFailuresPerHour = 50;
-/** Tokens made by others (JWT). */
+/** Length of tokens made by identity providers (JWT). */
 export const accessTokenChars = 8192;
-/** How much earlier than its `nbf` a token is taken: clocks differ. */
+/** How long before its `nbf` a token is accepted, because clocks differ. */
 export const accessTokenLeewayMicros = 60 * 1_000_000;
 export const logRangeMaxDays = 90;
 export const blobUrlLifeMs = 3_600_000;
-/** Rows kept in memory, and again ranges. */
+/** Memory for cached rows, and again as much for cached ranges. */
 export const cacheBytes = 32 * 1024 * 1024;
-/** Of an answer that is kept with a verdict, or with a write that waits for one. */
+/** Size of an answer that is stored with a verdict, or with a write that waits for one. */
 export const verdictBytes = 256 * 1024;
-/** Writes of a device without a verdict, and the characters of their rows. */
+/** How many writes of a device may be without a verdict; `outboxBytes` is the limit for the characters of their rows. */
 export const outboxWrites = 10_000;
-/** Characters that an app says of one write: its label and data. */
+/** Characters of an app's notes on one write: its label and data. */
 export const writeNoteChars = 64 * 1024;
 export const outboxBytes = 50 * 1024 * 1024;

@@ -3,8 +3,8 @@ import { queryText } from '../../index.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * What `Update` makes of `before` so that it becomes `after`: only what differs, so that changes made elsewhere to the rest stay. What is
- * gone is null, which removes it.
+ * Data for `Update` that turns `before` into `after`. It has only members that differ, so changes made elsewhere to other members stay. A
+ * removed member is null, which deletes it.
  */
 export function changesBetween(before: Members, after: Members): Members {
   const changes: Record<string, unknown> = {};
@@ -20,7 +20,7 @@ export function changesBetween(before: Members, after: Members): Members {
 /** Equal values have equal texts. */
 export const textOf = (value: unknown): string => queryText(value ?? null);
 
-/** No ref, time or other value of a class: those are changed as a whole. */
+/** Whether a value is a plain object. Refs, times and instances of other classes are replaced as a whole. */
 const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' &&
   value !== null &&

@@ -9,13 +9,13 @@ import {
 } from '../../index.ts';
 import { textOf } from './changes.ts';
 
-/** What a collection of TanStack DB holds of a document: its data, and the id of its ref. */
+/** An item of a TanStack DB collection: the data of a document, and the id of its ref. */
 export type BurrowItem<T> = T & { readonly id: string };
 
 type Documents<T> = readonly StoredDocument<T>[] | Page<StoredDocument<T>>;
 type Rows<T extends object> = Parameters<SyncConfig<BurrowItem<T>, string>['sync']>[0];
 
-/** A subscription, and who waits for its first answer. */
+/** A subscription, and a callback for its first answer. */
 interface Run {
   readonly number: number;
   readonly stop: () => void;
@@ -27,12 +27,12 @@ export class LiveRows<T extends object> {
   private readonly client: Client;
   private readonly query: Expr<Documents<T>>;
   private rows: Rows<T> | undefined = undefined;
-  /** What the collection has been given: the text of the data of each document, by its id. */
+  /** What the collection shows: for each document id, the text of the document's data. */
   private shown = new Map<string, string>();
-  /** Oldest first. One, but while the first answer after a write is awaited. */
+  /** Subscriptions, oldest first. There is one, except while the first answer after a write is awaited: then there are two. */
   private runs: readonly Run[] = [];
   private lastRun = 0;
-  /** Until a run is begun for them: however many write at once, one more than the current is under way. */
+  /** Callers of `whenCurrent()` for whom no run has started yet. However many write at once, at most two runs are in progress. */
   private waiting: (() => void)[] = [];
 
   constructor(client: Client, query: Expr<Documents<T>>) {
@@ -52,8 +52,8 @@ export class LiveRows<T extends object> {
   };
 
   /**
-   * Resolves when the collection has been given all that is stored by now. The query is asked anew: no answer to that is older than the
-   * question, and the run before ends with the first, so that none of its answers comes after.
+   * Resolves when the collection shows everything that is stored by now. The query is subscribed to anew, because none of the answers to a
+   * new subscription is older than it. Its first answer ends the previous run, so no older answer follows.
    */
   whenCurrent(): Promise<void> {
     return new Promise((resolve) => {
@@ -89,7 +89,7 @@ export class LiveRows<T extends object> {
       },
       closed: (error) => {
         if (isOver()) return;
-        // What was locked or closed is shown no more.
+        // After the database was locked or closed, its documents are no longer shown.
         this.show([]);
         this.fail(error);
       },
@@ -97,7 +97,7 @@ export class LiveRows<T extends object> {
     this.runs = [...this.runs, { number, stop, answered }];
   }
 
-  /** Those before are of no use any more. */
+  /** A run has its first answer: ends all earlier runs. */
   private answer(number: number): void {
     this.endRunsBefore(number);
     for (const { answered } of this.runs.filter((run) => run.number === number)) answered();
@@ -128,14 +128,14 @@ export class LiveRows<T extends object> {
     const before = this.shown;
     this.shown = new Map(documents.map(({ ref, data }) => [ref.id, textOf(data)]));
     begin();
-    // A query may show a document twice; a collection has it once.
+    // A query may return a document twice; the collection must contain it once.
     for (const { ref, data } of new Map(documents.map((each) => [each.ref.id, each])).values()) {
       const known = before.get(ref.id);
       if (known === this.shown.get(ref.id)) continue;
       write({ type: known === undefined ? 'insert' : 'update', value: { ...data, id: ref.id } });
     }
     for (const key of before.keys()) if (!this.shown.has(key)) write({ type: 'delete', key });
-    // Accepted at once. What it resolves to is not ours to wait for: a write under way waits for us.
+    // The rows are applied synchronously. The promise is not awaited: it may wait for a write that waits for this method.
     void commit();
     markReady();
   }

@@ -2,8 +2,8 @@ import type { Client, Expr, SubmitOptions } from '../../index.ts';
 import { isSynced } from '../core/mutation.ts';
 
 /**
- * Resolves when it is stored here. To a copy it is submitted: the hub judges it later.
- * @throws BurrowError when it changed nothing
+ * Executes a write, and resolves when it is stored on this device. On a copy, the write is submitted, and the hub judges it later.
+ * @throws BurrowError when the write fails
  */
 export async function write(client: Client, query: Expr, kept: SubmitOptions): Promise<void> {
   if (isSynced(client)) await client.submit(query, kept);
