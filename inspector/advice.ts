@@ -1,4 +1,4 @@
-/** Which index would help a query: derived from its text, what it read, and the existing indexes. */
+/** Suggests an index that would help a query, from the query's text, the data that it read, and the existing indexes. */
 import { Expr } from '../src/index.ts';
 import type { QueryRecord } from '../src/host/diagnostics.ts';
 import { hideSecretTexts } from './hide-secrets.ts';
@@ -7,27 +7,27 @@ import type { FieldPath, IndexField, IndexInfo, SchemaInfo } from './schema.ts';
 export interface Advice {
   /** Why the query reads more than it needs. */
   readonly reason: string;
-  /** To run once; undefined: there is such an index already, or none follows from the text. */
+  /** Query that creates the index, to be run once. Undefined if there is such an index already, or the text implies none. */
   readonly create: string | undefined;
-  /** What to write in the query. */
+  /** What to write in the query instead. */
   readonly use: string | undefined;
-  /** The filter has other conditions, which stay: it takes the place of what is filtered alone. */
+  /** Set if the filter has other conditions and must stay: `use` then replaces only the collection that is filtered. */
   readonly keepsFilter?: true;
 }
 
-/** From so many documents and entries on, a query that returns little is worth a word. */
+/** Number of documents or entries from which a query that returns little is worth advice. */
 const MANY_READS = 500;
-/** From so many documents on, an index that holds the fields is worth its space. */
+/** Number of documents from which an index that holds the fields is worth its space. */
 const MANY_DOCUMENTS = 32;
 const FIELDS_MAX = 8;
-/** From here on a query is called slow, ms. */
+/** Time from which a query is called slow, ms. */
 const SLOW_MS = 100;
 
 export type AdvisedQuery = Pick<QueryRecord, 'query' | 'metrics' | 'reads'>;
 
 type Form = Readonly<Record<string, unknown>>;
 
-/** Documents read, and entries gone through. */
+/** How many documents the query read, and how many entries its sets read. */
 export function readsOf({ reads, metrics }: Pick<AdvisedQuery, 'reads' | 'metrics'>): {
   readonly documents: number;
   readonly entries: number;
@@ -72,7 +72,7 @@ function parsed(query: string | undefined): unknown {
   }
 }
 
-/** The same filter may stand in a query twice. */
+/** Removes duplicates: a query may contain the same filter twice. */
 const unique = (all: readonly Advice[]): readonly Advice[] => [
   ...new Map(all.map((each) => [`${each.reason} ${each.create ?? each.use}`, each])).values(),
 ];
@@ -91,15 +91,15 @@ function walk(value: unknown, visit: (form: Form) => void): void {
   }
 }
 
-// --- where elements come from ------------------------------------------------------------------------
+// --- the source of the elements -----------------------------------------------------------------------
 
 interface Source {
   readonly collection: string;
-  /** The index that it is a match of. */
+  /** The index, if the source is a `Match` of an index. */
   readonly index: IndexInfo | undefined;
-  /** What the match was given. */
+  /** The terms of the `Match`. */
   readonly terms: readonly unknown[];
-  /** The elements are documents, not refs. */
+  /** Whether the elements are documents instead of refs. */
   readonly isRead: boolean;
 }
 
@@ -123,14 +123,14 @@ function sourceOf(form: unknown, schema: SchemaInfo): Source | undefined {
   const [collection, ...others] = index?.sources ?? [];
   if (!index || collection === undefined || collection === '*' || others.length > 0)
     return undefined;
-  // A new index would need what the present one computes of its terms.
+  // A new index would need the same computed terms as this one.
   if (index.terms.some(isComputed)) return undefined;
   const given = form['terms'];
   const terms = given === undefined ? [] : Array.isArray(given) ? given : [given];
   return { collection, index, terms, isRead: false };
 }
 
-/** `Collection("notes")`, or its ref. */
+/** Matches `Collection("notes")` and the ref of the collection. */
 function nameIn(form: unknown, builder: string, kind: string): string | undefined {
   if (typeof form === 'string') return form;
   if (!isForm(form)) return undefined;
@@ -143,7 +143,7 @@ function nameIn(form: unknown, builder: string, kind: string): string | undefine
 }
 
 interface LambdaForm {
-  /** Of its parameters: one, or one for each value of an entry. */
+  /** Names of the parameters: one, or one for each value of an index entry. */
   readonly names: readonly string[];
   readonly body: unknown;
 }
@@ -160,7 +160,7 @@ function lambdaOf(form: unknown): LambdaForm | undefined {
 const isComputed = ({ field, transform }: IndexField): boolean =>
   field === undefined || transform !== undefined;
 
-/** Finds documents of this collection alone, by these fields as they are. */
+/** Whether an index finds documents of only this collection, by the unchanged values of these fields. */
 const isIndexBy = (
   { isActive, sources, terms: own }: IndexInfo,
   collection: string,
@@ -200,7 +200,7 @@ function fieldIn(form: unknown, lambda: LambdaForm, source: Source): FieldPath |
   }
   if (source.isRead || !source.index) return undefined;
   const at = lambda.names.findIndex((name) => isVar(form, name));
-  // An index without values has refs.
+  // An index without values returns refs, which have no field.
   return source.index.values[at]?.field;
 }
 
@@ -209,13 +209,13 @@ function fieldIn(form: unknown, lambda: LambdaForm, source: Source): FieldPath |
 interface Condition {
   readonly path: FieldPath;
   readonly isEquality: boolean;
-  /** What it is compared with; undefined: it changes from element to element. */
+  /** The other operand of the comparison; undefined if it depends on the element. */
   readonly other: unknown;
 }
 
 const ORDERS = ['lt', 'lte', 'gt', 'gte'] as const;
 
-/** What each element that the filter lets through must meet: the body, or each part of an `and`. */
+/** The conditions that every element which passes the filter meets: the body, or each part of an `and`. */
 function partsOf(body: unknown): readonly unknown[] {
   const parts = isForm(body) ? body['and'] : undefined;
   return Array.isArray(parts) ? parts.flatMap(partsOf) : [body];
@@ -229,7 +229,7 @@ function conditionsIn(parts: readonly unknown[], lambda: LambdaForm, source: Sou
       const path = fieldIn(operand, lambda, source);
       if (!path || path[0] === 'ref') continue;
       const other: unknown = operands.find((each) => each !== operand);
-      // No entry has a term that is null, and of an array each element has one.
+      // An index has no entry for a term that is null, and one entry per element for an array.
       if (isEquality && (other === null || Array.isArray(other))) continue;
       found.push({ path, isEquality, other: mentions(other, lambda.names) ? undefined : other });
     }
@@ -296,7 +296,7 @@ function onOrder({ path }: Condition, source: Source, schema: SchemaInfo): Advic
   };
 }
 
-// --- pages that read each document -------------------------------------------------------------------
+// --- pages that read every document ------------------------------------------------------------------
 
 function onMap(form: Form, schema: SchemaInfo): readonly Advice[] {
   const lambda = lambdaOf(form['map']);
@@ -316,7 +316,7 @@ function onMap(form: Form, schema: SchemaInfo): readonly Advice[] {
   ];
 }
 
-/** Fields of the document that the body reads; undefined: all of it, or too many, or none. */
+/** The fields of the document that the body reads. Undefined if it reads the whole document, too many fields, or none. */
 function readFields(lambda: LambdaForm, source: Source): readonly FieldPath[] | undefined {
   const paths = new Map<string, FieldPath>();
   let gets = 0;
@@ -331,7 +331,7 @@ function readFields(lambda: LambdaForm, source: Source): readonly FieldPath[] | 
   return gets > 0 && gets === selects && paths.size <= FIELDS_MAX ? [...paths.values()] : undefined;
 }
 
-// --- words -------------------------------------------------------------------------------------------
+// --- texts -------------------------------------------------------------------------------------------
 
 const createSorted = (
   name: string,

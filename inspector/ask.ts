@@ -1,4 +1,4 @@
-/** Asks the worker what goes on in it. */
+/** Requests the worker's reports for the inspector. */
 import type { Database } from '../src/index.ts';
 import {
   DIAGNOSTICS_PATH,
@@ -7,10 +7,10 @@ import {
   type DiagnosticsCall,
 } from '../src/host/diagnostics.ts';
 
-/** Keeps the queries of the inspector out of what it shows. */
+/** Marks the inspector's own queries, so that the worker does not report them. */
 export const OWN = { tags: { [INSPECTOR_TAG]: '1' } } as const;
 
-/** @throws Error with what the worker answered */
+/** @throws Error with the description in the worker's answer */
 export async function askWorker(db: Database, call: DiagnosticsCall): Promise<Diagnostics> {
   const answer = await db.fetch(DIAGNOSTICS_PATH, {
     method: 'POST',

@@ -1,12 +1,12 @@
-/** What may follow the word at the caret: functions of the language, and names of the database. */
+/** Completions for the word at the caret: functions of the language, and names in the database. */
 import { callAt, endOfText } from './fql/caret.ts';
 import { builderNames } from './fql/build.ts';
 import type { SchemaInfo } from './schema.ts';
 
 export interface Completion {
-  /** What is shown. */
+  /** The text that is shown. */
   readonly label: string;
-  /** Replaces the text from `start` to the caret. */
+  /** The text that replaces everything from `start` to the caret. */
   readonly insert: string;
   readonly start: number;
 }
@@ -32,7 +32,7 @@ export function completionsAt(
   }
   const [word] = WORD.exec(before) ?? [];
   if (word === undefined) {
-    // After the parenthesis: a name with its quotes.
+    // After an opening parenthesis, completions are names with quotes.
     if (!names || !before.endsWith('(')) return [];
     return names
       .slice(0, SHOWN_MAX)
@@ -43,7 +43,7 @@ export function completionsAt(
   return found.map((label) => ({ label, insert: `${label}(`, start: caret - word.length }));
 }
 
-/** Where the string begins that is not ended. */
+/** Position at which an unclosed string begins. */
 function openString(text: string): number | undefined {
   for (let at = 0; at < text.length;) {
     const end = endOfText(text, at);

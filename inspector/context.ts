@@ -1,4 +1,4 @@
-/** What all panels work with. */
+/** What all panels share. */
 import type { Client, Database } from '../src/index.ts';
 import type { Diagnostics, DiagnosticsCall } from '../src/host/diagnostics.ts';
 import { hideSecretTexts } from './hide-secrets.ts';
@@ -6,13 +6,13 @@ import type { SchemaInfo } from './schema.ts';
 
 export interface Context {
   readonly db: Database;
-  /** With the root secret: may read everything. */
+  /** A client with the root secret, which may read everything. */
   readonly root: Client;
-  /** What the app gave: `undefined`, if it gave none. */
+  /** The client that the app passed; undefined if it passed none. */
   readonly app: Runner | undefined;
   schema(): Promise<SchemaInfo>;
   ask(call: DiagnosticsCall): Promise<Diagnostics>;
-  /** Opens the shell with a text in it. */
+  /** Opens the shell with this text. */
   openShell(text: string): void;
   /** Announces a message to users of a screen reader. */
   say(message: string): void;
@@ -22,15 +22,15 @@ export interface Panel {
   readonly id: string;
   readonly label: string;
   readonly node: HTMLElement;
-  /** It is shown from now on. */
+  /** Called whenever the panel becomes visible. */
   show?(): Promise<void> | void;
-  /** What the worker reports while it is shown. */
+  /** Draws the worker's reports, at each poll. */
   draw?(diagnostics: Diagnostics): void;
 }
 
-/** What the shell runs queries with. */
+/** The part of a client that the shell runs queries with. */
 export type Runner = Pick<Client, 'queryWithMetrics'>;
 
-/** What went wrong, in one sentence: without secrets, which an error may quote from its query. */
+/** Describes an error in one sentence, without secrets, which an error may quote from its query. */
 export const problemOf = (error: unknown): string =>
   hideSecretTexts(error instanceof Error ? error.message : String(error));

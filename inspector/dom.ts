@@ -1,11 +1,11 @@
-/** Elements: text goes in as text, so a strict policy of the page has nothing to forbid. */
+/** Creates DOM elements. Text is inserted as text nodes, so the page's Content-Security-Policy has nothing to forbid. */
 export type Child = Node | string | false | undefined;
 
 type Handlers = {
   readonly [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => unknown;
 };
 
-/** By name; `on` holds listeners. False and undefined leave one out. */
+/** Attributes by name; `on` has event listeners. An attribute whose value is false or undefined is left out. */
 export interface Attributes {
   readonly on?: Handlers;
   readonly [name: string]: string | number | boolean | Handlers | undefined;
@@ -28,7 +28,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Replaces all that an element holds. */
+/** Replaces all children of an element. */
 export function fill(element: ParentNode, ...children: readonly Child[]): void {
   element.replaceChildren(
     ...children.filter((child): child is Node | string => child !== undefined && child !== false),
@@ -45,7 +45,7 @@ export const button = (
 export const hint = (...children: readonly Child[]): HTMLElement =>
   h('p', { class: 'hint' }, ...children);
 
-/** A choice of one of the options: its value is the name of the option. */
+/** A drop-down list. The values are the names of the options. */
 export const select = (
   id: string,
   options: Readonly<Record<string, { readonly label: string }>>,
@@ -57,13 +57,13 @@ export const select = (
     ...Object.entries(options).map(([value, { label }]) => h('option', { value }, label)),
   );
 
-/** Whether the focus is inside of an element of a shadow root: what has it must not move away. */
+/** Whether an element in a shadow root contains the focus: a focused element must not be moved or replaced. */
 export function hasFocus(element: Element): boolean {
   const root = element.getRootNode();
   return root instanceof ShadowRoot && element.contains(root.activeElement);
 }
 
-/** Names and what they are. */
+/** A list of names with values. */
 export const facts = (pairs: readonly (readonly [name: string, value: Child])[]): HTMLElement =>
   h(
     'dl',
@@ -71,7 +71,7 @@ export const facts = (pairs: readonly (readonly [name: string, value: Child])[])
     ...pairs.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
   );
 
-/** @param caption what screen readers call it */
+/** @param caption name of the table for screen readers */
 export const table = (
   caption: string,
   head: readonly string[],

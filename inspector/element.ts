@@ -1,4 +1,4 @@
-/** The custom element: tabs, and what asks the worker while it is seen. */
+/** The custom element: shows tabs with panels, and polls the worker while it is visible. */
 import { UsageError, type Client, type Database } from '../src/index.ts';
 import type { Diagnostics, DiagnosticsCall } from '../src/host/diagnostics.ts';
 import { askWorker } from './ask.ts';
@@ -13,10 +13,10 @@ import { syncPanel } from './panels/sync.ts';
 import { readSchema } from './schema.ts';
 import { styleSheet } from './styles.ts';
 
-/** How often the worker is asked, ms, while the inspector is seen. */
+/** Interval between two polls of the worker while the inspector is visible, ms. */
 const POLL_MS = 1000;
 
-/** On a server there are no elements: the module can be imported there, and nothing else. */
+/** Servers have no `HTMLElement`. There, the module can be imported, but not used. */
 const Base =
   (globalThis as { HTMLElement?: typeof HTMLElement }).HTMLElement ??
   (Object as unknown as typeof HTMLElement);
@@ -28,21 +28,21 @@ export function requireDatabase(given: Partial<Database> | undefined): void {
 }
 
 /**
- * `<burrow-inspector>`: shows what is in a database, and what goes on in it. Set `database`.
+ * `<burrow-inspector>`: shows what a database contains and what happens in it. Set the property `database`.
  * @example
  * const inspector = new BurrowInspector();
  * inspector.database = db;
  * document.body.append(inspector);
  */
 export class BurrowInspector extends Base {
-  /** @internal What had the focus before it was opened: it gets it back. */
+  /** @internal The element that had the focus before the inspector was opened; it gets the focus back. */
   opener: Element | null = null;
   #database: Database | undefined = undefined;
   #client: Client | undefined = undefined;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
   #stop: AbortController | undefined = undefined;
 
-  /** The database to look into. */
+  /** The database that is shown. */
   get database(): Database | undefined {
     return this.#database;
   }
@@ -53,7 +53,7 @@ export class BurrowInspector extends Base {
     this.#begin();
   }
 
-  /** The client of the app, such as `sync.client`: the shell can run queries as it does. */
+  /** A client of the app, such as `sync.client`: the shell can run queries with it. */
   get client(): Client | undefined {
     return this.#client;
   }
@@ -66,7 +66,7 @@ export class BurrowInspector extends Base {
   }
 
   connectedCallback(): void {
-    // Set before the module had come, they hide the accessors.
+    // Properties that were set before the module was loaded hide the accessors: they are deleted and set again.
     for (const name of ['database', 'client'] as const) {
       const own = Object.getOwnPropertyDescriptor(this, name);
       if (!own) continue;
@@ -81,7 +81,7 @@ export class BurrowInspector extends Base {
     if (this.opener instanceof HTMLElement) this.opener.focus();
   }
 
-  /** Puts the focus on the tab that is shown. */
+  /** Moves the focus to the tab that is selected. */
   override focus(): void {
     this.shadowRoot?.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus();
   }
@@ -125,7 +125,7 @@ export class BurrowInspector extends Base {
     );
   }
 
-  /** Refreshes the panels now, and each second until the signal is aborted, unless the page is hidden. */
+  /** Refreshes the panels now, and then every second until the signal is aborted, unless the page is hidden. */
   async #poll(
     refresh: () => Promise<unknown>,
     problem: HTMLElement,
@@ -137,7 +137,7 @@ export class BurrowInspector extends Base {
         problem.hidden = true;
       }
     } catch (error) {
-      // Locked, or closed: what is known stays, and the panel of the lock says more.
+      // The database is locked or closed: panels keep showing what they had, and the storage panel shows the lock.
       problem.hidden = false;
       problem.textContent = problemOf(error);
     }
@@ -151,7 +151,7 @@ export class BurrowInspector extends Base {
     this.#stop.abort();
     this.#stop = undefined;
     const db = this.#database;
-    // Closed or locked: then nothing is recorded either.
+    // A closed or locked database records nothing.
     if (db && !db.isLocked) askWorker(db, { watch: false }).catch(() => undefined);
   }
 
@@ -161,9 +161,9 @@ export class BurrowInspector extends Base {
 }
 
 /**
- * The panels over a database, and the way to draw in them what the worker has recorded since.
- * @param app the client of the app, if it gave one
- * @param say announces a message to a reader of the screen
+ * Creates the panels for a database, with a function that fetches the worker's new reports and draws them.
+ * @param app the client of the app, if it passed one
+ * @param say announces a message to users of a screen reader
  */
 function openPanels(db: Database, app: Client | undefined, say: (message: string) => void) {
   let known = 0;
@@ -197,7 +197,7 @@ function openPanels(db: Database, app: Client | undefined, say: (message: string
   return { tabs, refresh: () => context.ask({}) };
 }
 
-/** Tabs, moved through by arrow keys. */
+/** Tabs that can be changed by arrow keys. */
 class Tabs {
   readonly list: HTMLElement;
   readonly nodes: readonly HTMLElement[];

@@ -1,4 +1,4 @@
-/** Figures and times as people read them. */
+/** Formats numbers, sizes and times for people. */
 const NUMBERS = new Intl.NumberFormat('en');
 
 export const formatNumber = (value: number): string => NUMBERS.format(value);
@@ -15,7 +15,7 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? formatNumber(value) : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** In UTC, which it says: `Z`. */
+/** In UTC, marked by a `Z`. */
 export const formatMicros = (micros: number): string =>
   new Date(micros / 1000).toISOString().replace('T', ' ');
 

@@ -1,10 +1,10 @@
-/** What is shown has no password, secret, hash or token in it, whatever a query returns. */
+/** Removes passwords, secrets, hashes and tokens from everything that is shown, whatever a query returns. */
 import { Expr } from '../src/index.ts';
 import { printValue } from './fql/print-value.ts';
 
 const HIDDEN = '***';
 
-/** As the engine hides them in its log. */
+/** The same patterns as in the engine, which hides them in the query log. */
 const SECRET_TEXTS =
   /\b(?:fn[A-F][\w-]{20,}|burrow-(?:root|sync)-[\w-]+|kqnP[\w-]{20,}|k6p[\w-]{20,}|ey[\w-]{8,}\.[\w.-]+)|\$2[abxy]?\$\d\d\$[./\w]{20,}|\b(?:basic|bearer)\s+[\w+/=.:~-]+/gi;
 
@@ -12,7 +12,7 @@ const SECRET_NAME = /passw|passphrase|passcode|^pwd?$|secret|bearer|authorizatio
 
 export const hideSecretTexts = (text: string): string => text.replace(SECRET_TEXTS, HIDDEN);
 
-/** Whether a typed text may hold a password or a secret. */
+/** Whether a typed text may contain a password or a secret. */
 export const mayHoldSecret = (text: string): boolean =>
   /passw|passphrase|passcode|secret|Login|Identify|Credentials/i.test(text) ||
   hideSecretTexts(text) !== text;
@@ -30,11 +30,11 @@ function withoutSecrets(value: unknown): unknown {
   );
 }
 
-/** A value as FQL text. */
+/** Prints a value as FQL, without secrets. */
 export const shownValue = (value: unknown): string =>
   hideSecretTexts(printValue(withoutSecrets(value)));
 
-/** A query on the wire as FQL text. */
+/** Prints a query in wire form as FQL, without secrets. */
 export function shownQuery(wire: string | undefined): string {
   if (wire === undefined || wire === '') return '(not kept)';
   try {

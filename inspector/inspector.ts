@@ -1,6 +1,6 @@
 /**
- * `burrowdb/inspector`: shows a database in the page that has opened it. An app loads it on demand:
- * `import('burrowdb/inspector')`. For development: it reads with the root secret.
+ * `burrowdb/inspector`: shows a database in the page that has it open. An app loads it on demand: `import('burrowdb/inspector')`. It is
+ * meant for development, because it reads with the root secret.
  */
 import { UsageError, type Client, type Database } from '../src/index.ts';
 import { BurrowInspector, requireDatabase } from './element.ts';
@@ -8,9 +8,9 @@ import { BurrowInspector, requireDatabase } from './element.ts';
 export { BurrowInspector };
 
 export interface InspectorOptions {
-  /** The client of the app, such as `sync.client`: the shell can run queries as it does, not only with the root secret. */
+  /** A client of the app, such as `sync.client`: the shell can run queries with it, not only with the root secret. */
   readonly client?: Client;
-  /** Where it is put, in place of the lower edge of the window. */
+  /** The element that the inspector is appended to. By default, it is docked to the lower edge of the window. */
   readonly parent?: Element;
 }
 
@@ -20,8 +20,8 @@ const { customElements } = globalThis as Partial<Pick<Window, 'customElements'>>
 if (customElements && !customElements.get(NAME)) customElements.define(NAME, BurrowInspector);
 
 /**
- * Shows the inspector of a database.
- * @returns the element: `remove()` closes it, as the key Escape does at the lower edge of the window
+ * Shows the inspector for a database.
+ * @returns the element. `remove()` closes it; at the lower edge of the window, the Escape key does too
  * @throws UsageError when an argument is wrong
  * @example
  * const inspector = mountInspector(db);

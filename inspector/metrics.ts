@@ -1,4 +1,4 @@
-/** The nine metrics of a query. */
+/** Lists the nine metrics of a query. */
 import type { QueryMetrics } from '../src/index.ts';
 import { facts } from './dom.ts';
 import { formatBytes, formatNumber } from './format.ts';

@@ -1,4 +1,4 @@
-/** The collections and indexes of the database, as the panels need them. */
+/** The collections, indexes and functions of the database, in the form that the panels need. */
 import { q, type Client } from '../src/index.ts';
 import { OWN } from './ask.ts';
 
@@ -6,12 +6,12 @@ export type FieldPath = readonly (string | number)[];
 
 export interface IndexInfo {
   readonly name: string;
-  /** Names of collections; `*` all of them. */
+  /** Names of collections; `*` stands for all collections. */
   readonly sources: readonly string[];
   readonly terms: readonly IndexField[];
   readonly values: readonly (IndexField & { readonly reverse: boolean })[];
   readonly isUnique: boolean;
-  /** False: it is being built. */
+  /** False while the index is being built. */
   readonly isActive: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface IndexInfo {
 export interface IndexField {
   readonly field: FieldPath | undefined;
   readonly binding: string | undefined;
-  /** Such as `casefold`: its entries differ from what the documents have. */
+  /** For example `casefold`: index entries then differ from the values in documents. */
   readonly transform?: string | undefined;
 }
 
@@ -64,7 +64,7 @@ interface StoredField {
   readonly reverse?: boolean;
 }
 
-/** As the index was made. */
+/** Values as they were passed when the index was created. */
 type OneOrMany<T> = T | readonly T[];
 
 interface StoredIndex {
@@ -94,7 +94,7 @@ const fieldOf = ({ field, binding, transform }: StoredField): IndexField => ({
   ...(transform !== undefined && { transform }),
 });
 
-/** A ref, or an object with one and bindings. */
+/** Name of the collection in a ref, or in an object with a ref and bindings. */
 function sourceName(source: unknown): string {
   const ref = member(source, 'collection');
   const own = member(source, 'id');
@@ -107,7 +107,7 @@ const member = (value: unknown, name: string): unknown =>
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;
 
-/** What documents have; `class` is the old name of their collection. */
+/** Top-level fields of documents; `class` is the old name of their collection. */
 const FIRST_STEPS: readonly unknown[] = ['data', 'ref', 'class', 'ts', 'ttl'];
 
 export function fieldText({ field, binding }: IndexField): string {

@@ -1,6 +1,6 @@
-/** How the inspector looks. As a constructed style sheet, which a strict Content-Security-Policy lets through. */
+/** Styles of the inspector, as a constructed style sheet, which a strict Content-Security-Policy allows. */
 
-/** Colours on a dark ground: of the system's scheme, or of the attribute `theme`. */
+/** Colours on a dark background, for the system's dark scheme or the attribute `theme`. */
 const DARK = `
   --ground: var(--burrow-ground, #17181c);
   --raised: var(--burrow-raised, #24262c);

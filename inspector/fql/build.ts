@@ -1,6 +1,6 @@
 /**
- * A query as it is typed, `Map(Paginate(…), x => Get(x))`, → an expression. A small part of JavaScript, read here and never
- * run: calls of builders, literals, arrays, objects, and arrow functions, which become lambdas.
+ * Turns a typed query, `Map(Paginate(…), x => Get(x))`, into an expression. The text is a small part of JavaScript, which is parsed and
+ * never executed: calls of builders, literals, arrays, objects, and arrow functions, which become lambdas.
  */
 import { Expr, q, type Arg } from '../../src/index.ts';
 import { SyntaxProblem, tokenize, type Token } from './tokens.ts';
@@ -12,7 +12,7 @@ export interface Span {
 
 export interface Built {
   readonly expression: Expr;
-  /** Where in the text stands what the database names by its position; the whole when it is not known. */
+  /** Returns the part of the text at a position in the query, as faults name it; the whole text if that is not known. */
   locate(position: readonly (string | number)[]): Span;
 }
 
@@ -21,7 +21,7 @@ const builders = q as unknown as Readonly<Record<string, Builder>>;
 
 export const builderNames: readonly string[] = Object.keys(builders).sort();
 
-/** @throws SyntaxProblem with the place */
+/** @throws SyntaxProblem with the position in the text */
 export function build(source: string): Built {
   const reader = new Reader(source);
   const value = reader.readWhole();
@@ -142,7 +142,7 @@ class Reader {
     try {
       return builders[name.text]?.(...args);
     } catch (error) {
-      // What the builder itself refuses, such as a wrong number of arguments.
+      // The builder refuses its arguments, for instance because there are too many.
       return this.fail(error instanceof Error ? error.message : String(error), name);
     }
   }
@@ -178,7 +178,7 @@ class Reader {
     return this.fail(`Unknown variable ${key.text}`, key);
   }
 
-  /** Either parameters of a lambda, or a value in parentheses. */
+  /** Reads either a lambda with its parameters, or a value in parentheses. */
   private readParentheses(): unknown {
     const start = this.at;
     const names: string[] = [];
@@ -217,7 +217,7 @@ function unknownBuilder(name: string): string {
   return like ? `Unknown function ${name}. Did you mean ${like}?` : `Unknown function ${name}`;
 }
 
-/** One step into the wire form: an expression is what it holds. */
+/** Follows one step of a position into the wire form. For an expression, the step is taken in its content. */
 function member(node: unknown, step: string | number): unknown {
   const inner = node instanceof Expr ? node.raw : node;
   return typeof inner === 'object' && inner !== null

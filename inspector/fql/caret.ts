@@ -1,9 +1,9 @@
-/** What is being written where the caret stands, in a text that is not finished yet. */
+/** Finds what is being written at the caret, in a text that may be unfinished. */
 
 const NAME = /[\p{ID_Start}$_][\p{ID_Continue}$]*/uy;
 const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y;
 
-/** The call around the caret, or the name it stands at: `Map` in `Map(Paginate(…), x => |`. */
+/** Name of the call around the caret, or of the name at the caret: `Map` in `Map(Paginate(…), x => |`. */
 export function callAt(text: string, caret: number): string | undefined {
   const open: (string | undefined)[] = [];
   let name: string | undefined;
@@ -30,7 +30,10 @@ export function callAt(text: string, caret: number): string | undefined {
   return name ?? open.findLast((each) => each !== undefined);
 }
 
-/** After the string or comment that begins there, beyond the end of the text if a string is open; the same place if neither begins. */
+/**
+ * Position after the string or comment that begins at `start`: beyond the end of the text if a string is not closed, and `start` if neither
+ * a string nor a comment begins there.
+ */
 export function endOfText(text: string, start: number): number {
   const character = text.charAt(start);
   if (character === '"' || character === "'") return endOfString(text, start);
@@ -38,7 +41,7 @@ export function endOfText(text: string, start: number): number {
   return start + (COMMENT.exec(text)?.[0].length ?? 0);
 }
 
-/** After the quote that ends it; beyond the end of the text when none does. */
+/** Position after the closing quote; beyond the end of the text if there is none. */
 function endOfString(text: string, start: number): number {
   const quote = text.charAt(start);
   let at = start + 1;

@@ -1,4 +1,4 @@
-/** An answer as text: as one would type it, but on several lines. */
+/** Prints a result as it could be typed, on several lines. */
 import { Expr } from '../../src/index.ts';
 
 const WIDTH = 76;

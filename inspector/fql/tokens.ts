@@ -1,16 +1,16 @@
-/** Text as typed → tokens with their places. */
+/** Splits typed text into tokens with their positions. */
 
 export type TokenKind = 'name' | 'number' | 'string' | 'mark' | 'end';
 
 export interface Token {
   readonly kind: TokenKind;
-  /** Of a string: what it says, without quotes and escapes. */
+  /** For a string: its value, without quotes and escapes. */
   readonly text: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** What was typed is no query. */
+/** The typed text is not a query. */
 export class SyntaxProblem extends Error {
   readonly start: number;
   readonly end: number;

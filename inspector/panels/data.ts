@@ -1,4 +1,4 @@
-/** Collections and indexes, documents a page at a time, and the history of one. */
+/** Panel with collections and indexes, the documents of a collection page by page, and the history of a document. */
 import { q, type Expr, type Ref } from '../../src/index.ts';
 import { OWN } from '../ask.ts';
 import { problemOf, type Context, type Panel } from '../context.ts';
@@ -71,7 +71,7 @@ const indexRow = ({ name, sources, terms, values, isUnique, isActive }: IndexInf
   [isActive ? 'active' : 'being built', isUnique && 'unique'].filter(Boolean).join(', '),
 ];
 
-/** What each place shows next: the answer to an earlier press may come last. */
+/** What each element is to show next. An answer to an earlier click may arrive late, and is then ignored. */
 const wanted = new WeakMap<HTMLElement, object>();
 
 async function showPage(

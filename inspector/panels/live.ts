@@ -1,4 +1,4 @@
-/** Live queries: how often each ran, and how often its answer changed. */
+/** Panel with the live queries: how often each ran, and how often its answer changed. */
 import type { Diagnostics, LiveRecord, ReadCount } from '../../src/host/diagnostics.ts';
 import type { Panel } from '../context.ts';
 import { fill, h, hint, table, type Child } from '../dom.ts';

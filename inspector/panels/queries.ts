@@ -1,4 +1,4 @@
-/** Queries as they ran: what they cost, what they read, and which index would help. */
+/** Panel with the executed queries: what they cost, what they read, and which index would help. */
 import type { Diagnostics, QueryRecord } from '../../src/host/diagnostics.ts';
 import { deniedForm } from '../../src/host/denied-form.ts';
 import { adviseOn, isSlow, readsOf, type Advice } from '../advice.ts';
@@ -67,7 +67,7 @@ export function queriesPanel(context: Context): Panel {
   return { id: 'queries', label: 'Queries', node, show: drawList, draw };
 }
 
-/** Of time and reads: reads are independent of the speed of the machine. */
+/** Combines time and reads, because reads do not depend on the speed of the machine. */
 function costOf(record: QueryRecord): number {
   const { documents, entries } = readsOf(record);
   return record.metrics.queryTimeMs + (documents + entries) / 100;
@@ -79,7 +79,7 @@ function item(context: Context, record: QueryRecord): HTMLElement {
   const details = h('div', { class: 'detail' });
   const summary = [
     `${formatTime(tsMicros)} · ${formatNumber(metrics.queryTimeMs)} ms`,
-    // What it read is not known of a query that ran before the inspector was opened.
+    // Which data was read is not known for a query that ran before the inspector was opened.
     record.reads
       ? `${counted(documents, 'document')}, ${counted(entries, 'entry', 'entries')}`
       : counted(metrics.readOps, 'read'),
@@ -134,7 +134,7 @@ async function showDetails(
   );
 }
 
-/** The caller is not told what it was denied: rights stay unknown. */
+/** Shown only here: the caller of a query does not get to know what it was denied. */
 function deniedFacts({ errorCode, errorPosition, query }: QueryRecord): [string, string][] {
   return errorCode === 'permission denied' && errorPosition && query !== undefined
     ? [['Denied', deniedForm(query, errorPosition)]]

@@ -91,7 +91,7 @@ const queryArea = (): HTMLTextAreaElement =>
     'aria-describedby': 'shell-keys',
   });
 
-/** As whom queries run: with the root secret, or as the app does. */
+/** A choice of the client that runs queries: with the root secret, or the client of the app. */
 function actorSelect({ app, root }: Context): {
   readonly node: HTMLElement;
   readonly chosen: () => Runner;
@@ -132,7 +132,7 @@ function failure(error: unknown, area: HTMLTextAreaElement, built: Built | undef
   ];
 }
 
-/** A list below the text, moved through by keys while the text has the focus. */
+/** A list below the text area, controlled by keys while the text area has the focus. */
 class CompletionList {
   readonly node: HTMLElement;
   private readonly area: HTMLTextAreaElement;
@@ -159,7 +159,7 @@ class CompletionList {
     this.draw();
   }
 
-  /** Whether the key was meant for the list. */
+  /** Returns whether the key was handled by the list. */
   handle(event: KeyboardEvent): boolean {
     if (event.ctrlKey && event.code === 'Space') {
       this.look(0);
@@ -179,7 +179,7 @@ class CompletionList {
         this.accept(this.shown[this.at]);
         return true;
       case 'Escape':
-        // Of the list alone: the inspector stays open.
+        // Escape closes only the list, not the inspector.
         event.stopPropagation();
         this.close();
         return true;
@@ -188,7 +188,7 @@ class CompletionList {
     }
   }
 
-  /** @param least so many characters must be typed of the word */
+  /** @param least number of characters of the word that must have been typed */
   private look(least: number): void {
     const { selectionStart, selectionEnd, value } = this.area;
     const found = completionsAt(value, selectionStart, this.schema());
@@ -218,7 +218,7 @@ class CompletionList {
             id: `completion-${index}`,
             role: 'option',
             'aria-selected': String(index === at),
-            // Not by `click`: the text would lose the focus before, and the list close.
+            // Not `click`: before a click, the text area loses the focus, which closes the list.
             on: {
               mousedown: (event) => {
                 event.preventDefault();
@@ -240,13 +240,13 @@ class CompletionList {
   }
 }
 
-/** What ran before, without what may hold a password; kept as long as the inspector is there. */
+/** Earlier queries, except those that may contain a password. They are kept as long as the inspector is open. */
 class History {
   readonly node = h('details', { class: 'history', hidden: true });
   private readonly area: HTMLTextAreaElement;
   private texts: readonly string[] = [];
   private at = 0;
-  /** What was typed and has not run, while an earlier text is shown. */
+  /** The text that was typed but not run, while an earlier query is shown. */
   private draft = '';
 
   constructor(area: HTMLTextAreaElement) {

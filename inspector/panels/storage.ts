@@ -1,4 +1,4 @@
-/** What is stored, how much there may be, how long it is kept; and the lock. */
+/** Panel with the size of the stored data, the quota, how long the data is kept, and the lock. */
 import { listDatabases, type Database } from '../../src/index.ts';
 import { problemOf, type Context, type Panel } from '../context.ts';
 import { button, facts, fill, h } from '../dom.ts';
@@ -84,7 +84,7 @@ const lockFacts = (db: Database): HTMLElement =>
     ],
   ]);
 
-/** Undefined where the browser lacks the function or rejects. */
+/** Undefined if the browser lacks the function, or it rejects. */
 async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** Sync: how far the copy is, what has not reached the hub, and why a write was refused. */
+/** Panel with the state of sync: how far the copy is, which writes have not reached the hub, and why a write was refused. */
 import { Expr, q, queryText, type Expr as Expression } from '../../src/index.ts';
 import type { Diagnostics, SetRecord, SyncRecord } from '../../src/host/diagnostics.ts';
 import type { WriteChoice, WriteData } from '../../src/host/sync.ts';
@@ -102,7 +102,7 @@ const LOADED: Readonly<Record<SetRecord['loaded'], string>> = {
   refused: 'refused',
 };
 
-/** Rows of the sets, and their bytes, which are measured on demand: each document is read for it. */
+/** The sets with the number of their rows, and their size in bytes. The size is measured on demand, because that reads every document. */
 class SetTable {
   readonly node = h('div', {});
   private readonly context: Context;
@@ -143,7 +143,7 @@ class SetTable {
 const MEASURED_PAGE = 1000;
 const MEASURED_PAGES_MAX = 20;
 
-/** What its documents take, as the metrics of reading them say. */
+/** The size of a set's documents, taken from the metrics of the queries that read them. */
 async function sizeOf({ root }: Context, query: string): Promise<string> {
   const set = new Expr(JSON.parse(query));
   let bytes = 0;
@@ -164,7 +164,7 @@ async function sizeOf({ root }: Context, query: string): Promise<string> {
   return `more than ${formatBytes(bytes)}`;
 }
 
-/** The writes, and a choice of which of them are shown. */
+/** The list of writes, with a filter. */
 class WriteList {
   readonly nodes: readonly HTMLElement[];
   private readonly context: Context;
@@ -189,7 +189,7 @@ class WriteList {
     this.isStale = true;
   }
 
-  /** A list that has the focus is drawn when it has lost it. */
+  /** Draws the list, unless it contains the focus: then it is drawn after it has lost the focus. */
   drawWithoutFocus(): void {
     if (this.isStale && !hasFocus(this.list)) this.draw();
   }
@@ -205,7 +205,7 @@ class WriteList {
     );
   }
 
-  /** The same as before, unless it looks different now: one that is open stays so. */
+  /** Reuses the item of a write while it looks the same, so that an opened item stays open. */
   private itemOf(write: WriteData): HTMLElement {
     const shape = shapeOf(write);
     const known = this.items.get(write.id);
@@ -224,7 +224,7 @@ class WriteList {
   }
 }
 
-/** What of a write may change, and its item with it. */
+/** The part of a write that may change its item. */
 const shapeOf = (write: WriteData): string =>
   'predicted' in write && write.predicted !== undefined ? `${write.state}, predicted` : write.state;
 
@@ -288,7 +288,7 @@ function choices({ id, query }: WriteData, resolve: Resolve): HTMLElement {
     spellcheck: 'false',
     'aria-label': 'Another query in its place',
   });
-  // A number that is longer than JavaScript holds would be another one after the edit.
+  // JavaScript numbers cannot hold integers this long: the edit would change them.
   area.value = /\d{16}/.test(query) ? '' : shownQuery(query);
   const editing = h(
     'div',
@@ -301,7 +301,7 @@ function choices({ id, query }: WriteData, resolve: Resolve): HTMLElement {
     ),
   );
   const discard = button('Discard', () => {
-    // What is discarded is gone: the second press means it.
+    // A discarded write cannot be restored, so a second click confirms.
     if (discard.textContent === 'Discard') discard.textContent = 'Discard for good';
     else void attempt(() => ({ discard: true }))();
   });
@@ -328,7 +328,7 @@ function choices({ id, query }: WriteData, resolve: Resolve): HTMLElement {
 
 const NO_ERROR = { code: '', description: '', position: '' };
 
-/** Of the body that the hub answered. */
+/** The error in the hub's answer. */
 function errorOf(write: WriteData): typeof NO_ERROR {
   const text = 'body' in write ? write.body : undefined;
   if (text === undefined)

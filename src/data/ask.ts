@@ -1,11 +1,11 @@
-/** Queries of exports and imports: wire JSON over the HTTP surface that every database has, so that nothing is lost between. */
+/** Sends queries of exports and imports: as exact wire JSON, over the HTTP API that every kind of database has. */
 import { parseJson, type Json } from '../codec/json.ts';
 import { DATA_LIMITS } from '../limits.ts';
 import { DataError } from './data-error.ts';
 import { queryErrorsIn, RefusedQuery, refusalOf, whyOf, type QueryError } from './refusals.ts';
 import { isObject, itemsOf } from './wire.ts';
 
-/** A database of the page, of `burrowdb/testing` or of `connect()`. */
+/** A database of a page, of `burrowdb/testing`, or the result of `connect()`. */
 export interface DataDatabase {
   readonly fetch: (
     input: string,
@@ -16,27 +16,27 @@ export interface DataDatabase {
       readonly signal?: AbortSignal;
     },
   ) => Promise<Response>;
-  /** Used unless another secret is given. */
+  /** Used if no other secret is given. */
   readonly rootSecret?: string;
 }
 
 export interface AskOptions {
-  /** Of an admin key of the database, or of a scoped one for a child database; by default the root secret. */
+  /** Secret of an admin key of the database, or a scoped one for a child database; by default the root secret. */
   readonly secret?: string;
   readonly signal?: AbortSignal;
 }
 
-/** @throws DataError `refused`, `outcome_unknown` */
+/** Sends a query and returns its result. @throws DataError `refused`, `outcome_unknown` */
 export type Ask = (query: string) => Promise<Json>;
 
 const NO_DATABASE = 'The database must be what openDatabase() or connect() returned.';
 
-/** Refused before it had an effect, for now. Of other codes with status 503 it is unknown. */
+/** Statuses of requests that were refused for the moment. With 503, only the codes in `NOT_EXECUTED` mean that the query had no effect. */
 const RETRIED = [409, 429, 503];
 const NOT_EXECUTED = ['time out', 'storage_blocked'];
 
 /**
- * @param isReading queries that only read can be sent again, whatever became of them
+ * @param isReading set if all queries only read: they can be sent again whatever became of them
  * @throws DataError `invalid_option`
  */
 export function askOf(
@@ -51,7 +51,7 @@ export function askOf(
     'x-faunadb-api-version': '4',
     ...(known !== undefined && { authorization: `Bearer ${known}` }),
   };
-  // The next answer may be that of a hub whose clock is behind: times that are past here must be past there.
+  // The next answer may come from a hub whose clock is behind: what has happened here must have happened there as well.
   let seen = 0;
   return async (query) => {
     for (let attempt = 1; ; attempt++) {
@@ -79,13 +79,13 @@ export function askOf(
   };
 }
 
-/** Of an answer; undefined: it is from a server in between. */
+/** A member of an answer; undefined if the answer is not from a database, but from a server in between. */
 function memberIn(text: string, name: string): Json | undefined {
   const answer = /^\s*\{/.test(text) ? parseJson(text) : undefined;
   return isObject(answer) ? answer.get(name) : undefined;
 }
 
-/** @param errors undefined: the answer is not from a database */
+/** @param errors undefined if the answer is not from a database */
 function failureOf(
   errors: readonly QueryError[] | undefined,
   status: number,
@@ -101,7 +101,7 @@ function failureOf(
     : new DataError('refused', why);
 }
 
-/** @param retryAfter a date counts as none */
+/** @param retryAfter in seconds; a date is ignored */
 const waitMs = (attempt: number, retryAfter: string | null): number => {
   const hinted = (Number(retryAfter) || 0) * 1000;
   const own = DATA_LIMITS.retryMs * 2 ** (attempt - 1);

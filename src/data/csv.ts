@@ -1,22 +1,22 @@
-/** Cells of comma-separated values: RFC 4180, with LF or CRLF, in one pass over pieces of text. */
+/** Parses comma-separated values by RFC 4180, with LF or CRLF, in one pass over pieces of text. */
 import { DATA_LIMITS } from '../limits.ts';
 import { DataError } from './data-error.ts';
 
 export interface Cell {
   readonly text: string;
-  /** `""` is an empty text, nothing between commas is nothing. */
+  /** Distinguishes `""`, an empty string, from nothing between commas, no value. */
   readonly isQuoted: boolean;
 }
 
 export interface CsvRow {
-  /** That it begins on, from 1. */
+  /** Line on which the row begins, from 1. */
   readonly line: number;
   readonly cells: readonly Cell[];
 }
 
 type State = 'start' | 'plain' | 'quoted' | 'quote';
 
-/** Rows of a text that comes in pieces. @throws DataError `invalid_line`, `line_too_long` */
+/** Parses the rows of a text that arrives in pieces. @throws DataError `invalid_line`, `line_too_long` */
 export async function* csvRows(
   pieces: AsyncIterable<string>,
   delimiter: string,
@@ -36,10 +36,10 @@ class CsvScan {
   private cells: Cell[] = [];
   private text = '';
   private state: State = 'start';
-  /** A carriage return: the end of the line, if a line feed follows. */
+  /** A carriage return was read, which belongs to the end of the line if a line feed follows. */
   private hasReturn = false;
   private line = 1;
-  /** On which the row began. */
+  /** Line on which the current row began. */
   private rowLine = 1;
   private chars = 0;
 
@@ -55,7 +55,7 @@ class CsvScan {
 
   read(piece: string): void {
     for (let at = 0; at < piece.length; at++) {
-      // What ends nothing is taken at once.
+      // A run of characters without a special meaning is added at once.
       const end = this.hasReturn ? at : this.endOfRun(piece, at);
       if (end > at) {
         this.add(piece.slice(at, end));
@@ -127,7 +127,7 @@ class CsvScan {
     this.cells.push({ text: this.text, isQuoted: this.state === 'quote' });
     this.text = '';
     this.state = 'start';
-    // An empty cell is something that is kept as well.
+    // Empty cells count as well, because they take memory too.
     this.chars += 1;
   }
 

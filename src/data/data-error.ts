@@ -2,22 +2,22 @@
 import { wrongOptions } from '../values/wrong-options.ts';
 
 export type DataErrorCode =
-  /** Documents or schema of other contents are there already: nothing was written. */
+  /** Documents or schema objects exist already with other contents. Nothing was written. */
   | 'clash'
-  /** The source is cut short. */
+  /** The end of the source is missing. */
   | 'incomplete'
-  /** The source differs from what was written. */
+  /** The source was changed after it was written. */
   | 'damaged'
-  /** A newer version of the library wrote it. */
+  /** The source was written by a newer version of the library. */
   | 'newer_format'
-  /** A line, or a cell of it, cannot be read. */
+  /** A line or a cell cannot be read. */
   | 'invalid_line'
   | 'line_too_long'
-  /** The database refused a query: `errors` says why. */
+  /** The database refused a query; `errors` has the reasons. */
   | 'refused'
-  /** The database did not say whether it executed a query that writes: `errors` has what it said. */
+  /** It is unknown whether the database executed a query that writes; `errors` has its answer. */
   | 'outcome_unknown'
-  /** Documents that the export still had to read are not kept any more. */
+  /** The history that the export still had to read was removed in the meantime. */
   | 'history_gone'
   | 'invalid_option';
 
@@ -41,11 +41,11 @@ interface Details extends ErrorOptions {
  */
 export class DataError extends Error {
   readonly code: DataErrorCode;
-  /** Of the source, from 1. */
+  /** Line of the source, from 1. */
   readonly line: number | undefined;
-  /** Of a CSV file, from 1. */
+  /** Column of a CSV file, from 1. */
   readonly column: number | undefined;
-  /** What the database answered. */
+  /** The errors in the database's answer. */
   readonly errors: readonly DataRefusal[];
 
   /** @internal */
@@ -65,7 +65,7 @@ const placed = (sentence: string, line?: number, column?: number): string =>
     ? sentence
     : `Line ${line}${column === undefined ? '' : `, column ${column}`}: ${sentence}`;
 
-/** Of options that exports and imports share, and of those of rows. */
+/** Types of the options that exports and imports share, and of the options for rows. */
 const TYPES = {
   secret: 'string',
   onProgress: 'function',
@@ -83,7 +83,7 @@ export function requireKnown(given: object, known: readonly string[]): void {
 }
 
 function wrongType(options: Readonly<Record<string, unknown>>): string | undefined {
-  // As of a user who has logged out: the admin must not take their place.
+  // The secret may be that of a user who has logged out: the admin must not take the user's place.
   if ('secret' in options && !options['secret'])
     return '`secret` is empty: leave it out to use the root secret.';
   for (const [name, type] of Object.entries(TYPES)) {
@@ -97,6 +97,6 @@ function wrongType(options: Readonly<Record<string, unknown>>): string | undefin
     : '`signal` must be an AbortSignal.';
 }
 
-/** Whether the database refused a query by one of the codes. */
+/** Whether the database refused a query with one of these codes. */
 export const isRefusal = (reason: unknown, ...codes: readonly string[]): boolean =>
   reason instanceof DataError && reason.errors.some(({ code }) => codes.includes(code));

@@ -1,4 +1,4 @@
-/** `burrowdb/data`: data in and out of a database, whatever host it has. */
+/** `burrowdb/data`: exports and imports of any database, whatever its host. */
 export { exportDatabase } from './export.ts';
 export { importDatabase } from './import.ts';
 export { DataError } from './data-error.ts';

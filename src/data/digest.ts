@@ -1,8 +1,8 @@
-/** Digest of lines in their order, a block at a time: browsers have no SHA-256 that is fed in parts. */
+/** Digest of lines in their order, computed block by block, because browsers have no SHA-256 that takes its input in parts. */
 import { hexOfBytes } from '../codec/hex.ts';
 import { DATA_LIMITS } from '../limits.ts';
 
-/** Of each block of lines and the digest before it. */
+/** Each block's digest is that of its lines and the digest before it. */
 export class LinesDigest {
   private block: string[] = [];
   private last = '';
@@ -14,7 +14,7 @@ export class LinesDigest {
     if (this.block.length === DATA_LIMITS.digestLines) await this.digestBlock();
   }
 
-  /** In hexadecimal. */
+  /** Returns the digest in hexadecimal. */
   async end(): Promise<string> {
     await this.digestBlock();
     return this.last;

@@ -1,4 +1,7 @@
-/** Versions before the present ones, and those of deleted documents: the oldest of each document first. They follow the documents. */
+/**
+ * Exports earlier versions of documents, and the versions of deleted documents, the oldest of each document first. They follow the
+ * documents.
+ */
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import { DATA_LIMITS } from '../limits.ts';
 import type { Ask } from './ask.ts';
@@ -6,7 +9,7 @@ import { collectionRefText, expressionOf, isObject, itemsOf } from './wire.ts';
 
 export interface CollectionRead {
   readonly ask: Ask;
-  /** Wire text of the time as of which all is read. */
+  /** Wire text of the time as of which everything is read. */
   readonly at: string;
   readonly collection: string;
 }
@@ -35,7 +38,7 @@ async function* pagesOf({ ask, at }: CollectionRead, set: string): AsyncGenerato
   } while (after !== undefined);
 }
 
-/** Those of the events that are the last of their documents. */
+/** Refs of documents that are deleted: those whose last event is one of these removals. */
 async function deletedAmong(
   { ask, at }: CollectionRead,
   removals: readonly JsonObject[],
@@ -45,7 +48,7 @@ async function deletedAmong(
     (each) =>
       `[${stringifyJson(each.get('document') ?? null)},${stringifyJson(each.get('ts') ?? 0)}]`,
   );
-  // Events of a document, the newest first: its page before the end.
+  // The page before the end of a document's events has the newest event.
   const last = `{"select":["data",0,"ts"],"from":{"paginate":{"events":{"var":"ref"}},"size":1,"before":null},"default":0}`;
   const isLast = `{"equals":[${last},{"var":"ts"}]}`;
   const found = await ask(
@@ -61,7 +64,7 @@ async function* versionsOf(read: CollectionRead, refs: readonly Json[]): AsyncGe
     for await (const page of pagesOf(read, `{"events":${text}}`))
       events.push(...page.filter(isObject));
     const isGone = events.at(-1)?.get('action') === 'delete';
-    // The last of a document that is there is its present version: it has its line.
+    // The last event of an existing document is its present version, which has been exported as a document.
     const older = isGone ? events : events.slice(0, -1);
     for (let at = 0; at < older.length; at += DATA_LIMITS.pageDocuments)
       yield* versionsAt(read, text, older.slice(at, at + DATA_LIMITS.pageDocuments));
@@ -90,7 +93,7 @@ async function* versionsAt(
       yield `{"version":{"ref":${ref},"ts":${stringifyJson(ts)}},"deleted":true}`;
     else {
       const version = read[live.indexOf(event)];
-      // One whose `ttl` has passed is not shown any more, in the past neither.
+      // A version whose `ttl` has passed cannot be read any more, not even in the past.
       if (isObject(version)) yield `{"version":${stringifyJson(version)}}`;
     }
   }

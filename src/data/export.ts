@@ -1,4 +1,4 @@
-/** Exports: everything of a database at one time, as lines of gzipped JSON. */
+/** Exports all data of a database as of one time, as lines of gzipped JSON. */
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import { DATA_LIMITS } from '../limits.ts';
 import { askOf, type Ask, type AskOptions, type DataDatabase } from './ask.ts';
@@ -10,20 +10,20 @@ import { readSchema, schemaLine } from './schema.ts';
 import { collectionRefText, expressionOf, isObject, itemsOf, textIn } from './wire.ts';
 
 export interface DataProgress {
-  /** `checking`: a source is read before anything of it is written. */
+  /** `checking`: the source is being read, before anything of it is written. */
   readonly phase: 'exporting' | 'checking' | 'importing';
-  /** Documents so far. */
+  /** Number of documents so far. */
   readonly done: number;
-  /** Undefined: not known yet. An export knows it when all are read, an import when the source is checked. */
+  /** Undefined while it is not known: an export knows it when all documents are read, an import when the source is checked. */
   readonly total: number | undefined;
 }
 
 export interface ExportOptions extends AskOptions {
-  /** Names of those whose documents are exported; all, when left out. Schema is always exported as a whole. */
+  /** Names of the collections whose documents are exported; by default all collections. The schema is always exported as a whole. */
   readonly collections?: readonly string[];
-  /** Also the versions before the present ones, and those of deleted documents. */
+  /** Also exports earlier versions of documents, and those of deleted documents. */
   readonly history?: boolean;
-  /** Compressed, by default. */
+  /** Whether the export is compressed; true by default. */
   readonly gzip?: boolean;
   readonly onProgress?: (progress: DataProgress) => void;
 }
@@ -38,8 +38,8 @@ const OPTIONS = [
 ] satisfies (keyof ExportOptions)[];
 
 /**
- * A stream of all schema and documents as they are when it is first read. No password, secret or key is in it. What is not read yet is
- * not fetched.
+ * Returns a stream of the schema and all documents, as of the time when the stream is first read. It contains no passwords, secrets or
+ * keys. Data is fetched only as the stream is read.
  * @throws DataError `invalid_option`
  * @example
  * const file = await new Response(exportDatabase(db)).blob();
@@ -69,7 +69,7 @@ export function exportDatabase(
 
 const PIECE_CHARS = 64 * 1024;
 
-/** Lines in pieces that are worth compressing. */
+/** Joins lines to pieces that are large enough to be compressed well. */
 async function* piecesOf(
   lines: AsyncGenerator<string>,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
@@ -133,7 +133,7 @@ async function* collectionLines(
     yield* documentLines(read, onPage);
     if (hasHistory) yield* versionLines(read);
   } catch (cause) {
-    // Of queries that are all alike, this is what one becomes whose time is not kept any more.
+    // All these queries have the same form, so one is refused as a bad request only if its time is no longer in the history.
     if (!isRefusal(cause, 'bad request')) throw cause;
     const sentence = `The history of '${read.collection}' no longer reaches back to the start of the export. Export again; if it takes longer than that collection keeps its history, raise its \`history_days\`.`;
     throw new DataError('history_gone', sentence, { cause });
@@ -157,7 +157,7 @@ async function omittedOf(ask: Ask): Promise<string[]> {
       const page = await ask(`{"paginate":{"${kind}":null},"size":1}`);
       if (itemsOf(isObject(page) ? page.get('data') : undefined).length > 0) found.push(kind);
     } catch (reason) {
-      // A key of the role `server` exports documents, and may not see these.
+      // A key with the role `server` exports documents, but may not read these.
       if (!isRefusal(reason, 'permission denied')) throw reason;
     }
   }
@@ -193,7 +193,7 @@ async function* documentLines(
   }
 }
 
-/** Undefined: it is too large. */
+/** Undefined if the page is too large. */
 async function pageOr(asked: Promise<Json>, size: number): Promise<JsonObject | undefined> {
   try {
     const page = await asked;

@@ -1,17 +1,17 @@
-/** The lines of an export that are neither schema nor documents: the first and the last. */
+/** The lines of an export that are neither schema nor documents: the first and the last one. */
 import { parseJson, quote, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import { DataError } from './data-error.ts';
 import { isObject, itemsOf, textIn } from './wire.ts';
 
 const FORMAT = 'burrow-export';
-/** Raised when a reader of the version before would read something wrong. */
+/** Incremented when a reader of the previous version would read something wrong. */
 const VERSION = 1;
 
 export interface ExportHeader {
   /** The time as of which everything was read, as text. */
   readonly at: string;
   readonly hasHistory: boolean;
-  /** Kinds of what the database holds and an export does not: credentials, tokens, keys, child databases. */
+  /** Kinds of objects that the database has and an export does not contain: credentials, tokens, keys, child databases. */
   readonly omitted: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface ExportTrailer {
   readonly sha256: string;
 }
 
-/** @param collections names of those whose documents follow */
+/** @param collections names of the collections whose documents follow */
 export const headerLine = ({
   at,
   hasHistory,
@@ -38,7 +38,7 @@ export const headerLine = ({
     ]),
   );
 
-/** Whether a source that begins with this line is an export. */
+/** Whether a source with this first line is an export. */
 export const isExport = (line: string): boolean => jsonIn(line)?.get('format') === FORMAT;
 
 /** @throws DataError */
@@ -61,7 +61,7 @@ export function readHeader(line: string): ExportHeader {
 export const trailerLine = ({ lines, sha256 }: ExportTrailer): string =>
   `{"end":{"lines":${lines},"sha256":${quote(sha256)}}}`;
 
-/** Undefined: the line is of something else. */
+/** Undefined if the line is not a trailer. */
 export function trailerIn(json: JsonObject): ExportTrailer | undefined {
   const end = json.get('end');
   const lines = isObject(end) ? end.get('lines') : undefined;
@@ -74,7 +74,7 @@ function jsonIn(line: string): JsonObject | undefined {
     const json = parseJson(line);
     return isObject(json) ? json : undefined;
   } catch {
-    // What is no JSON is no export.
+    // A line that is not JSON is not from an export.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Imports: reads a source, says what stands in the way, and writes it in batches. */
+/** Imports: reads a source, reports clashes with existing data, and writes the source in batches. */
 import { DATA_LIMITS } from '../limits.ts';
 import { askOf, type Ask, type AskOptions, type DataDatabase } from './ask.ts';
 import { DataError, requireKnown } from './data-error.ts';
@@ -38,24 +38,24 @@ import {
 
 interface CommonImportOptions extends AskOptions {
   /**
-   * What becomes of documents and schema that are there with other contents: all is refused before anything is written (the default),
-   * they stay, or they are replaced. What is there with the same contents is left as it is.
+   * What happens with documents and schema objects that exist with other contents. `refuse`, the default: the import is refused before
+   * anything is written. `skip`: they stay as they are. `replace`: they are replaced. Those with the same contents always stay as they are.
    */
   readonly onClash?: OnClash;
   readonly onProgress?: (progress: DataProgress) => void;
 }
 
-/** Of a source that `exportDatabase()` made. */
+/** The source was made by `exportDatabase()`. */
 export interface ImportExportOptions extends CommonImportOptions {
   readonly format?: 'export';
 }
 
-/** A JSON object in each line: a document as `Get` answers it, or its data alone. */
+/** The source has a JSON object on each line: a document as `Get` returns it, or only its data. */
 export interface ImportJsonLinesOptions extends CommonImportOptions, RowOptions {
   readonly format: 'jsonl';
 }
 
-/** A table with names of columns in its first line, each with its type if the options do not say: `name:string`. */
+/** The source is a table with the names of columns in its first line, and their types if the options do not give them: `name:string`. */
 export interface ImportCsvOptions extends CommonImportOptions, CsvOptions {
   readonly format: 'csv';
 }
@@ -70,24 +70,24 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   csv: [...ROWS, 'columns', 'delimiter'],
 };
 
-/** Documents, counted. */
+/** Numbers of documents. */
 export interface ImportResult {
   readonly imported: number;
-  /** They were there, with the same contents. */
+  /** Documents that existed with the same contents. */
   readonly same: number;
-  /** They were there with other contents, and stay. */
+  /** Documents that existed with other contents and were not changed. */
   readonly kept: number;
   readonly replaced: number;
-  /** Their `ttl` has passed. */
+  /** Documents that were not imported because their `ttl` has passed. */
   readonly expired: number;
-  /** Versions before the present ones. */
+  /** Earlier versions of documents that were imported. */
   readonly versions: number;
-  /** Kinds of what the exported database held and the export does not: `credentials`, `tokens`, `keys`, `databases`. */
+  /** Kinds of objects that the exported database had and the export does not contain: `credentials`, `tokens`, `keys`, `databases`. */
   readonly omitted: readonly string[];
 }
 
 /**
- * Writes what a source holds. An import that was interrupted can be run again as it is: it goes on with what is missing.
+ * Writes the contents of a source. An interrupted import can be run again with the same arguments: it continues with what is missing.
  * @throws DataError
  * @example
  * const lines = new Blob(['{"no":3,"title":"two frogs"}']);
@@ -103,10 +103,10 @@ export async function importDatabase(
   return new Import(askOf(database, options), sourceOf(source), options).run();
 }
 
-/** What stands where documents are to be written. */
+/** The collection that documents are to be written to. */
 interface Target {
   readonly isEmpty: boolean;
-  /** Documents that are there as in the source. */
+  /** Number of documents that exist with the same contents as in the source. */
   same: number;
 }
 
@@ -172,7 +172,7 @@ class Import {
 
   // --- before anything is written ---------------------------------------------------------------
 
-  /** Reads all of the source, and compares it with what is there. @throws DataError */
+  /** Reads the whole source, and compares it with the existing data. @throws DataError */
   private async check(): Promise<void> {
     const documents = new Batch<DocumentItem>();
     const gone = new Batch<GoneItem>();
@@ -196,7 +196,7 @@ class Import {
     this.requireNoClash();
   }
 
-  /** Of the header and the schema. @throws DataError `invalid_option` */
+  /** Keeps the contents of the header and the schema. @throws DataError `invalid_option` */
   private keep(item: Item): void {
     if (item.type === 'schema') this.addSchema(item.object);
     if (item.type !== 'header') return;
@@ -245,7 +245,7 @@ class Import {
     throw new DataError('clash', sentence);
   }
 
-  /** @throws DataError `invalid_option` when the collection is neither there nor in the source */
+  /** @throws DataError `invalid_option` when the collection neither exists nor is in the source */
   private async targetOf(collection: string): Promise<Target> {
     const known = this.targets.get(collection);
     if (known) return known;
@@ -273,13 +273,13 @@ class Import {
     const versions = new Batch<VersionItem>();
     const isChecked = canReadTwice(this.source);
     let hasSchema = false;
-    /** One batch is written while the next is read. */
+    /** The write in progress: one batch is written while the next one is read. */
     let underWay: Promise<void> = Promise.resolve();
     const flush = async (): Promise<void> => {
       const [batch, olds] = [documents.take(), versions.take()];
       await underWay;
       underWay = this.writeDocuments(batch).then(() => this.writeOlds(olds));
-      // It is awaited later: until then, nobody else sees that it failed.
+      // The promise is awaited later. Until then, a failure must not be reported as an unhandled rejection.
       underWay.catch(() => undefined);
     };
     this.report('importing', 0);
@@ -326,8 +326,8 @@ class Import {
   }
 
   /**
-   * Documents inserted at a time of the past are not compared with those of unique indexes. So only where the source has all documents
-   * that are there, and has been under the same unique indexes.
+   * Whether documents may be inserted with their own times. Inserts at a past time are not checked against unique indexes, so this is only
+   * allowed if there are none, or if the source has all existing documents and was subject to the same unique indexes.
    */
   private async mayKeepTimes(collection: string): Promise<boolean> {
     const known = this.keepsTimes.get(collection);
@@ -343,14 +343,14 @@ class Import {
     return may;
   }
 
-  /** Whether a collection holds documents that the source does not. */
+  /** Whether a collection has documents that are not in the source. */
   private async hasOthers(collection: string): Promise<boolean> {
     const { isEmpty, same } = await this.targetOf(collection);
     if (isEmpty) return false;
     return (await this.ask(`{"count":${documentsText(collection)}}`)) !== same;
   }
 
-  /** What is read once cannot be compared before it is written. @throws DataError `invalid_option` */
+  /** A source that can be read only once cannot be compared before it is written. @throws DataError `invalid_option` */
   private async requireEmpty(collection: string): Promise<void> {
     if (this.targets.has(collection) || (await this.targetOf(collection)).isEmpty) return;
     const sentence = `The collection '${collection}' holds documents: pass a Blob, or a function that opens the stream, to compare it first.`;

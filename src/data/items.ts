@@ -1,4 +1,4 @@
-/** What sources are read as, whatever their format. */
+/** What the readers of all formats turn sources into. */
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import { INT64_MAX } from '../values/number.ts';
 import { sha256Hex } from './digest.ts';
@@ -8,20 +8,20 @@ import { documentRefText, expressionOf, without } from './wire.ts';
 
 export interface DocumentItem {
   readonly type: 'document';
-  /** Of the source, from 1. */
+  /** Line in the source, from 1. */
   readonly line: number;
   readonly collection: string;
   readonly id: string;
-  /** Time of its last change, in µs, as text; undefined: it gets the one of the import. */
+  /** Time of the document's last change, µs, as text; undefined if it gets the time of the import. */
   readonly ts: string | undefined;
-  /** Expression of its fields. */
+  /** Wire text of an expression with the document's fields. */
   readonly params: string;
   readonly hasTtl: boolean;
-  /** Its line has its data alone. */
+  /** Whether the line has only the data of the document. */
   readonly isRow: boolean;
 }
 
-/** A version before the present one. */
+/** An earlier version of a document. */
 export interface VersionItem {
   readonly type: 'version';
   readonly line: number;
@@ -29,11 +29,11 @@ export interface VersionItem {
   readonly id: string;
   readonly ts: string;
   readonly params: string;
-  /** The document ended then. */
+  /** Whether the document was deleted at this time. */
   readonly isEnd: boolean;
 }
 
-/** A document whose versions end with its deletion. */
+/** A document whose last version is its deletion. */
 export interface GoneItem {
   readonly type: 'gone';
   readonly line: number;
@@ -48,15 +48,15 @@ export type Item =
   | VersionItem
   | GoneItem;
 
-/** What has a ref. */
+/** Anything with a ref. */
 export type Placed = Pick<DocumentItem, 'collection' | 'id'>;
 
 export const refTextOf = ({ collection, id }: Placed): string => documentRefText(collection, id);
 
-/** What `documentIdIn()` takes, in words. */
+/** Describes what `documentIdIn()` accepts. */
 export const DOCUMENT_ID = `a whole number from 0 to ${INT64_MAX}`;
 
-/** Of an integer or text; undefined: it is no id of a document. */
+/** The id in an integer or a string; undefined if it is not a valid id of a document. */
 export function documentIdIn(json: Json | undefined): string | undefined {
   const text = typeof json === 'number' || typeof json === 'bigint' ? String(json) : json;
   const isId = typeof text === 'string' && /^\d{1,19}$/.test(text) && BigInt(text) <= INT64_MAX;
@@ -71,7 +71,7 @@ export async function idOfLine(collection: string, line: number, text: string): 
 
 const NO_MEMBERS = '{"object":{}}';
 
-/** A document in wire form, without its ref and time. Data without members is left out, as where it is stored. */
+/** The fields of a document in wire form, without its ref and time. Empty data is left out, as in stored documents. */
 export function paramsText(fields: JsonObject): string {
   const isEmpty = expressionOf(fields.get('data') ?? null) === NO_MEMBERS;
   return expressionOf(isEmpty ? without(fields, 'data') : fields);

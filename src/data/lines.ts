@@ -1,17 +1,17 @@
-/** The lines of a source: inflated, decoded and bounded on the way. */
+/** Reads the lines of a source: decompresses and decodes it, and checks the length of lines. */
 import { DATA_LIMITS } from '../limits.ts';
 import { DataError } from './data-error.ts';
 import { textLines } from './text-lines.ts';
 
-/** What can be read. */
+/** Sources that can be read without conversion. */
 export type ReadSource =
   | Blob
   | (() => ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>)
   | ReadableStream<Uint8Array>;
 
 /**
- * A file, its bytes or text, or what opens a stream: it is read twice, and checked before anything is written. A bare stream can be read
- * once, so that only what is about to be written is checked.
+ * A file, its bytes or its text, or a function that opens a stream: such a source is read twice, and checked before anything is written. A
+ * plain stream can be read only once, so each part is checked just before it is written.
  */
 export type DataSource = ReadSource | Uint8Array<ArrayBuffer> | string;
 
@@ -28,7 +28,7 @@ export interface Line {
 }
 
 /**
- * Without their ends, LF or CRLF. What is gzip is inflated.
+ * Lines without their ends, LF or CRLF. A gzipped source is decompressed.
  * @throws DataError `line_too_long`, `incomplete`, `damaged`
  */
 export async function* linesOf(
@@ -79,7 +79,7 @@ async function* bytesOf(
     if (isGzip(first)) yield* inflated(parts);
     else yield* parts;
   } finally {
-    // Also when no more of it is wanted.
+    // Also reached when the caller stops reading early.
     await reader.cancel().catch(() => undefined);
   }
 }
@@ -94,7 +94,7 @@ async function streamOf(source: ReadSource): Promise<ReadableStream<Uint8Array>>
   throw new DataError('invalid_option', sentence);
 }
 
-/** Undefined: there are no more. @throws DataError `invalid_option` */
+/** The next bytes; undefined at the end. @throws DataError `invalid_option` */
 async function bytesFrom(
   reader: ReadableStreamDefaultReader<Uint8Array>,
 ): Promise<Uint8Array | undefined> {
@@ -104,7 +104,7 @@ async function bytesFrom(
   return value;
 }
 
-/** As much as tells what it is. */
+/** Reads enough bytes to detect gzip. */
 async function beginningOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array> {
   let read = new Uint8Array();
   while (read.length < 2) {
@@ -120,7 +120,7 @@ async function beginningOf(reader: ReadableStreamDefaultReader<Uint8Array>): Pro
 
 const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b;
 
-/** Small ones: what is inflated of each is in memory at once. */
+/** Cuts the bytes into small parts, because all that is decompressed from a part is in memory at once. */
 async function* partsOf(
   first: Uint8Array,
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -146,7 +146,7 @@ async function* inflated(
           if (done) controller.close();
           else controller.enqueue(value);
         } catch (reason) {
-          // Not of the compression: it is thrown as it is.
+          // The error comes from the source, not from decompression, so it is rethrown unchanged.
           failure = { reason };
           controller.error(reason);
         }

@@ -1,4 +1,4 @@
-/** Reads CSV: the types of its columns make values of its cells. */
+/** Reads CSV: turns cells into values, by the types of their columns. */
 import { decodeBase64 } from '../codec/base64.ts';
 import { parseJson, type Json } from '../codec/json.ts';
 import { INT64_MAX, INT64_MIN } from '../values/number.ts';
@@ -10,7 +10,7 @@ import { documentIdIn, type Item } from './items.ts';
 import { rowItem, type RowOptions } from './read-json-lines.ts';
 import { documentRefText } from './wire.ts';
 
-/** `ref` is followed by the name of the collection: `ref(users)`. */
+/** The type of a column. `ref` has the name of a collection: `ref(users)`. */
 export type ColumnType =
   | 'string'
   | 'int'
@@ -23,13 +23,13 @@ export type ColumnType =
   | `ref(${string})`;
 
 export interface CsvOptions extends RowOptions {
-  /** Types by names of columns. Those that are not named are of the type in the header, or strings. */
+  /** Types of columns by name. Other columns have the type in the header, or are strings. */
   readonly columns?: Readonly<Record<string, ColumnType>>;
-  /** A comma, by default. */
+  /** A comma by default. */
   readonly delimiter?: string;
 }
 
-/** Undefined: the text is no value of the type. */
+/** Undefined if the text is not a value of the type. */
 type ReadCell = (text: string) => Json | undefined;
 
 const CELLS: Readonly<Record<string, ReadCell>> = {
@@ -61,7 +61,7 @@ function jsonIn(text: string): Json | undefined {
   try {
     return parseJson(text);
   } catch {
-    // The caller says where it is.
+    // The caller reports the position.
     return undefined;
   }
 }
@@ -88,13 +88,13 @@ export async function* csvItems(
 
 /** @throws DataError `invalid_option`, `invalid_line` */
 function columnsIn({ line, cells }: CsvRow, options: CsvOptions): Column[] {
-  // All of a file whose lines end with CR alone would be names of columns.
+  // In a file whose lines end with CR alone, the whole text would be in the first line.
   if (cells.some(({ text, isQuoted }) => !isQuoted && text.includes('\r')))
     throw new DataError('invalid_line', 'Lines must end with LF or CRLF, not with CR.', { line });
   const given = options.columns ?? {};
   const columns = cells.map(({ text }, at) => columnOf(text, given, { line, column: at + 1 }));
   const names = columns.map(({ name }) => name);
-  // Spreadsheets write semicolons where the comma is that of numbers: each line would be one text.
+  // In countries with a decimal comma, spreadsheets write semicolons: each line would be read as one cell.
   if (!options.delimiter && names.length === 1 && /[;\t]/.test(names.join()))
     throw new DataError('invalid_option', `\`delimiter\`: '${names.join()}' has no comma.`);
   const twice = names.findIndex((name, at) => names.indexOf(name) < at);
@@ -150,7 +150,7 @@ async function itemOf(
   const row = new Map<string, Json>();
   for (const [at, { text, isQuoted }] of cells.entries()) {
     const column = columns[at];
-    // Nothing between commas is no value.
+    // Nothing between two commas is no value.
     if (!column || (text === '' && !isQuoted)) continue;
     const value = column.read(text);
     if (value === undefined) {

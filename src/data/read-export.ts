@@ -1,4 +1,4 @@
-/** Reads exports: checks that nothing of them is missing or changed. */
+/** Reads exports, and checks that nothing in them is missing or changed. */
 import { JsonError, parseJson, type JsonObject } from '../codec/json.ts';
 import { DataError } from './data-error.ts';
 import { LinesDigest } from './digest.ts';
@@ -16,7 +16,7 @@ import type { Line } from './lines.ts';
 import { schemaIn } from './schema.ts';
 import { collectionOfRef, idOfRef, isObject, without } from './wire.ts';
 
-/** @throws DataError at the first thing that is wrong, at the latest at the end */
+/** @throws DataError at the first problem; a missing or changed line may be noticed only at the end */
 export async function* exportItems(lines: AsyncIterable<Line>): AsyncGenerator<Item> {
   const digest = new LinesDigest();
   let trailer: ExportTrailer | undefined;
@@ -71,7 +71,7 @@ function itemIn(json: JsonObject, line: number): Item {
   return { type: 'gone', line, collection, id };
 }
 
-/** A document as `Get` answers it. @throws DataError `invalid_line` */
+/** Reads a document in the form in which `Get` returns it. @throws DataError `invalid_line` */
 export function documentIn(json: JsonObject, line: number): DocumentItem {
   const ref = json.get('ref');
   const [collection, id, ts] = [collectionOfRef(ref), idOfRef(ref), tsTextIn(json.get('ts'))];

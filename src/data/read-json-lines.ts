@@ -1,4 +1,4 @@
-/** Reads JSON lines: documents of one collection, plain or as `Get` answers them. */
+/** Reads JSON lines: documents of one collection, either their data or as `Get` returns them. */
 import type { JsonObject } from '../codec/json.ts';
 import { DataError } from './data-error.ts';
 import { isExport } from './format.ts';
@@ -49,7 +49,7 @@ function ownDocument(item: DocumentItem, { collection }: RowOptions): DocumentIt
   throw new DataError('invalid_line', sentence, { line: item.line });
 }
 
-/** What is not a document yet. @throws DataError `invalid_line` */
+/** Makes a document of a row. @throws DataError `invalid_line` */
 export async function rowItem(
   row: JsonObject,
   { number: line, text }: Line,

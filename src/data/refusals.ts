@@ -1,4 +1,4 @@
-/** Errors of a refused query: what they say, and where in what was written they are. */
+/** Errors of a refused query: their descriptions, and their positions in what was written. */
 import { parseJson, type Json } from '../codec/json.ts';
 import { DataError, type DataRefusal } from './data-error.ts';
 import { idOfRef, isObject, itemsOf, refIn, schemaName, textIn } from './wire.ts';
@@ -6,7 +6,7 @@ import { idOfRef, isObject, itemsOf, refIn, schemaName, textIn } from './wire.ts
 interface Failure {
   readonly code: string | undefined;
   readonly description: string;
-  /** Members and elements on the way to what is wrong, of what was written. */
+  /** Path to the invalid value: members and elements of what was written. */
   readonly path: readonly string[];
 }
 
@@ -14,12 +14,12 @@ interface Failure {
 export interface QueryError {
   readonly code: string;
   readonly description: string;
-  /** In the query. */
+  /** Position in the query. */
   readonly position: readonly string[];
   readonly failures: readonly Failure[];
 }
 
-/** What a document, or a version of one, was read from. */
+/** The source of a document, or of a version of a document. */
 interface WrittenLine {
   readonly line: number;
   readonly params: string;
@@ -36,14 +36,14 @@ export class RefusedQuery extends DataError {
     this.queryErrors = queryErrors;
   }
 
-  /** The same error, of what was written. */
+  /** The same error, described as that of what was written. */
   of(what: string, errors = this.errors, line?: number): DataError {
     const sentence = `The database refused ${what}: ${whyOf(errors, 0)}`;
     return new DataError('refused', sentence, { line, errors, cause: this });
   }
 }
 
-/** The first of the errors. */
+/** Describes the first of the errors. */
 export const whyOf = ([first]: readonly DataRefusal[], status: number): string =>
   first ? `${first.code}: ${first.description}` : `status ${status}`;
 
@@ -63,7 +63,7 @@ export function queryErrorsIn(json: Json): QueryError[] {
 
 const stepsIn = (json: Json | undefined): readonly string[] => itemsOf(json).map(String);
 
-/** Some paths begin with the position of the write. */
+/** Removes the position of the write from a failure's path: some paths begin with it. */
 function failureIn(json: Json, position: readonly string[]): Failure {
   const failure = isObject(json) ? json : new Map<string, Json>();
   const field = stepsIn(failure.get('field'));
@@ -83,9 +83,9 @@ export const refusalOf = ({ code, description, failures }: QueryError): DataRefu
 const shown = ({ path, description }: Failure): string => `${path.join('.')}: ${description}`;
 
 /**
- * The error of a line, in its own words.
- * @param refused by a query that writes this line alone
- * @param paramsAt position of its parameters in the query
+ * The error of a line, described for that line.
+ * @param refused the error of a query that writes only this line
+ * @param paramsAt position of the document's parameters in the query
  */
 export function refusedLine(
   item: WrittenLine,
@@ -95,7 +95,7 @@ export function refusedLine(
   return refused.of('it', refusalsOfLine(item, refused.queryErrors, paramsAt), item.line);
 }
 
-/** As `refusedLine()` has them. */
+/** The errors of a line, as in `refusedLine()`. */
 export const refusalsOfLine = (
   item: WrittenLine,
   errors: readonly QueryError[],
@@ -120,28 +120,28 @@ function inItem(item: WrittenLine, error: QueryError, paramsAt: readonly string[
   return { ...error, failures };
 }
 
-/** A row is the data of its document. */
+/** A path in the row instead of the document: a row is the data of its document. */
 const own = (item: WrittenLine, path: readonly string[]): readonly string[] =>
   item.isRow && path[0] === 'data' ? path.slice(1) : path;
 
-/** Of a position in the query; empty: it is not in the parameters. */
+/** Path in the parameters, for a position in the query; empty if the position is outside of the parameters. */
 function pathInParams(position: readonly string[], paramsAt: readonly string[]): readonly string[] {
   const path: string[] = [];
   if (!paramsAt.every((step, at) => step === position[at])) return path;
   const steps = position.slice(paramsAt.length);
   for (let next = 0; next < steps.length; next++) {
-    // An object is wrapped, and again if a member of it looks like a tag.
+    // In wire form an object is wrapped, and wrapped again if a member of it looks like a tag.
     const isWrapped = steps[next] === 'object';
     if (isWrapped) next += steps[next + 1] === '@obj' ? 2 : 1;
     const step = steps[next];
-    // What follows is inside of a value.
+    // The following steps are inside a value.
     if (step === undefined || !(isWrapped || /^\d+$/.test(step))) break;
     path.push(step);
   }
   return path;
 }
 
-/** Undefined: it is not about what a document refers to. */
+/** Describes a missing object that a document refers to; undefined if the failure is another one. */
 function missingAt(params: string, { code, path }: Failure): string | undefined {
   if (code !== 'invalid reference') return undefined;
   let value: Json | undefined = parseJson(params);
@@ -155,10 +155,10 @@ function missingAt(params: string, { code, path }: Failure): string | undefined 
   return `The ${schemaName(kind, name)} does not exist, or the key may not read it: create it before the import.`;
 }
 
-/** Of a ref, or of the collection of what it refers to. */
+/** Name and kind of the schema object in a ref, or of the collection if the ref is that of a document. */
 function schemaNameIn(ref: Json | undefined): readonly (string | undefined)[] {
   const collection = refIn(ref)?.get('collection');
-  // A ref into another database is not taken, be it there or not.
+  // Refs into other databases are always refused, even if their target exists.
   if (refIn(ref)?.has('database')) return [];
   return refIn(collection)?.has('collection')
     ? schemaNameIn(collection)

@@ -1,21 +1,24 @@
-/** Whether the browser would store so much more: some report a quota that is not the one that they enforce. */
+/**
+ * Whether the browser would store this many more bytes. This is tested because some browsers report a quota that is not the one that they
+ * enforce.
+ */
 
 const GIB = 2 ** 30;
 const NAME = 'burrow-room';
 
 /**
- * Chromium reports what is in use and some whole GiB more, whatever the quota is, so that sites learn nothing of the disk:
- * https://developer.chrome.com/blog/predictable-reported-storage-quota
+ * Whether the reported quota is made up. Chromium reports the usage plus a whole number of GiB, whatever the quota is, so that sites learn
+ * nothing about the disk: https://developer.chrome.com/blog/predictable-reported-storage-quota
  */
 export const isMadeUp = (usage: number, quota: number): boolean => (quota - usage) % GIB === 0;
 
-/** The part of `navigator.storage` that this needs; not every browser has it. */
+/** The part of `navigator.storage` that is used here; not every browser has it. */
 type PrivateFiles = Partial<Pick<StorageManager, 'getDirectory'>>;
 
 /**
- * Asks for the room and gives it back at once: nothing is written. What others write in these milliseconds can fail for want of it only where
- * it would have left less room than is asked for.
- * @returns true also where the browser cannot be asked
+ * Reserves the space and releases it at once, without writing. Other writes in these milliseconds can fail for lack of space only if they
+ * would have left less space than is asked for.
+ * @returns also true if the browser cannot be asked
  */
 export async function hasRoomFor(storage: PrivateFiles, bytes: number): Promise<boolean> {
   const folder = await storage.getDirectory?.().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Schema in exports: what is written of each kind, and in which order it is created again. */
+/** The schema in exports: what is written of each kind of object, and the order in which objects are created again. */
 import { stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import {
   NATIVE_KINDS,
@@ -23,16 +23,16 @@ import {
 export interface SchemaObject {
   readonly kind: OwnSchemaName;
   readonly name: string;
-  /** As `create_…` takes it. */
+  /** The parameters of `create_…`. */
   readonly definition: JsonObject;
 }
 
 const PAGE = 100_000;
 
 /**
- * What a database, as it was at a time, holds of the kinds above.
+ * Reads the schema objects of a database as of a time.
  * @param at expression of the time
- * @param what keys of the role `server` see no roles
+ * @param what whether objects that may not be read are an error or left out: keys of the role `server` may not read roles
  */
 export async function readSchema(
   ask: Ask,
@@ -63,7 +63,7 @@ function objectOf(kind: OwnSchemaName, json: Json): SchemaObject[] {
 export const schemaLine = ({ kind, definition }: SchemaObject): string =>
   `{"schema":${JSON.stringify(kind)},"definition":${stringifyJson(definition)}}`;
 
-/** Undefined: the line is of something else. @throws DataError `invalid_line` */
+/** Undefined if the line is not a schema object. @throws DataError `invalid_line` */
 export function schemaIn(json: JsonObject, line: number): SchemaObject | undefined {
   const named = json.get('schema');
   if (named === undefined) return undefined;
@@ -76,10 +76,10 @@ export function schemaIn(json: JsonObject, line: number): SchemaObject | undefin
   });
 }
 
-/** `unfinished`: a function whose role is still to be set. */
+/** `unfinished`: a function whose role is not set yet. */
 export type SchemaState = 'missing' | 'same' | 'unfinished' | 'different';
 
-/** What of `wanted` is there. @param present in the database */
+/** Whether the wanted object exists. @param present the objects in the database */
 export function stateOf(wanted: SchemaObject, present: readonly SchemaObject[]): SchemaState {
   const { kind, name, definition } = wanted;
   const found = present.find((each) => each.kind === kind && each.name === name)?.definition;
@@ -93,7 +93,7 @@ const isSame = (one: JsonObject, other: JsonObject): boolean =>
   canonicalText(one) === canonicalText(other);
 
 /**
- * Creates what is missing. What is different stays, or is replaced.
+ * Creates missing objects. Objects that differ stay, or are replaced.
  * @throws DataError `refused`
  */
 export async function writeSchema(
@@ -102,7 +102,7 @@ export async function writeSchema(
   present: readonly SchemaObject[],
   replaces: boolean,
 ): Promise<void> {
-  // Functions and roles name each other: functions get their role after the roles.
+  // Functions and roles refer to each other, so functions get their role after the roles are created.
   const late: SchemaObject[] = [];
   for (const kind of OWN_SCHEMA_NAMES) {
     for (const object of wanted.filter((each) => each.kind === kind)) {
@@ -119,7 +119,7 @@ export async function writeSchema(
   }
 }
 
-/** @throws DataError `refused`, naming the object */
+/** @throws DataError `refused`, with the name of the object */
 async function write(ask: Ask, object: SchemaObject, query: string): Promise<void> {
   try {
     await ask(query);
@@ -135,15 +135,15 @@ const replaceText = ({ kind, name }: SchemaObject, definition: JsonObject): stri
   `{"replace":${schemaRefText(kind, name)},"params":${paramsText(kind, definition)}}`;
 
 function paramsText(kind: OwnSchemaName, definition: JsonObject): string {
-  // A collection without `history_days` keeps its history for ever; one made without it would do so for 30 days. Of null, `expressionOf()`
-  // makes nothing.
+  // A collection without `history_days` keeps its history for ever, but one that is created without it keeps it for 30 days. So null is
+  // written into the text, because `expressionOf()` leaves out null.
   const text = expressionOf(definition);
   return kind === 'collections' && !definition.has('history_days')
     ? text.replace('{"object":{', '$&"history_days":null,')
     : text;
 }
 
-/** Whether a unique index is over a collection. */
+/** Whether an object is a unique index over a collection. */
 export function isUniqueOver({ kind, definition }: SchemaObject, collection: string): boolean {
   if (kind !== 'indexes' || definition.get('unique') !== true) return false;
   const source = definition.get('source');

@@ -1,28 +1,28 @@
-/** How full the storage of this site is, and a warning before writes fail with `quota_exceeded`. */
+/** Measures how full the storage of this site is, and warns before writes fail with `quota_exceeded`. */
 import { DATA_LIMITS } from '../limits.ts';
 import { DataError, requireKnown } from './data-error.ts';
 import { hasRoomFor, isMadeUp } from './room.ts';
 
 export interface StorageUse {
-  /** Of everything that this site stores, about. */
+  /** Approximate size of everything that this site stores. */
   readonly usageBytes: number;
-  /** What the browser lets it store at most, about. */
+  /** Approximate size that the browser lets this site store. */
   readonly quotaBytes: number;
-  /** Whether the browser has promised not to evict it. */
+  /** Whether the browser has promised not to evict the data. */
   readonly isPersistent: boolean;
 }
 
-/** `threshold`: the part of the quota, of those that are warned of, that is exceeded. */
+/** `threshold`: the threshold that is exceeded, as a fraction of the quota. */
 export interface StorageWarning extends StorageUse {
   readonly threshold: number;
 }
 
-/** The part of a browser that this needs: `navigator.storage`. */
+/** The part of `navigator.storage` that is used here. */
 export type StorageEstimates = Pick<StorageManager, 'estimate' | 'persisted'> &
   Partial<Pick<StorageManager, 'getDirectory'>>;
 
 /**
- * Undefined: this browser gives no estimate.
+ * Returns how much of the quota is used; undefined if this browser gives no estimate.
  * @example
  * const use = await storageUse();
  * if (use) console.log(`${use.usageBytes} of ${use.quotaBytes} bytes`);
@@ -31,7 +31,7 @@ export async function storageUse(
   storage: StorageEstimates | undefined = browserStorage(),
 ): Promise<StorageUse | undefined> {
   if (!storage?.estimate) return undefined;
-  // Private windows may refuse both.
+  // In private windows, both calls may fail.
   const { usage, quota }: StorageEstimate = await storage.estimate().catch(() => ({}));
   if (usage === undefined || !quota) return undefined;
   const isPersistent = await storage.persisted().catch(() => false);
@@ -42,19 +42,19 @@ const browserStorage = (): StorageEstimates | undefined =>
   (globalThis.navigator as { readonly storage?: StorageEstimates } | undefined)?.storage;
 
 export interface StorageWatchOptions {
-  /** Called when a threshold is exceeded, once until usage is below it again. */
+  /** Called when a threshold is exceeded: once, until usage has fallen below the threshold again. */
   readonly onWarning: (warning: StorageWarning) => void;
-  /** Parts of the quota, ascending; 0.8, 0.9 and 0.95 by default. */
+  /** Fractions of the quota, ascending; by default 0.8, 0.9 and 0.95. */
   readonly thresholds?: readonly number[];
-  /** That of the browser, by default. */
+  /** By default, the storage of the browser. */
   readonly storage?: StorageEstimates;
 }
 
 const OPTIONS = ['onWarning', 'thresholds', 'storage'] satisfies (keyof StorageWatchOptions)[];
 
 /**
- * Looks at the usage now, and then every few minutes, more often near a threshold, while the page is visible.
- * @returns what ends it
+ * Checks the usage now, and then every few minutes while the page is visible, more often near a threshold.
+ * @returns a function that ends this
  * @throws DataError `invalid_option`
  * @example
  * const stop = watchStorage({
@@ -78,7 +78,7 @@ export function watchStorage(options: StorageWatchOptions): () => void {
 class StorageWatch {
   private readonly options: StorageWatchOptions;
   private readonly thresholds: readonly number[];
-  /** The highest threshold that a warning was given for; 0: usage is below all. */
+  /** The highest threshold for which a warning was given; 0 if usage is below all thresholds. */
   private warned = 0;
   private timer: ReturnType<typeof setTimeout> | undefined = undefined;
   private isStopped = false;
@@ -113,13 +113,13 @@ class StorageWatch {
     this.isLooking = false;
     if (this.isStopped) return;
     const part = use ? use.usageBytes / use.quotaBytes : 0;
-    // A page that becomes visible again looks at once.
+    // A hidden page needs no timer: it looks at once when it becomes visible.
     if (!isHidden()) this.timer = setTimeout(() => void this.look(), this.waitMs(part));
-    // Last: what it calls may throw.
+    // Comes last, because `onWarning` may throw.
     if (use) this.warn(use, part);
   }
 
-  /** Where the reported quota is not the one that is enforced, that one is found by asking for room, as far as thresholds need it. */
+  /** If the reported quota is made up, finds the real one by asking for space, as precisely as the thresholds need it. */
   private async use(): Promise<StorageUse | undefined> {
     const storage = this.options.storage ?? browserStorage();
     const use = await storageUse(storage);
@@ -151,6 +151,6 @@ class StorageWatch {
   }
 }
 
-/** None in Node and in workers. */
+/** Undefined in Node and in workers. */
 const page = (): Document | undefined => globalThis.document;
 const isHidden = (): boolean => page()?.hidden === true;

@@ -1,7 +1,7 @@
 /**
- * A line feed ends a line, and nothing else: JSON may hold the separators of Unicode, at which `readline` splits too in newer versions of
- * Node.
- * @param onRest called with what there is of a line that goes on
+ * Splits text into lines at line feeds only. JSON may contain Unicode line separators, at which `readline` of newer Node versions splits
+ * too.
+ * @param onRest called with the beginning of an unfinished line
  */
 export async function* textLines(
   pieces: AsyncIterable<string>,

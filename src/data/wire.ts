@@ -1,4 +1,4 @@
-/** Values in wire form, as parts of queries. */
+/** Helpers for values in wire form, as parts of queries. */
 import { quote, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 import { isSchemaName, NATIVE_KINDS } from '../values/native-kinds.ts';
 import { isSetOp, wirePartsOfOp } from '../values/sets.ts';
@@ -12,8 +12,8 @@ export const textIn = (json: Json | undefined): string | undefined =>
   typeof json === 'string' ? json : undefined;
 
 /**
- * The expression of a value: objects are wrapped, `@ref`, `@ts` and other tags stay as they are. Members and elements that are null are
- * left out, as they are where documents are stored, and sets over what is gone, as refs to it are where documents are read.
+ * The expression of a value: objects are wrapped; `@ref`, `@ts` and other tags stay as they are. Left out are members and elements that are
+ * null, as in stored documents, and sets over deleted objects, as refs to deleted objects are when documents are read.
  */
 export function expressionOf(json: Json): string {
   if (Array.isArray(json)) {
@@ -41,14 +41,14 @@ const hasExpression = (json: Json): boolean => json !== null && !isGoneSet(json)
 const isGoneSet = (json: Json): boolean =>
   isObject(json) && json.size === 1 && json.has('@set') && lacksPart(json.get('@set'));
 
-/** Whether a set was answered without its index, collection or document, or holds such a set. */
+/** Whether a set in an answer lacks its index, collection or document, or contains such a set. */
 function lacksPart(set: Json | undefined): boolean {
   if (!isObject(set)) return false;
   const names = [...set.keys()];
   const op = names.find(isSetOp);
   if (op === undefined) return names.every((name) => name === 'terms');
   const parts = wirePartsOfOp(op);
-  // What is misspelt is not what a database answers.
+  // An unknown name was misspelt by a person: it is not from a database's answer.
   if (!names.every((name) => parts.some(([, { wire }]) => wire === name))) return false;
   return parts.some(([, { kind, wire }]) => {
     const part = set.get(wire);
@@ -64,17 +64,17 @@ function holdsGoneSet(json: Json): boolean {
   return itemsOf(json).some(holdsGoneSet);
 }
 
-/** The inside of a `@ref`. */
+/** The content of a `@ref`. */
 export const refIn = (json: Json | undefined): JsonObject | undefined => {
   const inner = isObject(json) ? json.get('@ref') : undefined;
   return isObject(inner) ? inner : undefined;
 };
 
-/** The id of what a `@ref` names. */
+/** The id in a `@ref`. */
 export const idOfRef = (json: Json | undefined): string | undefined =>
   textIn(refIn(json)?.get('id'));
 
-/** The name of the collection that the document of a `@ref` is in. */
+/** The name of the collection that contains the document of a `@ref`. */
 export const collectionOfRef = (json: Json | undefined): string | undefined => {
   const collection = refIn(json)?.get('collection');
   return idOfRef(refIn(collection)?.get('collection')) === 'collections'
@@ -91,13 +91,13 @@ export const collectionRefText = (name: string): string => schemaRefText('collec
 export const schemaRefText = (kind: string, name: string): string =>
   `{"@ref":{"id":${quote(name)},"collection":{"@ref":{"id":${quote(kind)}}}}}`;
 
-/** In words. */
+/** Describes a schema object, like `collection 'notes'`. */
 export function schemaName(kind: string, name: string): string {
   const singular = isSchemaName(kind) ? NATIVE_KINDS[kind].singular : kind;
   return `${singular.replace('_', ' ')} '${name}'`;
 }
 
-/** The same text for the same value, whatever the order of members. */
+/** Equal values have the same text, regardless of the order of their members. */
 export function canonicalText(json: Json): string {
   if (Array.isArray(json)) return `[${(json as readonly Json[]).map(canonicalText).join(',')}]`;
   if (!isObject(json)) return stringifyJson(json);

@@ -1,4 +1,4 @@
-/** Queries that compare a batch with what is there, or write it. */
+/** Queries that compare a batch with the existing documents, or write it. */
 import { DATA_LIMITS } from '../limits.ts';
 import type { Ask } from './ask.ts';
 import { DataError } from './data-error.ts';
@@ -14,7 +14,7 @@ import { itemsOf } from './wire.ts';
 
 export type OnClash = 'refuse' | 'skip' | 'replace';
 
-/** What became of a document. */
+/** What happened to a document. */
 export const OUTCOMES = ['same', 'imported', 'kept', 'replaced', 'expired', 'clash'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -27,7 +27,9 @@ const EXISTS = `{"exists":${REF}}`;
 const field = (name: string, from: string): string =>
   `{"select":[${JSON.stringify(name)}],"from":${from},"default":null}`;
 
-/** A collection with `ttl_days` adds a ttl to what comes without. */
+/**
+ * Whether the document exists with the same contents. A `ttl` is only compared if the source has one: `ttl_days` may have added one here.
+ */
 const SAME = `{"let":[{"found":{"get":${REF}}}],"in":{"and":[{"equals":[${field('data', '{"var":"found"}')},${field('data', PARAMS)}]},{"or":[{"equals":[${field('ttl', PARAMS)},null]},{"equals":[${field('ttl', '{"var":"found"}')},${field('ttl', PARAMS)}]}]}]}}`;
 
 const either = (condition: string, then: string, otherwise: string): string =>
@@ -36,10 +38,10 @@ const either = (condition: string, then: string, otherwise: string): string =>
 const afterwards = (write: string, outcome: string): string => `{"do":[${write},${outcome}]}`;
 
 const CREATE = afterwards(`{"create":${REF},"params":${PARAMS}}`, answer('imported'));
-/** Not if its clock was ahead of this one: nothing is inserted at a time to come. */
+/** Whether the time has passed. If not, the source's clock was ahead, and nothing can be inserted at a future time. */
 const hasBeen = '{"lte":[{"var":"ts"},{"to_micros":{"now":null}}]}';
 
-/** A document that was deleted after that time is not there then. */
+/** Inserts a document at its time. If it was deleted here after that time, it still does not exist after the insert, and is created. */
 const INSERT = either(
   hasBeen,
   `{"do":[{"insert":${REF},"ts":{"var":"ts"},"action":"create","params":${PARAMS}},${either(EXISTS, answer('imported'), CREATE)}]}`,
@@ -65,13 +67,16 @@ async function outcomesOf(ask: Ask, query: string): Promise<Outcome[]> {
   return itemsOf(await ask(query)).map((each) => OUTCOMES[Number(each)] ?? 'clash');
 }
 
-/** What would become of them: same, imported or clash. */
+/** What would happen to the documents of a batch: `same`, `imported` or `clash`. */
 export function compareBatch(ask: Ask, batch: readonly DocumentItem[]): Promise<Outcome[]> {
   const body = either(EXISTS, either(SAME, answer('same'), answer('clash')), answer('imported'));
   return compare(ask, body, batch);
 }
 
-/** A document that names schema that is not there yet cannot be the same as one that is. */
+/**
+ * Compares a batch, in halves if the query is refused: a document may refer to schema objects that do not exist yet. Such a document cannot
+ * be the same as an existing one.
+ */
 async function compare(ask: Ask, body: string, batch: readonly DocumentItem[]): Promise<Outcome[]> {
   try {
     return await outcomesOf(ask, mapText(body, batch.map(rowText)));
@@ -91,7 +96,7 @@ async function compare(ask: Ask, body: string, batch: readonly DocumentItem[]): 
   }
 }
 
-/** Those that are there. */
+/** Those of the deleted documents that exist here. */
 export async function findLiving(ask: Ask, gone: readonly GoneItem[]): Promise<GoneItem[]> {
   const refs = gone.map(refTextOf);
   const query = `{"map":{"lambda":"ref","expr":${EXISTS}},"collection":[${refs.join(',')}]}`;
@@ -101,11 +106,11 @@ export async function findLiving(ask: Ask, gone: readonly GoneItem[]): Promise<G
 
 export interface WriteMode {
   readonly onClash: OnClash;
-  /** With the times of the source; unique indexes are not looked at then. */
+  /** Whether documents get the times in the source. Unique indexes are not checked then. */
   readonly keepsTimes: boolean;
 }
 
-/** One transaction. @throws DataError `refused`, `clash`, naming the line */
+/** Writes a batch in one transaction. @throws DataError `refused`, `clash`, with the line */
 export async function writeBatch(
   ask: Ask,
   batch: readonly DocumentItem[],
@@ -133,7 +138,7 @@ const INSERT_VERSION = `{"do":[{"insert":${REF},"ts":{"var":"ts"},"action":{"var
 const versionText = (item: VersionItem): string =>
   `[${refTextOf(item)},${item.ts},"${item.isEnd ? 'delete' : 'create'}",${item.params}]`;
 
-/** In their order. @throws DataError `refused`, naming the line */
+/** Writes versions in their order. @throws DataError `refused`, with the line */
 export async function writeVersions(ask: Ask, batch: readonly VersionItem[]): Promise<void> {
   await eachIfRefused(batch, ['collection', '0', '3'], async (part) => {
     const rows = part.map(versionText).join(',');
@@ -146,7 +151,10 @@ export async function writeVersions(ask: Ask, batch: readonly VersionItem[]): Pr
 
 export const describe = ({ collection, id }: Placed): string => `Document ${id} of '${collection}'`;
 
-/** One that is refused has the whole batch refused: it is found by writing each alone. @param paramsAt in such a query */
+/**
+ * Writes a batch. If the database refuses it, writes each item alone, to find the one that is refused. @param paramsAt position of the
+ * parameters in a query with one item
+ */
 async function eachIfRefused<T extends DocumentItem | VersionItem>(
   batch: readonly T[],
   paramsAt: readonly string[],
@@ -169,14 +177,14 @@ async function eachIfRefused<T extends DocumentItem | VersionItem>(
   }
 }
 
-/** Items of one type and collection, as many as a query writes. */
+/** Items of one type and collection, up to as many as one query writes. */
 export class Batch<T extends DocumentItem | VersionItem | GoneItem> {
   private items: T[] = [];
   private chars = 0;
 
   /**
-   * Whether it has to be taken before the item can be added. What is of one document stays together as long as one query can hold it:
-   * whoever looks meanwhile, and an import that goes on after a kill, see all of it or none.
+   * Whether the batch must be taken before the item can be added. Items of one document stay together as long as one query can hold them:
+   * concurrent readers, and an import that continues after a kill, then see either all of them or none.
    */
   isFullFor(item: T): boolean {
     const last = this.items.at(-1);
@@ -201,6 +209,6 @@ export class Batch<T extends DocumentItem | VersionItem | GoneItem> {
   }
 }
 
-/** About: with its ref. */
+/** Approximate length of an item with its ref. */
 const charsOf = (item: DocumentItem | VersionItem | GoneItem): number =>
   'params' in item ? item.params.length + item.collection.length + 120 : 0;

@@ -16,14 +16,14 @@ import { requireArray, requireKnown, requireObject, wrongValue } from './require
 import type { EachDocument } from './steps.ts';
 import { misspeltOption } from '../values/wrong-options.ts';
 
-/** What `migrate()` needs of a schema. */
+/** The part of a schema that `migrate()` needs. */
 export interface DefinedSchema {
-  /** The parameters of each object, by its kind and its name. */
+  /** The parameters of each object, by kind and name. */
   readonly objects: Objects;
 }
 
 declare const none: unique symbol;
-/** No names. */
+/** The type of a missing part: it has no names. */
 type None = { readonly [none]?: never };
 
 export interface Definition<C, I, F> {
@@ -34,7 +34,7 @@ export interface Definition<C, I, F> {
 }
 
 /**
- * Made by `defineSchema()`.
+ * A schema, returned by `defineSchema()`.
  * @example
  * const schema = defineSchema({ collections: { birds: {} } });
  * await migrate(db, schema, { version: 1 });
@@ -43,20 +43,20 @@ export interface Definition<C, I, F> {
  * console.log(heron.data); // { name: 'heron' }
  */
 export class Schema<C, I> implements DefinedSchema {
-  /** The builders, which know the names of the schema and the types of its documents. */
+  /** The builders, with the names of the schema and the types of its documents. */
   readonly q: SchemaBuilders<C, I>;
   readonly objects: Objects;
 
   /** @internal */
   constructor(objects: Objects) {
     this.objects = objects;
-    // The same functions: only the types know more.
+    // The functions are the same; only their types differ.
     this.q = q as unknown as SchemaBuilders<C, I>;
   }
 
   /**
-   * A data step over the documents of a collection, in transactions of `size` documents each.
-   * @param write what is done with a document: an expression that writes
+   * A data step that writes each document of a collection, in transactions of `size` documents each.
+   * @param write returns an expression that writes, for a document
    */
   each<Name extends NameIn<C>>(
     collection: Name,
@@ -74,8 +74,8 @@ export class Schema<C, I> implements DefinedSchema {
 }
 
 /**
- * What a database shall hold, for `migrate()`, with the types of its documents for `schema.q`.
- * @throws UsageError when a part, or a member of a role, does not exist, or is nearly one of another object
+ * Defines what a database contains, for `migrate()`, and the types of its documents, for `schema.q`.
+ * @throws UsageError when a part of the definition or a member of a role is unknown, or another member is nearly spelt like a known one
  * @example
  * const schema = defineSchema({ collections: { birds: {} } });
  * await migrate(db, schema, { version: 1 });
@@ -106,7 +106,10 @@ const PARTS = ['collections', 'indexes', 'functions', 'roles'] satisfies (keyof 
 >)[];
 const OF_PRIVILEGES = ['collections', 'indexes', 'functions', 'others'];
 
-/** What is nearly a member is refused, as where the object is created; other members are dropped there, as in the original. */
+/**
+ * The parameters of the objects. A member whose name nearly equals a known one is refused, as when the object is created; other unknown
+ * members are dropped then, as in the original.
+ */
 const mapped = <T extends object>(
   kind: Kind,
   definitions: Readonly<Record<string, T>> | undefined,
@@ -122,7 +125,7 @@ const mapped = <T extends object>(
     }),
   );
 
-/** None of what is left out. @param path of the object @throws UsageError */
+/** The entries of an object; none if it is left out. @param path path of the object @throws UsageError */
 function entriesOf<T>(
   object: Readonly<Record<string, T>> | undefined,
   path: string,
@@ -163,7 +166,7 @@ function roleParams<C, I, F>(role: RoleDefinition<C, I, F>, path: string): Param
   };
 }
 
-/** What is neither must not make members of all. */
+/** Any other value is refused: it must not make every document a member. */
 const membershipOf = (
   byName: Readonly<Record<string, unknown>> | undefined,
   path: string,

@@ -1,4 +1,4 @@
-/** What a schema says of its documents, indexes and predicates, as types. */
+/** Types that a schema gives to documents, indexes and predicates. */
 import type {
   Arg,
   Builders,
@@ -17,7 +17,7 @@ import type {
 declare const terms: unique symbol;
 declare const element: unique symbol;
 
-/** A validator of any library that follows Standard Schema: only its type is used. */
+/** A validator of any library that follows Standard Schema. Only its type is used. */
 export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1;
@@ -26,7 +26,7 @@ export interface StandardSchema {
 }
 
 export interface CollectionDefinition extends Omit<CollectionParams, 'name'> {
-  /** Of `data` of its documents. It is not stored, and validates nothing. */
+  /** The type of `data` in the collection's documents. It is not stored, and documents are not validated with it. */
   readonly type?: StandardSchema;
 }
 
@@ -34,7 +34,7 @@ export interface IndexDefinition<Name extends string = string> extends Omit<
   IndexParams,
   'name' | 'source' | 'active'
 > {
-  /** Names of collections of the schema, or what `CreateIndex` takes. */
+  /** Names of collections of the schema, or what `CreateIndex` accepts. */
   readonly source: Name | readonly Name[] | IndexParams['source'];
 }
 
@@ -44,7 +44,7 @@ export type Collections = Readonly<Record<string, CollectionDefinition>>;
 export type Functions = Readonly<Record<string, FunctionDefinition>>;
 export type NameIn<T> = keyof T & string;
 
-/** `data` of the documents of a collection. */
+/** The type of `data` in the documents of a collection. */
 export type DocumentOf<Collection> = Collection extends { readonly type: infer Type }
   ? Type extends { readonly '~standard': { readonly types?: infer Types } }
     ? NonNullable<Types> extends { readonly output: infer Output }
@@ -53,13 +53,13 @@ export type DocumentOf<Collection> = Collection extends { readonly type: infer T
     : Data
   : Data;
 
-/** A ref to an index that knows what it searches by and what its sets hold. */
+/** A ref to an index that knows the types of its terms and of its sets' elements. */
 export interface IndexRef<Terms = unknown, Element = unknown> extends Ref {
   readonly [terms]?: Terms;
   readonly [element]?: Element;
 }
 
-/** `data` of the documents that an index covers. */
+/** The type of `data` in the documents that an index covers. */
 type Covered<C, Index> = Index extends { readonly source: infer Source }
   ? Source extends keyof C
     ? DocumentOf<C[Source]>
@@ -70,7 +70,7 @@ type Covered<C, Index> = Index extends { readonly source: infer Source }
       : Data
   : Data;
 
-/** The value at a path, null where it may be absent. */
+/** The type of the value at a path, or null if it may be absent. */
 type Found<O, Path> = Path extends readonly [infer K, ...infer Rest]
   ? K extends keyof NonNullable<O>
     ? Found<NonNullable<O>[K], Rest> | Nothing<O>
@@ -86,7 +86,7 @@ type FieldOf<T, Path> = Path extends 'ref' | readonly ['ref']
       ? Found<T, Rest>
       : unknown;
 
-/** What an index holds of a field: of an array each element, unless `mva` is false. */
+/** The type of an index's entries for a field: for an array, that of its elements, unless `mva` is false. */
 type EntryOf<T, Part> = Part extends { readonly field: infer Path }
   ? Part extends { readonly mva: false }
     ? FieldOf<T, Path>
@@ -99,12 +99,12 @@ type EntriesOf<T, P extends readonly unknown[]> = {
   -readonly [K in keyof P]: EntryOf<T, P[K]>;
 };
 
-/** What `Match` takes of an index. */
+/** The types of the terms that `Match` accepts for an index. */
 export type TermsOf<C, Index> = Index extends { readonly terms: infer P }
   ? EntriesOf<Covered<C, Index>, Parts<P>>
   : [];
 
-/** What the pages of an index hold. */
+/** The type of the elements on pages of an index. */
 export type ElementOf<C, Index> = Index extends { readonly values: infer P }
   ? EntriesOf<Covered<C, Index>, Parts<P>> extends infer Entries
     ? Entries extends readonly [infer Only]
@@ -131,7 +131,7 @@ export type SchemaBuilders<C, I> = Omit<Builders, 'Collection' | 'Index' | 'Matc
 
 type Action<Parameters extends readonly unknown[]> = boolean | ((...of: Parameters) => unknown);
 
-/** A document as predicates of `write` get it. */
+/** A document as it is passed to predicates of `write`. */
 interface Written<T> {
   data: T;
 }
@@ -156,9 +156,9 @@ interface IndexActions<Terms> {
   readonly unrestricted_read?: Action<[terms: Expr<Terms>]>;
 }
 
-/** A role. What its predicates are called with has the types of the schema. */
+/** A role. The arguments of its predicates have the types of the schema. */
 export interface RoleDefinition<C, I, F> {
-  /** By the collection of users: all of them, or those of whom the predicate is true. */
+  /** By collection of users: all its documents are members, or those for which the predicate is true. */
   readonly membership?: {
     readonly [Name in NameIn<C>]?:
       | true
@@ -172,7 +172,7 @@ export interface RoleDefinition<C, I, F> {
     readonly functions?: {
       readonly [Name in NameIn<F>]?: { readonly call?: Action<[argument: Expr<never>]> };
     };
-    /** Resources of other names, as `CreateRole` takes them. */
+    /** Privileges on resources that are not in the schema, as `CreateRole` accepts them. */
     readonly others?: readonly Privilege[];
   };
   readonly data?: Arg;

@@ -4,9 +4,9 @@ import { requireKnown } from './require-known.ts';
 import type { DataStep, EachDocument } from './steps.ts';
 
 export interface MigrateOptions {
-  /** Of the schema, from 1: higher than that of the schema before. */
+  /** Version of the schema, from 1: higher than that of the schema before. */
   readonly version: number;
-  /** Changes of documents, by the version that they lead to. A database that was empty has no need of them. */
+  /** Data steps, each under the version that it leads to. A new database skips them. */
   readonly steps?: Readonly<Record<number, DataStep>>;
   /** Names of collections that may lose documents or history. */
   readonly allowLoss?: readonly string[];
@@ -15,9 +15,9 @@ export interface MigrateOptions {
 
 export interface MigrationProgress {
   readonly phase: 'collections' | 'indexes' | 'roles' | 'step' | 'removal';
-  /** The version whose data step it is. */
+  /** The version whose data step runs. */
   readonly step?: number;
-  /** How many documents the step has passed. */
+  /** How many documents the step has processed. */
   readonly documents?: number;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Brings a database to a schema, in transactions of which each leads on from where the last has come. Each is done only where the record of
- * the schema is as it was read: several programs can migrate at once, and one that stops is followed by any other.
+ * Brings a database to a schema, in a series of transactions. Each of them continues from the stored state, and takes effect only if the
+ * record of the schema is still as it was read. So several programs can migrate at once, and any of them can continue an interrupted
+ * migration.
  */
 import { BurrowError, UsageError, type Expr } from '../index.ts';
 import type { DefinedSchema } from './define-schema.ts';
@@ -10,27 +11,27 @@ import { planOf, type SchemaChange } from './plan.ts';
 import { SchemaRefused } from './refusal.ts';
 import { readState, type SchemaClient, type State } from './state.ts';
 
-/** A database of the page, of `burrowdb/testing`, or a hub by `connect()`. */
+/** A database of a page, of `burrowdb/testing`, or a hub by `connect()`. */
 export interface SchemaTarget {
   client(): SchemaClient;
 }
 
 export interface Migration {
-  /** What was applied before; 0: none. */
+  /** The version that was applied before; 0 if there was none. */
   readonly from: number;
   readonly to: number;
   readonly changes: readonly SchemaChange[];
 }
 
-/** Between two looks at an index that is being built, ms. */
+/** Interval between two looks at an index that is being built, ms. */
 const INDEX_MS = 50;
 
 /**
- * Makes what a schema has and the database lacks, changes what differs, runs the data steps that are new, each once, and removes what an
- * earlier schema made and this one lacks. What no schema made is left alone. Needs an admin secret.
- * @throws SchemaRefused before anything is changed, when the database is ahead or data would be lost
- * @throws UsageError before anything is changed, when an option is wrong
- * @throws QueryError when a data step fails: what was done before it stays, and the next call goes on with it
+ * Creates what the schema has and the database lacks, changes what differs, runs new data steps, each once, and removes objects that an
+ * earlier schema created and this schema lacks. Objects that no schema created are left alone. Needs an admin secret.
+ * @throws SchemaRefused before any change, when the database has a newer schema or data would be lost
+ * @throws UsageError before any change, when an option is wrong
+ * @throws QueryError when a data step fails: earlier changes stay, and the next call continues with that step
  * @example
  * await migrate(db, defineSchema({ collections: { birds: {} } }), { version: 1 });
  * await client.query(q.Create('birds', { data: { name: 'heron' } }));
@@ -58,7 +59,7 @@ export async function migrate(
 }
 
 /**
- * What `migrate()` would change.
+ * Returns what `migrate()` would change.
  * @example
  * const plan = await planMigration(db, defineSchema({ collections: { birds: {} } }));
  * console.log(plan.map(({ text }) => text).join(' '));
@@ -107,7 +108,7 @@ function refuse(
     );
 }
 
-/** One that met others is looked at anew, as is one that came too late. */
+/** Executes one transaction. If it met contention, or another migration was first, the caller reads the state again. */
 async function attempt(client: SchemaClient, expression: Expr): Promise<void> {
   try {
     await client.query(expression);

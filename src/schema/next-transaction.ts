@@ -1,4 +1,4 @@
-/** The transaction with which a migration goes on, as the state of the database says: the stages in their order. */
+/** Chooses the next transaction of a migration from the state of the database: the stages follow in their order. */
 import { isExpr } from '../client/queries/is-expr.ts';
 import { q, type Expr } from '../index.ts';
 import type { MigrateOptions, MigrationProgress } from './migrate-options.ts';
@@ -17,11 +17,11 @@ import { pieceOf } from './steps.ts';
 
 export interface Next {
   readonly progress?: MigrationProgress;
-  /** Absent: wait. */
+  /** Undefined: wait. */
   readonly expression?: Expr;
 }
 
-/** Undefined: the database has the schema. */
+/** Undefined if the database has the schema. */
 export function nextOf(state: State, options: MigrateOptions): Next | undefined {
   if (isDone(state, options)) return undefined;
   if (!state.hasCollection) return { expression: createRecordCollection };
@@ -39,13 +39,13 @@ const isDone = (state: State, { version }: MigrateOptions): boolean =>
   state.record?.version === version &&
   state.record.target === version &&
   planOf(state).length === 0 &&
-  // What a migration that was given up has left.
+  // Indexes that an abandoned migration has left.
   ![...state.stored.indexes.keys()].some((name) => isLeftBeside(state, name));
 
 const isLeftBeside = (state: State, name: string): boolean =>
   !state.wanted.indexes.has(name) && !state.removed.indexes.includes(name);
 
-/** Collections, roles without privileges (functions and others name them), and the record. */
+/** Creates collections and the record, and roles without privileges: functions and other objects refer to roles. */
 function begin(state: State, { version }: MigrateOptions): Next | undefined {
   const { record, wanted, stored } = state;
   const changes = [
@@ -85,7 +85,7 @@ const CREATE = {
   functions: (params: Params) => q.CreateFunction(parameters(params)),
   roles: (params: Params) => q.CreateRole(parameters(params)),
 };
-/** They were checked where the schema was defined. */
+/** The parameters were checked when the schema was defined. */
 const parameters = (params: Params): Expr<never> => q.Object(params) as Expr<never>;
 
 function saved(state: State, kind: ObjectKind): readonly Expr[] {
@@ -100,7 +100,7 @@ function saved(state: State, kind: ObjectKind): readonly Expr[] {
 const only = (members: readonly string[], wanted: Params, stored: Params): Params =>
   Object.fromEntries(members.map((member) => [member, inPlace(wanted[member], stored[member])]));
 
-/** `Update` merges objects: null removes what a schema leaves out. */
+/** The value for `Update`, which merges objects: members that the schema leaves out are null, which removes them. */
 function inPlace(wanted: unknown, stored: unknown): unknown {
   if (!isPlain(wanted) || !isPlain(stored)) return wanted ?? null;
   const members = new Set([...Object.keys(stored), ...Object.keys(wanted)]);
@@ -111,7 +111,7 @@ function inPlace(wanted: unknown, stored: unknown): unknown {
 
 const isPlain = (value: unknown): value is Params => isObject(value) && !isExpr(value);
 
-/** Indexes, those that are built anew beside the old, and functions. */
+/** Creates and changes indexes and functions. An index that must be rebuilt is created beside the old one. */
 function objects(state: State): Next | undefined {
   const rebuilt = rebuiltIndexes(state);
   const indexes = [...state.wanted.indexes].flatMap(([name, wanted]): Expr[] => {
@@ -142,7 +142,9 @@ function built({ wanted, stored }: State): Next | undefined {
   return isBuilt ? undefined : { progress: { phase: 'indexes' } };
 }
 
-/** An index that was built beside another takes its name, and its place in roles, whoever made them. */
+/**
+ * Renames an index that was built beside another one to its name, and moves privileges in all roles to it, also in roles of other origin.
+ */
 function rolesAndNames(state: State): Next | undefined {
   const rebuilt = [...rebuiltIndexes(state)];
   const swaps = rebuilt.flatMap((name) => [
@@ -150,7 +152,7 @@ function rolesAndNames(state: State): Next | undefined {
     q.Delete(q.Index(name)),
     q.Update(q.Index(nextName(name)), { name }),
   ]);
-  // Names lead to what had them before the transaction: roles follow in the next one.
+  // Within a transaction, a name refers to the object that had it before, so roles are saved in the next transaction.
   const changes = swaps.length > 0 ? swaps : saved(state, 'roles');
   if (changes.length === 0) return undefined;
   return { progress: { phase: 'roles' }, expression: guarded(state, changes) };
@@ -208,14 +210,14 @@ function dataStep(state: State, { steps = {}, version }: MigrateOptions): Next |
   return { progress, expression: ifUnchanged(state, pieceOf(step, at, record)) };
 }
 
-/** What an earlier schema made and this one lacks; then the version is applied. */
+/** Removes what an earlier schema created and this schema lacks, and records that the version is applied. */
 function removal(state: State, { version, allowLoss = [] }: MigrateOptions): Next {
   const { removed, fingerprint, wanted } = state;
   const isAllowed = (name: string): boolean => allowLoss.includes(name);
   const changes = (['functions', 'roles', 'indexes', 'collections'] as const).flatMap((kind) =>
     removed[kind].map((name) =>
       kind === 'collections' && !isAllowed(name)
-        ? // Written since the plan was made.
+        ? // Documents may have been written since the plan was made.
           q.If(
             q.IsEmpty(q.Documents(q.Collection(name))),
             q.Delete(q.Collection(name)),
@@ -241,7 +243,7 @@ function removal(state: State, { version, allowLoss = [] }: MigrateOptions): Nex
   };
 }
 
-/** The changes with the record, which is written each time: that is what others see. */
+/** The changes, together with a write of the record: concurrent migrations notice a change by its time. */
 const guarded = (state: State, changes: readonly Expr[], data: Params = {}): Expr =>
   ifUnchanged(
     state,

@@ -1,8 +1,8 @@
-/** One form for what may be written in several ways: parameters of schema objects, given and stored. */
+/** A normal form for parameters that can be written in several ways, to compare wanted and stored objects. */
 import { Double } from '../index.ts';
 import type { Kind, Params } from './objects.ts';
 
-/** Defaults of what is compared. Other members, such as `data`, are compared where the schema has them. */
+/** Defaults of the members that are always compared. Other members, such as `data`, are compared if the schema has them. */
 const DEFAULTS: Readonly<Record<Kind, Params>> = {
   collections: { history_days: null, ttl_days: null, permissions: null },
   indexes: {
@@ -17,7 +17,7 @@ const DEFAULTS: Readonly<Record<Kind, Params>> = {
   roles: { privileges: [], membership: [] },
 };
 
-/** Members beside those: what is in neither list is dropped where an object is written, as in the original. */
+/** Other known members. A member in neither list is dropped when an object is written, as in the original. */
 const OPTIONAL: Readonly<Record<Kind, readonly string[]>> = {
   collections: ['data'],
   indexes: ['data', 'partitions'],
@@ -25,24 +25,24 @@ const OPTIONAL: Readonly<Record<Kind, readonly string[]>> = {
   roles: ['data'],
 };
 
-/** What an object keeps of what it is given. */
+/** The members of parameters that an object stores. */
 export const membersOf = (kind: Kind): readonly string[] => [
   ...Object.keys(DEFAULTS[kind]),
   ...OPTIONAL[kind],
 ];
 
-/** What an index is made of: it cannot be changed. */
+/** The members of an index that cannot be changed. */
 export const STRUCTURE: readonly string[] = ['source', 'terms', 'values', 'partitions'];
 
-/** All that the schema decides of an object, also what it leaves out. */
+/** The parameters of an object with defaults for all that the schema leaves out. */
 export const completed = (kind: Kind, params: Params): Params => ({
   ...DEFAULTS[kind],
-  // What CreateCollection does when nothing is said; null means for ever.
+  // The default of CreateCollection; null means for ever.
   ...(kind === 'collections' && { history_days: 30 }),
   ...params,
 });
 
-/** Members of which the forms differ. @param wanted evaluated by the database, as `stored` is */
+/** The members whose normal forms differ. @param wanted as evaluated by the database, like `stored` */
 export const differing = (kind: Kind, wanted: Params, stored: Params): readonly string[] =>
   Object.keys(wanted).filter(
     (member) =>
@@ -54,20 +54,20 @@ function formOf(kind: Kind, member: string, value: unknown): string {
   const given = value ?? DEFAULTS[kind][member] ?? null;
   const plain = plainOf(given);
   const form = JSON.stringify(sorted(MEMBERS[member]?.(plain) ?? plain, new Map()));
-  // An object without members is stored as none.
+  // An object without members is stored as no value.
   return form === '{}' ? 'null' : form;
 }
 
-/** As JSON holds it. */
+/** A value as plain JSON. */
 export const plainOf = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, function (this: Params, key, each: unknown) {
-      // What is given here has gone through `toJSON()`, which makes a plain number of a Double.
+      // `each` has gone through `toJSON()`, which turns a Double into a plain number; `this[key]` is the value before that.
       return this[key] instanceof Double ? { '@double': each } : exact(each);
     }),
   );
 
-/** A double would hold another integer. */
+/** A large integer as an object, because a JavaScript number cannot hold it exactly. */
 function exact(value: unknown): unknown {
   if (typeof value !== 'bigint') return value;
   return Number.isSafeInteger(Number(value)) ? Number(value) : { '@integer': String(value) };
@@ -107,7 +107,7 @@ const partForm = (part: unknown): unknown => {
   };
 };
 
-/** Members in one order; parameters of lambdas by their depth, since each build of an app may name them anew. */
+/** Sorts members, and names the parameters of lambdas by their depth, because each build of an app may name them differently. */
 function sorted(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(value)) return value.map((each) => sorted(each, names));
   if (!isObject(value)) return value;
@@ -132,9 +132,9 @@ function sorted(value: unknown, names: ReadonlyMap<string, string>): unknown {
   );
 }
 
-/** Equal for schemas that are: of the wire form of a schema. */
+/** Fingerprint of a schema's wire form. Equal schemas have equal fingerprints. */
 export function fingerprintOf(wire: unknown): string {
-  // FNV-1a with 64 bits: it tells versions apart, and protects nothing.
+  // 64-bit FNV-1a: it only distinguishes versions and is not meant for security.
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(JSON.stringify(sorted(wire, new Map()))))
     hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

@@ -1,5 +1,5 @@
-/** The objects of a schema, by their kinds and names. */
+/** The objects of a schema, by kind and name. */
 export type Kind = 'collections' | 'indexes' | 'functions' | 'roles';
-/** Parameters of an object, as its `Create…` takes them, without the name. */
+/** Parameters of an object as its `Create…` function accepts them, without the name. */
 export type Params = Readonly<Record<string, unknown>>;
 export type Objects = Readonly<Record<Kind, ReadonlyMap<string, Params>>>;

@@ -1,4 +1,4 @@
-/** What differs between a schema and a database, in words. */
+/** Describes the differences between a schema and a database. */
 import type { Kind } from './objects.ts';
 import { nextName, type State } from './state.ts';
 import { differing, STRUCTURE } from './normal-form.ts';
@@ -6,9 +6,9 @@ import { differing, STRUCTURE } from './normal-form.ts';
 export interface SchemaChange {
   readonly kind: 'collection' | 'index' | 'function' | 'role';
   readonly name: string;
-  /** `rebuild`: an index is built anew beside the one in use. */
+  /** `rebuild`: a new index is built beside the one in use. */
   readonly action: 'create' | 'change' | 'rebuild' | 'remove';
-  /** What would be lost. */
+  /** The data that would be lost. */
   readonly loss?: string;
   /** The change in words. */
   readonly text: string;
@@ -21,7 +21,7 @@ const KINDS = {
   roles: 'role',
 } as const satisfies Record<Kind, SchemaChange['kind']>;
 
-/** Every change, in the order of their kinds. */
+/** Lists all changes, ordered by kind. */
 export function planOf(state: State): readonly SchemaChange[] {
   const plan: SchemaChange[] = [];
   for (const kind of ['collections', 'indexes', 'functions', 'roles'] as const) {
@@ -67,10 +67,10 @@ function shorterLife(wanted: Life, stored: Life): string | undefined {
   return undefined;
 }
 
-/** Null and nothing: for ever. */
+/** Null or undefined means for ever. */
 const days = (value: unknown): number => (typeof value === 'number' ? value : Infinity);
 
-/** Indexes that are built beside those in use, by the names that they will have. */
+/** Names of the indexes that must be rebuilt beside those in use. */
 export const rebuiltIndexes = (state: State): ReadonlySet<string> =>
   new Set(
     planOf(state)
@@ -78,7 +78,7 @@ export const rebuiltIndexes = (state: State): ReadonlySet<string> =>
       .map(({ name }) => name),
   );
 
-/** Whether the index beside the one in use is the one that is wanted. */
+/** Whether the index beside the one in use is the wanted one. */
 export function isBuiltBeside(state: State, name: string): boolean {
   const beside = state.stored.indexes.get(nextName(name));
   const wanted = state.wanted.indexes.get(name);

@@ -4,13 +4,13 @@ import type { SchemaChange } from './plan.ts';
 export type SchemaRefusalCode =
   /** A newer version has been applied: this program is older than the database. */
   | 'newer_schema'
-  /** The version has been applied with another schema: a changed one needs a higher version. */
+  /** This version has been applied with another schema: a changed schema needs a higher version. */
   | 'version_not_raised'
-  /** Documents or history would go that `allowLoss` does not name. */
+  /** Documents or history of collections that are not in `allowLoss` would be lost. */
   | 'data_loss';
 
 /**
- * The schema was not applied, and nothing was changed. `plan` says in words what it would have changed.
+ * The schema was not applied, and nothing was changed. `plan` lists what would have been changed.
  * @example
  * await migrate(db, defineSchema({ collections: {} }), { version: 2 });
  * const older = defineSchema({ collections: { birds: {} } });

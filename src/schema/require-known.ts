@@ -2,8 +2,8 @@ import { UsageError } from '../index.ts';
 import { wrongOptions } from '../values/wrong-options.ts';
 
 /**
- * Of calls beside the page's own: schemas, and databases in the process of their caller.
- * @param known undefined: any name may be meant
+ * For the options of schemas, and of databases in the process of their caller.
+ * @param known undefined if any name is allowed
  * @throws UsageError
  */
 export function requireKnown(given: unknown, known?: readonly string[]): void {
@@ -11,7 +11,7 @@ export function requireKnown(given: unknown, known?: readonly string[]): void {
   if (wrong !== undefined) throw new UsageError(wrong);
 }
 
-/** @param path of the value in what was given @throws UsageError */
+/** @param path path of the value in the options @throws UsageError */
 export function requireObject(value: unknown, path: string): void {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
   throw wrongValue(path, 'an object', value);
@@ -25,7 +25,7 @@ export function requireArray(value: unknown, path: string): void {
 export const wrongValue = (path: string, wanted: string, value: unknown): UsageError =>
   new UsageError(`\`${path}\` must be ${wanted}, but is ${shown(value)}.`);
 
-/** Not the members of an object: they may be long. */
+/** A value for messages, without the members of objects, which may be long. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'function') return 'a function';

@@ -1,4 +1,4 @@
-/** `burrowdb/schema`: what a database shall hold, its documents with types, and how it moves on. */
+/** `burrowdb/schema`: defines the schema of a database with the types of its documents, and migrates databases to it. */
 export { defineSchema } from './define-schema.ts';
 export type { DefinedSchema, Definition, Schema } from './define-schema.ts';
 export type { Kind, Objects, Params } from './objects.ts';

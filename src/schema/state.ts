@@ -1,9 +1,9 @@
-/** What a database holds of a schema, and how far a migration has come: the document of the collection `burrow_schema`. */
+/** State of a database compared with a schema, and progress of its migration: the document in the collection `burrow_schema`. */
 import { q, type Arg, type Expr } from '../index.ts';
 import type { Kind, Objects, Params } from './objects.ts';
 import { completed, fingerprintOf, isObject, plainOf } from './normal-form.ts';
 
-/** What `migrate()` needs of a client: those of a page, of `burrowdb/testing` and of `connect()` have it. */
+/** The part of a client that `migrate()` needs: clients of a page, of `burrowdb/testing` and of `connect()` have it. */
 export interface SchemaClient {
   query(expression: Expr): Promise<unknown>;
 }
@@ -11,26 +11,26 @@ export interface SchemaClient {
 type Names = Readonly<Record<Kind, readonly string[]>>;
 
 export interface SchemaRecord {
-  /** Applied. */
+  /** The version that is applied. */
   readonly version: number;
   readonly fingerprint: string;
-  /** What a migration has begun to make of it; the version when none has. */
+  /** The version that a migration in progress leads to; equal to `version` if there is none. */
   readonly target: number;
-  /** The last data step that is done. */
+  /** Version of the last data step that is done. */
   readonly step: number;
-  /** Where the next piece of a step begins, and how many documents were before it. */
+  /** Cursor of the next part of a data step, and the number of documents before it. */
   readonly cursor: Arg | null;
   readonly documents: number;
-  /** What a schema has made: what a later one lacks of it is removed. */
+  /** Objects that a schema has created: those that a later schema lacks are removed. */
   readonly objects: Names;
 }
 
 export interface State {
   readonly record: SchemaRecord | undefined;
-  /** Of the record: any commit of a migration changes it. */
+  /** Time of the record, which every transaction of a migration changes. */
   readonly ts: number | undefined;
   readonly hasCollection: boolean;
-  /** Evaluated by the database. */
+  /** The wanted objects, as evaluated by the database. */
   readonly wanted: Objects;
   readonly stored: Objects;
   readonly removed: Names;
@@ -55,7 +55,7 @@ export const refOf = {
   roles: (name: string) => q.Role(name),
 } as const satisfies Record<Kind, (name: string) => Expr>;
 
-/** Of the index that is built to take the place of another. */
+/** Name under which an index is built that will replace another one. */
 export const nextName = (name: string): string => `${name}__next`;
 
 export async function readState(client: SchemaClient, objects: Objects): Promise<State> {
@@ -94,7 +94,7 @@ export async function readState(client: SchemaClient, objects: Objects): Promise
   };
 }
 
-/** An index beside another is what that is built anew as. */
+/** An index under the name from `nextName` is wanted too: a rebuilt index uses it. */
 const isWanted = (wanted: Objects, kind: Kind, name: string): boolean =>
   wanted[kind].has(name) ||
   (kind === 'indexes' && [...wanted.indexes.keys()].some((each) => nextName(each) === name));
@@ -136,7 +136,7 @@ async function filledOf(
   const { filled } = await read(client, {
     filled: names.map((name) => {
       const collection = q.Collection(name);
-      // Another migration may have removed it meanwhile: then the record has changed, and this one looks again.
+      // If another migration has removed the collection since, the record has changed, and this migration reads the state again.
       return q.If(q.Exists(collection), q.IsNonEmpty(q.Documents(collection)), false);
     }),
   });

@@ -1,21 +1,21 @@
-/** Changes of documents that go with a version of the schema. */
+/** Data steps: changes of documents that belong to a version of the schema. */
 import { isExpr } from '../client/queries/is-expr.ts';
 import { q, type Expr } from '../index.ts';
 import { RECORD, type SchemaRecord } from './state.ts';
 
-/** Each document of a collection, in transactions of `size` documents: made by `schema.each()`. */
+/** A step that writes each document of a collection, in transactions of `size` documents: returned by `schema.each()`. */
 export interface EachDocument {
   readonly collection: string;
-  /** What is done with a document: an expression that writes. */
+  /** Returns an expression that writes, for a document. */
   readonly write: (document: Expr<never>) => unknown;
   /** How many documents a transaction changes. */
   readonly size: number;
 }
 
-/** One transaction, or many over a collection. */
+/** An expression that runs in one transaction, or a step in many transactions over a collection. */
 export type DataStep = Expr | EachDocument;
 
-/** The next piece of a step and how far it is then, in one transaction. */
+/** The next part of a step, and the progress after it, in one transaction. */
 export function pieceOf(step: DataStep, at: number, record: SchemaRecord): Expr {
   const done = q.Update(RECORD, { data: { step: at, cursor: null, documents: 0 } });
   if (isExpr(step)) return q.Do(step, done, true);
@@ -32,7 +32,7 @@ export function pieceOf(step: DataStep, at: number, record: SchemaRecord): Expr 
         q.Select('data', page),
         q.Lambda(
           'burrow_ref',
-          // What is done with one document may delete another.
+          // The write for one document may have deleted another one.
           q.If(
             q.Exists(ref),
             q.Let({ burrow_document: q.Get(ref) }, wrapped(write(q.Var('burrow_document')))),
@@ -53,9 +53,9 @@ export function pieceOf(step: DataStep, at: number, record: SchemaRecord): Expr 
       true,
     ),
   );
-  // A database that has skipped versions may never have had it, or no longer.
+  // In a database that has skipped versions, the collection may not exist.
   return q.If(q.Exists(q.Collection(collection)), piece, q.Do(done, true));
 }
 
-/** Whatever a builder takes. */
+/** Wraps any argument that a builder accepts. */
 const wrapped = (value: unknown): Expr => q.Do(value as Expr);
