@@ -19,7 +19,7 @@ export const HUB_LIMITS = {
   sessionIdleMs: 60_000,
   /** Requests that may be open on one HTTP/2 connection, beside as many event streams as a credential may have. */
   requestsPerSession: 128,
-  /** Largest ratio of a compressed body's inflated size to its size, once it has more than `inflatedFreeBytes`. */
+  /** Largest ratio of a compressed body's inflated size to its size, once the inflated size exceeds `inflatedFreeBytes`. */
   inflateRatio: 20,
   inflatedFreeBytes: 64 * 1024,
   /** Size of a body that is parsed by the main thread, which serves all callers: any body except queries and pushes. */

@@ -173,10 +173,7 @@ export async function adopt(
   return { submitted, known: known.size, failed, settled };
 }
 
-/**
- * Whether an error concerns only one document: the copy fails with what the hub would say. Other errors end the adoption, because other
- * documents would fail as well.
- */
+/** Whether an error concerns only one document: the copy fails as the hub would, and other documents may succeed. */
 const isOfDocument = (error: unknown): error is QueryError =>
   error instanceof BadRequest || error instanceof PermissionDenied || error instanceof NotFound;
 

@@ -4,9 +4,9 @@ import { wrongOptions } from '../values/wrong-options.ts';
 export type DataErrorCode =
   /** Documents or schema objects exist already with other contents. Nothing was written. */
   | 'clash'
-  /** The end of the source is missing. */
+  /** A part of the source is missing. */
   | 'incomplete'
-  /** The source was changed after it was written. */
+  /** The source differs from what was written. */
   | 'damaged'
   /** The source was written by a newer version of the library. */
   | 'newer_format'

@@ -143,7 +143,8 @@ function built({ wanted, stored }: State): Next | undefined {
 }
 
 /**
- * Renames an index that was built beside another one to its name, and moves privileges in all roles to it, also in roles of other origin.
+ * Gives an index that was built beside another one the other's name, and its place in the privileges of all roles, even of roles that no
+ * schema created.
  */
 function rolesAndNames(state: State): Next | undefined {
   const rebuilt = [...rebuiltIndexes(state)];

@@ -96,8 +96,8 @@ export class SharedQuery<T> extends Cell<QueryState<T>> {
 class SharedQueries implements Queries {
   private readonly client: Client;
   /**
-   * A query that is still referenced is returned again, because a component is rendered with it before it subscribes, and again when it
-   * changes. If a rendering shows nothing new, React drops the results of another query in it, including its subscription.
+   * A query object that is still referenced is returned again, because a component is rendered with it before it subscribes, and again when
+   * it changes. If a rendering that shows nothing new used another query object, React would drop its effects, including the subscription.
    */
   private readonly byText = new Map<string, WeakRef<SharedQuery<unknown>>>();
   private readonly gone = new FinalizationRegistry<string>((text) => {

@@ -45,7 +45,7 @@ type FieldBeside = 'ref' | 'class' | 'ts' | 'ttl' | 'data';
 
 /** A value that an index is searched by: a field of the document, or a binding of its source. */
 export interface IndexTerm {
-  /** A field: `['data', 'email']`, `'ref'` or `'ts'`. */
+  /** A field, such as `['data', 'email']`, `'ref'` or `'ts'`. */
   readonly field?: Expr | FieldBeside | readonly (string | number)[];
   readonly binding?: Arg;
   readonly transform?: 'casefold' | Expr;
