@@ -1,4 +1,4 @@
-/** The code of docs/inspector.md opens the inspector, in both ways that it shows. */
+/** Runs the code of docs/inspector.md, which opens the inspector in two ways. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../in-process/testing.ts';
 import type { Database } from '../src/index.ts';
@@ -7,7 +7,7 @@ import * as inspector from './inspector.ts';
 
 const pieces = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
 
-/** It is JavaScript, whatever the fence says; a module that was loaded stands for the import. */
+/** Runs a piece as JavaScript, although its fence says `ts`. A module that is loaded already replaces the import. */
 const run = (code: string, db: Database): void => {
   const program = code
     .replaceAll(/^import .*$/gm, '')

@@ -1,4 +1,4 @@
-/** What the inspector does not take: it says what to pass, and shows nothing. */
+/** Wrong arguments of the inspector: the error says what to pass, and nothing is shown. */
 import { expect, test } from 'vitest';
 import { openFake } from '../src/client/testing/fake-worker.ts';
 import { UsageError, type Database } from '../src/index.ts';
@@ -35,7 +35,7 @@ test('the element refuses them too, and keeps what it has', async () => {
   expect(() => (element.database = {} as Database)).toThrow(new UsageError(NO_DATABASE));
   expect(() => (element.client = {} as never)).toThrow(new UsageError(NO_CLIENT));
   expect(element.database).toBe(db);
-  // As of a framework before there is one.
+  // A framework may set the properties before it has a database.
   element.client = null as never;
   element.database = null as never;
   await db.close();

@@ -8,7 +8,7 @@ import type { WriteData } from '../host/sync.ts';
 import { UsageError, type Database, type Sync } from '../index.ts';
 import { watchUnsent } from './unsent.ts';
 
-/** A database whose answers come when they are given. */
+/** A database whose answers arrive when the test gives them. */
 function openFake() {
   const sync = new EventTarget();
   const files = new EventTarget();
@@ -66,7 +66,7 @@ test('watchUnsent() tells nothing of before: what it heard while it looked is ne
   const counts: number[] = [];
   watchUnsent(sync, files, (count) => counts.push(count));
   progress(0);
-  // As it was before the last write had its verdict.
+  // A list from before the last verdict.
   answer(1, 0);
   await expect.poll(() => counts).toEqual([0, 0]);
 });

@@ -11,7 +11,7 @@ beforeEach(() => {
     setItem: (key: string, value: string) => (stored[key] = value),
     removeItem: (key: string) => delete stored[key],
   };
-  // Keys are what is stored: the methods are the prototype's, as in a browser.
+  // The proxy's own keys are the stored ones; the methods come from the prototype, as in a browser.
   const storage = new Proxy(stored, { get: (_, key) => Reflect.get(methods, key) });
   vi.stubGlobal('localStorage', storage);
   vi.stubGlobal('addEventListener', page.addEventListener.bind(page));
@@ -21,7 +21,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 const leave = (): unknown => page.dispatchEvent(new Event('pagehide'));
 
-/** As in a page that has just been loaded. */
+/** The module as in a page that has just been loaded. */
 async function loaded(): Promise<typeof CleanShutdown> {
   vi.resetModules();
   page = new EventTarget();

@@ -66,7 +66,7 @@ test('db.fetch gives no body where HTTP has none', async () => {
   expect(await (await db.fetch('http://h/', { method: 'HEAD' })).text()).toBe('');
 });
 
-/** As Node users of the original driver have it: no native signal. */
+/** An abort signal as Node users of the original driver have it, which is not a native one. */
 class SignalLike implements AbortSignalLike {
   aborted = false;
   private readonly listeners = new Set<() => void>();
@@ -330,7 +330,7 @@ test('db.fetch of the log routes answers a URL that can be fetched', async () =>
   const { presigned_url: _url, ...listed } = record('abc');
   expect(await ask(list)).toMatchObject({ results: [listed, {}], next_token: 'n' });
   expect(JSON.stringify(await ask(list))).not.toContain('burrow-file');
-  // What a query answers is left as it is.
+  // Results of queries are passed on unchanged.
   const stored = { resource: { presigned_url: 'burrow-file:abc/4' } };
   expect(await ask(JSON.stringify(stored))).toEqual(stored);
   await db.close();

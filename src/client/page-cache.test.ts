@@ -24,7 +24,7 @@ const event = (type: string, persisted: boolean): Event =>
 const leave = (): unknown => page.dispatchEvent(event('pagehide', true));
 const show = (): unknown => page.dispatchEvent(event('pageshow', true));
 
-/** Each worker gets the answers of its turn; the last ones serve for those that follow. */
+/** Each new worker gets the next answers; further workers get the last ones. */
 const starting =
   (...answers: FakeAnswers[]) =>
   (): Worker => {
@@ -136,10 +136,10 @@ test('a live query, sync and calls go on when a worker can be started again, wit
   hasNetwork = false;
   show();
   await expect.poll(() => [...told, sync.state]).toEqual([1, 'worker_not_started', 'offline']);
-  // Asked for meanwhile.
+  // A subscription that begins while there is no worker.
   db.client().subscribe(1, observer);
   await expect.poll(() => told).toHaveLength(3);
-  // Each try is later than the one before.
+  // The interval between tries grows.
   const before = starts;
   for (let minute = 0; minute < 10; minute++) await vi.advanceTimersByTimeAsync(60_000);
   expect(starts - before).toBeGreaterThan(10);

@@ -3,7 +3,7 @@ import { salvageDatabase, type SalvageOptions } from './salvage-database.ts';
 import { storedName } from './stored-names.ts';
 import { FakeWorker } from './testing/fake-worker.ts';
 
-/** Workers, and the names that they are told. */
+/** Workers that record the names they are asked to salvage. */
 function setUp() {
   const asked: (readonly [string, string])[] = [];
   const workers: FakeWorker[] = [];

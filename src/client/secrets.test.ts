@@ -1,4 +1,4 @@
-/** A logged-out user does not become the admin, and nobody sees the secret of the database by looking at its objects. */
+/** A logged-out user does not become the admin, and the root secret cannot be found by looking at the database's objects. */
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { UsageError } from './errors.ts';
@@ -22,7 +22,7 @@ test.each([[{ token: 'fnA' }], [{ Secret: 'fnA' }], ['fnA'], [5], [null]])(
   },
 );
 
-/** Every text that can be reached by members, as error reporters do. */
+/** All strings that can be reached through members, as error reporters reach them. */
 function textsIn(value: unknown, seen = new Set<unknown>()): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null || seen.has(value)) return [];

@@ -11,7 +11,7 @@ test('storedName() is the name itself without an identity, and hides the one it 
   expect(await storedName('notes', 'alice@example.org')).toBe(alice);
   expect(await storedName('notes', 'bob@example.org')).not.toBe(alice);
   expect((await storedName('diary', 'alice@example.org')).slice(-43)).not.toBe(alice.slice(-43));
-  // The same letter, typed in two ways.
+  // The same letter in two Unicode forms.
   expect(await storedName('notes', 'Zoë')).toBe(await storedName('notes', 'Zoë'));
 });
 
@@ -27,7 +27,7 @@ test('checkName() refuses names that look like those of identities', async () =>
   expect(() => checkName('notes #1')).not.toThrow();
 });
 
-// They would be deleted with the database `notes`.
+// Such databases would be deleted together with the database `notes`.
 test.each(['notes:files', 'notes:token'])('checkName() refuses %s', (name) => {
   expect(() => checkName(name)).toThrow(UsageError);
   expect(() => checkName(name.replace(':', ' '))).not.toThrow();

@@ -1,4 +1,4 @@
-/** Calls with what they do not take: each says so with a code, and the worker hears nothing of it. */
+/** Calls with wrong arguments: each fails with a code, and the worker gets no message. */
 import { expect, test } from 'vitest';
 import type { QueryCall } from '../host/query.ts';
 import { openDatabase, q, Ref, UsageError, type Database } from '../index.ts';
@@ -8,7 +8,7 @@ const none = null as never;
 const next = (): void => undefined;
 const photo = `file:${'0'.repeat(64)}`;
 
-/** A call may throw at once, or later. */
+/** A call may throw at once, or reject later. */
 const failureOf = async (call: () => unknown): Promise<unknown> => {
   try {
     await call();
@@ -89,7 +89,7 @@ test('a secret in the place of options is not in the error', async () => {
   await db.close();
 });
 
-/** A controller is what people pass. */
+/** Values that people pass by mistake, such as the controller. */
 const wrongSignals = [new AbortController(), true, 'abort', 5];
 
 const WITH_SIGNAL: Readonly<Record<string, (db: Database, signal: never) => unknown>> = {
@@ -116,7 +116,7 @@ test.each(Object.entries(WITH_SIGNAL))('%s() refuses what is no signal', async (
 
 const copyOf = async (db: Database) => db.sync(syncOptions);
 
-/** Each with the option that its error names. */
+/** Calls with a wrong option, and the name of the option that the error quotes. */
 const WRONG_OPTIONS: Readonly<Record<string, readonly [string, (db: Database) => unknown]>> = {
   'query, a traceparent': [
     'traceparent',
@@ -269,7 +269,7 @@ test('tags that are null are none, as a signal is; a signal needs no more than i
   });
   await db.client().query(1, { tags: none, signal: none });
   expect(calls).toMatchObject([{ tags: undefined }]);
-  // Of libraries that stand in for what old browsers lack.
+  // Polyfills for old browsers have signals like this.
   const signal = Object.assign(new EventTarget(), { aborted: false }) as AbortSignal;
   expect(await db.client().query(1, { signal })).toBe(1);
   await db.close();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { askOf } from './ask.ts';
 
-/** A database that answers so, then well; how often it was asked. */
+/** A database that gives these answers and then succeeds. Records the queries. */
 function answering(...answers: readonly (readonly [status: number, code: string])[]) {
   const asked: string[] = [];
   const fetch = (_: string, { body }: { readonly body: string }) => {
@@ -41,7 +41,7 @@ test.each(['storage_unavailable', 'worker_lost', 'connection_needed'])(
   },
 );
 
-/** As a server on the way answers in place of the database. */
+/** A server in between answers in place of the database. */
 function answeringFor(statuses: readonly number[]) {
   const database = answering();
   const page = '<html><body>Not of the database.</body></html>';

@@ -158,7 +158,7 @@ test('an export by hubs with different clocks is of one time, which it says', as
       allows: 'read',
       lastSeenTxn: Number(headers['x-last-seen-txn']),
     });
-    // What is read last is written after each of the queries.
+    // After each query, the document that is read last is written again.
     times.push((await behind.answer(noteTo(times.length))).txnTime);
     return new Response(text, { status, headers: { 'x-txn-time': String(txnTime) } });
   };
@@ -295,7 +295,7 @@ test('what was written by a clock that is ahead of this one gets the time of the
   for (const each of [from, to, other]) await each.close();
 });
 
-/** Does something once, before the documents are read a second time. */
+/** Does something once, before the documents are read for the second time. */
 const amidDocuments = (database: Database, act: () => Promise<unknown> | void): DataDatabase => {
   let reads = 0;
   return {
@@ -420,7 +420,7 @@ test('a collection that keeps its history for ever does so after an import too',
     const file = await packed(from);
     await importDatabase(to, file);
     expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
-    // It is the same: no clash.
+    // The contents are the same, so there is no clash.
     await importDatabase(to, file);
     await ask(to, '{"update":{"collection":"notes"},"params":{"object":{"history_days":5}}}');
     await importDatabase(to, file, { onClash: 'replace' });
@@ -554,7 +554,7 @@ test('a document as large as they may be goes out and in', () =>
     expect(await linesOfExport(to)).toEqual(await linesOfExport(from));
   }));
 
-/** Wire JSON of values; keys and texts that are hard to quote. */
+/** Wire JSON of values, with keys and strings that are hard to quote. */
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('@ref', '__proto__', ''));
 const { tree } = fc.letrec<{ tree: string }>((tie) => ({
   tree: fc.oneof(

@@ -10,7 +10,7 @@ import {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A browser that counts how often it is asked. */
+/** A browser that counts the calls of `estimate()`. */
 function browserWith(usage: number) {
   const browser = {
     usage,
@@ -70,7 +70,7 @@ test('watchStorage() warns once of each threshold, and again after usage was bel
 
 test('watchStorage() goes on after a warning that failed', async () => {
   const storage = browserWith(850);
-  // Of the runner of tests, which would count it as failed.
+  // Removes the test runner's listeners, which would count the rejection as a failure.
   const others = process.listeners('unhandledRejection');
   process.removeAllListeners('unhandledRejection');
   const failures: unknown[] = [];
@@ -147,7 +147,7 @@ test('watchStorage() asks for room where the reported quota is made up', async (
   await passes(DATA_LIMITS.storageFarMs);
   expect(warnings[0]?.quotaBytes).toBe(Math.floor(920 / 0.9));
   expect(told()).toEqual([0.9]);
-  // Near a threshold it looks often.
+  // Near a threshold, usage is checked often.
   usage = 980;
   await passes(DATA_LIMITS.storageNearMs);
   expect(told()).toEqual([0.95]);

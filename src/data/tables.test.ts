@@ -85,7 +85,7 @@ async function withPeople<T>(
   }
 }
 
-/** A document as `Get` answers it. */
+/** A document in the form in which `Get` returns it. */
 const personText = (id: string, fields = '"data":{"a":1}'): string =>
   `{"ref":${documentRefText('people', id)},${fields}}`;
 

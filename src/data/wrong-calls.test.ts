@@ -1,4 +1,4 @@
-/** What exports and imports do not take: it is refused with a code, before anything is written. */
+/** Wrong arguments of exports and imports: they are refused with a code, before anything is written. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../in-process/testing.ts';
 import { q, type Database } from '../index.ts';
@@ -108,7 +108,7 @@ test.each(['no;title\n1;a heron\n', 'no\ttitle\n1\ta heron\n'])(
       refusal(`\`delimiter\`: '${name}' has no comma.`),
     );
     expect(await count()).toBe(0);
-    // Whoever says that it is the comma means it.
+    // With an explicit comma, the text is read as one column.
     await importDatabase(db, text, { ...csv, delimiter: ',' });
     expect(await count()).toBe(1);
   },

@@ -1,11 +1,11 @@
-/** What the hooks of every framework do. Each calls this suite with components of its own. */
+/** The behaviour of the hooks in every framework. Each framework calls this suite with components of its own. */
 import { afterEach, expect, test } from 'vitest';
 import { q, type Expr } from '../index.ts';
 import { fakeCopy, openNotes } from './testing/databases.ts';
 import type { Mounted, MountParts, Part, Parts, Uses } from './testing/kit.ts';
 import type { BurrowOptions } from './core/session.ts';
 
-/** Everything that a part was given, in order; each state once. */
+/** Records everything that a part was given, in order, each state once. */
 function recorder<Use extends keyof Uses>() {
   const seen: Uses[Use][] = [];
   const report = (used: Uses[Use]): void => {
@@ -180,7 +180,7 @@ export function describeHooks(mountParts: MountParts): void {
     expect(last().error?.description).toBe('No text.');
     last().reset();
     await expect.poll(() => last().state).toBe('idle');
-    // Nobody waits for it: the test would fail if it were an unhandled rejection.
+    // The promise is not used: the test would fail if it counted as an unhandled rejection.
     void run('');
     await expect.poll(() => last().state).toBe('failed');
   });
@@ -286,7 +286,7 @@ export function describeHooks(mountParts: MountParts): void {
     await logIn('right');
     await expect.poll(state).toBe('logged-in');
     await expect.poll(() => shown.last().value).toBe('of the copy');
-    // Nothing of it was shown meanwhile.
+    // No other value was shown in between.
     const values = shown.seen.map(({ value }) => value);
     expect(values.filter((value, at) => value !== values[at - 1] || at === 0)).toEqual([
       undefined,

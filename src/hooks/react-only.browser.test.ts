@@ -1,4 +1,4 @@
-/** What only React has: suspense, and taking over what a server rendered. */
+/** What only React has: suspense, and hydration. */
 import {
   Component,
   createElement,
@@ -122,7 +122,7 @@ test('a server renders the loading state and opens nothing, and a page takes it 
 test('each of many rows with a query of its own shows its value', async () => {
   const { db, begun, live } = await openNotes();
   const rows = Array.from({ length: 150 }, (_, n) => n);
-  // Built anew for each rendering.
+  // The query is built anew for each rendering.
   function Row({ n }: { readonly n: number }): ReactElement {
     const { value, isLoading } = useQuery(q.Add(n, 0));
     return createElement('i', null, isLoading ? 'loading ' : `${value} `);
@@ -131,7 +131,7 @@ test('each of many rows with a query of its own shows its value', async () => {
     'p',
     null,
     rows.map((n) => createElement(Row, { key: n, n })),
-    // What one of the first has asked, too.
+    // The same query as that of the first row.
     createElement(Row, { key: 'again', n: 0 }),
   );
   const place = rendered(below(db, list));

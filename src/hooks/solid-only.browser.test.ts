@@ -1,4 +1,4 @@
-/** What differs by framework: taking over what a server rendered. */
+/** Hydration, which differs by framework. */
 import { createComponent } from 'solid-js';
 import { getNextElement, hydrate, insert, template } from 'solid-js/web';
 import { expect, test } from 'vitest';
@@ -13,7 +13,7 @@ test('a page takes over what a server rendered', async () => {
     opened++;
     return db;
   };
-  // What the compiler makes of <p>{notes.isLoading ? 'loading' : `${notes.value} notes`}</p>.
+  // The compiler's output for <p>{notes.isLoading ? 'loading' : `${notes.value} notes`}</p>.
   const paragraph = template('<p>');
   const Count = () => {
     const notes = useQuery(query);
@@ -25,7 +25,7 @@ test('a page takes over what a server rendered', async () => {
   place.innerHTML = SERVER_HTML;
   const server = place.querySelector('p');
   document.body.append(place);
-  // As the script of generateHydrationScript(), which is in the head of such a page.
+  // The effect of the script from generateHydrationScript(), which is in the head of such a page.
   Reflect.set(globalThis, '_$HY', { events: [], completed: new WeakSet(), r: {} });
   const unmount = hydrate(
     () =>

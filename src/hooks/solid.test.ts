@@ -30,7 +30,7 @@ test('primitives render on a server as if nothing was there yet', () => {
 });
 
 test('what pages take over is what a server renders', () => {
-  // What the compiler makes of <p>{notes.isLoading ? 'loading' : `${notes.value} notes`}</p>.
+  // The compiler's output for <p>{notes.isLoading ? 'loading' : `${notes.value} notes`}</p>.
   const paragraph = ['<p', '>', '</p>'];
   const Count = () => {
     const notes = useQuery(() => q.Count(q.Documents(q.Collection('notes'))));

@@ -1,4 +1,4 @@
-/** What differs by framework: taking over what a server rendered. */
+/** Hydration, which differs by framework. */
 import { hydrate, unmount } from 'svelte';
 import { expect, test, vi } from 'vitest';
 import { openNotes } from './testing/databases.ts';

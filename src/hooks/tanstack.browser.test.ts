@@ -1,4 +1,4 @@
-/** Collections of TanStack DB over databases in memory, one with a hub. */
+/** Collections of TanStack DB over databases in memory, one of them with a hub. */
 import { createCollection, createLiveQueryCollection, eq, type Collection } from '@tanstack/db';
 import { afterEach, expect, expectTypeOf, test } from 'vitest';
 import { createNetwork, openDatabase, openHub } from '../../in-process/testing.ts';
@@ -122,7 +122,7 @@ test('an insert, an update and a delete show at once, without a gap, and are sto
   await deleted.isPersisted.promise;
   expect(await storedTexts(admin)).toEqual([]);
   expect(textsOf(collection)).toEqual([]);
-  // Nothing came back or went in between. A row that is stored now may be told as an update of itself.
+  // No item came back or was removed in between. A stored row may be reported as an update without a change.
   expect(seen.filter((each, at) => each !== seen[at - 1]).slice(-1)).toEqual(['delete b']);
   expect(seen.filter((each) => !each.startsWith('update'))).toEqual(['insert a', 'delete b']);
 });
@@ -159,7 +159,7 @@ test('items that are inserted together are stored together or not at all, and ro
     ),
   );
   await collection.preload();
-  // The second has the id of a document that the query does not show.
+  // The second item has the id of a document that the query does not show.
   const both = collection.insert([
     { id: '1', text: 'first', done: false },
     { id: ref.id, text: 'taken', done: false },
@@ -213,7 +213,7 @@ test('a page that has others after it is an error', async () => {
   await expect(collection.preload()).rejects.toThrow('must show all of its documents');
 });
 
-/** A client that counts its subscriptions that are not stopped. */
+/** A client that counts its open subscriptions. */
 function countedClient(admin: Client) {
   const live = { now: 0, most: 0 };
   const subscribe = (...call: Parameters<Client['subscribe']>) => {

@@ -1,4 +1,4 @@
-/** What only Vue has: taking over what a server rendered, and scopes without a component. */
+/** What only Vue has: hydration, and scopes without a component. */
 import {
   createApp,
   createSSRApp,
@@ -20,7 +20,7 @@ afterEach(() => {
   for (const app of apps.splice(0)) app.unmount();
 });
 
-/** `setup` is that of a component below the one that provides. */
+/** @param setup the setup function of a component below the providing one */
 function appOf(create: typeof createApp, database: () => Database, setup: () => () => string): App {
   const Below = defineComponent(() => {
     const text = setup();

@@ -1,4 +1,4 @@
-/** After any migration a database has what a new one with the same schema has. */
+/** After any migration, a database has the same schema as a new one. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../in-process/testing.ts';
@@ -92,7 +92,7 @@ const anySchema = fc
     });
   });
 
-/** All schema objects, without their times, nor what says nothing. */
+/** All schema objects, without their times and empty members. */
 async function storedIn(db: Database): Promise<readonly string[]> {
   const kinds = [q.Collections(), q.Indexes(), q.Functions(), q.Roles()];
   const lists = await Promise.all(

@@ -1,4 +1,4 @@
-/** `migrate()` over databases in memory: what it makes, changes, refuses, and how it goes on after an interruption. */
+/** `migrate()` over databases in memory: what it creates, changes and refuses, and how it continues after an interruption. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../in-process/testing.ts';
 import { Double, q, type Database, type Expr } from '../index.ts';
@@ -58,7 +58,7 @@ const second = defineSchema({
   },
 });
 
-/** Fails after so many queries: a migration that does not end would keep the test from ending. */
+/** Fails after this many queries, because a migration that does not end would keep the test from ending. */
 function boundedTo(queries: number): SchemaTarget {
   let left = queries;
   const client = db.client();
@@ -83,7 +83,7 @@ async function refusalOf(migration: Promise<unknown>): Promise<SchemaRefused> {
   throw reason;
 }
 
-/** Everything that is stored of the schema, but not when. */
+/** All stored schema objects, without their times. */
 const stored = (): Promise<unknown> =>
   ask(
     q.Map([q.Collections(), q.Indexes(), q.Functions(), q.Roles()], (kind) =>
@@ -129,7 +129,7 @@ test('migrate() builds a changed index beside the old one, which answers until t
     'change role author: privileges, membership',
   ]);
   expect(answers.length).toBeGreaterThan(3);
-  // The old one has Ada, the new one ada: there is one of both at any time.
+  // The old index has Ada, the new one ada: at any time there is exactly one of them.
   expect(new Set(answers)).toEqual(new Set([3]));
   expect(
     await ask(q.Select('data', q.Paginate(q.Match(q.Index('notes_by_owner'), 'ada')))),
@@ -408,7 +408,7 @@ test('a schema that follows one that was given up removes what that one had begu
   expect(await ask(q.Count(q.Indexes()))).toBe(0);
 });
 
-/** The database, with a look before each query. */
+/** The database, with a call of `look` before each query. */
 function watched(look: () => Promise<void>): SchemaTarget {
   const client = db.client();
   return {
@@ -421,14 +421,14 @@ function watched(look: () => Promise<void>): SchemaTarget {
   };
 }
 
-/** The database of a program that ends before its next commit, after some. */
+/** The database of a program that is killed before a commit, after this many commits. */
 function stoppedAfter(commits: number): SchemaTarget {
   const client = db.client();
   let left = commits;
   return {
     client: () => ({
       async query(expression) {
-        // Reads are objects; commits depend on the record.
+        // Queries that read are objects; transactions that commit begin with a condition on the record.
         const mayWrite = JSON.stringify(expression).startsWith('{"if"');
         if (mayWrite && left-- <= 0) throw new Error('stopped');
         return client.query(expression);

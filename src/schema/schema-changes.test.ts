@@ -1,4 +1,4 @@
-/** A schema is changed three times while an old tab is open and while a device is offline: nothing is lost. */
+/** A schema is changed three times while an old tab is open and a device is offline: nothing is lost. */
 import { expect, test } from 'vitest';
 import { createNetwork, openDatabase, openHub } from '../../in-process/testing.ts';
 import { q } from '../index.ts';
@@ -55,7 +55,7 @@ const upTo = (version: number): MigrateOptions => ({
   steps: Object.fromEntries(Object.entries(steps).filter(([at]) => Number(at) <= version)),
 });
 
-/** @returns what each note holds after each of three changes */
+/** @returns the contents of each note after each of three changes */
 async function changeThrice(
   target: SchemaTarget,
   look: () => Promise<unknown>,
@@ -81,7 +81,7 @@ test('three changes on a device, with the program of before at work', async () =
         q.Map(q.Paginate(q.Documents(notes)), (ref) => q.Select('data', q.Get(ref))),
       ),
     );
-    // The old program does not know of the change; it works, and cannot undo it.
+    // The old program does not know about the change: it works, and cannot undo it.
     await expect(migrate(db, v1, { version: 1 })).rejects.toMatchObject({ code: 'newer_schema' });
     await write('robin');
     return all;
@@ -143,7 +143,7 @@ test('three changes at the hub while a device with unsent writes is offline', as
 
   network.online();
   expect(await made.settled).toMatchObject({ state: 'confirmed' });
-  // The hub's note has more members by now: the answer is another than the device gave, and the write is kept.
+  // The hub's note has more members by then, so its answer differs from the one on the device, but the write is kept.
   expect((await changed.settled).state).toMatch(/^(confirmed|amended)$/);
   await sync.whenSynced();
   const both = [{ title: 'grey heron', kind: 'bird', checked: true }, { title: 'wren' }];

@@ -1,4 +1,4 @@
-/** What a schema says of its documents: checked by `npm run types`, never run. */
+/** The types that a schema gives to its documents. Checked by `npm run types`, never run. */
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { expectTypeOf } from 'vitest';

@@ -1,4 +1,4 @@
-/** What `defineSchema()` and `migrate()` do not take, and integers that a double cannot hold. */
+/** Wrong options of `defineSchema()` and `migrate()`, and integers that a JavaScript number cannot hold. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../../in-process/testing.ts';
 import { q, UsageError, type Database } from '../index.ts';

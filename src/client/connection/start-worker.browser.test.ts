@@ -71,7 +71,7 @@ test('a worker that loses its page closes nothing of others', async () => {
   await two.close();
 });
 
-/** How often the page could do something else meanwhile. */
+/** Counts how many tasks of the event loop ran during the work. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let isOver = false;

@@ -20,7 +20,7 @@ test('an answer that is read slowly and overtaken by the one before it repeats n
   const [id = 0] = ids;
   fake.emit(answer(id, 'one'));
   await expect.poll(() => seen).toEqual(['one']);
-  // Longer than what is read in one turn.
+  // Decoding this takes longer than one turn of the event loop.
   const long = Array.from({ length: 500_000 }, (_, n) => ({ n }));
   for (const resource of [long, 'one', 'last']) fake.emit(answer(id, resource));
   await expect.poll(() => seen.at(-1)).toBe('last');
@@ -29,7 +29,7 @@ test('an answer that is read slowly and overtaken by the one before it repeats n
 });
 
 test('answers that come faster than they are read are shown all the same', async () => {
-  // Each look at the clock is later than a slice: all answers are read in as many turns, whatever the machine is doing.
+  // Each reading of the clock is a slice later, so the number of turns does not depend on the machine.
   let clock = 0;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => (clock += 1000));
   onTestFinished(() => now.mockRestore());

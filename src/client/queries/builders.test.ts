@@ -23,7 +23,7 @@ interface Kit {
   readonly values: Values;
 }
 
-// A package of CommonJS; its deprecation warnings would fill the report.
+// The original driver is a CommonJS package; its deprecation warnings would fill the report.
 process.noDeprecation = true;
 const faunadb = createRequire(import.meta.url)('faunadb') as {
   readonly query: Readonly<Record<string, Builder>>;
@@ -33,7 +33,7 @@ const theirs: Kit = { q: faunadb.query, values: faunadb.values };
 const ours: Kit = { q: q as unknown as Kit['q'], values: values as unknown as Values };
 const names = Object.keys(theirs.q).filter((name) => name !== 'arity' && name !== 'wrap');
 
-/** An argument, said so that either library can make it. */
+/** Makes an argument with either library. */
 type Recipe = (kit: Kit) => unknown;
 
 const key = fc.string().filter((text) => text !== '__proto__');
@@ -89,7 +89,7 @@ const { recipe } = fc.letrec<{ recipe: Recipe }>((tie) => ({
   ),
 }));
 
-/** Arguments after the first few are often left out, undefined or null: that is where builders differ. */
+/** Arguments after the first few are often left out, undefined or null, because builders differ there. */
 const listOf = (length: number) =>
   fc.array(
     fc.oneof(
@@ -144,7 +144,7 @@ const specialArguments: Readonly<Record<string, fc.Arbitrary<readonly Recipe[]>>
       [({ q }) => q['Lambda']?.('y', 1)],
     ),
   ),
-  // Of an id that is undefined the original sends `{"ref":…}`, which is refused for its keys; ours says what is undefined.
+  // For an undefined id the original sends `{"ref":…}`, which is refused for its keys; our builder says what is undefined.
   Ref: fc.array(recipe, { minLength: 1, maxLength: 2 }),
   Paginate: fc.tuple(
     recipe,
@@ -174,7 +174,7 @@ const { program } = fc.letrec<{ program: Recipe; argument: Recipe }>((tie) => ({
   }),
 }));
 
-/** Wire text, or that the call was refused. */
+/** Wire text of the call, or that it was refused. */
 function wire(kit: Kit, name: string, recipes: readonly Recipe[]): string {
   const args = recipes.map((make) => make(kit));
   let expression: unknown;
@@ -271,7 +271,7 @@ test('q takes no content of a document for an expression', () => {
   const made = q.Object({ data });
   expect(encodeQuery(made)).toBe('{"object":{"data":{"object":{"_isFaunaExpr":true,"now":null}}}}');
   expect(made.toFQL()).toBe('{"data": {"_isFaunaExpr": true, "now": null}}');
-  // As an app copies what others have written.
+  // An app may copy objects that others have written.
   const copied = Object.assign({}, JSON.parse('{"__proto__":{"_isFaunaExpr":true},"now":null}'));
   expect(() => q.Object({ data: copied as object })).toThrow(UsageError);
 });
@@ -332,7 +332,7 @@ test('printExpression() gives a program that builds the same query', () => {
   fc.assert(
     fc.property(program, ([name, recipes]) => {
       const expression = built(name, recipes);
-      // `Let({}, (x) => Get(x))`: there is nothing to print.
+      // `Let({}, (x) => Get(x))` cannot be built, so there is nothing to print.
       fc.pre(!(expression instanceof Error));
       const text = printExpression(expression);
       // oxlint-disable-next-line typescript/no-implied-eval -- that it is a program is what is tested
@@ -346,7 +346,7 @@ test('printExpression() gives a program that builds the same query', () => {
   expect(
     String(q.Map(q.Paginate(q.Documents(q.Collection('notes')), { size: 2 }), (x) => q.Get(x))),
   ).toBe('Map(Paginate(Documents(Collection("notes")), {"size": 2}), Lambda("x", Get(Var("x"))))');
-  // As stored lambdas read back: one object of bindings.
+  // A stored lambda has all its bindings in one object.
   const stored = new values.Query({
     lambda: 'x',
     expr: { let: { a: 1, b: { var: 'a' } }, in: { var: 'b' } },

@@ -4,7 +4,7 @@ import { readTags } from '../../http/request-headers.ts';
 import { NotFound, openDatabase, q, Ref, UsageError, type QueryOptions } from '../../index.ts';
 import { FakeWorker, METRICS, openFake, type FakeAnswers } from '../testing/fake-worker.ts';
 
-/** Answers what it was asked, as text. */
+/** Answers each query with the call itself. */
 const repeat: FakeAnswers = {
   query: ({ secret, query, tags, timeoutMs, traceparent }) =>
     Promise.resolve({
@@ -127,7 +127,7 @@ test('a failed query rejects with its first error and all of them', async () => 
 
 const STOPPED = { refusal: { code: 'time out', description: 'aborted' } } as const;
 
-/** A worker that does not answer queries until they are aborted, and then with this. */
+/** A worker that does not answer queries until they are aborted, and then with this answer. */
 async function openWaiting(answer: Awaited<ReturnType<NonNullable<FakeAnswers['query']>>>) {
   const asked: (number | undefined)[] = [];
   const waiting = new Map<number | undefined, () => void>();
@@ -361,7 +361,7 @@ test('a live query outlives its worker', async () => {
   await expect.poll(() => told).toEqual([1]);
   first.dispatchEvent(new Event('error'));
   await expect.poll(() => told).toEqual([1, 2]);
-  // So soon after: no third worker is started for it.
+  // The second loss comes so soon that no third worker is started.
   second.dispatchEvent(new Event('error'));
   await expect.poll(() => told).toEqual([1, 2, expect.objectContaining({ code: 'worker_lost' })]);
   await db.close();

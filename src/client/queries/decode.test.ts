@@ -114,7 +114,7 @@ const wireText = fc.letrec<{ wire: string }>((tie) => {
 test('decodeInSlices() reads what one parse reads, wherever it cuts', async () => {
   await fc.assert(
     fc.asyncProperty(wireText, fc.integer({ min: 32, max: 400 }), async (text, piece) => {
-      // Inside an array, as a page is: text at the top is longer than a piece.
+      // In an array, like a page of results, because top-level text is longer than a piece.
       const inArray = `[${text}]`;
       expect(await decodeInSlices(inArray, piece)).toStrictEqual(revive(parseWire(inArray)));
     }),

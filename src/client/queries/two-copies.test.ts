@@ -1,4 +1,4 @@
-/** Two copies of the package in one page, as parts of an app that are built apart have them. */
+/** Two copies of the package in one page, as in an app whose parts are built separately. */
 import { expect, test, vi } from 'vitest';
 import * as one from '../../index.ts';
 

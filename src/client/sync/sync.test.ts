@@ -1,4 +1,4 @@
-/** Answers to calls and news of the worker come by different ways: either may be first. */
+/** Replies to calls and messages of the worker use different channels, so they may arrive in either order. */
 import { afterEach, expect, test, vi } from 'vitest';
 import type { WorkerMessage } from '../../host/api.ts';
 import type { JudgedData } from '../../host/sync.ts';
@@ -39,7 +39,7 @@ const judged = (id: string): JudgedData => ({
   replaces: undefined,
 });
 
-/** A worker that answers when it is told to. */
+/** A worker that answers when the test tells it to. */
 function fakeWorker(state: SyncState, more: Readonly<Record<string, unknown>> = {}) {
   let listeners: readonly LinkListener[] = [];
   const hear = (message: WorkerMessage): void => {
@@ -87,13 +87,13 @@ function fakeWorker(state: SyncState, more: Readonly<Record<string, unknown>> = 
       link.closed = reason;
       end(reason);
     },
-    /** Before the next answer. */
+    /** Sends a message before the next reply. */
     first: (message: WorkerMessage) => void before.push(message),
     tell: (message: WorkerMessage) => hear(message),
   };
 }
 
-/** An answer that comes when the test gives it. */
+/** An answer that arrives when the test gives it. */
 function pending() {
   let answer: (verdict: undefined) => void = () => undefined;
   const asked = new Promise<undefined>((resolve) => (answer = resolve));
@@ -118,7 +118,7 @@ test('checkSyncOptions() says which option is wrong', () => {
     const check = (): void => checkSyncOptions(options as Partial<SyncOptions>);
     expect(check).toThrow(`The option \`${name}\` must be`);
   }
-  // It may hold a password.
+  // The URL may contain a password.
   const secret = (): void => checkSyncOptions({ url: 'ftp://ada:secret@hub', sets: [] });
   expect(secret).toThrow(/^(?!.*secret)The option `url` must be/);
   expect(() => checkSyncOptions(undefined as never)).toThrow('Options must be an object');
@@ -224,7 +224,7 @@ test('writes.settled() of a write that is not there waits for nothing', async ()
   await expect(sync.writes.settled('0.9')).rejects.toBe(error);
   await sync.stop();
   await sync.start(OPTIONS);
-  // Who waits for a verdict is told of those that were missed.
+  // A caller that waits for a verdict gets those that were missed.
   expect(calls.map(([name]) => name)).toEqual(['sync', 'verdict', 'stopSync', 'sync']);
 });
 

@@ -14,7 +14,7 @@ const judged = (state: JudgedData['state'], body: string | undefined): JudgedDat
 });
 const REFUSAL = '{"errors":[{"code":"instance not found","description":"Gone.","position":[]}]}';
 
-/** What `state` says is there, is there, for the compiler too. */
+/** The compiler knows from `state` which members a write has. */
 function toldOf(write: Write): unknown {
   switch (write.state) {
     case 'refused':

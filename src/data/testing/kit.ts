@@ -1,8 +1,8 @@
-/** What tests of exports and imports share. */
+/** Helpers that tests of exports and imports share. */
 import type { DataDatabase } from '../ask.ts';
 import { exportDatabase, type ExportOptions } from '../export.ts';
 
-/** Lines of an export, without the first, which has its time, and without the last, its digest. */
+/** Lines of an export without the first, which has the time, and without the last, which has the digest. */
 export async function linesOfExport(
   database: DataDatabase,
   options: Omit<ExportOptions, 'gzip'> = {},
@@ -19,7 +19,7 @@ export const blobOf = (...lines: readonly string[]): Blob =>
 
 const WRITES = /"(?:insert|create|replace|create_\w+)":/;
 
-/** Counts the queries that write, and dies at one of them: before it has an effect, or after. */
+/** Counts the queries that write, and fails at the nth: before it has an effect, or after. */
 export function dyingAt(
   database: DataDatabase,
   nth: number,
@@ -44,7 +44,7 @@ export interface Filled {
   readonly documents: number;
 }
 
-/** Each of these is a query; wire JSON, in which every type has a form. */
+/** Each of these is a query, in wire JSON, which has a form for every type. */
 const SCHEMA = [
   '{"create_collection":{"object":{"name":"users","data":{"object":{"of":"people"}}}}}',
   '{"create_collection":{"object":{"name":"notes","history_days":10}}}',
@@ -57,7 +57,7 @@ const SCHEMA = [
 
 const NOTES = '{"@ref":{"id":"notes","collection":{"@ref":{"id":"collections"}}}}';
 
-/** A value of every type that is stored. */
+/** A value of every type that can be stored. */
 const EVERY_TYPE = `{"object":{
   "int":9007199254740993,"negative":-9223372036854775808,"double":1.0,"small":5e-324,"minusZero":-0.0,
   "text":"a \\"quoted\\" \\u0000 \\ud83d\\ude00 line\\nfeed","empty":"","yes":true,"no":false,
@@ -84,7 +84,7 @@ export async function ask(database: DataDatabase, query: string): Promise<string
   return text;
 }
 
-/** A database with schema of every kind, values of every type, and so many small documents. */
+/** Fills a database with schema of every kind, values of every type, and this many small documents. */
 export async function fill(database: DataDatabase, { documents }: Filled): Promise<void> {
   for (const query of SCHEMA) await ask(database, query);
   await ask(

@@ -5,7 +5,7 @@ import { SharedQuery, type Queries } from './shared-queries.ts';
 
 const SCOPE = { partial: [], from: 'device' } as const;
 
-/** Queries that are answered by the test, by what they ask for. */
+/** Queries whose answers the test gives, by their text. */
 function answeredByHand() {
   const asked = new Map<string, SharedQuery<Page<number>>>();
   const find = (query: Parameters<Queries['find']>[0]): SharedQuery<unknown> => {

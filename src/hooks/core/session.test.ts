@@ -63,7 +63,7 @@ test('a session whose provider was given what is no set says so, also where a us
   await db.close();
 });
 
-/** Of a session whose sync is still on its way, and what waits for the same answer behind it. */
+/** A session whose sync has no answer yet, and a caller that waits for the same answer. */
 async function withoutAnswer() {
   const { db, fake } = await openFake();
   const session = new Session({ database: db, sync: syncOptions });
@@ -169,7 +169,7 @@ test('an option that does not exist is refused: with a misspelt key everybody wo
   expect(() => new Session(wrong)).toThrow(
     'There is no option `loginkey`. There are: database, sync, loginKey.',
   );
-  // As a component has them.
+  // Props that a component may have beside options.
   const props = { database: db, children: undefined, 'data-source': 'app.tsx:7' };
   expect(new Session(props).get().state).toBe('opening');
   await db.close();
@@ -194,7 +194,7 @@ test('a login that is none is refused', async () => {
   const session = new Session({ database: db, loginKey: 'key' });
   session.start();
   await expect.poll(() => session.get().state).toBe('logged-out');
-  // Without its password a login would be sent, and counted as a wrong one.
+  // Without a password, a login would be sent and counted as a failed one.
   for (const login of [undefined, null, 'ada', {}, { user: 'ada' }, { password: 'p' }])
     await expect(session.logIn(login as never)).rejects.toMatchObject({
       code: 'invalid_usage',

@@ -7,7 +7,7 @@ import { queriesOf } from './shared-queries.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Answers each query with an object of its own. */
+/** Answers each query with a new object. */
 const answering = (): Client =>
   ({
     subscribe: (_: unknown, observer: Observer<unknown>) => {
@@ -34,7 +34,7 @@ test('of queries that nobody subscribes to any more, the last 100 values are kep
     stop();
   }
   await nextTask();
-  // A reference that was looked at lives to the end of the turn.
+  // A WeakRef that was dereferenced keeps its target alive until the end of the task.
   await nextTask();
   collect();
   const isKept = values.map((value) => value.deref() !== undefined);

@@ -20,7 +20,7 @@ test('the reason of a state goes with it while nobody listens', async () => {
   await db.close();
 });
 
-/** A sync whose lists of writes come when they are given. */
+/** A sync whose lists of writes arrive when the test gives them. */
 function fakeSync() {
   const sync = new EventTarget();
   const lists: ((states: readonly string[]) => void)[] = [];
@@ -58,7 +58,7 @@ test('how many writes are pending is what was heard last, until a list that noth
   lists[0]?.(['local', 'local', 'refused']);
   await expect.poll(() => lists.length).toBe(2);
   expect(watch.get()).toMatchObject({ pending: 1, refused: [{}] });
-  // What was heard was older: a verdict came meanwhile, and then the network went.
+  // The progress event was older than the list: a verdict came in between, and then the network was lost.
   lists[1]?.(['refused']);
   await expect.poll(() => watch.get().pending).toBe(0);
   expect(lists.length).toBe(2);

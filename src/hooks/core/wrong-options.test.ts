@@ -1,4 +1,4 @@
-/** What a hook is given and does not know would be a wish that is silently not granted. */
+/** Unknown options of hooks are refused, because they would be ignored silently. */
 import { expect, test } from 'vitest';
 import { q, UsageError, type Client } from '../../index.ts';
 import { burrowCollectionOptions } from '../tanstack.ts';

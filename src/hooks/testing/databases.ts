@@ -1,4 +1,4 @@
-/** Databases for tests of hooks: in memory, or of a worker that says what a test wants. */
+/** Databases for tests of hooks: in memory, or of a worker that answers as a test needs it. */
 import { FakeWorker } from '../../client/testing/fake-worker.ts';
 import type { JudgedData, SyncCall, WriteData } from '../../host/sync.ts';
 import {
@@ -13,7 +13,7 @@ import {
 
 let databases = 0;
 
-/** One for all tests of a file: a worker takes seconds to load. Each test has a collection of its own in it. */
+/** One database for all tests of a file, because a worker takes seconds to load. Each test has its own collection in it. */
 let shared: Promise<Database> | undefined;
 
 const openShared = (): Promise<Database> =>
@@ -29,10 +29,10 @@ export interface Notes {
   readonly admin: Client;
   readonly collection: Expr<Ref>;
   readonly notes: Expr<SetRef<Ref>>;
-  /** How many there are. */
+  /** Expression of the number of notes. */
   readonly count: Expr<number>;
   readonly add: (text: string) => Expr;
-  /** Subscriptions that were begun by clients, and those that are not stopped. */
+  /** Numbers of subscriptions that clients have begun, and of those that are still open. */
   readonly begun: () => number;
   readonly live: () => number;
 }
@@ -40,7 +40,7 @@ export interface Notes {
 /** A database with an empty collection, whose clients count their subscriptions. */
 export async function openNotes(): Promise<Notes> {
   const db = await openShared();
-  // Past what an earlier test has put in its place.
+  // Removes the `client` that an earlier test has set, so that the prototype's is used.
   Reflect.deleteProperty(db, 'client');
   const admin = db.client();
   const name = `notes_${++databases}`;
@@ -75,11 +75,11 @@ export async function openNotes(): Promise<Notes> {
   };
 }
 
-/** A copy of a hub's database whose worker and hub are this. */
+/** A copy of a hub's database, with a fake worker in place of worker and hub. */
 export interface FakeCopy {
   readonly open: () => Promise<Database>;
   readonly calls: SyncCall[];
-  /** Who logs in next is refused. */
+  /** Refuses the next login. */
   refuseNext(): void;
   submitted(): readonly WriteData[];
   judge(id: string, verdict: Pick<JudgedData, 'state' | 'body'>): void;
@@ -101,7 +101,7 @@ export function fakeCopy({ isKnown }: { readonly isKnown: boolean }): FakeCopy {
     });
     fake = new FakeWorker({
       open: ({ rootSecret, aliveLock }) => {
-        // As a worker does for as long as it lives: the page would believe it dead.
+        // A worker holds this lock while it lives; without it, the page would believe it has ended.
         void navigator.locks.request(aliveLock, () => ended);
         return Promise.resolve({
           ok: true,

@@ -1,4 +1,4 @@
-/** What the suite of behaviours needs of a framework: components that use the hooks and report what they were given. */
+/** What the contract suite needs of a framework: components that use the hooks and report what they return. */
 import type { Arg, Expr, SetRef } from '../../index.ts';
 import type { MutationOptions, MutationState } from '../core/mutation.ts';
 import type { PagesState } from '../core/pages.ts';
@@ -6,7 +6,7 @@ import type { BurrowOptions, Session, SessionState } from '../core/session.ts';
 import type { QueryChoices, QueryState } from '../core/shared-queries.ts';
 import type { SyncStatus, SyncWatch } from '../core/sync-status.ts';
 
-/** What hooks give, as a component that uses one is given it. */
+/** The results of the hooks, as a component gets them. */
 export interface Uses {
   readonly query: QueryState<unknown>;
   readonly pages: PagesState<unknown> & { next(): void; previous(): void };
@@ -18,7 +18,7 @@ export interface Uses {
   readonly session: SessionState & Pick<Session, 'logIn' | 'logOut'>;
 }
 
-/** A component: `report` is told what its hook gives, when it is rendered and whenever that changes. */
+/** A component. It calls `report` with the result of its hook, when it is rendered and whenever the result changes. */
 export type Part =
   | {
       readonly use: 'query';
@@ -44,7 +44,7 @@ export type Part =
 export type Parts = Readonly<Record<string, Part>>;
 
 export interface Mounted {
-  /** Other parts: those of a name that was there go on, with what is new about them. */
+  /** Renders other parts. A part whose name was there before is kept, with its new options. */
   update(parts: Parts): void;
   unmount(): void;
 }

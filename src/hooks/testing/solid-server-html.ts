@@ -1,2 +1,2 @@
-/** What a server renders of a count below a provider: checked in solid.test.ts, taken over in solid-only.browser.test.ts. */
+/** What a server renders for a count below a provider: checked in solid.test.ts, hydrated in solid-only.browser.test.ts. */
 export const SERVER_HTML = '<p data-hk="0000">loading</p>';

@@ -4,7 +4,7 @@ import type { MountParts, Part } from './kit.ts';
 
 type PartOf<Use extends Part['use']> = Extract<Part, { readonly use: Use }>;
 
-/** Each calls its hook once; what it returns is called for each rendering. */
+/** Each function calls its hook once; the function that it returns is called for each rendering. */
 const SETUPS: { readonly [Use in Part['use']]: (part: () => PartOf<Use>) => () => void } = {
   query(part) {
     const used = proxyRefs(useQuery(() => part().query, part().choices));

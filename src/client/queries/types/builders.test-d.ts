@@ -1,4 +1,4 @@
-/** What the types give, and what they refuse: each refusal with its reason. Checked by `npm run types`, never run. */
+/** What the types allow and what they refuse, with the reason of each refusal. Checked by `npm run types`, never run. */
 import {
   openDatabase,
   q,
@@ -52,10 +52,10 @@ export async function given(): Promise<void> {
   });
   const db = await openDatabase('notes', { durability: 'relaxed' });
   db.addEventListener('progress', ({ detail }) => check<typeof detail.done, number>(true));
-  // Anything that takes a `fetch` takes ours.
+  // `db.fetch` can be used wherever a `fetch` is accepted.
   const asFetch: typeof globalThis.fetch = db.fetch;
   await asFetch('http://burrow/ping');
-  // The client of the original driver is written against this.
+  // The client of the original driver is written against this function.
   await db.fetch('http://burrow', {
     headers: { 'X-Last-Seen-Txn': 1 },
     signal: new AbortController().signal,

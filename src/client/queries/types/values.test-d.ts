@@ -1,4 +1,4 @@
-/** Types follow the value through a query: from the collection the caller describes to what the client resolves with. */
+/** Types follow values through a query: from the collection that the caller describes to the result of the client. */
 import {
   q,
   type Client,
@@ -33,7 +33,7 @@ type Same<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 /* oxlint-enable typescript/no-unnecessary-type-parameters */
 const check = <A, B>(_same: Same<A, B>): void => undefined;
-/** What an expression evaluates to. */
+/** The type that an expression evaluates to. */
 type Of<E> = E extends Expr<infer T> ? T : never;
 
 const notes = q.Collection<Note>('notes');
@@ -85,14 +85,14 @@ export function select(): void {
   check<Of<typeof title>, string>(true);
   const tag = q.Select(['data', 'tags', 0], q.Get(note));
   check<Of<typeof tag>, string>(true);
-  // Where it is absent, Select fails: so a value there is no `undefined`.
+  // Select fails where the value is absent, so the type of a found value does not include `undefined`.
   const lat = q.Select(['data', 'place', 'lat'], q.Get(note));
   check<Of<typeof lat>, number>(true);
   const place = q.Select(['data', 'place'], q.Get(note), null);
   check<Of<typeof place>, { lat: number; lon: number } | null>(true);
   const id = q.Select(['ref', 'id'], q.Get(note));
   check<Of<typeof id>, string>(true);
-  // The author is a ref that knows what it leads to.
+  // The author is a ref that knows the type of its document.
   const name = q.Select(['data', 'name'], q.Get(q.Select(['data', 'author'], q.Get(note))));
   check<Of<typeof name>, string>(true);
   const loose = q.Select(['data', 'anything'], q.Get(q.Ref(q.Collection('notes'), '1')));
@@ -105,9 +105,9 @@ export function select(): void {
   void q.Select(steps, q.Get(note));
   void q.Select('name', q.CreateKey({ role: 'server', name: 'k' }));
   void q.Select(0, q.Var('list'));
-  // Notes of before may have had it.
+  // Notes of an earlier version may have had this field.
   void q.Select(['data', 'heading'], q.Get(note), null);
-  // What a plain ref leads to may be a schema object.
+  // A plain ref may lead to a schema object.
   void q.Select('active', q.Get(q.Index('by_stars')));
   const dynamic = q.Select<number>(q.Var('path'), q.Get(note));
   check<Of<typeof dynamic>, number>(true);
