@@ -162,7 +162,6 @@ export const fault = (
     ? { code, position, description: text, ...more }
     : { code, position, ...described(text), ...more };
 
-/** Fails the query with one fault. */
 export function fail(
   code: FaultCode,
   position: readonly Step[],

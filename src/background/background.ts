@@ -8,7 +8,7 @@ import { watchUnsent } from './unsent.ts';
 
 export interface BackgroundOptions {
   /**
-   * How often to fetch changes while the app is closed, in hours. The browser decides when exactly, and only does it for installed apps.
+   * Interval at which changes are fetched while the app is closed, in hours. The browser decides when, and only does it for installed apps.
    * Left out: the background sync only sends.
    */
   readonly fetchEveryHours?: number;

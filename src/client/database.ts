@@ -180,7 +180,7 @@ export class Database extends TypedEvents<DatabaseEvents> {
     await this.#link.acknowledgeLoss();
   }
 
-  /** Whether the browser may evict the data, as of the last open. */
+  /** How long the browser will keep the data, as of the time when the database was opened. */
   get persistence(): Persistence {
     return this.#link.persistence;
   }

@@ -1,6 +1,5 @@
 /** The query log, in the form in which page and worker exchange it. */
 
-/** An exported log file. */
 export interface LogFile {
   readonly name: string;
   readonly file: BlobLike;
