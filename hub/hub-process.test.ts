@@ -260,7 +260,7 @@ test('SIGTERM while the database does not answer: it stops in time, in order', a
   const late = running.query(create('1')).catch(() => undefined);
   running.child.kill('SIGTERM');
   expect(await running.exited).toEqual({ code: 0, signal: null });
-  expect(running.said()).toContain('The database does not answer');
+  expect(running.said()).toContain('The database did not respond');
   await late;
   proxy.close();
 });

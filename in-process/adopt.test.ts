@@ -172,7 +172,7 @@ test('of another database, a document with the id of one that went up is not tak
   await next.close();
   expect(known).toBe(0);
   expect(failed.map(({ description }) => description)).toEqual([
-    'The hub has notes/101 already, with other data.',
+    'The hub already has notes/101, with other data.',
   ]);
 });
 
@@ -182,7 +182,7 @@ test('what clashes is told by a dry run, in words, and is refused and kept other
   const plan = await planAdoption(local, sync, here);
   expect(plan).toMatchObject({ documents: 5, checkedBy: 'hub' });
   expect(plan.clashes.map(({ ref, description }) => `${ref.id}: ${description}`)).toEqual([
-    '102: The hub has notes/102 already, with other data.',
+    '102: The hub already has notes/102, with other data.',
   ]);
   // Nothing was written.
   expect(await sync.writes.list()).toEqual([]);
@@ -233,7 +233,7 @@ test('a dry run tells of two documents here that clash with each other at the hu
     document.ref.id === '104' ? { ref: third } : here.map?.(document);
   const plan = await planAdoption(local, sync, { map });
   expect(plan.clashes.map(({ ref, description }) => `${ref.id}: ${description}`)).toEqual([
-    '103: The hub has notes/103 already, with other data.',
+    '103: The hub already has notes/103, with other data.',
     '110: document is not unique. Index notes_by_title has it already: data.title.',
   ]);
   const { failed, settled } = await adopt(local, sync, { map });
@@ -382,7 +382,7 @@ test('options, and answers of `map`, that are none are refused before anything i
   await wrong({ map: () => ({ leave: true }) }, 'There are: is, ref, data.');
   for (const name of ['map', 'label', 'onProgress'])
     await wrong({ [name]: {} }, `\`${name}\` must be a function.`);
-  await expect(adopt(copy, sync)).rejects.toThrow('this one is the copy itself');
+  await expect(adopt(copy, sync)).rejects.toThrow('this database is the copy itself');
   const noSync = hub.url as unknown as Sync;
   await expect(adopt(local, noSync, here)).rejects.toMatchObject({ code: 'invalid_option' });
   for (const [from, to] of [

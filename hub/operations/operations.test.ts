@@ -101,7 +101,7 @@ test('a dump of a standby that lacks what the caller has written is refused, and
   const { rows } = await store.read((tx) => tx.fetch([HEAD], []));
   const lastSeen = headOf(rows[0]);
   const early = dumpStore(store, file, { ...options, lastSeen: lastSeen + 1 });
-  await expect(early).rejects.toThrow(`The last write here is of ${lastSeen}, so that of`);
+  await expect(early).rejects.toThrow(`The last write here is from ${lastSeen}, so the one from`);
   expect(await readdir(folder)).toEqual([]);
   expect(await dumpStore(store, file, { ...options, lastSeen })).toBeGreaterThan(3);
 });
