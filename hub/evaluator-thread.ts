@@ -64,7 +64,7 @@ async function open(): Promise<Opened> {
   const { engine, clock, authentication } = createHubEngine(settings, {
     url: () => url,
     rootHash,
-    store: noted(borrowed.store),
+    store: recordingWrites(borrowed.store),
     passwords: pool.passwords,
     detached: detachedExecutions,
     // The connection is borrowed, so the main thread reads the results from the database.
@@ -98,7 +98,7 @@ async function open(): Promise<Opened> {
  * Records that the query may have written before its first write begins, so that the main thread knows it even if this thread
  * ends.
  */
-const noted = (store: Store): Store => ({
+const recordingWrites = (store: Store): Store => ({
   read: (body, options) => store.read(body, options),
   write(body, options) {
     marks.recordWrite();

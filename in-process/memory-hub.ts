@@ -130,14 +130,17 @@ export class MemoryHub {
     const emitters = new Map<number, Parameters<PlainDatabase['subscribe']>[3]>();
     const live = new LiveQueries({
       engine,
-      emit: (id, answer) => emitters.get(id)?.({ type: 'answer', id, ...answer, isHubs: true }),
+      emit: (id, answer) => emitters.get(id)?.({ type: 'answer', id, ...answer, isFromHub: true }),
       pause,
       now: () => performance.now(),
     });
     const stop = engine.onCommit((notice) => live.onCommit(notice, true));
     return {
       rootSecret: this.rootSecret,
-      query: async (call, abortable) => ({ ...(await runner.run(call, abortable)), isHubs: true }),
+      query: async (call, abortable) => ({
+        ...(await runner.run(call, abortable)),
+        isFromHub: true,
+      }),
       http: async (call) => {
         const answer = await handleRequest(call, http);
         runner.scheduleFlush();

@@ -1,12 +1,14 @@
 /** The host of a database in memory, which lasts as long as the object that the test holds. */
 import { createMemoryStore, SharedMemory } from '../src/store/memory.ts';
 import { createMemoryFiles, type FileStore } from '../src/sync/device/files/file-store.ts';
-import type { DatabaseStorage, Surroundings } from '../worker/opening/find-store.ts';
+import type { DatabaseStorage, HostEnvironment } from '../worker/opening/find-store.ts';
 import type { TokenVault } from '../worker/sync/token-vault.ts';
 import { startCheapHashing } from './hash-here.ts';
 import { LOSSLESS } from './lossless-store.ts';
 
-export interface MemoryParts extends Required<Pick<Surroundings, 'clock' | 'network' | 'ended'>> {
+export interface MemoryParts extends Required<
+  Pick<HostEnvironment, 'clock' | 'network' | 'ended'>
+> {
   /** The stored data, which remains while no worker has the database open. */
   readonly kept: MemoryKept;
 }

@@ -64,7 +64,7 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       if (!answerIn(text)) throw unanswered(reads, foreign(response));
       const { status } = response;
       const body = explained({ status, body: text }, call.secret);
-      return { status, body, metrics: metricsIn(response.headers), isHubs: true };
+      return { status, body, metrics: metricsIn(response.headers), isFromHub: true };
     },
     async http({ method, path, headers, body }) {
       // A query may take long; the other routes respond immediately.
@@ -87,7 +87,13 @@ export function remoteDatabase(remote: Remote): PlainDatabase {
       ),
     subscribe: (id, secret, query, emit) =>
       live.subscribe(id, secret, query, (of, answer) =>
-        emit({ type: 'answer', id: of, ...answer, body: explained(answer, secret), isHubs: true }),
+        emit({
+          type: 'answer',
+          id: of,
+          ...answer,
+          body: explained(answer, secret),
+          isFromHub: true,
+        }),
       ),
     unsubscribe: (id) => live.unsubscribe(id),
     leave: () => live.close(),

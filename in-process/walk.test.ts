@@ -6,7 +6,7 @@ import { openDatabase, openHub } from './testing.ts';
 import { signUp, todos } from './testing/todo-kit.ts';
 
 /** Files that are not executed here: passwords are hashed without a hashing worker, and the hub has no WebSockets. */
-const ELSEWHERE = /^hub\/|^worker\/(?:passwords|sync\/hub-line)/;
+const ELSEWHERE = /^hub\/|^worker\/(?:passwords|sync\/hub-socket)/;
 
 const namedIn = (title: string): readonly string[] =>
   filesIn(walks.get(title) ?? '').filter((file) => !ELSEWHERE.test(file));

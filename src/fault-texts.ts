@@ -30,7 +30,7 @@ export const alreadyExists = (kind: string): FaultText =>
  * The place that a fault names when a live query tries to write, in worker and hub alike. A copy replaces it by the name of its own place:
  * `worker/sync/read-at-hub.ts`.
  */
-export const LIVE_PLACE = 'live queries';
+export const LIVE_QUERY_CONTEXT = 'live queries';
 
 export const LOGIN_FAILED = 'The document was not found or provided password was incorrect.';
 

@@ -20,7 +20,7 @@ import { openLogs, type OpenLogs } from './opening/open-logs.ts';
 import { beginWarmUp } from './opening/warm-up.ts';
 import { startEvaluator } from './queries/evaluator-messages.ts';
 import { LiveQueries } from './queries/live-queries.ts';
-import { LongQueriesBeside, type LongQueriesOptions } from './queries/long-queries.ts';
+import { SecondWorkerQueries, type LongQueriesOptions } from './queries/long-queries.ts';
 import { report } from './queries/replies.ts';
 import { LiveRouter } from './sync/live-router.ts';
 import { holdForLife } from './tabs/web-locks.ts';
@@ -69,7 +69,7 @@ export async function openDatabase(
   const beside = isOfPage
     ? queriesBeside(options, stored.birth, rootSecret, {
         executeHere: (request, isSynced) =>
-          isSynced ? copy.read(request) : local.withoutTurns.query(request),
+          isSynced ? copy.read(request) : local.inlineEngine.query(request),
         clock,
       })
     : undefined;
@@ -105,7 +105,7 @@ export async function openDatabase(
   followCommits(copy.engine, joined, [live, jobs, copy.sync]);
   if (!isLocked) jobs.start();
   const stopWarmUp = isOfPage
-    ? beginWarmUp({ engine: local.withoutTurns, rootSecret, report: reportWork })
+    ? beginWarmUp({ engine: local.inlineEngine, rootSecret, report: reportWork })
     : undefined;
 
   const watch = new QueryWatch(logs.log, clock);
@@ -169,8 +169,8 @@ const queriesBeside = (
   birth: string,
   rootSecret: string,
   here: Pick<LongQueriesOptions, 'executeHere' | 'clock'>,
-): LongQueriesBeside =>
-  new LongQueriesBeside({
+): SecondWorkerQueries =>
+  new SecondWorkerQueries({
     start: startEvaluator,
     evaluator: () => ({
       name,

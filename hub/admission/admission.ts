@@ -6,7 +6,7 @@ import { HeldBack, type Limit } from '../monitoring/held-back.ts';
 import type { HubSettings } from '../settings/settings.ts';
 import { looksLikeToken, parseSecret } from '../../src/engine/access.ts';
 import { AnswerMemory } from './answer-memory.ts';
-import { Lanes } from './lanes.ts';
+import { ConcurrencyLimits } from './concurrency-limits.ts';
 import { Counts, TokenBuckets } from './token-buckets.ts';
 
 export interface AdmissionRefusal {
@@ -33,7 +33,7 @@ export class Admission {
   private readonly settings: HubSettings;
   private readonly byAddress: TokenBuckets;
   private readonly byToken: TokenBuckets;
-  private readonly lanes: Lanes;
+  private readonly lanes: ConcurrencyLimits;
   private readonly streams = new Counts();
   readonly answers: AnswerMemory;
   readonly heldBack = new HeldBack();
@@ -52,7 +52,10 @@ export class Admission {
     this.nowMs = nowMs;
     const { ratePerAddress, ratePerToken, burstSeconds } = settings;
     const { answerBytesInMemory, answerBytesPerCredential } = settings;
-    this.lanes = new Lanes(settings.concurrencyPerCredential, settings.waitingPerCredential);
+    this.lanes = new ConcurrencyLimits(
+      settings.concurrencyPerCredential,
+      settings.waitingPerCredential,
+    );
     this.answers = new AnswerMemory(answerBytesInMemory, answerBytesPerCredential);
     this.byAddress = new TokenBuckets(ratePerAddress, burstSeconds, nowMs);
     this.byToken = new TokenBuckets(ratePerToken, burstSeconds, nowMs);

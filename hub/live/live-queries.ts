@@ -5,7 +5,7 @@ import { secretOf } from '../../src/http/authorization.ts';
 import type { HttpHost, HttpResponse } from '../../src/http/message.ts';
 import { HeaderFault, readHeaders, type RequestOptions } from '../../src/http/request-headers.ts';
 import { traceparentOf } from '../../src/http/trace-context.ts';
-import { Lanes } from '../admission/lanes.ts';
+import { ConcurrencyLimits } from '../admission/concurrency-limits.ts';
 import { Counts } from '../admission/token-buckets.ts';
 import type { HubRequest, RouteCaller } from '../http/route.ts';
 import type { HubSettings } from '../settings/settings.ts';
@@ -32,7 +32,7 @@ export type LiveQueriesRequest = Omit<HubRequest, 'base' | 'bytes'>;
 export class LiveQueries {
   private readonly options: LiveQueriesOptions;
   private readonly feed: LiveFeed;
-  private readonly lanes: Lanes;
+  private readonly lanes: ConcurrencyLimits;
   private readonly byCredential = new Counts();
   private readonly byAddress = new Counts();
   private readonly chars = new Counts();
@@ -45,7 +45,7 @@ export class LiveQueries {
       keysMax: settings.liveChangedKeys,
       report: (reason) => http.report?.(reason),
     });
-    this.lanes = new Lanes(settings.liveRunsPerCredential, Infinity);
+    this.lanes = new ConcurrencyLimits(settings.liveRunsPerCredential, Infinity);
     onCommit((notice) => this.feed.onCommit(notice));
   }
 

@@ -8,7 +8,7 @@ import { utf8Length } from '../../src/codec/utf8.ts';
 import { refusalBody, refusedAnswer } from '../../src/engine/session.ts';
 import type { QueryAnswer, ReadSet } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
-import { LIVE_PLACE } from '../../src/fault-texts.ts';
+import { LIVE_QUERY_CONTEXT } from '../../src/fault-texts.ts';
 import { runQuery, type ReceivedRequest } from '../../src/http/answer-query.ts';
 import { boundedReads } from '../evaluators/bounded-reads.ts';
 import { partsOf } from '../http/parts.ts';
@@ -40,10 +40,10 @@ interface LiveQuery {
   told: string | undefined;
   reads: ReadSet | undefined;
   /** Changes that arrive while the query runs, because its answer may be older than they are. */
-  meanwhile: Changes[] | undefined;
+  pendingChanges: Changes[] | undefined;
   isStale: boolean;
   /** The query does not run again before this time. */
-  restsUntilMs: number;
+  notBeforeMs: number;
 }
 
 /** A query that took longer than `QUICK_MS` rests for as long as it took, up to `REST_MAX_MS`. */
@@ -52,7 +52,7 @@ const REST_MAX_MS = 5_000;
 /** A refused query rests for this many times as long as it took, and at least for a heartbeat. */
 const REFUSED_REST = 4;
 /** If this many changes arrive while a query runs, the query counts as changed without comparing them. */
-const MEANWHILE_MAX = 64;
+const PENDING_CHANGES_MAX = 64;
 /** Characters or bytes written at once. Longer answers count as unread until they are written. */
 const PART_LENGTH = 64 * 1024;
 
@@ -81,9 +81,9 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
       query,
       told,
       reads: undefined,
-      meanwhile: undefined,
+      pendingChanges: undefined,
       isStale: true,
-      restsUntilMs: 0,
+      notBeforeMs: 0,
     }));
   }
 
@@ -94,10 +94,10 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
   onChanges(changes: Changes): void {
     let isNew = false;
     for (const live of this.queries) {
-      if (live.meanwhile) {
-        if (live.meanwhile.push(changes) < MEANWHILE_MAX) continue;
+      if (live.pendingChanges) {
+        if (live.pendingChanges.push(changes) < PENDING_CHANGES_MAX) continue;
         live.isStale = true;
-        live.meanwhile = [];
+        live.pendingChanges = [];
       } else if (!live.isStale && (!live.reads || changes.touches(live.reads)))
         isNew = live.isStale = true;
     }
@@ -146,9 +146,9 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
       return;
     }
     const stale = this.queries.filter(({ isStale }) => isStale);
-    const live = stale.find(({ restsUntilMs }) => restsUntilMs <= now);
+    const live = stale.find(({ notBeforeMs }) => notBeforeMs <= now);
     if (live) return this.refresh(live);
-    const until = stale.map(({ restsUntilMs }) => restsUntilMs);
+    const until = stale.map(({ notBeforeMs }) => notBeforeMs);
     await this.waitUntil(Math.min(this.beatsAtMs, ...until) - now);
   }
 
@@ -178,26 +178,26 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
     const { caller, heartbeatMs } = this.options;
     const end = await caller.admit();
     if (typeof end !== 'function') {
-      live.restsUntilMs = performance.now() + end.retryAfterSeconds * 1000;
+      live.notBeforeMs = performance.now() + end.retryAfterSeconds * 1000;
       return;
     }
     live.isStale = false;
-    live.meanwhile = [];
+    live.pendingChanges = [];
     const begun = performance.now();
     const answer = await this.ask(live).finally(end);
-    const meanwhile = live.meanwhile ?? [];
-    live.meanwhile = undefined;
+    const pendingChanges = live.pendingChanges ?? [];
+    live.pendingChanges = undefined;
     if (this.isClosed) return;
     const now = performance.now();
     const took = now - begun;
-    if (took > QUICK_MS) live.restsUntilMs = now + Math.min(took, REST_MAX_MS);
+    if (took > QUICK_MS) live.notBeforeMs = now + Math.min(took, REST_MAX_MS);
     if (isRefused(answer)) {
       // What a refused query would read is unknown, so perhaps no commit would make it run again.
       live.isStale = true;
-      live.restsUntilMs = now + Math.max(heartbeatMs, took * REFUSED_REST);
+      live.notBeforeMs = now + Math.max(heartbeatMs, took * REFUSED_REST);
     } else live.reads = boundedReads(answer.readSet, this.options.factsMax);
     const { reads } = live;
-    if (reads && meanwhile.some((changes) => changes.touches(reads))) live.isStale = true;
+    if (reads && pendingChanges.some((changes) => changes.touches(reads))) live.isStale = true;
     await this.tell(live, answer);
   }
 
@@ -208,7 +208,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
       return await runQuery(call, {
         query,
         allows: 'read',
-        placeName: LIVE_PLACE,
+        placeName: LIVE_QUERY_CONTEXT,
         takesBytes: true,
       });
     } catch (reason) {
@@ -235,7 +235,7 @@ export class LiveStream implements AsyncIterable<Part>, AsyncIterator<Part>, Fol
   /** Sends a refusal and tries again later, when other answers may have been read. */
   private async refuseLong(live: LiveQuery): Promise<void> {
     live.isStale = true;
-    live.restsUntilMs = performance.now() + this.options.heartbeatMs;
+    live.notBeforeMs = performance.now() + this.options.heartbeatMs;
     const sentence = 'Too many answers are still unread: read them, or end live queries.';
     const body = refusalBody('storage_blocked', sentence);
     await this.tell(live, { ...refusedAnswer(INTERNAL, 0), status: 503, body });

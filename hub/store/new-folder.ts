@@ -33,7 +33,7 @@ export async function requireOwn(data: string, user: number): Promise<void> {
  * files.
  * @throws Refusal `storage_unavailable`
  */
-async function requireMark(data: string): Promise<void> {
+async function requirePgVersion(data: string): Promise<void> {
   if (existsSync(join(data, 'PG_VERSION')) || (await readdir(data)).length === 0) return;
   throw new Refusal(
     'storage_unavailable',
@@ -48,7 +48,7 @@ async function requireMark(data: string): Promise<void> {
  */
 export async function beginFolder(data: string): Promise<() => Promise<void>> {
   if (isMade(data)) {
-    await requireMark(data);
+    await requirePgVersion(data);
     return () => Promise.resolve();
   }
   const mark = markOf(data);

@@ -110,7 +110,7 @@ async function openFolder(
   const database = openPglite(folder ? folder.data : data, undefined, onLost);
   let isOpen = true;
   /** False while it is unknown what a thread that ended has committed. */
-  let isSure = true;
+  let isHeadKnown = true;
   const listeners = new Set<(notice: CommitNotice) => void>();
   const announce = (notice: CommitNotice): void => {
     for (const listener of listeners) listener(notice);
@@ -120,11 +120,11 @@ async function openFolder(
    * unknown.
    */
   const recover = async (connection: SqlConnection): Promise<void> => {
-    isSure = false;
+    isHeadKnown = false;
     await connection.run([rollback([])]);
     const { ts } = readHead(await rowOver(connection, tenant, HEAD));
     announce({ previous: ts, ts, rows: [], entries: [] });
-    isSure = true;
+    isHeadKnown = true;
   };
   try {
     if (folder) await requireOwn(folder.data, folder.user);
@@ -142,7 +142,7 @@ async function openFolder(
       describe: folder
         ? `PGlite in ${folder.path}`
         : 'PGlite in memory, lost when this process ends',
-      lease: { term: () => (isOpen && isSure ? 1 : undefined), isPermanent: true },
+      lease: { term: () => (isOpen && isHeadKnown ? 1 : undefined), isPermanent: true },
       // Only threads of this process report commits: no other process can open the folder.
       onOtherCommit(listener) {
         listeners.add(listener);

@@ -65,7 +65,7 @@ export async function syncInBackground(
   const fetches =
     fetching !== undefined &&
     fetchEveryHours !== undefined &&
-    (await isGranted(
+    (await isAuthorized(
       fetching.register(tag, { minInterval: Math.ceil(fetchEveryHours * HOUR_MS) }),
     ));
   // An earlier call, or an earlier build of the app, may have registered for it.
@@ -149,7 +149,7 @@ function askToSend({ files }: Database, sync: Sync, register: () => Promise<void
 }
 
 /** Periodic Background Sync is only granted to installed apps. */
-const isGranted = (asked: Promise<void>): Promise<boolean> =>
+const isAuthorized = (asked: Promise<void>): Promise<boolean> =>
   asked.then(
     () => true,
     () => false,

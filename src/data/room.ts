@@ -10,7 +10,8 @@ const NAME = 'burrow-room';
  * Whether the reported quota is made up. Chromium reports the usage plus a whole number of GiB, whatever the quota is, so that sites learn
  * nothing about the disk: https://developer.chrome.com/blog/predictable-reported-storage-quota
  */
-export const isMadeUp = (usage: number, quota: number): boolean => (quota - usage) % GIB === 0;
+export const isSyntheticQuota = (usage: number, quota: number): boolean =>
+  (quota - usage) % GIB === 0;
 
 /** The part of `navigator.storage` that is used here; not every browser has it. */
 type PrivateFiles = Partial<Pick<StorageManager, 'getDirectory'>>;

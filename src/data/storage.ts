@@ -1,7 +1,7 @@
 /** Measures how full the storage of this site is, and warns before writes fail with `quota_exceeded`. */
 import { DATA_LIMITS } from '../limits.ts';
 import { DataError, requireKnown } from './data-error.ts';
-import { hasRoomFor, isMadeUp } from './room.ts';
+import { hasRoomFor, isSyntheticQuota } from './room.ts';
 
 export interface StorageUse {
   /** Approximate size of everything that this site stores. */
@@ -123,7 +123,7 @@ class StorageWatch {
   private async use(): Promise<StorageUse | undefined> {
     const storage = this.options.storage ?? browserStorage();
     const use = await storageUse(storage);
-    if (!storage || !use || !isMadeUp(use.usageBytes, use.quotaBytes)) return use;
+    if (!storage || !use || !isSyntheticQuota(use.usageBytes, use.quotaBytes)) return use;
     const { usageBytes } = use;
     const near = (this.thresholds[0] ?? 1) - DATA_LIMITS.storageNear;
     let found = use;

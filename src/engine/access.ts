@@ -2,7 +2,7 @@
 export { looksLikeAccessToken } from './access/access-token.ts';
 export { authenticate, authenticationContext } from './access/authenticate.ts';
 export { permissionsOf } from './access/caller-permissions.ts';
-export { isGranted, rolesOf } from './access/caller-roles.ts';
+export { isAuthorized, rolesOf } from './access/caller-roles.ts';
 export { findCredentials } from './access/credentials.ts';
 export { identityPermissions, memberPermissions } from './access/legacy-permissions.ts';
 export { normalised } from './access/passwords.ts';

@@ -115,7 +115,7 @@ export type WorkerMessage =
       readonly body: string;
       /** As in `QueryReply`. */
       readonly missing?: readonly MissingSet[];
-      readonly isHubs?: true;
+      readonly isFromHub?: true;
     }
   /** `part` is undefined at the end of the stream. */
   | {

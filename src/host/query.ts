@@ -28,7 +28,7 @@ export interface QueryReply {
   /** On a copy: sets that the query read and the copy lacks. Absent if nothing is missing. */
   readonly missing?: readonly MissingSet[];
   /** Whether the hub answered. */
-  readonly isHubs?: boolean;
+  readonly isFromHub?: boolean;
 }
 
 export interface HttpCall {

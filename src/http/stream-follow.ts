@@ -80,7 +80,7 @@ const BEHIND_MAX = 1000;
  * Refusals of the follower's own queries that mean that there is nothing to read: a copy does not have the history, or the time is before
  * the retained history. The queries have no other fault that could cause these codes.
  */
-const NOT_TOLD: ReadonlySet<string> = new Set(['history_not_local', 'bad request']);
+const NOTHING_TO_READ: ReadonlySet<string> = new Set(['history_not_local', 'bad request']);
 
 export class Follower {
   private readonly call: ReceivedRequest;
@@ -303,7 +303,7 @@ export class Follower {
     const { refusal } = answer;
     if (refusal === 'unauthorized') throw new StreamFault('permission denied', LOST);
     // The query was not executed, so its changes would be missed: the stream ends.
-    if (refusal && !NOT_TOLD.has(refusal)) throw new StreamFault(refusal, INTERNAL.message);
+    if (refusal && !NOTHING_TO_READ.has(refusal)) throw new StreamFault(refusal, INTERNAL.message);
     return answer.status < 300 ? answer : undefined;
   }
 }

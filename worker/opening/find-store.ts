@@ -10,7 +10,7 @@ import { forgetOutside } from '../sync/forget-outside.ts';
 import { browserVault, type TokenVault } from '../sync/token-vault.ts';
 
 /** What a host provides. Defaults are those of a browser's worker. */
-export interface Surroundings {
+export interface HostEnvironment {
   /** The time in µs. */
   readonly clock?: () => number;
   readonly network?: Network;
@@ -23,7 +23,7 @@ export interface Surroundings {
 }
 
 /** Where databases are stored. */
-export interface DatabaseStorage extends Surroundings {
+export interface DatabaseStorage extends HostEnvironment {
   /** Opens the store with this name, or creates it. */
   readonly openStore: (request: StoreRequest, handlers: StoreHandlers) => Promise<StoredDatabase>;
   /** Deletes the stored database with this name. No tab may have it open. */
@@ -68,7 +68,7 @@ export async function findStore(
  */
 export async function destroyAll(
   name: string,
-  { vault = browserVault, files = browserFiles }: Surroundings,
+  { vault = browserVault, files = browserFiles }: HostEnvironment,
   destroyStore: () => Promise<void>,
 ): Promise<void> {
   try {

@@ -19,10 +19,10 @@ import { browserVault } from '../sync/token-vault.ts';
 import { isLoginOfCopy } from '../sync/unlock-copy.ts';
 import { OfflineLogin } from '../sync/verifier.ts';
 import type { JoinedTabs } from './join-tabs.ts';
-import type { Surroundings } from './find-store.ts';
+import type { HostEnvironment } from './find-store.ts';
 import type { OpenEngine } from './open-engine.ts';
 
-export interface CopyParts extends Pick<Surroundings, 'network' | 'vault' | 'files'> {
+export interface CopyParts extends Pick<HostEnvironment, 'network' | 'vault' | 'files'> {
   readonly name: string;
   readonly store: Store;
   readonly isLocked: boolean;

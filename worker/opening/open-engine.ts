@@ -13,11 +13,11 @@ import { pause } from '../browser/pause.ts';
 import { random } from '../browser/random.ts';
 import { guardedStore, lockedStore } from '../lock/lock.ts';
 import { PasswordPool, startHashingWorker } from '../passwords/passwords.ts';
-import type { Surroundings } from './find-store.ts';
+import type { HostEnvironment } from './find-store.ts';
 import type { JoinedTabs, TabsHandlers } from './join-tabs.ts';
 
 export interface EngineParts
-  extends TabsHandlers, DetachedOption, Pick<Surroundings, 'startHashing'> {
+  extends TabsHandlers, DetachedOption, Pick<HostEnvironment, 'startHashing'> {
   readonly store: Store;
   readonly isLocked: boolean;
   readonly settings: Settings;
@@ -31,7 +31,7 @@ export interface EngineParts
 export interface OpenEngine {
   readonly stored: Engine;
   /** The same engine, but it never passes long queries to the second worker. */
-  readonly withoutTurns: Engine;
+  readonly inlineEngine: Engine;
   /** Shows the effects of a copy's pending writes. */
   readonly view: ReplicaView;
   readonly passwords: EngineOptions['passwords'];
@@ -48,7 +48,7 @@ export function openEngine(parts: EngineParts): OpenEngine {
   const pool = new PasswordPool({ hashCost, start, workersMax: spareCores() });
   const { passwords } = pool;
   const view = new ReplicaView();
-  const withoutTurns = createEngine({
+  const inlineEngine = createEngine({
     store: isLocked
       ? lockedStore(store)
       : guardedStore(store, (state) =>
@@ -70,13 +70,13 @@ export function openEngine(parts: EngineParts): OpenEngine {
     ...(joined.lease && { lease: joined.lease }),
     ...(detached && { detached }),
   });
-  const stored = longQueries ? withLongQueries(withoutTurns, longQueries, clock) : withoutTurns;
+  const stored = longQueries ? withLongQueries(inlineEngine, longQueries, clock) : inlineEngine;
   const close = async (): Promise<void> => {
     // First, so that queries waiting for a hash fail, and closing the engine does not wait for them.
     pool.close();
     await stored.close();
   };
-  return { stored, withoutTurns, view, passwords, close };
+  return { stored, inlineEngine, view, passwords, close };
 }
 
 /** When the database is locked, the page's own secret is ignored: otherwise the page could use it to get past the lock. */

@@ -9,7 +9,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { Changes } from '../../src/http/changes.ts';
 import type { MissingSet } from '../../src/answers.ts';
 import { Refusal, type RefusalCode } from '../../src/errors.ts';
-import { LIVE_PLACE } from '../../src/fault-texts.ts';
+import { LIVE_QUERY_CONTEXT } from '../../src/fault-texts.ts';
 import type { Micros } from '../../src/values/value.ts';
 import { pageBody } from './page-body.ts';
 
@@ -25,7 +25,7 @@ export interface LiveAnswer {
   readonly status: number;
   readonly body: string;
   readonly missing?: readonly MissingSet[];
-  readonly isHubs?: true;
+  readonly isFromHub?: true;
 }
 
 interface Run extends LiveAnswer {
@@ -179,7 +179,7 @@ export class LiveQueries {
     // A run that failed because another tab blocked the store may have missed the commit that caused it, so it is repeated. This is no
     // busy loop: the store waits before it fails.
     if (isTouched || answer.isHeldUp) this.stale.add(live);
-    const { status, body, missing = [], isHubs } = answer;
+    const { status, body, missing = [], isFromHub } = answer;
     const sent = missing.length === 0 ? body : `${body} ${JSON.stringify(missing)}`;
     if (sent === live.sent) return;
     live.sent = sent;
@@ -188,7 +188,7 @@ export class LiveQueries {
       status,
       body,
       ...(missing.length > 0 && { missing }),
-      ...(isHubs && { isHubs }),
+      ...(isFromHub && { isFromHub }),
     });
   }
 
@@ -199,7 +199,7 @@ export class LiveQueries {
         query,
         apiVersion: '4',
         allows: 'read',
-        placeName: LIVE_PLACE,
+        placeName: LIVE_QUERY_CONTEXT,
         // The first answer must be based on the newest state.
         ...(shown !== undefined && { minSnapshot: Math.max(shown, this.latestCommit) }),
       });

@@ -3,7 +3,7 @@ import { NO_METRICS } from '../../src/engine/session.ts';
 import type { QueryAnswer } from '../../src/engine/host.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { FromEvaluator, ToEvaluator } from './evaluator-messages.ts';
-import { LongQueriesBeside } from './long-queries.ts';
+import { SecondWorkerQueries } from './long-queries.ts';
 
 const answer = (body: string): QueryAnswer => ({
   status: 200,
@@ -48,7 +48,7 @@ function open({ start = true }: { readonly start?: boolean } = {}) {
   const started: FakeEvaluator[] = [];
   const here: string[] = [];
   const time = { micros: 0 };
-  const beside = new LongQueriesBeside({
+  const beside = new SecondWorkerQueries({
     start: () => {
       if (!start) throw new Error('no workers here');
       const evaluator = new FakeEvaluator();

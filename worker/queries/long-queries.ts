@@ -48,7 +48,7 @@ const LOOK_MS = 50;
 const GRACE_MS = 5_000;
 const IDLE_MS = 30_000;
 
-export class LongQueriesBeside implements LongQueries {
+export class SecondWorkerQueries implements LongQueries {
   readonly textCharsMax = TEXT_CHARS_MAX;
   private readonly options: LongQueriesOptions;
   private readonly waiting: Task[] = [];
@@ -165,7 +165,7 @@ export class LongQueriesBeside implements LongQueries {
       post(evaluator, { type: 'open', options: this.options.evaluator() });
       return evaluator;
     } catch {
-      this.goAlone();
+      this.fallBackToInline();
       return undefined;
     }
   }
@@ -223,7 +223,7 @@ export class LongQueriesBeside implements LongQueries {
 
   private lose(evaluator: Evaluator): void {
     if (!evaluator.isOpen) {
-      this.goAlone();
+      this.fallBackToInline();
       return;
     }
     this.drop(
@@ -233,7 +233,7 @@ export class LongQueriesBeside implements LongQueries {
   }
 
   /** No second worker can be started, so all queries are executed here, however long they take. */
-  private goAlone(): void {
+  private fallBackToInline(): void {
     this.runsInline = true;
     this.drop(closed());
     this.stopLooking();

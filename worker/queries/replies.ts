@@ -30,7 +30,7 @@ export const queryReply = (answer: QueryAnswer, secret?: string): QueryReply => 
   body: pageBody(answer, secret),
   metrics: answer.metrics,
   ...(answer.missing?.length && { missing: answer.missing }),
-  ...(answer.isHubs && { isHubs: true }),
+  ...(answer.isFromHub && { isFromHub: true }),
 });
 
 export async function replyOf<T>(work: () => Promise<T>): Promise<Reply<T>> {

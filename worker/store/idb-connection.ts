@@ -5,7 +5,7 @@
 import { Dexie } from 'dexie';
 import { Refusal } from '../../src/errors.ts';
 import { within } from './deadline.ts';
-import { newerDatabase, refusalOf, said, TransactionFailure } from './idb-failure.ts';
+import { newerDatabase, refusalOf, unwrapDexieError, TransactionFailure } from './idb-failure.ts';
 import {
   FIRST_PACKED_VERSION,
   FIRST_VERSION,
@@ -70,8 +70,8 @@ export async function connect(
       () => dexie.close(),
       () => undefined,
     );
-    if (other) throw new MadeWith(other);
-    const cause = said(flipFailed ? flipFailed.reason : reason);
+    if (other) throw new OtherLayout(other);
+    const cause = unwrapDexieError(flipFailed ? flipFailed.reason : reason);
     throw cause instanceof DOMException ? new TransactionFailure(cause, false) : refusalOf(cause);
   }
   // Dexie opens a database of a newer version without an error.
@@ -79,7 +79,7 @@ export async function connect(
   if (version > versionOf(layout)) {
     dexie.close();
     const newer = layoutOf(version);
-    throw newer ? new MadeWith(newer) : newerDatabase();
+    throw newer ? new OtherLayout(newer) : newerDatabase();
   }
   return connectionOf(dexie, inFlight, events);
 }
@@ -152,7 +152,7 @@ async function opened(dexie: Dexie, layout: Layout, flip: Flip | undefined): Pro
     const known = await indexedDB.databases?.().catch(() => []);
     const found = known?.find(({ name }) => name === dexie.name)?.version ?? 0;
     if (found < versionOf(layout) && !mayUpgrade(layout, found))
-      throw new MadeWith(layoutOf(found) ?? ROWS_LAYOUT);
+      throw new OtherLayout(layoutOf(found) ?? ROWS_LAYOUT);
   }
   return dexie.open();
 }
@@ -168,12 +168,12 @@ export async function deleteDatabase(name: string): Promise<void> {
   try {
     await within(DELETE_MS, new Dexie(name, { autoOpen: false }).delete(), blocked);
   } catch (reason) {
-    throw refusalOf(said(reason));
+    throw refusalOf(unwrapDexieError(reason));
   }
 }
 
 /** The database is stored in the other layout. */
-export class MadeWith extends Refusal {
+export class OtherLayout extends Refusal {
   readonly layout: Layout;
 
   constructor(layout: Layout) {

@@ -74,7 +74,7 @@ export const newerDatabase = (options?: ErrorOptions): Refusal =>
   );
 
 /** The browser's own error when a database failed to open. Dexie wraps it. */
-export function said(reason: unknown): unknown {
+export function unwrapDexieError(reason: unknown): unknown {
   const isWrapped = typeof reason === 'object' && reason !== null && 'inner' in reason;
   return isWrapped && reason.inner instanceof DOMException ? reason.inner : reason;
 }
@@ -84,7 +84,7 @@ function nameOf(reason: unknown): string {
   return 'name' in reason && typeof reason.name === 'string' ? reason.name : 'an unnamed error';
 }
 
-export const silent = (mayBeCommitted: boolean): Refusal =>
+export const noResponse = (mayBeCommitted: boolean): Refusal =>
   new Refusal(
     'storage_unavailable',
     mayBeCommitted

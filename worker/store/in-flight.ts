@@ -1,6 +1,6 @@
 /** The transactions of one connection that have not ended. */
 import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './watchdog.ts';
-import { blockedByOthers, silent } from './idb-failure.ts';
+import { blockedByOthers, noResponse } from './idb-failure.ts';
 
 export interface InFlightOptions {
   readonly isOneAtATime: boolean;
@@ -106,7 +106,7 @@ export class InFlight {
         beats: 0,
         beat: () => {
           if (!this.hasAnswered && turn.beats > BLOCKED_BEATS) turn.refuse(blockedByOthers());
-          else if (turn.beats > SILENT_BEATS) turn.refuse(silent(false));
+          else if (turn.beats > SILENT_BEATS) turn.refuse(noResponse(false));
         },
         begin() {
           goOn();

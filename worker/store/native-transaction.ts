@@ -6,7 +6,7 @@ import { assert, type Refusal } from '../../src/errors.ts';
 import type { Durability } from '../../src/store/port.ts';
 import { isNamed } from '../browser/is-named.ts';
 import { BLOCKED_BEATS, SILENT_BEATS, type Waiting, type Watchdog } from './watchdog.ts';
-import { blockedByOthers, silent, TransactionFailure } from './idb-failure.ts';
+import { blockedByOthers, noResponse, TransactionFailure } from './idb-failure.ts';
 import type { OnResult } from './idb-rows.ts';
 import { needsOneAtATime } from './in-flight.ts';
 
@@ -175,7 +175,7 @@ export class NativeTransaction implements Waiting {
 
   beat(): void {
     if (this.hasAnswered || this.patience === SILENT_BEATS) {
-      if (this.beats > SILENT_BEATS) this.giveUp(silent(false));
+      if (this.beats > SILENT_BEATS) this.giveUp(noResponse(false));
     } else if (this.beats > this.patience) this.giveUp(blockedByOthers());
   }
 
@@ -244,7 +244,7 @@ export class NativeTransaction implements Waiting {
    */
   private giveUp(refusal: Refusal): void {
     const isAborted = this.abortQuietly();
-    this.failWith(isAborted || !this.hasWritten ? refusal : silent(true));
+    this.failWith(isAborted || !this.hasWritten ? refusal : noResponse(true));
   }
 
   /** If `send` throws, the transaction is aborted: half of its writes must not remain. */

@@ -17,8 +17,8 @@ import {
 } from './birth-stamp.ts';
 import { Checkpoint, type CheckpointOptions } from './checkpoint.ts';
 import { Watchdog } from './watchdog.ts';
-import { connect, MadeWith, type Connection, type Superseding } from './idb-connection.ts';
-import { newerDatabase, silent, thrownFor, TransactionFailure } from './idb-failure.ts';
+import { connect, OtherLayout, type Connection, type Superseding } from './idb-connection.ts';
+import { newerDatabase, noResponse, thrownFor, TransactionFailure } from './idb-failure.ts';
 import type { Layout } from './layouts.ts';
 import { NativeTransaction, type Watched } from './native-transaction.ts';
 import { needsOneAtATime, InFlight } from './in-flight.ts';
@@ -231,7 +231,7 @@ export class ReconnectingConnection {
   private async tryReopen(): Promise<Connection> {
     const connection = await this.connect().catch((reason: unknown) => {
       // Another tab has moved the database into another layout in the meantime.
-      if (!(reason instanceof MadeWith)) throw reason;
+      if (!(reason instanceof OtherLayout)) throw reason;
       this.endAs('upgraded by another tab');
       throw newerDatabase();
     });
@@ -281,7 +281,7 @@ async function again<T>(attempt: () => Promise<T>, reconnect?: () => Promise<voi
         // This attempt did nothing, but the previous one may have committed.
         throw (isOfStorage && unsure) || other;
       }
-      if (reason.mayBeCommitted) unsure = silent(true);
+      if (reason.mayBeCommitted) unsure = noResponse(true);
       if (tries >= TRIES_MAX) throw unsure ?? thrownFor(reason);
       await reconnect?.().catch((other: unknown) => {
         // Without a connection, nobody can check whether the commit succeeded.

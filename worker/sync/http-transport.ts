@@ -17,7 +17,7 @@ import {
 } from '../../src/sync/protocol/messages.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import { foreign, noHub } from './hub-queries.ts';
-import { HubLine, type LineHost } from './hub-line.ts';
+import { HubSocket, type HubSocketHost } from './hub-socket.ts';
 import { isEvents, readEvents } from './server-events.ts';
 
 export interface HttpTransportOptions {
@@ -33,7 +33,7 @@ export interface HttpTransportOptions {
   /** Aborts all requests in progress. */
   readonly signal?: AbortSignal;
   /** Undefined where there are no WebSockets. */
-  readonly lines?: LineHost;
+  readonly lines?: HubSocketHost;
 }
 
 /** Status of an unknown path: the URL of the hub may be wrong. */
@@ -45,7 +45,7 @@ const CHARS_PER_MS = 8;
 export function createHttpTransport(options: HttpTransportOptions): Transport {
   const post = <N extends RequestName>(name: N, message: RequestOf<N>) =>
     presently(options, () => postTo(options, name, message));
-  let line: HubLine | undefined;
+  let line: HubSocket | undefined;
   return {
     ...requestsBy(post),
     async hello(message) {
@@ -171,10 +171,10 @@ function lineTo(
   device: string,
   events: ListenEvents,
   onEnd: (wasOpen: boolean) => void,
-): HubLine | undefined {
+): HubSocket | undefined {
   if (!lines) return undefined;
   try {
-    return new HubLine({
+    return new HubSocket({
       host: lines,
       url: `${url.replace(/^http/, 'ws')}/sync/line`,
       token: token() ?? '',

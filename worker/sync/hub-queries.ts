@@ -81,7 +81,7 @@ export const HUBS_ANSWER = {
   metrics: NO_METRICS,
   database: [],
   readSet: UNKNOWN_READS,
-  isHubs: true,
+  isFromHub: true,
 } as const;
 
 /** @throws Refusal `hub_unreachable` */

@@ -22,7 +22,7 @@ interface RoutedQuery {
   /** The copy's last answer. */
   ofCopy: LiveAnswer | undefined;
   /** The last emitted answer came from the hub. */
-  isHubs: boolean;
+  isFromHub: boolean;
 }
 
 export class LiveRouter {
@@ -46,7 +46,7 @@ export class LiveRouter {
         emit(id, refused(new Refusal('bad request', wrong)));
         return;
       }
-      const routed: RoutedQuery = { query, at, ofCopy: undefined, isHubs: false };
+      const routed: RoutedQuery = { query, at, ofCopy: undefined, isFromHub: false };
       this.routed.set(id, routed);
       if (this.wasInContact) this.askHub(id, routed);
     }
@@ -62,7 +62,7 @@ export class LiveRouter {
   onAnswer(id: number, answer: LiveAnswer): void {
     const routed = this.routed.get(id);
     if (routed) routed.ofCopy = answer;
-    if (!routed?.isHubs) this.emitFromCopy(id, routed?.at, answer);
+    if (!routed?.isFromHub) this.emitFromCopy(id, routed?.at, answer);
   }
 
   /** Called when the hub may have become reachable or unreachable. */
@@ -87,14 +87,14 @@ export class LiveRouter {
     if (routed.at !== 'hub-or-copy') return;
     this.atHub.subscribe(id, '', routed.query, (_, answer) => {
       if (this.routed.get(id) !== routed) return;
-      routed.isHubs = !isOutOfReach(answer);
-      if (routed.isHubs) this.options.emit(id, { ...answer, isHubs: true });
+      routed.isFromHub = !isOutOfReach(answer);
+      if (routed.isFromHub) this.options.emit(id, { ...answer, isFromHub: true });
       else this.fallBack(id, routed);
     });
   }
 
   private fallBack(id: number, routed: RoutedQuery): void {
-    routed.isHubs = false;
+    routed.isFromHub = false;
     if (routed.ofCopy) this.emitFromCopy(id, routed.at, routed.ofCopy);
   }
 

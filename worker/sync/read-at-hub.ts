@@ -1,6 +1,6 @@
 /** Read-only queries at a hub. `POST /` would allow them to write, through a function whose body the device does not know. */
 import type { QueryAnswer } from '../../src/engine/host.ts';
-import { LIVE_PLACE } from '../../src/fault-texts.ts';
+import { LIVE_QUERY_CONTEXT } from '../../src/fault-texts.ts';
 import { abortWith } from '../../hosts/abort-with.ts';
 import { aborted } from '../queries/abortable-calls.ts';
 import type { LiveAnswer } from '../queries/live-queries.ts';
@@ -24,7 +24,7 @@ export async function readAtHub(
       ended.signal.addEventListener('abort', reject);
       live.subscribe(0, '', query, (_, answer) => resolve(answer));
     });
-    const said = status === 400 && placeName ? body.replace(LIVE_PLACE, placeName) : body;
+    const said = status === 400 && placeName ? body.replace(LIVE_QUERY_CONTEXT, placeName) : body;
     return { ...HUBS_ANSWER, status, body: said };
   } catch (cause) {
     throw signal?.aborted ? aborted() : unanswered(true, notAnswered(cause, timeoutMs));

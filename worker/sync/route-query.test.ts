@@ -11,7 +11,7 @@ const askedAt = (status: number) =>
     {
       secret: 's',
       isInContact: true,
-      ask: () => Promise.resolve({ status, body: '{"errors":[]}', isHubs: true }),
+      ask: () => Promise.resolve({ status, body: '{"errors":[]}', isFromHub: true }),
     } as unknown as SyncSession,
     { run: () => Promise.resolve(OF_COPY) },
     call,
@@ -26,5 +26,5 @@ test.each([401, 429, 500, 503])(
 );
 
 test('what the hub says of the query is its answer', async () => {
-  expect(await askedAt(403)).toMatchObject({ status: 403, isHubs: true });
+  expect(await askedAt(403)).toMatchObject({ status: 403, isFromHub: true });
 });

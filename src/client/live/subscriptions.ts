@@ -64,13 +64,13 @@ export class Subscriptions {
   }
 
   async #receive(message: Extract<WorkerMessage, { type: 'answer' }>): Promise<void> {
-    const { id, status, body, missing, isHubs } = message;
+    const { id, status, body, missing, isFromHub } = message;
     const subscription = this.#byId.get(id);
     if (!subscription) return;
     const { observer } = subscription;
-    const answer = body + JSON.stringify([missing, isHubs]);
+    const answer = body + JSON.stringify([missing, isFromHub]);
     const number = ++this.#received;
-    const from = isHubs ? 'hub' : 'device';
+    const from = isFromHub ? 'hub' : 'device';
     const call = await valueOf({ status, body }).then(
       (value) => () => observer.next(value, { partial: missing ?? [], from }),
       (error: unknown) => () => onError(observer, asCallerError(error)),

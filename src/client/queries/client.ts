@@ -150,8 +150,8 @@ class QueryClient {
   ): Promise<WithMetrics<unknown>> {
     readOptions(QUERY_OPTIONS, options);
     const reply = await this.host.query(this.secret(), queryText(expression), options);
-    const { metrics, missing: partial = [], isHubs } = reply;
-    return { value: await valueOf(reply), metrics, partial, from: isHubs ? 'hub' : 'device' };
+    const { metrics, missing: partial = [], isFromHub } = reply;
+    return { value: await valueOf(reply), metrics, partial, from: isFromHub ? 'hub' : 'device' };
   }
 
   /**

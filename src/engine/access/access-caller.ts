@@ -30,7 +30,7 @@ export function audienceOf({ reader, database, inputs }: EngineContext): string 
  */
 export function accessCaller(context: AuthenticationContext, text: string): Caller | undefined {
   const token = readAccessToken(text, context.snapshot);
-  const database = token && databaseMeant(context, token);
+  const database = token && databaseOfAudience(context, token);
   const path = database === undefined ? undefined : databasePath(context.reader, database);
   if (!token || database === undefined || !path) return undefined;
   const providers = context.schema(database).all('access_providers');
@@ -51,7 +51,7 @@ export function accessCaller(context: AuthenticationContext, text: string): Call
 }
 
 /** The database that the audience names. Undefined if the audience names none, or several. */
-function databaseMeant(
+function databaseOfAudience(
   { reader, rootAudience }: AuthenticationContext,
   { audiences }: AccessToken,
 ): DatabaseId | undefined {

@@ -15,7 +15,7 @@ import {
   ROOT_DATABASE,
   databaseById,
   databaseByName,
-  databaseMeant,
+  databaseIdOf,
   databasePath,
   namedSince,
 } from '../catalog/databases.ts';
@@ -119,7 +119,7 @@ function keyCaller(
   { ref, fields }: SecretDocument,
 ): Caller | undefined {
   const target = fields.get('database');
-  const database = isKind(target, 'ref') ? databaseMeant(target) : ref.database;
+  const database = isKind(target, 'ref') ? databaseIdOf(target) : ref.database;
   const path = databasePath(context.reader, database);
   if (!path) return undefined;
   const role = fields.get('role');

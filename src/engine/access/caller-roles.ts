@@ -19,7 +19,7 @@ export function rolesOf(context: EngineContext, caller: Caller): readonly RoleDe
 }
 
 /** Whether the caller is authorized: a token of an identity provider is valid only if at least one role applies to it. @throws Suspended */
-export const isGranted = (context: EngineContext, caller: Caller): boolean =>
+export const isAuthorized = (context: EngineContext, caller: Caller): boolean =>
   !caller.grant || rolesOf(context, caller).length > 0;
 
 /** The existing roles of this database among `refs`, without duplicates. */

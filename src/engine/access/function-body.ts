@@ -29,7 +29,7 @@ export function functionBody(
   argument: Value,
   path: QueryPath,
 ): FunctionBody {
-  const definition = functionMeant(context, home, nameOrRef, path);
+  const definition = functionToCall(context, home, nameOrRef, path);
   if (!context.permissions.may({ action: 'call', function: definition, argument })) {
     failDenied(positionOf(path));
   }
@@ -37,7 +37,7 @@ export function functionBody(
   return { lambda: definition.body, permissions, database: definition.ref.database };
 }
 
-function functionMeant(
+function functionToCall(
   context: EngineContext,
   home: DatabaseId,
   nameOrRef: string | Ref,

@@ -17,7 +17,7 @@ import { isNativeCollectionRef } from '../../values/native-refs.ts';
 const ADMIN_ONLY: ReadonlySet<CollectionId> = nativeNumbers((kind) => kind.isAdminOnly);
 
 /** Whether the ref is a member of an admin-only collection, or such a collection as the set of its members. */
-export const isAdminOnly = (ref: Ref): boolean => ADMIN_ONLY.has(collectionMeant(ref));
+export const isAdminOnly = (ref: Ref): boolean => ADMIN_ONLY.has(requestedCollection(ref));
 
 /** Permissions of keys with a builtin role. `client` has none. */
 export function builtinPermissions(context: EngineContext, role: BuiltinRole): Permissions {
@@ -31,7 +31,7 @@ export function builtinPermissions(context: EngineContext, role: BuiltinRole): P
       case 'read':
       case 'read_entry':
       case 'history_read':
-        return reads && mayTouch(collectionMeant(request.ref)) && isInScope(request.ref);
+        return reads && mayTouch(requestedCollection(request.ref)) && isInScope(request.ref);
       case 'read_all_of_collection':
         return reads && mayTouch(Number(request.collection.id)) && isInScope(request.collection);
       case 'read_index':
@@ -110,5 +110,5 @@ export function sourcesOf(index: IndexDefinition): readonly CollectionId[] {
 }
 
 /** The collection that a request concerns. A native ref such as `keys()` stands for its members, not for the collection object. */
-const collectionMeant = (ref: Ref): CollectionId =>
+const requestedCollection = (ref: Ref): CollectionId =>
   isNativeCollectionRef(ref) ? Number(ref.id) : ref.collection;

@@ -88,7 +88,7 @@ export function isWithin(reader: Reader, id: DatabaseId, ancestor: DatabaseId): 
 }
 
 /** The number of the database that a ref to a database denotes. */
-export const databaseMeant = (ref: Ref): DatabaseId => Number(ref.id);
+export const databaseIdOf = (ref: Ref): DatabaseId => Number(ref.id);
 
 function definitionIn(entries: readonly Entry[]): DatabaseDefinition | undefined {
   const row = entries[0]?.row;

@@ -8,7 +8,7 @@ import {
   ROOT_DATABASE,
   databaseById,
   databaseByName,
-  databaseMeant,
+  databaseIdOf,
   databasePath,
 } from './databases.ts';
 import { collectionRef } from './definitions.ts';
@@ -103,7 +103,7 @@ export class ContextNames implements Names {
   }
 
   private databaseOf(scope: Ref | undefined): DatabaseId {
-    return scope ? databaseMeant(scope) : this.context.database;
+    return scope ? databaseIdOf(scope) : this.context.database;
   }
 
   private found(kind: SchemaName, name: string, database: DatabaseId): Ref | undefined {

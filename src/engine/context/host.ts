@@ -220,7 +220,7 @@ export interface QueryAnswer {
   /** Only on a copy of a hub's database: see `MissingSet`. */
   readonly missing?: readonly MissingSet[];
   /** Only on a copy: the answer came from the hub. */
-  readonly isHubs?: true;
+  readonly isFromHub?: true;
   /**
    * Number of index entries and documents that sets went through. Never sent to callers: it would reveal how many hidden documents there
    * are.

@@ -9,7 +9,7 @@ import type { Micros, ObjectValue, Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { fieldsOf, keyOf, minimumValidTime } from './documents.ts';
 import { entryTimeline, type TimelineStep } from './entry-timeline.ts';
-import { leaveOut } from './index-entries.ts';
+import { omitUnfit } from './index-entries.ts';
 import { retained } from './retained.ts';
 import { bodyOf } from './stored-values.ts';
 import {
@@ -169,7 +169,7 @@ function entriesOf(
 ): readonly Key[] {
   if (!fields) return [];
   const ttl = ttlOf(fields);
-  const onUnfit = isGiven ? undefined : leaveOut;
+  const onUnfit = isGiven ? undefined : omitUnfit;
   return allEntries(ref, fields, ttl, entriesToWrite(context, ref, fields, { ts, ttl }, onUnfit));
 }
 

@@ -22,7 +22,7 @@ import type { EngineContext } from '../context/context.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
 import { fieldsOf } from './documents.ts';
 import { entryTimeline, type HeldEntries } from './entry-timeline.ts';
-import { indexEntries, leaveOut } from './index-entries.ts';
+import { indexEntries, omitUnfit } from './index-entries.ts';
 import { putCurrent, writerOf } from './version-rows.ts';
 import { writeVersion } from './write-version.ts';
 
@@ -271,7 +271,7 @@ const entriesOf = (
         index,
         ref,
         { ts: version.ts, ttl: version.ttl, fields: fieldsOf(context, ref, version) },
-        leaveOut,
+        omitUnfit,
       );
 
 function entriesOfOthers({ ref, id }: IndexDefinition, row: Row): readonly Key[] {

@@ -25,7 +25,7 @@ export class UnfitEntries extends Refusal {}
 export type OnUnfit = (unfit: UnfitEntries) => void;
 
 /** Leaves the entries of a stored version out of the index. `verify()` reports the document, and the next write to it is refused. */
-export const leaveOut: OnUnfit = () => undefined;
+export const omitUnfit: OnUnfit = () => undefined;
 
 /**
  * The distinct entry keys of the version. Empty when the index does not cover the document.

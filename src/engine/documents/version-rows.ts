@@ -11,7 +11,7 @@ import type { Micros, ObjectValue, Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import type { IndexDefinition } from '../catalog/definitions.ts';
 import { boundedWork } from '../context/budget.ts';
-import { indexEntries, leaveOut, type OnUnfit } from './index-entries.ts';
+import { indexEntries, omitUnfit, type OnUnfit } from './index-entries.ts';
 import { nativeEntries } from '../catalog/native-indexes.ts';
 
 /** @throws Refusal `bad request` when the query has already written too much */
@@ -75,7 +75,7 @@ export const userEntries = (
   ref: Ref,
   fields: ObjectValue,
   version: Indexed,
-  onUnfit = leaveOut,
+  onUnfit = omitUnfit,
 ): readonly IndexedEntries[] => [...entriesByIndex(context, ref, fields, version, onUnfit)];
 
 /** Units of work for each entry, if an index has more than one for the version. */

@@ -81,7 +81,7 @@ function plannedVersion(
 }
 
 /** Deletes an existing document. */
-export function endDocument(context: EngineContext, ref: Ref): void {
+export function deleteDocument(context: EngineContext, ref: Ref): void {
   const writer = writerOf(context);
   const key = keyOf(ref);
   if (context.rewritten.has(key)) {

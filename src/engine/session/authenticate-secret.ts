@@ -3,7 +3,7 @@ import type { Credential, EngineOptions } from '../context/host.ts';
 import type { BodyInput } from '../transactions/execution.ts';
 import { authenticate, authenticationContext, credentialOf } from '../access/authenticate.ts';
 import type { Caller } from '../context/caller.ts';
-import { isGranted } from '../access/caller-roles.ts';
+import { isAuthorized } from '../access/caller-roles.ts';
 import { schemasOver } from '../catalog/stored-lambdas.ts';
 import { systemContext } from './internal-session.ts';
 import type { Transactor } from '../transactions/transactor.ts';
@@ -37,7 +37,7 @@ export function callerOf(
   const store = { reader: writer, snapshot, schema: schemasOver(writer, writer.base) };
   const caller = authenticate(authenticationContext(store, host, answers), secret);
   if (!caller?.grant) return caller;
-  return isGranted(systemContext(input, caller.database, host, caller), caller)
+  return isAuthorized(systemContext(input, caller.database, host, caller), caller)
     ? caller
     : undefined;
 }

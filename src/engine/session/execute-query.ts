@@ -14,7 +14,7 @@ import {
 import type { Caller } from '../context/caller.ts';
 import { boundedWork, Budget } from '../context/budget.ts';
 import { permissionsOf } from '../access/caller-permissions.ts';
-import { isGranted } from '../access/caller-roles.ts';
+import { isAuthorized } from '../access/caller-roles.ts';
 import type {
   AuthenticationContext,
   ContextParts,
@@ -112,7 +112,7 @@ export function executeQuery(
   const session = new EngineSession(parts, permissionsIn, budget);
   const turnMs = turnMsOf(plan);
   if (turnMs !== undefined) budget.limitTurn(turnMs);
-  if (!isGranted(session.context, caller)) refuseCaller();
+  if (!isAuthorized(session.context, caller)) refuseCaller();
   try {
     return ended(outcomeOf(parsed, session, request, budget, writer));
   } finally {

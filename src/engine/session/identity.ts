@@ -19,7 +19,7 @@ import { comparePassword, type PasswordTarget } from '../access/password-attempt
 import { parseSecret } from '../access/secrets.ts';
 import { plainObject } from '../documents/stored-values.ts';
 import { typeName } from '../../values/type-name.ts';
-import { endDocument } from '../documents/write-version.ts';
+import { deleteDocument } from '../documents/write-version.ts';
 import { requirePresent } from '../writes/write-checks.ts';
 import { createIn } from '../writes/writes.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
@@ -62,8 +62,9 @@ export class CallerIdentity implements Logins {
     if (all ? !identity : !isToken) return false;
     context.inputs.refuseLogout?.();
     if (all && identity)
-      for (const token of tokensOf(context, identity)) endDocument(context, token);
-    else if (document && liveVersion(context, document, 'present')) endDocument(context, document);
+      for (const token of tokensOf(context, identity)) deleteDocument(context, token);
+    else if (document && liveVersion(context, document, 'present'))
+      deleteDocument(context, document);
     return true;
   }
 

@@ -11,7 +11,7 @@ import { Meters } from '../context/meters.ts';
 import type { Permissions } from '../context/access-request.ts';
 import { schemasOver } from '../catalog/stored-lambdas.ts';
 import { rootCaller } from '../context/caller.ts';
-import { endDocument, writeVersion } from '../documents/write-version.ts';
+import { deleteDocument, writeVersion } from '../documents/write-version.ts';
 import { plainReader } from './plain-reader.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
@@ -89,7 +89,7 @@ export class SetWorld {
   }
 
   remove(ref: Ref): void {
-    this.commit(this.now + 1, (context) => endDocument(context, ref));
+    this.commit(this.now + 1, (context) => deleteDocument(context, ref));
   }
 
   commit<T>(ts: Micros, body: (context: EngineContext) => T): T {

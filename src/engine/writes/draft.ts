@@ -40,7 +40,7 @@ export interface Kind {
   /** Fields that are stored but left out of the result of a write. */
   readonly hidden?: readonly string[];
   /** @throws QueryFailure if no document of this kind can be created in this database */
-  readonly requirePossible?: (context: EngineContext, position: readonly Step[]) => void;
+  readonly requireCreatable?: (context: EngineContext, position: readonly Step[]) => void;
   /** Runs before a validated version is written. @throws QueryFailure when it clashes with another document */
   readonly beforeWrite?: (draft: Draft, position: readonly Step[]) => void;
   /** Runs after a version was written, for effects on other documents. */

@@ -11,14 +11,14 @@ import { versionsOf } from '../documents/document-events.ts';
 import { fieldsOf, liveVersion } from '../documents/documents.ts';
 import { removeVersion, rewriteHistory } from '../documents/history-rewrite.ts';
 import { plainObject } from '../documents/stored-values.ts';
-import { endCredentialsOf } from './end-credentials.ts';
+import { deleteCredentialsOf } from './delete-credentials.ts';
 import { requireReadableRefs } from './params.ts';
 import { checkedFields } from './save.ts';
 import {
   requireCollection,
   failWriteTime,
   requireOwn,
-  requirePossible,
+  requireCreatable,
   requirePresent,
   requireRight,
 } from './write-checks.ts';
@@ -41,7 +41,7 @@ export function insertVersion(
   const plain = plainObject(params, context.commitTs);
   const data = objectWithoutNulls(plain);
   requireRight(context, { action: 'history_write', ref, ts: at, kind: action, data }, form);
-  requirePossible(context, ref.collection, form);
+  requireCreatable(context, ref.collection, form);
   if (isEnd(action)) {
     rewriteHistory(context, ref, { ts: at, fields: undefined });
     return { kind: 'event', ts: at, action: 'delete', document: ref, data: null };
@@ -77,7 +77,7 @@ export function removeVersionAt(
 function rewriting(context: EngineContext, ref: Ref, rewrite: () => void): void {
   const wasLive = liveVersion(context, ref, 'present');
   rewrite();
-  if (!wasLive && liveVersion(context, ref, 'present')) endCredentialsOf(context, ref);
+  if (!wasLive && liveVersion(context, ref, 'present')) deleteCredentialsOf(context, ref);
 }
 
 const NO_PARAMS: ObjectValue = new Map();

@@ -7,7 +7,7 @@ import type { EngineContext } from '../context/context.ts';
 import {
   databaseById,
   databaseByName,
-  databaseMeant,
+  databaseIdOf,
   databasePath,
   isWithin,
 } from '../catalog/databases.ts';
@@ -18,7 +18,7 @@ import {
   fieldsOf,
   liveVersion,
 } from '../documents/documents.ts';
-import { endDocument, writeVersion } from '../documents/write-version.ts';
+import { deleteDocument, writeVersion } from '../documents/write-version.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
 
 export function moveDatabase(
@@ -28,7 +28,7 @@ export function moveDatabase(
   queryPath: QueryPath,
 ): Document {
   const position = positionOf(queryPath);
-  const target = databaseMeant(to);
+  const target = databaseIdOf(to);
   const live = liveVersion(context, from, 'present') ?? failNotFound(context, from, position);
   if (!liveVersion(context, to, 'present')) failNotFound(context, to, positionOf(queryPath, 'to'));
   // Permission to delete is defined only for the caller's own database, so it is checked with a ref there. Databases further down belong to
@@ -43,9 +43,9 @@ export function moveDatabase(
     failDenied(position);
   }
   const fields = fieldsOf(context, from, live.version);
-  const name = databaseById(context.reader, databaseMeant(from))?.name ?? '';
+  const name = databaseById(context.reader, databaseIdOf(from))?.name ?? '';
   const path = databasePath(context.reader, target) ?? [];
-  const reason = path.some((each) => each.id === databaseMeant(from))
+  const reason = path.some((each) => each.id === databaseIdOf(from))
     ? 'it is the database itself or below it.'
     : from.database !== target && databaseByName(context.reader, target, name)
       ? 'it has a database of that name.'
@@ -56,7 +56,7 @@ export function moveDatabase(
     fail('move database error', position, text);
   }
   const moved = new Ref(target, NATIVE.databases, from.id);
-  if (target !== from.database) endDocument(context, from);
+  if (target !== from.database) deleteDocument(context, from);
   const version = writeVersion(context, moved, fields, position);
   return documentOf(context, moved, version);
 }

@@ -42,7 +42,7 @@ export const ACCESS_PROVIDER: Kind = {
     const audience = audienceOf(context);
     if (audience !== undefined) fields.set('audience', audience);
   },
-  requirePossible(context, position) {
+  requireCreatable(context, position) {
     if (audienceOf(context) !== undefined) return;
     const text = "The feature 'access providers' is not available for your plan.";
     fail('feature not available', position, text);

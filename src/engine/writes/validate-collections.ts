@@ -4,7 +4,7 @@ import { DAY_MICROS } from '../../values/time.ts';
 import type { CollectionId, Micros, ObjectValue, Ref } from '../../values/value.ts';
 import type { EngineContext } from '../context/context.ts';
 import { integerAt, sourceCovering, type IndexDefinition } from '../catalog/definitions.ts';
-import { endDocument } from '../documents/write-version.ts';
+import { deleteDocument } from '../documents/write-version.ts';
 import { checkData, checkInteger, checkName, refuse, type Draft, type Kind } from './draft.ts';
 import { checkPermissions } from './check-permissions.ts';
 
@@ -46,7 +46,7 @@ function keptSince(fields: ObjectValue, snapshot: Micros): Micros {
 function deleteIndexesOf(context: EngineContext, collection: Ref): void {
   const id = Number(collection.id);
   const indexes = context.schema(collection.database).indexesOf(id);
-  for (const index of indexes) if (isOnlyOf(index, id)) endDocument(context, index.ref);
+  for (const index of indexes) if (isOnlyOf(index, id)) deleteDocument(context, index.ref);
 }
 
 const isOnlyOf = (index: IndexDefinition, collection: CollectionId): boolean =>

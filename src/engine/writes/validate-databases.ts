@@ -6,7 +6,7 @@ import { nativeNumbers } from '../../values/native-kinds.ts';
 import { integer } from '../../values/value.ts';
 import type { CollectionId, DatabaseId } from '../../values/value.ts';
 import { eachElement } from '../../query/collect-needs.ts';
-import { databaseById, databaseMeant } from '../catalog/databases.ts';
+import { databaseById, databaseIdOf } from '../catalog/databases.ts';
 import {
   checkData,
   checkInteger,
@@ -53,7 +53,7 @@ function checkContainer(draft: Draft): void {
   if (container !== true || draft.mode === 'create' || draft.previous?.get('container') === true) {
     return;
   }
-  if (!holdsData(draft.context, databaseMeant(draft.ref))) return;
+  if (!holdsData(draft.context, databaseIdOf(draft.ref))) return;
   refuse(
     draft,
     ['container'],

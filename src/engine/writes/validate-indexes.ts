@@ -19,7 +19,7 @@ import {
   type Kind,
 } from './draft.ts';
 import { checkPermissions } from './check-permissions.ts';
-import { isThere, storedAs } from './given-back.ts';
+import { isThere, storedOriginal } from './written-back-refs.ts';
 import { refuseMisspelt } from './misspelt.ts';
 import { isSameStored } from '../documents/stored-values.ts';
 import { NATIVE } from '../../values/native-kinds.ts';
@@ -136,7 +136,7 @@ function checkSource(draft: Draft): void {
     refuseMissing(draft, ['source']);
     return;
   }
-  const stored = storedAs(draft.context, given, [draft.previous?.get('source') ?? null]);
+  const stored = storedOriginal(draft.context, given, [draft.previous?.get('source') ?? null]);
   if (stored !== undefined) {
     draft.fields.set('source', stored);
     return;

@@ -1,7 +1,7 @@
 /** Validation of keys: secrets that give access to this database or to a child. Spec: auth 1.2, 2.3. */
 import { isKind } from '../../values/value.ts';
 import type { DatabaseId } from '../../values/value.ts';
-import { databaseById, databaseMeant } from '../catalog/databases.ts';
+import { databaseById, databaseIdOf } from '../catalog/databases.ts';
 import { parseSecret, secretHash } from '../access/secrets.ts';
 import { checkKeyRole } from './check-role.ts';
 import {
@@ -48,9 +48,9 @@ function checkDatabase(draft: Draft): DatabaseId {
   if (given === undefined) return context.database;
   if (!isKind(given, 'ref') || given.collection !== NATIVE.databases) {
     refuseType(draft, ['database'], given, 'Database Ref');
-  } else if (databaseById(context.reader, databaseMeant(given))?.parent !== context.database) {
+  } else if (databaseById(context.reader, databaseIdOf(given))?.parent !== context.database) {
     refuseReference(draft, ['database']);
-  } else return databaseMeant(given);
+  } else return databaseIdOf(given);
   return context.database;
 }
 

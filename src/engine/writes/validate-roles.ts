@@ -15,7 +15,7 @@ import {
   type Draft,
   type Kind,
 } from './draft.ts';
-import { isThere, storedAs } from './given-back.ts';
+import { isThere, storedOriginal } from './written-back-refs.ts';
 import { refuseMisspelt } from './misspelt.ts';
 import { warnOfUnappliedPermissions } from './unapplied-permissions.ts';
 import { isRoleAction, ROLE_ACTIONS } from '../../values/role-actions.ts';
@@ -59,7 +59,7 @@ function replaceEach(draft: Draft, name: string, check: Check): void {
   if (given === undefined) return;
   const stored = oneOrMany(draft.previous?.get(name));
   const checked = eachOf(given, [name]).map(([each, field]): Value => {
-    const kept = storedAs(draft.context, each, stored);
+    const kept = storedOriginal(draft.context, each, stored);
     if (kept !== undefined) return kept;
     if (isObject(each)) return check(draft, each, field, !isArray(given));
     refuseType(draft, field, each, 'Map');

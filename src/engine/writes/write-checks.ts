@@ -31,7 +31,7 @@ export function requireRight(
   if (!context.permissions.may(request)) failDenied(position);
 }
 
-export function requirePossible(
+export function requireCreatable(
   context: EngineContext,
   collection: CollectionId,
   position: Position,
@@ -42,7 +42,7 @@ export function requirePossible(
   const { apiVersion, database } = context;
   if (isAtLeast(apiVersion, '5') && !context.schema(database).hadCollection(collection))
     fail('invalid ref', position, NEW_COLLECTION);
-  kindOf(collection).requirePossible?.(context, position);
+  kindOf(collection).requireCreatable?.(context, position);
 }
 
 /** Spec: values 1. */

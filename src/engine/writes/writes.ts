@@ -17,7 +17,7 @@ import {
   liveVersion,
 } from '../documents/documents.ts';
 import type { LiveVersion } from '../documents/documents.ts';
-import { endCredentialsOf } from './end-credentials.ts';
+import { deleteCredentialsOf } from './delete-credentials.ts';
 import { nextRef } from '../documents/fresh-ref.ts';
 import { insertVersion, removeVersionAt } from './history-writes.ts';
 import { kindOf } from './kinds.ts';
@@ -28,11 +28,11 @@ import { SCHEMA_COLLECTIONS } from '../catalog/refs.ts';
 import { failExists, saveDocument } from './save.ts';
 import { patchedObject } from '../../values/object-changes.ts';
 import { plainObject } from '../documents/stored-values.ts';
-import { endDocument } from '../documents/write-version.ts';
+import { deleteDocument } from '../documents/write-version.ts';
 import {
   requireCollection,
   requireOwn,
-  requirePossible,
+  requireCreatable,
   requirePresent,
   requireRight,
   type Position,
@@ -73,7 +73,7 @@ export class DocumentWrites implements Writes {
         : { action: 'create_with_id', collection: home, data, ref: refIn(context, collection, id) },
       position,
     );
-    requirePossible(context, collection, position);
+    requireCreatable(context, collection, position);
     return createIn(context, collection, id, data, position);
   }
 
@@ -100,7 +100,7 @@ export class DocumentWrites implements Writes {
       failWrite(context, 'delete', ref, true, places);
     const document = documentOf(context, ref, live.version);
     kindOf(ref.collection).beforeDelete?.(context, ref, form);
-    endDocument(context, ref);
+    deleteDocument(context, ref);
     return document;
   }
 
@@ -154,7 +154,7 @@ export function createIn(
   for (;;) {
     const ref = id === undefined ? nextRef(context, collection) : refIn(context, collection, id);
     if (isFreeRef(context, ref)) {
-      if (id !== undefined) endCredentialsOf(context, ref);
+      if (id !== undefined) deleteCredentialsOf(context, ref);
       return saveDocument(context, { mode: 'create', ref, params, previous: undefined }, position);
     }
     if (id !== undefined) failExists(ref, position);

@@ -16,11 +16,11 @@ export class Cell<T> {
     this.listeners.add(own);
     if (this.listeners.size === 1) this.onFirst();
     return () => {
-      if (this.listeners.delete(own) && !this.isHeard) this.onLast();
+      if (this.listeners.delete(own) && !this.hasListeners) this.onLast();
     };
   };
 
-  protected get isHeard(): boolean {
+  protected get hasListeners(): boolean {
     return this.listeners.size > 0;
   }
 

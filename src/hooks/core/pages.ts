@@ -87,7 +87,7 @@ export class Pages<T> extends Cell<PagesState<T>> {
     if (cursor === undefined || this.query.get().isLoading) return;
     this.query = this.find({ [direction]: cursor });
     this.stop?.();
-    if (this.isHeard) this.onFirst();
+    if (this.hasListeners) this.onFirst();
     else this.show();
   }
 

@@ -83,7 +83,7 @@ export class SharedQuery<T> extends Cell<QueryState<T>> {
   /** Unsubscribes in a later task, so a component that is unmounted and mounted again at once keeps the subscription. */
   protected override onLast(): void {
     setTimeout(() => {
-      if (this.isHeard || !this.stop) return;
+      if (this.hasListeners || !this.stop) return;
       this.stop();
       this.stop = undefined;
       const state = this.get();

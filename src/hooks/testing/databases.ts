@@ -116,14 +116,14 @@ export function fakeCopy({ isKnown }: { readonly isKnown: boolean }): FakeCopy {
       onMessage: (message, emit) => {
         if (message.type !== 'subscribe') return;
         const missing = [{ collection: 'notes' }];
-        const isHubs = message.at === 'hub-or-copy';
-        const body = `{"resource":"of the ${isHubs ? 'hub' : 'copy'}"}`;
+        const isFromHub = message.at === 'hub-or-copy';
+        const body = `{"resource":"of the ${isFromHub ? 'hub' : 'copy'}"}`;
         emit({
           type: 'answer',
           id: message.id,
           status: 200,
           body,
-          ...(isHubs ? { isHubs } : { missing }),
+          ...(isFromHub ? { isFromHub } : { missing }),
         });
       },
       lock: () => {

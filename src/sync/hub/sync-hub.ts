@@ -26,7 +26,7 @@ import { CHECK_START, checkSlice, differencesFrom } from './pull/check.ts';
 import type { PullHost } from './pull/pull-context.ts';
 import { pull } from './pull/pull.ts';
 import { RecentChanges } from './pull/recent-changes.ts';
-import { withoutKnownSets } from './pull/told-sets.ts';
+import { withoutKnownSets } from './pull/changed-sets.ts';
 import { FailedWrites } from './push/failed-writes.ts';
 import { judgePush } from './push/judge-push.ts';
 import type { LongPushes, PushHost, WatchedWrites } from './push/offered-write.ts';

@@ -18,7 +18,7 @@ import { OPEN } from '../../testing/store-kinds.ts';
 import { freshName, MemoryMarker, storeOptions } from '../../testing/store-kit.ts';
 import { isStamp, STAMP_KEY } from '../birth-stamp.ts';
 import { destroyStore, type BrowserStore } from '../browser-store.ts';
-import { MadeWith } from '../idb-connection.ts';
+import { OtherLayout } from '../idb-connection.ts';
 import {
   MOVING_LAYOUT,
   PACKED_LAYOUT,
@@ -201,7 +201,7 @@ async function killedMove(name: string, at: number): Promise<boolean> {
   await withFault(kill, async () => {
     await moveDatabase(name, moveOptions()).catch((reason: unknown) => {
       // An earlier attempt had completed the move.
-      if (!isKilled && !(reason instanceof MadeWith)) throw reason;
+      if (!isKilled && !(reason instanceof OtherLayout)) throw reason;
     });
   });
   return isKilled;

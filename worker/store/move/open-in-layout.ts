@@ -1,7 +1,7 @@
 /** Opens a database in the layout in which it is stored. If wanted and possible, a database of rows is first moved into blocks. */
 import { assert } from '../../../src/errors.ts';
 import type { BrowserStore } from '../browser-store.ts';
-import { MadeWith } from '../idb-connection.ts';
+import { OtherLayout } from '../idb-connection.ts';
 import type { IndexedDbStoreOptions } from '../indexed-db-store.ts';
 import {
   MOVING_LAYOUT,
@@ -35,7 +35,7 @@ export async function openInLayout(name: string, how: OpenInLayout): Promise<Bro
     try {
       return await openAs(layout, name, how, lock);
     } catch (reason) {
-      if (!(reason instanceof MadeWith) || tries >= TRIES_MAX) throw reason;
+      if (!(reason instanceof OtherLayout) || tries >= TRIES_MAX) throw reason;
       ({ layout } = reason);
     }
     if (!lock || !mayMove || layout.kind !== 'rows') continue;
@@ -53,8 +53,8 @@ async function moved(name: string, how: OpenInLayout, lock: LayoutLock): Promise
     const letGo = await whileListening(name, how.onMove, () => lock.beside());
     letGo();
   } catch (reason) {
-    // A MadeWith error means that another tab has moved or deleted the database.
-    if (!(reason instanceof MadeWith)) how.onMoveFailed(reason);
+    // A OtherLayout error means that another tab has moved or deleted the database.
+    if (!(reason instanceof OtherLayout)) how.onMoveFailed(reason);
   }
 }
 

@@ -46,7 +46,7 @@ export interface Applied {
 }
 
 /** The state from which the request was made. */
-export interface AskedFrom {
+export interface RequestState {
   /** The answer has the changes after this time. */
   readonly since: Micros | undefined;
   readonly sets: readonly Pick<KeptSet, 'id' | 'query' | 'loaded'>[];
@@ -55,7 +55,7 @@ export interface AskedFrom {
 export interface PullRequest {
   readonly fence: number;
   /** Undefined: any state. */
-  readonly asked: AskedFrom | undefined;
+  readonly asked: RequestState | undefined;
 }
 
 /**
@@ -76,10 +76,10 @@ export function applyPull(
   return pulled.more ? stage(state, pulled, input, host) : applyAll(state, pulled, input, host);
 }
 
-const isFrom = ({ since, sets }: AskedFrom, state: ReplicaState): boolean =>
+const isFrom = ({ since, sets }: RequestState, state: ReplicaState): boolean =>
   since === pulledUntil(state) && textOf(sets) === textOf(state.sets);
 
-const textOf = (sets: AskedFrom['sets']): string =>
+const textOf = (sets: RequestState['sets']): string =>
   JSON.stringify(sets.map(({ id, query, loaded }) => [id, query, loaded]));
 
 const unchanged = (state: ReplicaState): Applied => ({

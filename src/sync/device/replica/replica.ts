@@ -11,7 +11,7 @@ import type { DatedDocument, DeviceId, Epoch } from '../../protocol/identifiers.
 import type { Pulled, Welcome } from '../../protocol/messages.ts';
 import type { PushItem, Verdict } from '../../protocol/writes.ts';
 import type { PushBounds } from '../outbox/find-writes.ts';
-import type { Applied, AskedFrom } from '../pulled/apply-pull.ts';
+import type { Applied, RequestState } from '../pulled/apply-pull.ts';
 import type { KeptWrite, SavedWrite, WriteRecord } from '../state/outbox-record.ts';
 import type { KeptSet, ReplicaState } from '../state/replica-state.ts';
 
@@ -70,7 +70,7 @@ export interface Replica {
   /** Stores what the hub said at hello. @param arrived time of arrival, by the clock of this device */
   applyWelcome(fence: number, welcome: Welcome, arrived: Micros): Promise<ReplicaState>;
   /** Applies the answer to a pull, and runs pending writes again if it affects them. @throws Fenced */
-  apply(fence: number, pulled: Pulled, asked?: AskedFrom): Promise<Applied>;
+  apply(fence: number, pulled: Pulled, asked?: RequestState): Promise<Applied>;
   /** Sets to keep from now on, in order of priority. Documents of other sets are removed once the hub has resolved all new ones. */
   setSets(sets: readonly Pick<KeptSet, 'id' | 'query'>[]): Promise<ReplicaState>;
   /** The fingerprint of the documents of a set on this device. */

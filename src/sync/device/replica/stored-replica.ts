@@ -13,7 +13,7 @@ import { recoverWrites } from '../outbox/recover-writes.ts';
 import { discard, pruneWrites } from '../outbox/remove-writes.ts';
 import { moveToDevice, resubmitAll } from '../outbox/renumber.ts';
 import { settle } from '../outbox/verdicts.ts';
-import { applyPull, type Applied, type AskedFrom } from '../pulled/apply-pull.ts';
+import { applyPull, type Applied, type RequestState } from '../pulled/apply-pull.ts';
 import { setKeptSets } from '../pulled/kept-sets.ts';
 import { documentsInBuckets, fingerprintOfSet } from '../pulled/set-contents.ts';
 import type { ReplicaTransaction, StateChange } from '../rebase/replica-transaction.ts';
@@ -163,7 +163,7 @@ class StoredReplica implements Replica {
     });
   }
 
-  async apply(fence: number, pulled: Pulled, asked?: AskedFrom): Promise<Applied> {
+  async apply(fence: number, pulled: Pulled, asked?: RequestState): Promise<Applied> {
     const host = this.store.host();
     const { value } = await host.transactions.write((input) =>
       applyPull({ fence, asked }, pulled, input, host),

@@ -4,7 +4,7 @@ import type { DocumentName } from '../../protocol/identifiers.ts';
 import { isLoaded } from '../../protocol/loaded-sets.ts';
 import type { Check, PiggybackedPull, Pull, Pulled } from '../../protocol/messages.ts';
 import { isLast, nextPull } from '../../protocol/next-pull.ts';
-import type { Applied, AskedFrom } from '../pulled/apply-pull.ts';
+import type { Applied, RequestState } from '../pulled/apply-pull.ts';
 import { isAnswerTo, pulledUntil, type ReplicaState } from '../state/replica-state.ts';
 import type { ExchangeSize } from './exchange-size.ts';
 import type { FenceHolder } from './fence-holder.ts';
@@ -123,7 +123,7 @@ export class Puller {
     return suspectSince === undefined;
   }
 
-  private async apply(pulled: Pulled, asked: AskedFrom): Promise<Applied> {
+  private async apply(pulled: Pulled, asked: RequestState): Promise<Applied> {
     const { replica, events } = this.options;
     const applied = await replica.apply(this.holder.fence, pulled, asked);
     this.reporter.countBytes(applied.bytes);

@@ -39,7 +39,7 @@ export type PullRead = Pick<PullOutcome, 'database' | 'sets' | 'scope' | 'shared
 };
 
 /** The last answer to a device, and its expected next pull. */
-export interface Standing {
+export interface ExpectedPull {
   readonly next: Pull;
   readonly pulled: Pick<Pulled, 'actor' | 'lastSeq'>;
   /** The secret of its last pull. */
@@ -86,7 +86,7 @@ export class ChangeHints {
   private readonly devices = new Map<string, ListeningDevice>();
   private readonly watches = new BoundedMemory<Watch>();
   /** By devices that listen. */
-  private readonly standings = new BoundedMemory<Standing>();
+  private readonly standings = new BoundedMemory<ExpectedPull>();
   private readonly rangesByText = new BoundedMemory<Watch['ranges']>();
   private readonly kinds = new BoundedMemory<Kind>();
   private lastKind = 0;
@@ -145,7 +145,7 @@ export class ChangeHints {
    * @param secret with which the device pulled
    * @returns undefined if the device does not listen, or will pull again without a hint
    */
-  onPull(message: Pull, outcome: PullRead, secret: string): Standing | undefined {
+  onPull(message: Pull, outcome: PullRead, secret: string): ExpectedPull | undefined {
     const { database, sets, scope, pulled } = outcome;
     const name = nameOf({ database, device: message.device });
     const ranges = sets.flatMap(({ parts }) => parts.map(({ range }) => range));
@@ -164,11 +164,11 @@ export class ChangeHints {
   }
 
   /** The device was sent an answer that was evaluated for several devices. */
-  onSharedPull(device: DeviceName, standing: Standing): void {
+  onSharedPull(device: DeviceName, standing: ExpectedPull): void {
     this.standings.replace(nameOf(device), standing);
   }
 
-  standing(device: DeviceName): Standing | undefined {
+  standing(device: DeviceName): ExpectedPull | undefined {
     return this.standings.get(nameOf(device));
   }
 

@@ -11,7 +11,7 @@ import { isSyncRefusal } from '../../protocol/refusals.ts';
 import { accepted, wire, type Device, type HubWorld } from '../../testing/hub-world.ts';
 import { anyStep, RandomHub } from '../../testing/random-hub.ts';
 import { createSyncHub, type SyncHub } from '../sync-hub.ts';
-import { withoutKnownSets } from '../pull/told-sets.ts';
+import { withoutKnownSets } from '../pull/changed-sets.ts';
 import { ChangeHints } from './change-hints.ts';
 
 const THINGS = { documents: coll('things') };

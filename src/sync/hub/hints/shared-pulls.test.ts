@@ -6,7 +6,7 @@ import { accepted, type Device, type HubWorld } from '../../testing/hub-world.ts
 import { lambda, openThings, put, reads, role, THINGS } from '../../testing/things.ts';
 import { NO_SCOPE } from '../rights/scope.ts';
 import { MEMORY_CHARS } from './bounded-memory.ts';
-import { ChangeHints, type Standing } from './change-hints.ts';
+import { ChangeHints, type ExpectedPull } from './change-hints.ts';
 import { SharedPulls, type EvaluatedPull, type SharedPullsOptions } from './shared-pulls.ts';
 
 const TOKEN = '00.5.5.aa';
@@ -43,7 +43,7 @@ const message: Pull = {
   maxBytes: 1000,
 };
 
-const standing: Standing = {
+const standing: ExpectedPull = {
   next: message,
   pulled: { actor: answer().actor, lastSeq: 3 },
   secret: 's',
@@ -52,10 +52,10 @@ const standing: Standing = {
 };
 
 interface Crossing {
-  /** Standing of the second device when it pulls. */
-  readonly own?: Partial<Standing>;
-  /** Standing of the second device after the first pull was evaluated. */
-  readonly later?: Partial<Standing>;
+  /** ExpectedPull of the second device when it pulls. */
+  readonly own?: Partial<ExpectedPull>;
+  /** ExpectedPull of the second device after the first pull was evaluated. */
+  readonly later?: Partial<ExpectedPull>;
   readonly evaluated?: Partial<EvaluatedPull>;
   readonly hasSeenAll?: boolean;
 }
@@ -147,7 +147,7 @@ test('a device is evaluated for itself when the first was refused', async () => 
 test('what is kept until the next commit is bounded by its size: the oldest answers are evaluated again', async () => {
   const chars = MEMORY_CHARS / 10;
   const large = answer({ puts: [[1026, '1', 'x'.repeat(chars)]] });
-  const standings = new Map<string, Standing>();
+  const standings = new Map<string, ExpectedPull>();
   for (let kind = 1; kind <= 20; kind++)
     for (const twin of ['a', 'b']) standings.set(`${twin}${kind}`, { ...standing, kind });
   let kind = 0;

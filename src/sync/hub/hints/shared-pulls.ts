@@ -5,12 +5,12 @@ import type { PullOutcome } from '../pull/pull.ts';
 import type { CallerHost } from '../rights/device-caller.ts';
 import { isSameScope } from '../rights/scope.ts';
 import { BoundedMemory } from './bounded-memory.ts';
-import type { ChangeHints, DeviceName, Standing } from './change-hints.ts';
+import type { ChangeHints, DeviceName, ExpectedPull } from './change-hints.ts';
 
 export interface EvaluatedPull {
   readonly outcome: Pick<PullOutcome, 'pulled' | 'before' | 'scope'>;
   /** The standing of the device after the pull. */
-  readonly standing: Standing | undefined;
+  readonly standing: ExpectedPull | undefined;
 }
 
 export interface SharedPullsOptions extends Pick<CallerHost, 'clock' | 'random'> {
@@ -61,7 +61,7 @@ export class SharedPulls {
 
   /** The shared answer with the device's own data, taken from its last pull: no commit has affected that data since. */
   private sharedAnswer(
-    { next, pulled: { actor, lastSeq }, sharedRights, kind }: Standing,
+    { next, pulled: { actor, lastSeq }, sharedRights, kind }: ExpectedPull,
     { outcome: { pulled, before, scope }, standing: other }: EvaluatedPull,
   ): Pulled | undefined {
     const { hints, clock, random } = this.options;

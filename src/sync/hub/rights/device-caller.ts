@@ -5,7 +5,7 @@ import {
   authenticate,
   authenticationContext,
   permissionsOf,
-  isGranted,
+  isAuthorized,
 } from '../../../engine/access.ts';
 import type { Caller, EngineContext } from '../../../engine/context.ts';
 import { type EngineSession, internalSession } from '../../../engine/session.ts';
@@ -54,7 +54,7 @@ export function callerOfDevice(
     return { caller, context: session.context, session, over };
   };
   const found = over(reader);
-  if (isGranted(found.context, caller)) return found;
+  if (isAuthorized(found.context, caller)) return found;
   throw refusalOf(secret, snapshot, input, host);
 }
 

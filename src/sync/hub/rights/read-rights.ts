@@ -36,7 +36,7 @@ export class ReadRights {
   /** Whether the caller may read every document of a collection, regardless of its contents. @throws Suspended */
   readsAll(collection: CollectionId): boolean {
     if (this.areBuiltin) return true;
-    const known = this.byCollection.get(collection) ?? this.isGranted(collection, true);
+    const known = this.byCollection.get(collection) ?? this.isAuthorized(collection, true);
     this.byCollection.set(collection, known);
     return known;
   }
@@ -50,10 +50,10 @@ export class ReadRights {
       .schema(context.database)
       .collection(collection)
       ?.permissions?.has('read');
-    return isOpen === true || this.isGranted(collection, false);
+    return isOpen === true || this.isAuthorized(collection, false);
   }
 
-  private isGranted(collection: CollectionId, always: boolean): boolean {
+  private isAuthorized(collection: CollectionId, always: boolean): boolean {
     const wanted = collectionRef(this.device.context.database, collection);
     return rolesInForce(this.device).some(({ privileges }) =>
       privileges.some(({ resource, actions }) => {

@@ -12,14 +12,14 @@ import type { Push, Pushed } from '../../src/sync/protocol/messages.ts';
 /** The part of `WebSocket` that is used. */
 export type LineSocket = Pick<WebSocket, 'addEventListener' | 'send' | 'close'>;
 
-export interface LineHost {
+export interface HubSocketHost {
   readonly connect: (url: string) => LineSocket;
   /** Calls `end` when the device has lost its network, which a socket notices late. Returns a function that unsubscribes. */
   readonly whenOffline: (end: () => void) => () => void;
 }
 
 export interface HubLineOptions {
-  readonly host: LineHost;
+  readonly host: HubSocketHost;
   readonly url: string;
   readonly token: string;
   readonly device: DeviceId;
@@ -39,7 +39,7 @@ interface Call {
   readonly late: ReturnType<typeof setTimeout>;
 }
 
-export class HubLine {
+export class HubSocket {
   readonly options: HubLineOptions;
   private readonly socket: LineSocket;
   private readonly calls = new Map<number, Call>();

@@ -9,7 +9,7 @@ import type { EngineContext } from '../context/context.ts';
 import { isSameStored } from '../documents/stored-values.ts';
 
 /** The stored value that `given` was read from, if something it refers to was deleted since. The stored value is then kept unchanged. */
-export const storedAs = (
+export const storedOriginal = (
   context: EngineContext,
   given: Value,
   stored: readonly Value[],

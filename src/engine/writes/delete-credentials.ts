@@ -7,7 +7,7 @@ import type { Range } from '../../store/port.ts';
 import { Ref, type DatabaseId } from '../../values/value.ts';
 import { firstOfNative, NATIVE_INDEX, nativeRange } from '../catalog/native-indexes.ts';
 import type { EngineContext } from '../context/context.ts';
-import { endDocument } from '../documents/write-version.ts';
+import { deleteDocument } from '../documents/write-version.ts';
 import { isNative } from '../../values/native-kinds.ts';
 
 const AT_ONCE = 16;
@@ -20,7 +20,7 @@ const firstOfEach = (database: DatabaseId): readonly Range[] =>
 let firsts = { database: 0, ranges: firstOfEach(0) };
 
 /** @throws Suspended, if there are any. That there are none is assumed and validated later */
-export function endCredentialsOf(context: EngineContext, instance: Ref): void {
+export function deleteCredentialsOf(context: EngineContext, instance: Ref): void {
   if (isNative(instance.collection)) return;
   const { database } = instance;
   // All documents of a query use the same range objects, so that a reader records each assumption once.
@@ -35,7 +35,7 @@ export function endCredentialsOf(context: EngineContext, instance: Ref): void {
     for (let found; (found = context.reader.rangeAssumedEmpty(range)).length > 0;)
       for (const { key } of found) {
         const address = decodeDocumentKey(key);
-        endDocument(context, new Ref(address.database, address.collection, address.id));
+        deleteDocument(context, new Ref(address.database, address.collection, address.id));
       }
   }
 }

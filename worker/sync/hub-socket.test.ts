@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Push } from '../../src/sync/protocol/messages.ts';
-import { HubLine, type LineSocket } from './hub-line.ts';
+import { HubSocket, type LineSocket } from './hub-socket.ts';
 
 class FakeSocket extends EventTarget {
   readonly sent: unknown[] = [];
@@ -32,7 +32,7 @@ function open() {
   const received: unknown[] = [];
   const ends: boolean[] = [];
   let goOffline = (): void => undefined;
-  const line = new HubLine({
+  const line = new HubSocket({
     host: {
       connect: () => socket as LineSocket,
       whenOffline: (end) => {
@@ -59,7 +59,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('HubLine says whose it is, and takes pushes when the hub has let it in', async () => {
+test('HubSocket says whose it is, and takes pushes when the hub has let it in', async () => {
   const { line, socket, received } = open();
   socket.opens();
   expect(socket.sent).toEqual([{ open: { token: 'secret', device: 'd' } }]);
@@ -72,7 +72,7 @@ test('HubLine says whose it is, and takes pushes when the hub has let it in', as
   expect(await pushed).toEqual({ ok: true, value: PUSHED });
 });
 
-test('HubLine gives each push its own answer, whatever comes between', async () => {
+test('HubSocket gives each push its own answer, whatever comes between', async () => {
   const { line, socket, received } = open();
   socket.receives({ opened: true });
   const [first, second] = [line.push(PUSH), line.push(PUSH)];
@@ -87,14 +87,14 @@ test('HubLine gives each push its own answer, whatever comes between', async () 
   expect(received).toEqual(['sign', { head: 7 }, 'sign']);
 });
 
-test('HubLine leaves a push that is long to a request', () => {
+test('HubSocket leaves a push that is long to a request', () => {
   const { line, socket } = open();
   socket.receives({ opened: true });
   expect(line.push({ ...PUSH, epoch: 'x'.repeat(64 * 1024) })).toBeUndefined();
   expect(socket.sent).toEqual([]);
 });
 
-test('HubLine that breaks off fails what waits, and says once that it is over', async () => {
+test('HubSocket that breaks off fails what waits, and says once that it is over', async () => {
   const { line, socket, ends } = open();
   socket.receives({ opened: true });
   const pushed = line.push(PUSH);
@@ -105,7 +105,7 @@ test('HubLine that breaks off fails what waits, and says once that it is over', 
   expect(line.push(PUSH)).toBeUndefined();
 });
 
-test('HubLine ends when an answer does not come', async () => {
+test('HubSocket ends when an answer does not come', async () => {
   const { line, socket, ends } = open();
   socket.receives({ opened: true });
   const failed = line.push(PUSH)?.catch((reason: unknown) => reason);
@@ -123,7 +123,7 @@ test.each([
     'a refusal of all of it',
     ({ socket }: Made) => socket.receives({ refused: { code: 'locked' } }),
   ],
-])('HubLine ends by %s', (_, happen) => {
+])('HubSocket ends by %s', (_, happen) => {
   const made = open();
   made.socket.receives({ opened: true });
   happen(made);
@@ -131,7 +131,7 @@ test.each([
   expect(made.socket.isClosed).toBe(true);
 });
 
-test('HubLine that is not let in within five seconds was never open', async () => {
+test('HubSocket that is not let in within five seconds was never open', async () => {
   const { socket, ends } = open();
   socket.opens();
   await vi.advanceTimersByTimeAsync(4999);

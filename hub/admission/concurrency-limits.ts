@@ -1,5 +1,5 @@
 /** A lane for each credential: `width` of its requests run at once, `waitingMax` more wait, and further ones are refused. */
-export class Lanes {
+export class ConcurrencyLimits {
   private readonly width: number;
   private readonly waitingMax: number;
   private readonly lanes = new Map<string, Lane>();
