@@ -4,7 +4,7 @@ import type { QueryReply } from './query.ts';
 import type { Settings } from './settings.ts';
 
 /** Incremented whenever anything below changes: a page and a worker of different builds refuse each other. */
-export const PROTOCOL = 13;
+export const PROTOCOL = 14;
 
 /** The worker's answer to `HELLO`, once it accepts calls. */
 export interface Ready {
