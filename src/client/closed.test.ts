@@ -1,8 +1,14 @@
 /** What waits, and what can be read, when a database is closed. */
 import { getEventListeners } from 'node:events';
-import { expect, test, vi } from 'vitest';
-import { DatabaseClosed, q } from '../index.ts';
-import { copyAnswers, openFake, syncOptions, type FakeAnswers } from './testing/fake-worker.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { DatabaseClosed, openDatabase, q } from '../index.ts';
+import {
+  copyAnswers,
+  FakeWorker,
+  openFake,
+  syncOptions,
+  type FakeAnswers,
+} from './testing/fake-worker.ts';
 
 test('close() ends waiting for the verdict on a write', async () => {
   const { db } = await openFake(copyAnswers);
@@ -22,6 +28,25 @@ test('close() ends waiting for a verdict after the worker was lost', async () =>
   fake.dispatchEvent(new Event('error'));
   await db.close();
   await expect(waiting).rejects.toBeInstanceOf(DatabaseClosed);
+});
+
+test('close() ends a worker that is being started, and what waits for it, at once', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const workers = [new FakeWorker(), new FakeWorker({}, null)];
+  const starting = workers.values();
+  const db = await openDatabase('notes', {
+    worker: () => {
+      const { value } = starting.next();
+      if (!value) throw new Error('no more workers');
+      return value.asWorker();
+    },
+  });
+  workers[0]?.dispatchEvent(new Event('error'));
+  const waiting = db.client().query(1);
+  await db.close();
+  await expect(waiting).rejects.toBeInstanceOf(DatabaseClosed);
+  expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, true]);
 });
 
 test('who does not look at what became of a write is not disturbed by close()', async () => {

@@ -7,6 +7,8 @@ import { FakeWorker, missing } from './testing/fake-worker.ts';
 class Device {
   readonly workers: FakeWorker[] = [];
   readonly unlocks: UnlockCall[] = [];
+  /** Workers that have closed their database. */
+  readonly closed: FakeWorker[] = [];
   isLocked = false;
 
   readonly worker = (): Worker => {
@@ -21,6 +23,11 @@ class Device {
       lock: () => {
         this.isLocked = true;
         return Promise.resolve({ ok: true, value: undefined });
+      },
+      close: async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (!fake.isTerminated) this.closed.push(fake);
+        return { ok: true, value: undefined };
       },
       unlock: (call) => {
         this.unlocks.push(call);
@@ -60,6 +67,7 @@ test('close() waits for the worker that signOut() ended: its storage can be open
   expect(device.workers[0]?.isTerminated).toBe(false);
   await db.close();
   expect(device.workers[0]?.isTerminated).toBe(true);
+  expect(device.closed).toEqual([device.workers[0]]);
 });
 
 test('signOut() ends the worker and whoever waits, and hands out no secret until unlock()', async () => {

@@ -51,6 +51,8 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #listeners = new Set<LinkListener>();
   #current: Promise<Connection> | undefined = undefined;
+  /** Whether a worker loads: it has nothing open yet. */
+  #isStarting = false;
   /** Whether `current` has resolved. */
   #isServing = false;
   /** Whether a worker was connected when the page was left. */
@@ -82,7 +84,6 @@ export class Link {
     this.#page = new PageCache({
       onKept: () => this.#onLeft(),
       onShown: () => this.#resume(),
-      reason: leftError,
     });
   }
 
@@ -218,7 +219,7 @@ export class Link {
   /** A call that changes nothing: repeated when the page was left during it. */
   async ask<T>(run: HostCall<T>): Promise<T> {
     for (;;) {
-      const { signal } = this.#page;
+      const { signal } = this.#page.inView;
       try {
         return await this.call(run);
       } catch (error) {
@@ -279,19 +280,22 @@ export class Link {
   }
 
   async #end(how: Ending): Promise<void> {
-    const connecting =
-      this.#current ?? (how === 'destroy' && !this.isPageKept ? this.connect() : undefined);
+    const connecting = (
+      this.#current ?? (how === 'destroy' && !this.isPageKept ? this.connect() : undefined)
+    )?.catch(() => undefined);
     const reason = new DatabaseClosed(
       `The database ${JSON.stringify(this.name)} was closed. Open it again.`,
     );
     this.#closed = reason;
-    const { signal } = this.#page;
+    const { signal } = this.#page.inView;
     try {
-      const connection = await connecting?.catch(() => undefined);
+      // First: it would be cut off, too.
+      await this.#retiring;
+      if (how === 'close' && this.#isStarting) this.#page.inView.abort(reason);
+      const connection = await connecting;
       if (connection) await connection.close(how, reason);
       // A database that cannot be opened can still be deleted.
       else if (how === 'destroy') await this.#forget();
-      await this.#retiring;
     } catch (error) {
       if (!isLeft(signal, error)) throw error;
       // The page was left meanwhile, which ended the worker: the database may not have been deleted.
@@ -308,11 +312,13 @@ export class Link {
 
   /** Ends the worker: kept with the page, its locks and transactions would block other tabs. */
   #onLeft(): void {
+    const reason = leftError();
+    this.#page.inView.abort(reason);
     // An opening under way is repeated when the page is shown.
     if (!this.#isServing || this.#closed) return;
     this.#mustResume = true;
     this.#letGo();
-    this.#tellEnded(leftError());
+    this.#tellEnded(reason);
   }
 
   /** The database may have been locked, unlocked or deleted meanwhile: the new worker reports it as an event. */
@@ -365,7 +371,7 @@ export class Link {
     for (;;) {
       if (this.#page.shown) await this.#page.shown;
       if (this.#closed) throw this.#closed;
-      const { signal } = this.#page;
+      const { signal } = this.#page.inView;
       try {
         return await this.#open(signal);
       } catch (error) {
@@ -377,7 +383,8 @@ export class Link {
   async #open(signal: AbortSignal): Promise<Connection> {
     const before = this.#lockChanges;
     const { name, start, settings } = this.#options;
-    const worker = await startWorker(start, { signal });
+    this.#isStarting = true;
+    const worker = await startWorker(start, { signal }).finally(() => (this.#isStarting = false));
     const { connection, reply } = await Connection.open(
       worker,
       {

@@ -1,9 +1,7 @@
 export interface PageCacheOptions {
-  /** Called in the last turn before the browser keeps the page. */
+  /** Called in the last turn before the browser keeps the page: aborts work `inView`. */
   readonly onKept: () => void;
   readonly onShown: () => void;
-  /** The reason with which work is aborted when the page is left. */
-  readonly reason: () => Error;
 }
 
 /**
@@ -13,7 +11,8 @@ export interface PageCacheOptions {
 export class PageCache {
   readonly #options: PageCacheOptions;
   readonly #stopped = new AbortController();
-  #inView = new AbortController();
+  /** Of work that ends when the page is left; another one when it is shown again. */
+  inView = new AbortController();
   #kept: { readonly shown: Promise<void>; readonly show: () => void } | undefined = undefined;
 
   constructor(options: PageCacheOptions) {
@@ -34,11 +33,6 @@ export class PageCache {
     return this.#kept?.shown;
   }
 
-  /** Aborted when the page is left. */
-  get signal(): AbortSignal {
-    return this.#inView.signal;
-  }
-
   /** Stops listening. */
   stop(): void {
     this.#stopped.abort();
@@ -49,7 +43,6 @@ export class PageCache {
     let show = (): void => undefined;
     const shown = new Promise<void>((resolve) => (show = resolve));
     this.#kept = { shown, show };
-    this.#inView.abort(this.#options.reason());
     this.#options.onKept();
   }
 
@@ -57,12 +50,12 @@ export class PageCache {
     const kept = this.#kept;
     if (!kept) return;
     this.#kept = undefined;
-    this.#inView = new AbortController();
+    this.inView = new AbortController();
     kept.show();
     this.#options.onShown();
   }
 }
 
-/** Whether an error is the reason above. */
+/** Whether an error is that of work which ended with the view. */
 export const isLeft = (signal: AbortSignal, error: unknown): boolean =>
   signal.aborted && error === signal.reason;

@@ -122,12 +122,20 @@ export class FakeWorker extends EventTarget {
   }
 }
 
-/** A database of the page, and its worker. */
+/** A database of the page, and its first worker. */
 export async function openFake(
   answers: FakeAnswers = {},
 ): Promise<{ readonly db: Database; readonly fake: FakeWorker }> {
-  const fake = new FakeWorker(answers);
-  return { db: await openDatabase('notes', { worker: () => fake.asWorker() }), fake };
+  let first: FakeWorker | undefined;
+  const db = await openDatabase('notes', {
+    worker: () => {
+      const fake = new FakeWorker(answers);
+      first ??= fake;
+      return fake.asWorker();
+    },
+  });
+  if (!first) throw new Error('A database that is open has a worker.');
+  return { db, fake: first };
 }
 
 /** Of a copy whose sync is live. */
