@@ -50,7 +50,7 @@ async function start(): Promise<void> {
     const db = await openDatabase(DATABASE, { log: { enabled: true } });
     watchDatabase(db, frame.notices);
     const app = await makeApp(db, frame);
-    frame.node.append(inspectorButton(db, (message, kind) => app.say(message, kind)));
+    frame.header.append(inspectorButton(db, (message, kind) => app.say(message, kind)));
     opening.remove();
     frame.notices.prepend(importBanner(app));
     startRouter(app, views, (view, route) => frame.show(view, route));

@@ -31,3 +31,18 @@ test('under that policy the button of the demo opens the inspector', async ({ pa
   await expect(page.getByTestId('inspect')).toBeFocused();
   expect(complaints).toEqual([]);
 });
+
+test('on a telephone the button of the inspector lies over nothing', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('#/query');
+  await expect(page.getByTestId('inspect')).toBeVisible();
+  const [button, main, bar] = await Promise.all(
+    [page.getByTestId('inspect'), page.getByRole('main'), page.getByRole('banner')].map((part) =>
+      part.boundingBox(),
+    ),
+  );
+  if (!button || !main || !bar) throw new Error('The frame is not shown.');
+  expect(button.y + button.height).toBeLessThanOrEqual(bar.y + bar.height);
+  expect(bar.y + bar.height).toBeLessThanOrEqual(main.y);
+  expect(button.x + button.width).toBeLessThanOrEqual(390);
+});

@@ -6,6 +6,8 @@ import { ICONS, icon } from './icons.ts';
 
 export interface Frame {
   readonly node: HTMLElement;
+  /** Above everything. */
+  readonly header: HTMLElement;
   /** Above the view: the import, and what the user must know. */
   readonly notices: HTMLElement;
   show(view: View, route: Route): void;
@@ -44,6 +46,7 @@ export function makeFrame(): Frame {
   const header = h('header', { class: 'top' }, brand, nav, offlineTag(), who);
   return {
     node: h('div', { class: 'frame' }, skip, header, notices, main, said),
+    header,
     notices,
     show: (view, { name }) => {
       const isFirst = main.childElementCount === 0;

@@ -1,4 +1,4 @@
-/** A button over the page that opens the inspector. Until it is pressed nothing of it is loaded. */
+/** A button that opens the inspector. Until it is pressed nothing of it is loaded. */
 import type { Database } from '../../src/index.ts';
 import { button } from './dom.ts';
 import { explain } from './explain.ts';
