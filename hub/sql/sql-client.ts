@@ -15,7 +15,7 @@ export interface SqlResult {
   readonly command: string;
   /** Rows found or changed. */
   readonly count: number;
-  /** Columns as text; bytes as `\x…`. */
+  /** Columns as text. */
   readonly rows: readonly (readonly (string | null)[])[];
 }
 

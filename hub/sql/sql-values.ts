@@ -49,8 +49,16 @@ export const integers = numbers(OIDS.integer, 4);
 /** Keys have one character per byte. */
 export const keyBytes = (key: string): Buffer => Buffer.from(key, 'latin1');
 
-/** A `bytea` of a result: `\x` and two digits per byte. */
-export const bytesOf = (column: string): Buffer => Buffer.from(column.slice(2), 'hex');
+/** A `bytea` of a result: `\x` and two digits per byte; or, by `bytea_output`, text in which some bytes are octal. */
+export const bytesOf = (column: string): Buffer =>
+  column.startsWith('\\x')
+    ? Buffer.from(column.slice(2), 'hex')
+    : Buffer.from(column.replace(ESCAPED, unescaped), 'latin1');
+
+const ESCAPED = /\\(\\|\d{3})/g;
+
+const unescaped = (_: string, byte: string): string =>
+  byte === '\\' ? byte : String.fromCharCode(Number.parseInt(byte, 8));
 
 export const keyOf = (column: string): Key => keyOfBytes(bytesOf(column).toString('latin1'));
 

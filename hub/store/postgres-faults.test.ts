@@ -5,6 +5,7 @@ import { HEAD, headOf } from '../../src/engine/transactions.ts';
 import {
   COUNTER,
   counterOf,
+  everything,
   increment,
   put,
   row,
@@ -240,4 +241,20 @@ test('onOtherCommit() tells what the other processes commit, and nothing of the 
   expect(received.map(({ ts }) => ts)).toEqual(
     received.map(({ ts }) => ts).toSorted((x, y) => x - y),
   );
+});
+
+const withOption = async (option: string): Promise<{ readonly url: string }> => ({
+  url: `${(await postgres()).url}?options=${encodeURIComponent(`-c ${option}`)}`,
+});
+
+test('bytes are read as they were stored, whatever a server is told to write of them', async () => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, at) => at);
+  const every = String.fromCharCode(...bytes);
+  const stored = { ...row(`\\x41${every}\\`, [`\\x${every}`]), value: bytes };
+  for (const format of ['escape', 'hex']) {
+    const hub = await openOnPostgres(await withOption(`bytea_output=${format}`), freshTenant());
+    opened.push(hub);
+    await put(hub.store, 'documents', [stored]);
+    expect((await everything(hub.store)).documents, format).toEqual([stored]);
+  }
 });

@@ -51,7 +51,7 @@ export const freshTenant = (): string =>
   `t-${process.pid}-${Date.now().toString(36)}-${(tenants += 1)}`;
 
 export const openOnPostgres = (
-  { url }: PostgresServer,
+  { url }: Pick<PostgresServer, 'url'>,
   tenant: string,
   connectionsMax = 4,
 ): Promise<HubStore> => openHubStore({ at: { postgres: url, tenant }, connectionsMax });
