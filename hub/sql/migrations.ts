@@ -33,13 +33,15 @@ const once = (text: string, values: Statement['values'] = []): Statement => ({
 
 /**
  * Brings the tables up to date; concurrent callers wait for the row of the version. Where they are, that is all it reads.
- * @throws Refusal `storage_unavailable` when a newer Burrow made them
+ * @throws Refusal `storage_unavailable` when a newer Burrow made them, or the database cannot hold all texts
  */
 export async function migrate(
   connection: SqlConnection,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
-  if ((await versionIn(connection)) === migrations.length) return;
+  const before = await versionIn(connection);
+  if (before === migrations.length) return;
+  if (before === 0) await requireEncoding(connection);
   await makeVersionRow(connection);
   await connection.run([begin([])]);
   try {
@@ -88,6 +90,17 @@ async function versionIn(connection: SqlConnection): Promise<number> {
     if (reason instanceof SqlFailure && reason.code === UNDEFINED_TABLE) return 0;
     throw reason;
   }
+}
+
+/** SQL_ASCII keeps bytes as they come. @throws Refusal `storage_unavailable` */
+async function requireEncoding(connection: SqlConnection): Promise<void> {
+  const [shown] = await connection.run([once('SHOW server_encoding')]);
+  const encoding = String(shown?.rows[0]?.[0]);
+  if (/^(UTF|SQL_ASCII)/.test(encoding)) return;
+  throw new Refusal(
+    'storage_unavailable',
+    `The database has the encoding ${encoding}: make one with ENCODING 'UTF8' TEMPLATE template0.`,
+  );
 }
 
 /** Codes that one of two processes gets when both create a table at the same time. */

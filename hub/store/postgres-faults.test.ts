@@ -258,3 +258,15 @@ test('bytes are read as they were stored, whatever a server is told to write of 
     expect((await everything(hub.store)).documents, format).toEqual([stored]);
   }
 });
+
+test('a database whose encoding lacks characters is refused before it holds anything', async () => {
+  const { url } = await postgres();
+  await withClient(async (client) => {
+    await client.query("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'");
+    const latin = new URL('latin', url).href;
+    await expect(openOnPostgres({ url: latin }, freshTenant())).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      message: expect.stringMatching(/encoding LATIN1.*ENCODING 'UTF8'/u),
+    });
+  });
+});
