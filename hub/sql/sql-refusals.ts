@@ -14,13 +14,17 @@ const REFUSED: Readonly<Record<string, readonly [RefusalCode, string]>> = {
   '57014': ['time out', 'The database took too long: nothing was stored.'],
 };
 
+/** A standby, a full disk of some providers, or `default_transaction_read_only`. */
+const READ_ONLY = '25006';
+
 /** @param report receives what only the operator of the database can mend */
 export function refusalFor(failure: SqlFailure, report?: (refusal: Refusal) => void): Refusal {
   const { code = '', isConnectionLoss } = failure;
-  const expected = isConnectionLoss ? undefined : (REFUSED[code] ?? REFUSED[code.slice(0, 2)]);
+  const expected = REFUSED[code] ?? REFUSED[code.slice(0, 2)];
   if (expected) return new Refusal(...expected, { cause: failure });
+  const lost = code === READ_ONLY ? 'is read-only now' : 'cannot be reached';
   const description = isConnectionLoss
-    ? 'The database cannot be reached: try again.'
+    ? `The database ${lost}: try again.`
     : `The database refused a statement with code ${code}: see the log of the hub.`;
   const refusal = new Refusal('storage_unavailable', description, { cause: failure });
   report?.(refusal);

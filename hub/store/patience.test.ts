@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { counterOf } from '../../src/store/testing/store-rows.ts';
 import { SqlFailure, type SqlDatabase } from '../sql/sql-client.ts';
 import { MIGRATIONS } from '../sql/migrations.ts';
+import { refusalFor } from '../sql/sql-refusals.ts';
 import { SqlStore } from './sql-store.ts';
 import { openTables } from './sql-tables.ts';
 
@@ -106,4 +107,12 @@ test('whoever runs the hub is told once that the database is away, and why', asy
   failure = away;
   await refused();
   expect(reported).toHaveLength(2);
+});
+
+test('a server that takes no writes is told from one that cannot be reached', async () => {
+  const refused = refusalFor(new SqlFailure('cannot execute INSERT in a read-only …', '25006'));
+  expect(refused).toMatchObject({
+    code: 'storage_unavailable',
+    message: expect.stringContaining('read-only'),
+  });
 });
