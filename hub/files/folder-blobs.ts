@@ -6,7 +6,7 @@ import { codeOf } from '../../hosts/node-errors.ts';
 import type { BlobStore, StoredBlob } from '../../src/sync/hub/files/blob-store.ts';
 import { SyncRefused } from '../../src/sync/protocol/refusals.ts';
 import { freeBytesAt, hasDiskRoom } from '../store/disk-room.ts';
-import { syncFolder } from '../store/new-folder.ts';
+import { makeFolder, syncFolder } from '../store/new-folder.ts';
 
 /** Far more than the database keeps free: if files fill the disk that the database is on, its writes must still succeed. */
 const KEPT_FREE_BYTES = 512 * 1024 * 1024;
@@ -16,8 +16,7 @@ const UNFINISHED = '.';
 const UNFINISHED_MS = 3_600_000;
 
 export async function openFolderBlobs(folder: string, freeBytes = freeBytesAt): Promise<BlobStore> {
-  // For nobody else to read, like the data.
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   const pathOf = (key: string): string => join(folder, ...key.split('/'));
   return {
     async put(key, bytes) {

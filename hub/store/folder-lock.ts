@@ -1,15 +1,5 @@
 /** A lock on a folder: PGlite does not notice another process that writes the same files. */
-import {
-  link,
-  mkdir,
-  readFile,
-  readlink,
-  rename,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { link, readFile, readlink, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -24,6 +14,7 @@ import {
   socketOf,
   type SocketHolder,
 } from './lock-socket.ts';
+import { makeFolder } from './new-folder.ts';
 
 export interface TakenFolder {
   readonly path: string;
@@ -85,7 +76,7 @@ export async function takeFolder(
   let stopListening: Awaited<ReturnType<typeof listenAt>>;
   let user: number;
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeFolder(path);
     const place = await placeOf(path, socket);
     // The socket must exist before the lock file, because other processes check it as soon as they find the lock.
     if (place !== undefined) stopListening = await listenAt(socket);

@@ -64,6 +64,26 @@ export async function beginFolder(data: string): Promise<() => Promise<void>> {
   };
 }
 
+/**
+ * With those around it, for nobody else to read. Node's own way tells what is wrong in other words (of a file system that is
+ * read-only, that there is no such folder), and does not end below /proc.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  if (await isFolder(path)) return;
+  const around = dirname(path);
+  if (around !== path) await makeFolder(around);
+  await mkdir(path, { mode: 0o700 }).catch(async (reason: unknown) => {
+    // Another process has just made it.
+    if (!(await isFolder(path))) throw reason;
+  });
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
 /** Names in it are on disk when this resolves. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');

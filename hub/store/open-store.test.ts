@@ -106,6 +106,16 @@ describe('openHubStore() of a folder', () => {
     },
   );
 
+  test('that the system lets nobody make is refused at once, in its words', async () => {
+    const [unlikely, file] = ['/proc/burrow/data', join(folder, 'no folder')];
+    await writeFile(file, '');
+    for (const data of [unlikely, join(file, 'data')])
+      await expect(openHubStore({ at: { data } })).rejects.toMatchObject({
+        code: 'storage_unavailable',
+        message: expect.stringMatching(/^Cannot use the folder .*: E[A-Z]+: .*, mkdir '/u),
+      });
+  });
+
   test('that lacks the mark of a database is left as it is: an empty one would take its place', async () => {
     const data = await prepareFolder(join(folder, 'without mark'));
     const first = await openHubStore({ at: { data } });
