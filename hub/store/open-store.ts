@@ -135,6 +135,7 @@ async function openFolder(
       database,
       folder: folder?.data,
       hasRoom: (bytes) => !folder || hasDiskRoom(folder.data, freeBytesAt, bytes + KEPT_FREE_BYTES),
+      say,
       report,
     });
     return {

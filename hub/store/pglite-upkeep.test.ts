@@ -1,12 +1,14 @@
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openPglite } from '../sql/pglite-database.ts';
 import type { PgDatabase } from '../sql/pg-database.ts';
 import { prepareFolder } from '../testing/prepared-pglite.ts';
 import { dataIn } from './folder-lock.ts';
 import { openHubStore } from './open-store.ts';
+import type { SqlDatabase } from '../sql/sql-client.ts';
 import { PgliteUpkeep } from './pglite-upkeep.ts';
 
 let folder: string;
@@ -25,7 +27,7 @@ afterEach(async () => {
 });
 
 const upkeepOf = (hasRoom: (bytes: number) => boolean = () => true) =>
-  new PgliteUpkeep({ database, folder: dataIn(folder), hasRoom });
+  new PgliteUpkeep({ database, folder: dataIn(folder), hasRoom, say: () => undefined });
 
 let statements = 0;
 
@@ -115,6 +117,31 @@ test('a disk without room has no checkpoint', async () => {
   hasRoom = true;
   await upkeep.work();
   expect(await redo()).not.toEqual(before);
+});
+
+test('an operator is told what has held up all else, and for how long', async () => {
+  const said: string[] = [];
+  const slow: SqlDatabase = {
+    isExclusive: true,
+    roundTrips: 0,
+    listen: () => undefined,
+    close: () => Promise.resolve(),
+    async connect() {
+      const connection = await database.connect();
+      return {
+        release: () => connection.release(),
+        async run(statements) {
+          if (statements[0]?.text.startsWith('VACUUM')) await wait(1100);
+          return connection.run(statements);
+        },
+      };
+    },
+  };
+  const say = (sentence: string) => void said.push(sentence);
+  await new PgliteUpkeep({ database: slow, folder: undefined, hasRoom: () => true, say }).work();
+  expect(said).toContainEqual(
+    expect.stringMatching(/ held up all else for \d{4,} ms: VACUUM burrow_rows\.$/u),
+  );
 });
 
 test('an opened store keeps itself up', async () => {

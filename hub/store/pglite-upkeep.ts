@@ -10,6 +10,7 @@ import type { SqlConnection, SqlDatabase, Statement } from '../sql/sql-client.ts
 
 const EVERY_MS = 15_000;
 const LOG_BYTES = 64 * 1024 * 1024;
+const LONG_MS = 1000;
 
 /** Bytes of the log that the next start would replay. */
 const LOG = statement(
@@ -36,6 +37,8 @@ export interface UpkeepOptions {
    * most the size of the table.
    */
   readonly hasRoom: (bytes: number) => boolean;
+  /** Tells the operator what has held up all else. */
+  readonly say: (sentence: string) => void;
 }
 
 export class PgliteUpkeep {
@@ -75,11 +78,15 @@ export class PgliteUpkeep {
 
   private async run(wanted: Statement): Promise<readonly (readonly (string | null)[])[]> {
     const connection: SqlConnection = await this.options.database.connect();
+    const begunMs = performance.now();
     try {
       const [result] = await connection.run([wanted]);
       return result?.rows ?? [];
     } finally {
       connection.release();
+      const tookMs = performance.now() - begunMs;
+      if (tookMs > LONG_MS)
+        this.options.say(`Upkeep held up all else for ${Math.round(tookMs)} ms: ${wanted.text}.`);
     }
   }
 }
