@@ -40,6 +40,17 @@ test('readSettings() takes a flag before a variable, a variable before the file,
   });
 });
 
+test('a flag does not name a folder in vain where the environment or a file names a server', () => {
+  const environment = { BURROW_POSTGRES: 'postgres://db/burrow' };
+  const config = file({ postgres: 'postgres://db/burrow' });
+  const refusal = /--data is given, and BURROW_POSTGRES .* a server: leave one out/u;
+  expect(() => readSettings({ data: './restored' }, environment)).toThrow(refusal);
+  expect(() => readSettings({ data: './restored', config }, {})).toThrow(refusal);
+  expect(readSettings({ data: './restored' }, { BURROW_POSTGRES: '' }).postgres).toBeUndefined();
+  const other = { data: './restored', postgres: 'postgres://other/burrow' };
+  expect(readSettings(other, environment).postgres).toBe(other.postgres);
+});
+
 test.each([
   [{ BURROW_PORT: 'x' }, "Invalid BURROW_PORT: expected a whole number from 0 to 65535, got 'x'."],
   [{ BURROW_POSTGRES: 'mysql://x' }, 'Invalid BURROW_POSTGRES: expected a URL like postgres://'],

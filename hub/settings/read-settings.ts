@@ -47,6 +47,11 @@ export function readSettings(flags: Members, environment: Texts): HubSettings {
     if (inFile !== undefined) return parsed(setting.parse, inFile, `'${member}' in ${path}`);
     return setting.defaultValue;
   });
+  // A backup must not be loaded into the server that a variable names, nor a hub begin in a folder beside it.
+  if (values.postgres !== undefined && flags['data'] !== undefined && !flags['postgres'])
+    throw new SettingsFault(
+      '--data is given, and BURROW_POSTGRES or the configuration file names a server: leave one out.',
+    );
   return checked({ ...HUB_LIMITS, ...values });
 }
 
