@@ -15,6 +15,8 @@ export interface Inputs {
   /** A new id that is always generated here, also when the query came with ids of its own. */
   readonly newOwnId: () => bigint;
   readonly randomBytes: (count: number) => Uint8Array;
+  /** The commit time, from the first look-up by it on: with another one, each execution would lack other entries. */
+  readonly lookedUp: { commitTs?: Micros };
   /** Of a write that may be executed again elsewhere: the token in use may be another one there. */
   readonly refuseLogout?: () => never;
   readonly sha256: (bytes: Uint8Array) => Uint8Array;

@@ -80,7 +80,8 @@ export function executeQuery(
   const present = snapshotOf(started, head, request.lastSeenTxn ?? 0);
   // The query may have waited since it arrived: for its turn, or for a password.
   const begun = host.clock();
-  const commitTs = Math.max(present, begun) + 1;
+  const inputs = plan.inputs.begin(answers);
+  const commitTs = Math.max(present + 1, inputs.lookedUp.commitTs ?? begun + 1);
   const snapshot = (plan.impersonation && plan.now) ?? present;
   const schema = schemasOver(writer, writer.base);
   const store = { reader: writer, snapshot, schema };
@@ -103,7 +104,7 @@ export function executeQuery(
     commitTs,
     apiVersion: request.apiVersion,
     caller,
-    inputs: plan.inputs.begin(answers),
+    inputs,
     meters,
     schema,
     rewritten: new Set(),

@@ -49,6 +49,7 @@ export class RecordedInputs {
   private readonly ids: bigint[];
   private readonly ownIds: bigint[] = [];
   private bytes: Uint8Array[] = [];
+  private readonly lookedUp: Inputs['lookedUp'] = {};
 
   /** @param makeId called with the number of ids generated before */
   constructor(
@@ -82,6 +83,7 @@ export class RecordedInputs {
       newId,
       newOwnId: makeOwnId ? () => (this.ownIds[ownIdAt++] ??= makeOwnId()) : newId,
       randomBytes: (count) => (this.bytes[bytesAt++] ??= this.options.random(count)),
+      lookedUp: this.lookedUp,
       sha256: this.options.sha256,
       rootAudience: this.options.accessTokens?.rootAudience,
       mayFetch: this.options.accessTokens?.mayFetch,

@@ -109,8 +109,8 @@ export class MatchEntries {
 }
 
 /** Entries of what this query writes hold its commit time as a number. */
-export function asStored(context: Pick<EngineContext, 'commitTs'>, value: Value): Value {
-  if (value === PENDING) return context.commitTs;
+export function asStored(context: Pick<EngineContext, 'commitTs' | 'inputs'>, value: Value): Value {
+  if (value === PENDING) return (context.inputs.lookedUp.commitTs = context.commitTs);
   return isArray(value) ? changedArray(value, (each) => asStored(context, each)) : value;
 }
 

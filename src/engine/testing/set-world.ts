@@ -162,6 +162,7 @@ const NO_INPUTS = {
   newId: unused,
   newOwnId: unused,
   randomBytes: unused,
+  lookedUp: {},
   sha256: unused,
   hash: unused,
   verify: unused,

@@ -191,6 +191,38 @@ test('an answer does not depend on the turn of the clock between its executions'
   expect([status, metrics.retries]).toEqual([201, 0]);
 });
 
+const madeAt = { let: [{ made: { select: 'ts', from: { create: coll('notes') } } }] };
+const byN = (...terms: unknown[]) => ({ match: { index: 'by_n' }, terms });
+
+test.each([
+  ['the terms of a match', { count: byN({ var: 'made' }) }, 0],
+  ['a cursor', { count: { paginate: byN(1), before: [{ var: 'made' }], size: 1 } }, { data: [1] }],
+  ['a bound of a range', { count: { range: byN(1), from: [], to: { var: 'made' } } }, 100],
+  ['a value looked for', { contains_value: { var: 'made' }, in: byN(1) }, false],
+])('a commit time in %s is one in all executions', async (_, read, found) => {
+  const world = await worldOn();
+  const terms = [obj({ field: ['data', 'n'] })];
+  const values = [obj({ field: ['data', 'at'] })];
+  await world.ask({
+    create_index: obj({ name: 'by_n', source: coll('notes'), terms, values }),
+  });
+  await world.ask({
+    foreach: {
+      lambda: 'at',
+      expr: { create: coll('notes'), params: obj({ data: obj({ n: 1, at: { var: 'at' } }) }) },
+    },
+    collection: Array.from({ length: 100 }, (_none, at) => at),
+  });
+  let now = world.now;
+  const clock = () => {
+    if (now - world.now > SECOND) throw new Error('executed again and again');
+    return (now += 1000);
+  };
+  const turning = new EngineWorld(world.store, { clock });
+  const { status, body } = await query(turning, { ...madeAt, in: read });
+  expect([status, JSON.parse(body)]).toMatchObject([200, { resource: found }]);
+});
+
 test('X-Last-Seen-Txn moves the time of commits by no more than its limit, however often', async () => {
   const world = await worldOn();
   for (let i = 0; i < 5; i++)
