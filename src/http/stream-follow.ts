@@ -56,8 +56,6 @@ const frame = (type: string, txn: Micros, event: Json): string =>
 
 export interface Followed {
   readonly target: StreamTarget;
-  /** The query that opened the stream. If the target is a set, its value is the set. */
-  readonly query: string;
   readonly fields: ReadonlySet<StreamField>;
   readonly start: Micros;
   /**
@@ -262,10 +260,10 @@ export class Follower {
     target: Extract<StreamTarget, { readonly of: 'set' }>,
     last: Micros,
   ): AsyncGenerator<string> {
-    const { query, fields } = this.followed;
+    const { fields } = this.followed;
     let after: Json | undefined = this.seen + 1;
     while (after !== undefined) {
-      const answer = await this.ask(entriesQuery(query, stringifyJson(after)));
+      const answer = await this.ask(entriesQuery(target.set, stringifyJson(after)));
       if (!answer) return;
       const { events, next } = entryEvents(answer.body, last, target);
       for (const { ts, event } of events) yield frame('set', ts, onlyFields(event, fields));
@@ -285,8 +283,10 @@ export class Follower {
     if (!entitlements || (this.rights !== undefined && this.rights !== entitlements.rights))
       throw new StreamFault('permission denied', LOST);
     this.rights = entitlements.rights;
-    const { target, query } = this.followed;
-    const answer = await this.ask(`{"exists":${target.of === 'document' ? target.ref : query}}`);
+    const { target } = this.followed;
+    const answer = await this.ask(
+      `{"exists":${target.of === 'document' ? target.ref : target.set}}`,
+    );
     this.watched = [entitlements.readSet, ...(answer ? [answer.readSet] : [])];
   }
 

@@ -6,15 +6,15 @@ import { resourceOf } from './stream-events.ts';
 export type StreamTarget =
   /** `ref`: wire JSON of the document's ref. */
   | { readonly of: 'document'; readonly ref: string }
-  /** `index` and `terms` become members of the events. */
-  | { readonly of: 'set'; readonly index: Json; readonly terms: Json };
+  /** `set`: wire JSON of the set. `index` and `terms` become members of the events. */
+  | { readonly of: 'set'; readonly set: string; readonly index: Json; readonly terms: Json };
 
 /** The target, or undefined if the value cannot be followed. `body`: `{"resource":…}`. */
 export function streamTarget(body: string): StreamTarget | undefined {
   const resource = resourceOf(body);
   if (!(resource instanceof Map)) return undefined;
   const set = resource.get('@set');
-  if (set !== undefined) return setTarget(set);
+  if (set !== undefined) return setTarget(set, stringifyJson(resource));
   return (
     documentTarget(resource) ??
     (resource.has('ts') ? documentTarget(resource.get('ref')) : undefined)
@@ -48,16 +48,16 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 const member = (json: Json | undefined, name: string): Json | undefined =>
   json instanceof Map ? json.get(name) : undefined;
 
-function setTarget(set: Json): StreamTarget | undefined {
-  const documents = member(set, 'documents');
+function setTarget(parts: Json, set: string): StreamTarget | undefined {
+  const documents = member(parts, 'documents');
   if (documents !== undefined) {
     const index = isUserCollection(documents) ? documents : undefined;
-    return index === undefined ? undefined : { of: 'set', index, terms: [] };
+    return index === undefined ? undefined : { of: 'set', set, index, terms: [] };
   }
-  const index = member(set, 'match');
+  const index = member(parts, 'match');
   if (index === undefined) return undefined;
-  const terms = member(set, 'terms') ?? [];
-  return { of: 'set', index, terms: Array.isArray(terms) ? terms : [terms] };
+  const terms = member(parts, 'terms') ?? [];
+  return { of: 'set', set, index, terms: Array.isArray(terms) ? terms : [terms] };
 }
 
 function documentTarget(json: Json | undefined): StreamTarget | undefined {

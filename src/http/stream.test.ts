@@ -184,6 +184,27 @@ test('a stream of documents tells of new and deleted ones', async () => {
   await stream.end();
 });
 
+const OPTIONS = { ref: { collection: 'options' }, id: '1' };
+const option = (name: string) => ({ select: ['data', name], from: { get: OPTIONS } });
+
+test.each([
+  ['a match', { match: { index: 'by_tag' }, terms: option('tag') }],
+  ['documents', { documents: { collection: option('of') } }],
+])('%s whose query reads a document stays the set that it was', async (_, set) => {
+  const host = await withNotes();
+  await query(host, { create_collection: { object: { name: 'options' } } });
+  await query(host, { create: OPTIONS, params: data({ tag: 'x', of: 'notes' }) });
+  const stream = await openStream(host, set);
+  await stream.next();
+  await query(host, { update: OPTIONS, params: data({ tag: 'y', of: 'options' }) });
+  const made = await query(host, { create: NOTE, params: data({ tag: 'x', n: 1 }) });
+  expect(await stream.next()).toMatchObject({ txn: made['ts'], event: { action: 'add' } });
+  await query(host, { delete: OPTIONS });
+  await query(host, { delete: NOTE });
+  expect(await stream.next()).toMatchObject({ event: { action: 'remove' } });
+  await stream.end();
+});
+
 test('a stream ends with an error when its secret is no longer valid', async () => {
   const host = await withNotes();
   const key = await query(host, { create_key: { object: { role: 'server' } } });

@@ -42,7 +42,7 @@ export async function answerStream(
       'x-fauna-stream-id': String(opening.txnTime),
     };
     const { txnTime: start, head = start } = opening;
-    follow = new Follower(call, { target, query, fields, start, head });
+    follow = new Follower(call, { target, fields, start, head });
     let isOpen = true;
     const close = (): void => {
       if (isOpen) stop();
