@@ -1,4 +1,4 @@
-/** Base64 of bytes, both alphabets. */
+/** Base64 encoding and decoding, in the standard and the URL-safe alphabet. */
 
 const STANDARD = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const URL_SAFE = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -32,7 +32,7 @@ function sixBits(): Int8Array {
   return table;
 }
 
-/** Either alphabet, padded or not; undefined when the text is no base64. */
+/** Decodes base64 in either alphabet, padded or not. Returns undefined when the text is not base64. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   const end = lengthWithoutPadding(text);
   if (end === undefined || end % 4 === 1) return undefined;
@@ -54,7 +54,7 @@ export function decodeBase64(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** Padding may be left out, but when it is there it fills the last group of four. */
+/** Length without padding. Returns undefined when there is padding but the length is not a multiple of 4. */
 function lengthWithoutPadding(text: string): number | undefined {
   const end = text.endsWith('==')
     ? text.length - 2

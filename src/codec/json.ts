@@ -1,6 +1,6 @@
 /**
- * JSON text to values and back, exact where `JSON.parse` is not: int64, `1` is not `1.0`, the order of members is
- * kept, and the first of duplicate members counts. Spec: values 2 and 12.
+ * Parses and prints JSON where `JSON.parse` is not exact enough: integers keep all 64 bits, `1` and `1.0` are different
+ * values, members keep their order, and the first of duplicate members wins. Spec: values 2 and 12.
  */
 import { LIMITS } from '../limits.ts';
 import { INT64_MAX, INT64_MIN } from '../values/number.ts';
@@ -20,7 +20,7 @@ export type JsonObject = ReadonlyMap<string, Json>;
 
 export type JsonFault = 'syntax' | 'depth' | 'integer range';
 
-/** Text that is not JSON or exceeds a limit. `offset`: in UTF-16 units. */
+/** Thrown for text that is not JSON or exceeds a limit. `offset` counts UTF-16 code units. */
 export class JsonError extends Error {
   readonly reason: JsonFault;
   readonly offset: number;
@@ -48,7 +48,7 @@ const CLOSE_OBJECT = 0x7d;
 interface Scan {
   readonly text: string;
   at: number;
-  /** Levels that may still be entered. */
+  /** Levels of arrays and objects that may still be entered. */
   depthLeft: number;
 }
 
@@ -61,14 +61,14 @@ export function parseJson(text: string, depthMax: number = LIMITS.jsonDepth): Js
   return reading.value;
 }
 
-/** Parses a text in steps: a long one would block everything else. */
+/** A parser that works in steps, so that a long text does not block the event loop. */
 export class JsonReading {
   private readonly scan: Scan;
-  /** The open arrays and objects, and for each object the key whose value is next. */
+  /** The open arrays and objects; `keys` has, for each open object, the key whose value comes next. */
   private readonly begun: Holder[] = [];
   private readonly keys: string[] = [];
   private isRead = false;
-  /** The value, once all is parsed. */
+  /** The parsed value, once `readOn` has returned true. */
   value: Json = null;
 
   constructor(text: string, depthMax: number = LIMITS.jsonDepth) {
@@ -77,7 +77,8 @@ export class JsonReading {
   }
 
   /**
-   * Parses about so many more units; a longer string or number is parsed whole. True: the text is finished.
+   * Parses about this many more code units. A longer string or number is parsed whole.
+   * @returns true once the whole text is parsed
    * @throws JsonError
    */
   readOn(units: number): boolean {
@@ -115,7 +116,7 @@ export class JsonReading {
     }
   }
 
-  /** Adds a value to the open array or object and moves to where the next value begins. */
+  /** Adds a value to the innermost open array or object and moves to the start of the next value. */
   private place(given: Json): void {
     const { scan, begun } = this;
     let value = given;
@@ -148,7 +149,7 @@ export class JsonReading {
   }
 }
 
-/** Of duplicate members the first counts. */
+/** The first of duplicate members wins. */
 function setFirst(members: Map<string, Json>, key: string, value: Json): void {
   if (!members.has(key)) members.set(key, value);
 }
@@ -162,7 +163,6 @@ function skipSpace(scan: Scan): void {
   }
 }
 
-/** Parses a scalar. */
 function readScalar(scan: Scan): Json {
   switch (scan.text.charCodeAt(scan.at)) {
     case QUOTE:
@@ -184,7 +184,7 @@ function readWord<T>(scan: Scan, word: string, value: T): T {
   return value;
 }
 
-/** Enters an array or object and moves to its first value. */
+/** Enters an array or object and moves to its first value or key. */
 function enter(scan: Scan): void {
   if (scan.depthLeft === 0) throw new JsonError('depth', scan.at);
   scan.depthLeft -= 1;
@@ -217,7 +217,7 @@ function readString(scan: Scan): string {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) break;
     if (unit === BACKSLASH) return readEscapedString(scan, start, at);
-    // Also past the end, where the unit is NaN.
+    // At the end of the text the code unit is NaN, which is refused here too.
     if (!(unit >= 0x20)) throw new JsonError('syntax', at);
     if (unit >= 0xd800 && unit <= 0xdfff) hasSurrogate = true;
     at += 1;
@@ -227,10 +227,13 @@ function readString(scan: Scan): string {
   return hasSurrogate ? wellFormed(string) : string;
 }
 
-/** `JSON.parse` decodes escapes ten times as fast, apart from the cost of the call. */
+/**
+ * From this length on `JSON.parse` decodes a string with escapes: it is ten times as fast, apart from the cost of the
+ * call.
+ */
 const NATIVE_UNITS_MIN = 1024;
 
-/** Decodes from the first backslash, at `first`, on. */
+/** Decodes the rest of a string from its first backslash, at `first`. */
 function readEscapedString(scan: Scan, start: number, first: number): string {
   const { text } = scan;
   const native = readNatively(text, start - 1, first);
@@ -257,7 +260,10 @@ function readEscapedString(scan: Scan, start: number, first: number): string {
   return wellFormed(string + text.slice(from, at));
 }
 
-/** Undefined: the text is too short for that, or invalid; the slow path finds the position. */
+/**
+ * Decodes a string by `JSON.parse`. Returns undefined when it is too short or invalid: then the slow path decodes it,
+ * or finds the position of the fault.
+ */
 function readNatively(
   text: string,
   quoteAt: number,
@@ -289,7 +295,7 @@ const ESCAPES = new Map([
 ]);
 const FOUR_HEX = /^[0-9a-fA-F]{4}$/;
 
-/** The character of the escape whose letter is at `at`. */
+/** Returns the character for the escape whose letter is at `at`. */
 function unescape(text: string, at: number): string {
   const letter = text.charAt(at);
   const plain = ESCAPES.get(letter);
@@ -323,7 +329,7 @@ function readNumber(scan: Scan): number | bigint | Double {
   const isPower = skipExponent(scan);
   const digits = text.slice(start, scan.at);
   if (isFraction || isPower) return double(Number(digits));
-  // Fifteen digits are always safe; `+ 0` makes Integer 0 of "-0".
+  // An integer of up to 15 characters is always safe; `+ 0` turns -0 into 0.
   return digits.length <= 15 ? Number(digits) + 0 : readBigInteger(digits, start);
 }
 
@@ -345,21 +351,21 @@ function skipExponent(scan: Scan): boolean {
 }
 
 function readBigInteger(digits: string, start: number): number | bigint {
-  // A megabyte of digits is too many without being parsed.
+  // More than 20 characters are always out of range: a megabyte of digits is refused without parsing.
   const value = digits.length <= 20 ? BigInt(digits) : INT64_MAX + 1n;
   if (value > INT64_MAX || value < INT64_MIN) throw new JsonError('integer range', start);
   return integer(value);
 }
 
-// Control characters, quote, backslash, surrogates: all that a literal cannot hold as it is, or must look at.
+// Characters that a literal must escape (control characters, quote, backslash), and surrogates, which may be unpaired.
 // oxlint-disable-next-line no-control-regex
 const NEEDS_CARE = /["\\\u0000-\u001f\ud800-\udfff]/;
 
-/** A JSON string literal; lone surrogates come out as `?`. */
+/** Text as a JSON string literal. Lone surrogates are replaced by `?`. */
 export const quote = (text: string): string =>
   NEEDS_CARE.test(text) ? JSON.stringify(wellFormed(text)) : `"${text}"`;
 
-/** Inverse of `parseJson`: `1.0` stays `1.0`, 64-bit integers keep their digits. */
+/** Inverse of `parseJson`: `1.0` stays `1.0`, and 64-bit integers keep all digits. */
 export function stringifyJson(json: Json): string {
   switch (typeof json) {
     case 'string':
@@ -374,7 +380,7 @@ export function stringifyJson(json: Json): string {
   }
 }
 
-/** Infinity is what a number too large for a double is read as. */
+/** Prints Infinity as a number that is too large for a double, because the parser reads such a number as Infinity. */
 function numberText(value: number): string {
   if (value === Infinity) return '1E999';
   return value === -Infinity ? '-1E999' : doubleText(value);

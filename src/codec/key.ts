@@ -30,14 +30,14 @@ import {
 import { atEnd, encodeValue, END, readValue, skipValue, type ReadLambda } from './ordered.ts';
 
 /**
- * Ordered bytes, one character per byte (U+0000…U+00FF), so that `<` on keys is byte order and keys can key a `Map`.
- * Made only here. Store adapters turn it into what their engine orders bytewise.
+ * Ordered bytes, one character per byte (U+0000…U+00FF): `<` on keys is byte order, and a key can be the key of a
+ * `Map`. Only this file makes keys. Store adapters convert them to what their storage engine orders bytewise.
  */
 export type Key = Branded<string, 'Key'>;
 
 const asKey = (bytes: string): Key => bytes as Key;
 
-/** The key of bytes that were a key when they were stored. */
+/** Turns stored bytes back into a key. They must have been written as one. */
 export const keyOfBytes = asKey;
 
 // Primary keys: [database 4][collection 4][id 8], and in history [ts 8].
@@ -47,13 +47,13 @@ const HISTORY_KEY_BYTES = 24;
 
 export const databasePrefix = (database: DatabaseId): Key => asKey(uint32(database));
 
-/** The database of the key of a document, a version or an entry. */
+/** The database number in the key of a document, a version or an index entry. */
 export const databaseOf = (key: Key): DatabaseId => readUint32({ key, at: 0, mask: 0 });
 
-/** The collection of the key of a document, the index of the key of an entry. */
+/** The collection number in the key of a document, or the index number in the key of an index entry. */
 export const numberOf = (key: Key): number => readUint32({ key, at: DATABASE_BYTES, mask: 0 });
 
-/** The part after the database: the same in each copy of the database, whatever its number there. */
+/** A key without its database number: the same in every copy of the database, whatever number the database has there. */
 export const withoutDatabase = (key: Key): Key => asKey(key.slice(DATABASE_BYTES));
 export const withDatabase = (database: DatabaseId, rest: Key): Key =>
   asKey(uint32(database) + rest);
@@ -64,7 +64,7 @@ export const hexOfKey = (key: Key): string => {
   return hex;
 };
 
-/** @throws when it is not hexadecimal */
+/** @throws Refusal `local_data_loss` when the text is not hexadecimal */
 export function keyOfHex(hex: string): Key {
   if (hex.length % 2 !== 0 || !/^[\da-f]*$/.test(hex)) malformed('it is not hexadecimal', 0);
   let bytes = '';
@@ -98,7 +98,7 @@ export function decodeDocumentKey(key: Key): DocumentAddress {
   return readDocumentAddress({ key, at: 0, mask: 0 });
 }
 
-/** The document that has this key, or one of whose versions has it. @throws Refusal `local_data_loss` */
+/** The ref of the document that a document key or history key belongs to. @throws Refusal `local_data_loss` */
 export function refOfKey(key: Key): Ref {
   if (key.length !== DOCUMENT_KEY_BYTES && key.length !== HISTORY_KEY_BYTES)
     malformed('not the length of a document key', key.length);
@@ -106,7 +106,7 @@ export function refOfKey(key: Key): Ref {
   return new Ref(database, collection, id);
 }
 
-/** The key of the document whose version a history key is. */
+/** The key of the document that a history key belongs to. */
 export const documentKeyOf = (key: Key): Key => asKey(key.slice(0, DOCUMENT_KEY_BYTES));
 
 /** @throws Refusal `local_data_loss` */
@@ -124,16 +124,16 @@ function readDocumentAddress(cursor: Cursor): DocumentAddress {
 
 // Entries: [database 4][index 4][terms … end][number types of terms][values …][id 8][collection 4][number types of values][ttl].
 
-/** All entries of an index. */
+/** Prefix of all entries of an index. */
 export const indexPrefix = (database: DatabaseId, index: number): Key =>
   asKey(uint32(database) + uint32(index));
 
 const INDEX_PREFIX_BYTES = 8;
 
-/** The `indexPrefix` that an entry starts with. */
+/** The `indexPrefix` of an entry. */
 export const indexPrefixOf = (entry: Key): Key => asKey(entry.slice(0, INDEX_PREFIX_BYTES));
 
-/** All entries with exactly these terms: 1 and 1.0 are different ones. */
+/** Prefix of all entries with exactly these terms. The terms 1 and 1.0 are different here. */
 export function termsPrefix(database: DatabaseId, index: number, terms: readonly Value[]): Key {
   let key = indexPrefix(database, index) as string;
   for (const term of terms) key += encodeValue(term);
@@ -141,8 +141,8 @@ export function termsPrefix(database: DatabaseId, index: number, terms: readonly
 }
 
 /**
- * The `termsPrefix` that bytes begin with; undefined: they begin with none. All that begins with a `termsPrefix` has that one, for
- * it ends where its own bytes say.
+ * Returns the `termsPrefix` at the start of these bytes, or undefined if there is none. Bytes have at most one such
+ * prefix, because its own bytes determine where it ends.
  */
 export function termsPrefixOf(bytes: string): Key | undefined {
   const cursor: Cursor = { key: bytes, at: INDEX_PREFIX_BYTES, mask: 0 };
@@ -157,13 +157,16 @@ export function termsPrefixOf(bytes: string): Key | undefined {
   return asKey(bytes.slice(0, cursor.at));
 }
 
-/** The `termsPrefix` that all of `[lower, upper)` begin with; undefined: there is none, or it cannot be told. */
+/**
+ * The `termsPrefix` that all keys of `[lower, upper)` start with. Undefined if there is none, or if it cannot be
+ * determined.
+ */
 export function sharedTermsPrefix(lower: Key, upper: Key): Key | undefined {
   const terms = termsPrefixOf(lower);
   return terms !== undefined && upper <= after(terms) ? terms : undefined;
 }
 
-/** Entries below `terms` whose first values equal these; here 1 and 1.0 are equal. */
+/** Prefix of the entries under `terms` whose first values equal these. The values 1 and 1.0 are equal here. */
 export function valuesPrefix(
   terms: Key,
   values: readonly Value[],
@@ -182,21 +185,21 @@ export interface IndexEntry {
   readonly index: number;
   readonly terms: readonly Value[];
   readonly values: readonly Value[];
-  /** By value; missing ones are false. */
+  /** For each value whether it is in descending order; false for missing elements. */
   readonly reverse: readonly boolean[];
   readonly ref: Ref;
-  /** When the document is no longer there. */
+  /** The time, in µs, from which on the document no longer exists. */
   readonly ttl?: Micros | undefined;
 }
 
 const NO_TTL = '\x00';
 const TTL = '\x01';
 
-/** Ordered by values, then by ref; number types and ttl only make entries different. */
+/** The key of an index entry. Its order is by values, then by ref; number types and ttl only make keys distinct. */
 export const entryKey = (entry: IndexEntry): Key =>
   entryKeyBelow(termsPrefix(entry.database, entry.index, entry.terms), entry);
 
-/** `entryKey` when the terms are encoded already. */
+/** `entryKey` for terms that are encoded already. */
 export const entryKeyBelow = (
   terms: Key,
   { values, reverse, ref, ttl }: Pick<IndexEntry, 'values' | 'reverse' | 'ref' | 'ttl'>,
@@ -208,10 +211,10 @@ export const entryKeyBelow = (
       (ttl === undefined ? NO_TTL : TTL + safeInt64(ttl)),
   );
 
-/** The bytes of a ref in an entry, without its database: that is the database of the index. */
+/** The bytes of a ref in an entry. They omit the database, which is that of the index. */
 export const refBytes = (ref: Ref): string => int64(ref.id) + uint32(ref.collection);
 
-/** Prefix of the entries below `values` of this document. `rest`: the beginning of what follows the ref in them. */
+/** Prefix of the entries under `values` that belong to this document. `rest`: the beginning of the bytes after the ref. */
 export const refPrefix = (values: Key, ref: Ref, rest = ''): Key =>
   asKey(values + refBytes(ref) + rest);
 
@@ -233,13 +236,13 @@ export function decodeEntry(key: Key, valueCount: number, reverse: readonly bool
 }
 
 export interface FoundTuple extends FoundEntry {
-  /** Where the ref starts in the key: its values end there. */
+  /** Offset in the key at which the values end and the ref begins. */
   readonly refAt: number;
 }
 
 /**
- * `decodeEntry` of an entry below known terms: they are not read again.
- * @param terms what `termsPrefix` gave
+ * `decodeEntry` for an entry with known terms, which are not decoded again.
+ * @param terms a result of `termsPrefix`
  * @throws Refusal `local_data_loss`
  */
 export const decodeEntryBelow = (
@@ -258,7 +261,7 @@ function readTuple(
   reverse: readonly boolean[],
   readLambda: ReadLambda | undefined,
 ): FoundTuple {
-  // Most tuples have few values, and an array that grows from nothing takes 17 places at once.
+  // Most tuples have few values, but an array that grows from empty allocates 17 elements at once.
   // oxlint-disable-next-line unicorn/no-new-array -- `Array.from` makes no room, it fills
   const values = new Array<Value>(valueCount);
   for (let index = 0; index < valueCount; index += 1) {
@@ -274,13 +277,14 @@ function readTuple(
   return { values: restoreNumberTypes(values, types), ref, ttl, refAt };
 }
 
-/** Bytes of the ref of an entry: id and collection. */
+/** Length of the ref in an entry: id and collection. */
 const OWN_REF_BYTES = 12;
 const DATABASE_BYTES_IN_REF = 4;
 
 /**
- * The ref of the entry here.
- * @param last the value before it, unless it is reversed: many indexes end with the ref itself, which is made only once then
+ * Reads the ref of an entry.
+ * @param last the value before the ref, unless it is in descending order. Many indexes have the ref as their last
+ * value: then the same object is returned
  */
 function readOwnRef(cursor: Cursor, database: DatabaseId, last: Value | undefined): Ref {
   const { key, at } = cursor;
@@ -292,7 +296,7 @@ function readOwnRef(cursor: Cursor, database: DatabaseId, last: Value | undefine
   return new Ref(database, readUint32(cursor), id);
 }
 
-/** Whether the ref at `at` is, byte for byte, the one in the value that ends there. */
+/** Whether the ref at `at` has the same bytes as the ref in the value that ends there. */
 function isRepeated(key: string, at: number): boolean {
   const before = at - DATABASE_BYTES_IN_REF - OWN_REF_BYTES;
   for (let i = 0; i < OWN_REF_BYTES; i += 1)
@@ -300,7 +304,7 @@ function isRepeated(key: string, at: number): boolean {
   return true;
 }
 
-/** The prefix that an entry shares with entries of other documents with the same terms and values. */
+/** The prefix that an entry shares with entries of other documents that have the same terms and values. */
 export function tuplePrefix(entry: Key, reverse: readonly boolean[]): Key {
   const cursor: Cursor = { key: entry, at: 0, mask: 0 };
   readUint32(cursor);
@@ -328,7 +332,7 @@ function readTtl(cursor: Cursor): Micros | undefined {
 
 const HISTORY_TIMES_BYTES = 16;
 
-/** An entry that was there from `added` until before `removed`. */
+/** The history key of an index entry that existed from `added` until just before `removed`. */
 export const historyEntryKey = (entry: Key, added: Micros, removed: Micros): Key =>
   asKey(entry + safeInt64(added) + safeInt64(removed));
 
@@ -344,7 +348,7 @@ export function decodeHistoryEntry(key: Key): {
   return { entry: asKey(key.slice(0, end)), added, removed: readSafeInt64(cursor) };
 }
 
-/** The smallest key above all that start with `prefix`. */
+/** The smallest key greater than all keys that start with `prefix`. */
 export function after(prefix: Key): Key {
   let end = prefix.length;
   while (end > 0 && prefix.charCodeAt(end - 1) === 0xff) end -= 1;
@@ -352,10 +356,10 @@ export function after(prefix: Key): Key {
   return asKey(prefix.slice(0, end - 1) + String.fromCharCode(prefix.charCodeAt(end - 1) + 1));
 }
 
-/** The smallest key above this one: where a scan continues after it. */
+/** The smallest key greater than this one: a scan continues after it. */
 export const keyAfter = (key: Key): Key => asKey(key + LOWEST_BYTE);
 
-/** The key that `keyAfter` made this one of. @throws Refusal `local_data_loss` of any other */
+/** Inverse of `keyAfter`. @throws Refusal `local_data_loss` when `keyAfter` did not make this key */
 export function keyBefore(key: Key): Key {
   if (!key.endsWith(LOWEST_BYTE)) malformed('not the end of a scan', key.length);
   return asKey(key.slice(0, -LOWEST_BYTE.length));
@@ -364,28 +368,28 @@ export function keyBefore(key: Key): Key {
 const LOWEST_BYTE = '\x00';
 
 /**
- * The part of a key after a prefix; `keyUnder` appends it to another prefix.
- * @throws Refusal `local_data_loss` when it has another prefix
+ * The part of a key after a prefix. `keyUnder` appends it to another prefix.
+ * @throws Refusal `local_data_loss` when the key does not start with `prefix`
  */
 export function keySuffix(key: Key, prefix: Key): Key {
   if (!key.startsWith(prefix)) malformed('it has another prefix', 0);
   return asKey(key.slice(prefix.length));
 }
 
-/** The key under a prefix that ends in a suffix. */
+/** Inverse of `keySuffix`: the key that consists of this prefix and suffix. */
 export const keyUnder = (prefix: Key, suffix: Key): Key => asKey(prefix + suffix);
 
-/** Below every key, and above every key: no key begins with the highest byte. */
+/** Bounds below and above every key: no key starts with the highest byte. */
 export const LOWEST_KEY: Key = asKey('');
 export const HIGHEST_KEY: Key = asKey('\xff');
 
-/** Of a row in `meta` or `files`. */
+/** Key of a row in `meta` or `files`. */
 export const metaKey = (name: string): Key => asKey(delimitedText(name));
 
 /**
- * Of a row in `sync`: the list it is in, then the parts that identify it there. Texts are ordered as texts, numbers
+ * Key of a row in `sync`: the list it belongs to, then the parts that identify it there. Texts sort as texts, numbers
  * as numbers.
- * @param parts safe integers, and texts
+ * @param parts safe integers and texts
  */
 export const syncKey = (list: string, ...parts: readonly (string | number)[]): Key =>
   asKey(
@@ -395,6 +399,6 @@ export const syncKey = (list: string, ...parts: readonly (string | number)[]): K
         .join(''),
   );
 
-/** Of a row in `log`: time of its last record, then a number that distinguishes rows of the same time. */
+/** Key of a row in `log`: time of its last record, then a number that distinguishes rows of the same time. */
 export const logKey = (ts: Micros, sequence: number): Key =>
   asKey(safeInt64(ts) + safeInt64(sequence));

@@ -1,6 +1,9 @@
-/** Numbers as Java prints them, which is what the wire has. Spec: values 2. */
+/** Numbers as Java prints them, which is the format on the wire. Spec: values 2. */
 
-/** `1.0`, `1.0E7`, `1.0E-5`, `NaN`, `Infinity`: the shortest digits that read back as the same double. */
+/**
+ * Prints a double with the shortest digits that read back as the same double: `1.0`, `1.0E7`, `1.0E-5`, `NaN`,
+ * `Infinity`.
+ */
 export function doubleText(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   const magnitude = Math.abs(value);
@@ -16,7 +19,10 @@ export function doubleText(value: number): string {
   return `${digits.includes('.') ? digits : `${digits}.0`}E${exponent}`;
 }
 
-/** Java always prints two digits, so it looks for the nearest of two where one would do: `4.9E-324`, not `5.0E-324`. */
+/**
+ * Java prints at least two digits. When one digit would do, it picks the nearest two-digit number: `4.9E-324`, not
+ * `5.0E-324`.
+ */
 function scientificText(value: number): string {
   const shortest = value.toExponential();
   if (shortest.includes('.')) return shortest;

@@ -1,6 +1,7 @@
 /**
- * Which integral numbers among values are Doubles: what the ordered bytes leave out. One bit for each number within int64 that
- * could be either, in the order they are encoded; seven bits a byte, the lowest first; the highest bit says that more follow.
+ * Records which integral numbers among values are Doubles, because ordered bytes do not distinguish 1 and 1.0. There is
+ * one bit for each number that could be either (integral and within int64), in the order of encoding. A byte holds
+ * seven bits, lowest first; its highest bit is set if another byte follows.
  */
 import { orderedView, sortedKeys } from '../values/compare.ts';
 import { toDouble } from '../values/number.ts';
@@ -13,7 +14,7 @@ const ALL_INTEGERS = '\x00';
 
 interface Count {
   seen: number;
-  /** Which of the numbers so far are Doubles. */
+  /** Indexes of the numbers that are Doubles. */
   readonly doubles: number[];
 }
 
@@ -43,7 +44,7 @@ function collectStructured(value: object & Value, count: Count): void {
 
 const TWO_63 = 2 ** 63;
 
-/** -0.0 and what is outside int64 can only be a Double, and comes back as one. */
+/** -0.0 and numbers outside int64 can only be Doubles and are decoded as such. */
 const isAmbiguous = (value: number): boolean =>
   value >= -TWO_63 && value < TWO_63 && !Object.is(value, -0);
 
@@ -60,10 +61,10 @@ function pack(doubles: readonly number[]): string {
   return bytes.map((byte) => String.fromCharCode(byte)).join('');
 }
 
-/** No value is an integral Double: so in most entries. */
+/** No value is an integral Double, as in most entries. */
 const NO_DOUBLES: readonly number[] = [0];
 
-/** The bytes that `encodeNumberTypes` wrote, unread. */
+/** Reads the bytes that `encodeNumberTypes` wrote, without applying them. */
 export function readNumberTypes(cursor: Cursor): readonly number[] {
   let byte = readByte(cursor);
   if (byte === 0) return NO_DOUBLES;
@@ -75,7 +76,7 @@ export function readNumberTypes(cursor: Cursor): readonly number[] {
   return bytes;
 }
 
-/** Decoded values, with Doubles where they were. */
+/** Turns the Integers among decoded values back into Doubles where `types` says so. */
 export function restoreNumberTypes(
   values: readonly Value[],
   types: readonly number[],
@@ -91,7 +92,7 @@ export function restoreNumberTypes(
     }
     if (value === null || typeof value !== 'object') return value;
     if (isArray(value)) return value.map(restore);
-    // In the order of the key, which is the order it was decoded in.
+    // Members come in the order of the key bytes, which is the order in which their bits were written.
     return isObject(value)
       ? new Map([...value].map(([key, member]) => [key, restore(member)]))
       : value;

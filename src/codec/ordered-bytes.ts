@@ -18,14 +18,14 @@ const eightBytes = (): string =>
     bytes[7] ?? 0,
   );
 
-/** 2 bytes, unsigned. */
+/** An unsigned integer in 2 bytes. */
 export const uint16 = (value: number): string => String.fromCharCode(value >>> 8, value & 0xff);
 
-/** 4 bytes, unsigned. */
+/** An unsigned integer in 4 bytes. */
 export const uint32 = (value: number): string =>
   String.fromCharCode(value >>> 24, (value >>> 16) & 0xff, (value >>> 8) & 0xff, value & 0xff);
 
-/** 8 bytes, signed. */
+/** A signed integer in 8 bytes. */
 export function int64(value: bigint): string {
   view.setBigInt64(0, value);
   bytes[0] = (bytes[0] ?? 0) ^ 0x80;
@@ -33,8 +33,8 @@ export function int64(value: bigint): string {
 }
 
 /**
- * Two `uint32`, then an `int64`, in one call: a concatenated text would have to be flattened before it can be looked
- * up.
+ * Two `uint32`, then an `int64`, in one call: a concatenated text would have to be flattened before it can be used to
+ * look up a key.
  */
 export function sixteenBytes(first: number, second: number, last: bigint): string {
   view.setBigInt64(0, last);
@@ -58,7 +58,7 @@ export function sixteenBytes(first: number, second: number, last: bigint): strin
   );
 }
 
-/** 8 bytes, signed: the same as `int64`, of a safe integer. */
+/** A signed safe integer in 8 bytes: the same bytes as `int64`. */
 export function safeInt64(value: number): string {
   const high = Math.floor(value / 0x1_0000_0000);
   view.setUint32(0, high + 0x8000_0000);
@@ -68,19 +68,19 @@ export function safeInt64(value: number): string {
 
 const NAN_BITS = 0x7ff8_0000;
 
-/** 8 bytes in the order -Infinity … -0, 0 … Infinity, NaN. */
+/** A double in 8 bytes, in the order -Infinity … -0, 0 … Infinity, NaN. */
 export function float64(value: number): string {
   if (Number.isNaN(value)) {
     view.setUint32(0, NAN_BITS);
     view.setUint32(4, 0);
   } else view.setFloat64(0, value);
-  // Negative numbers are stored by magnitude: flipped, the greater magnitude comes first.
+  // IEEE 754 orders negative numbers by magnitude. With all bits inverted the greater magnitude comes first.
   if ((bytes[0] ?? 0) < 0x80) bytes[0] = (bytes[0] ?? 0) | 0x80;
   else for (let at = 0; at < 8; at += 1) bytes[at] = ~(bytes[at] ?? 0);
   return eightBytes();
 }
 
-/** A position for reading. With `mask` 0xff inverted bytes are read. */
+/** A position for reading. With `mask` 0xff, inverted bytes are read. */
 export interface Cursor {
   readonly key: string;
   at: number;
@@ -103,7 +103,7 @@ function byteAt({ key, mask }: Cursor, at: number): number {
   return unit ^ mask;
 }
 
-/** Without a call for each byte: each element of a page has an id. */
+/** Makes no call per byte, because it runs for the id of every element of a page. */
 function readEight(cursor: Cursor): void {
   const { key, at, mask } = cursor;
   for (let i = 0; i < 8; i += 1) {
@@ -146,19 +146,19 @@ export function readFloat64(cursor: Cursor): number {
   return view.getFloat64(0);
 }
 
-/** Ends text and bytes. Inside them 00 is written as 00 FF, so this pair occurs nowhere else. */
+/** Ends delimited text and bytes. A 00 inside them is written as 00 FF, so this pair occurs only at the end. */
 const END = '\x00\x01';
 const ESCAPED_ZERO = '\x00\xff';
 
-/** Self-delimiting bytes: none is a prefix of another. */
+/** Makes bytes self-delimiting: no result is a prefix of another. */
 export const delimited = (raw: string): string =>
   (raw.includes('\x00') ? raw.replaceAll('\x00', ESCAPED_ZERO) : raw) + END;
 
-/** UTF-8 of text, delimited. */
+/** Text as delimited UTF-8. */
 export const delimitedText = (text: string): string =>
   isPlain(text) ? text + END : delimited(utf8(wellFormed(text)));
 
-/** ASCII without NUL: bytes as they are. */
+/** Whether the text is ASCII without NUL: its bytes need no encoding and no escapes. */
 function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
@@ -167,7 +167,7 @@ function isPlain(text: string): boolean {
   return true;
 }
 
-/** UTF-8 of well-formed text, one character per byte. */
+/** Well-formed text as UTF-8, one character per byte. */
 function utf8(text: string): string {
   let raw = '';
   for (const character of text) {
@@ -191,14 +191,14 @@ const tail = (point: number): number => 0x80 | (point & 0x3f);
 
 const FLIPPED = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte ^ 0xff));
 
-/** Inverts all bits: the order is reversed. */
+/** Inverts all bits, which reverses the order. */
 export function flipped(raw: string): string {
   let result = '';
   for (let at = 0; at < raw.length; at += 1) result += FLIPPED[raw.charCodeAt(at)] ?? '';
   return result;
 }
 
-/** Moves past delimited bytes and returns them without escapes. */
+/** Reads delimited bytes and returns them without escapes. */
 export function readDelimited(cursor: Cursor): string {
   const { key, at } = cursor;
   const end = key.indexOf(cursor.mask ? '\xff\xfe' : END, at);
@@ -215,13 +215,13 @@ export function readText(cursor: Cursor): string {
   return utf8Text(bytesOf(raw)) ?? malformed('invalid UTF-8', start);
 }
 
-/** One byte per character. */
+/** Converts text with one character per byte to bytes. */
 export const bytesOf = (raw: string): Uint8Array =>
   Uint8Array.from(raw, (character) => character.charCodeAt(0));
 
 const CHUNK = 8192;
 
-/** One character per byte. */
+/** Converts bytes to text with one character per byte. */
 export function rawOf(source: Uint8Array): string {
   let raw = '';
   for (let at = 0; at < source.length; at += CHUNK) {

@@ -1,7 +1,7 @@
 /**
- * Values as bytes that compare as `compareValues` does. They are self-delimiting: no encoded value is a prefix of
- * another. Integers and Doubles have one common order, so 1 and 1.0 have the same bytes; see `number-types.ts` for
- * their types. Register of tags with pinned bytes: docs/store-format.md. Spec: values 10.
+ * Values as bytes that sort like `compareValues`. They are self-delimiting: no encoded value is a prefix of another.
+ * Integers and Doubles have one common order, so 1 and 1.0 have the same bytes; `number-types.ts` stores their types.
+ * Register of tags with pinned bytes: docs/store-format.md. Spec: values 10.
  */
 import { unreachable } from '../errors.ts';
 import { orderedView, sortedKeys, type Ordered } from '../values/compare.ts';
@@ -46,9 +46,9 @@ import {
   type Cursor,
 } from './ordered-bytes.ts';
 
-/** First byte of every encoded value. Gaps are free; a used tag is never reused. */
+/** First byte of every encoded value. Unused numbers are free for new tags; a used tag is never reused. */
 export const TAG = {
-  /** Ends arrays and objects: below every value. */
+  /** Ends arrays and objects. Sorts below every value. */
   end: 0x04,
   number: 0x10,
   bytes: 0x18,
@@ -75,7 +75,7 @@ const TRUE = character(TAG.true);
 const FALSE = character(TAG.false);
 export const END = character(TAG.end);
 
-/** Ordered, self-delimiting bytes of any value. */
+/** Encodes any value as ordered, self-delimiting bytes. */
 export function encodeValue(value: Value): string {
   switch (typeof value) {
     case 'string':
@@ -91,10 +91,10 @@ export function encodeValue(value: Value): string {
   }
 }
 
-/** Bytes of a value in descending order. */
+/** Inverts the bytes of an encoded value, so that it sorts in descending order. */
 export const encodeReversed = (component: string): string => flipped(component);
 
-// Difference of an int64 from its nearest double: at most 512 either way, 0 for doubles and integers up to 2^53.
+// Difference between an int64 and its nearest double: at most 512 either way, 0 for doubles and for integers up to 2^53.
 const REST_ZERO = 0x8000;
 const NO_REST = uint16(REST_ZERO);
 
@@ -154,14 +154,14 @@ function encodeObject(object: ObjectValue): string {
   return bytes + END;
 }
 
-/** Makes a lambda from its wire text: needed only for keys that contain one. */
+/** Makes a lambda from its wire text. Needed only where keys may contain lambdas. */
 export type ReadLambda = (wire: string, apiVersion: string) => Lambda;
 
 const refuseLambda: ReadLambda = () => malformed('a lambda where none is read', 0);
 
 /**
- * The value encoded here. Integral numbers within int64 come back as Integers, sets and documents as plain objects with sorted
- * keys, actions as strings: the order knows no more.
+ * Decodes the value at the cursor. Integral numbers within int64 come back as Integers, sets and documents as plain
+ * objects with sorted keys, actions as strings: the bytes do not distinguish them.
  * @throws Refusal `local_data_loss` for bytes that no encoder wrote
  */
 export function readValue(cursor: Cursor, readLambda: ReadLambda = refuseLambda): Value {
@@ -218,7 +218,7 @@ function readKinded(cursor: Cursor, tag: number, start: number, readLambda: Read
 }
 
 function readUnresolved(cursor: Cursor): UnresolvedRef {
-  // What was written is one of them.
+  // The encoder writes no other kinds.
   const what = readText(cursor) as UnresolvedRef['what'];
   const name = readText(cursor);
   return new UnresolvedRef(what, name, readText(cursor));
@@ -250,14 +250,14 @@ function readMembers(cursor: Cursor, readLambda: ReadLambda): ObjectValue {
   return members;
 }
 
-/** Moves past the end of an array or object if it is here. */
+/** Moves past the end marker of an array or object. Returns false if there is none at the cursor. */
 export function atEnd(cursor: Cursor): boolean {
   const isEnd = readByte(cursor) === TAG.end;
   if (!isEnd) cursor.at -= 1;
   return isEnd;
 }
 
-/** Moves past the value here. */
+/** Moves past the value at the cursor. */
 export function skipValue(cursor: Cursor): void {
   const start = cursor.at;
   const tag = readByte(cursor);
@@ -285,7 +285,7 @@ export function skipValue(cursor: Cursor): void {
       return skipTexts(cursor, 3);
     case TAG.array:
     case TAG.object:
-      // The keys of an object are encoded as strings are.
+      // The keys of an object are encoded like strings.
       while (!atEnd(cursor)) skipValue(cursor);
       return;
     default:

@@ -1,6 +1,6 @@
 /**
- * The value of a row in `documents` and `history`: one header line, then the stored text of the version's members.
- * The header has all that a page needs, so bodies are not parsed for it. Register of its letters:
+ * The value of a row in `documents` and `history`: a header line, then the stored text of the version's members. The
+ * header has all that a page needs, so pages are made without parsing bodies. Register of the letters in the header:
  * docs/store-format.md.
  */
 import { assert } from '../errors.ts';
@@ -11,13 +11,13 @@ export type VersionAction = 'create' | 'update' | 'delete';
 export interface StoredVersion {
   readonly ts: Micros;
   readonly action: VersionAction;
-  /** The time, in µs, from which on the version is absent. */
+  /** The time, in µs, from which on the version no longer exists. */
   readonly ttl: Micros | undefined;
-  /** When each entry was added, in the order of `row.entries`. Undefined: all at `ts`. */
+  /** When each index entry was added, in the order of `row.entries`. Undefined: all were added at `ts`. */
   readonly added: readonly Micros[] | undefined;
-  /** The stored text is wire text: it is rendered without looking up names. */
+  /** The stored text equals the wire text, so it is rendered without looking up names. */
   readonly plain: boolean;
-  /** Stored text of the members, an object; empty for a delete marker. */
+  /** Stored text of the members, as an object. Empty for a delete marker. */
   readonly body: string;
 }
 
@@ -25,8 +25,8 @@ const LETTERS = { create: 'c', update: 'u', delete: 'd' } as const;
 const ACTIONS: Readonly<Record<string, VersionAction>> = { c: 'create', u: 'update', d: 'delete' };
 
 /**
- * Header: action letter, `p` (plain) or `n`, `ts` in base 36; `~` and the ttl when there is one; `+` and, for each entry, how
- * long before `ts` it was added (empty: not at all), when any was.
+ * Header: action letter, `p` (plain) or `n`, `ts` in base 36. If there is a ttl: `~` and the ttl. If any entry was
+ * added before `ts`: `+` and, for each entry, how long before `ts` it was added, empty for an entry added at `ts`.
  */
 export function packVersion(version: StoredVersion): string {
   const { ts, action, ttl, added, plain, body } = version;
@@ -56,7 +56,7 @@ export function unpackVersion(text: string): StoredVersion {
   };
 }
 
-/** Commit time of the version, from its header alone. */
+/** Commit time of the version. Parses only the header. */
 export const versionTs = (text: string): Micros => parseInt(text.slice(2), 36);
 
 const addedOf = (text: string, ts: Micros): readonly Micros[] =>

@@ -1,6 +1,6 @@
 /**
- * Values as stored: wire JSON, but refs hold internal numbers, so that renaming what they name changes how they render.
- * Where nothing but plain data is inside, it is the wire text itself. Register of tags: docs/store-format.md.
+ * Values as stored in rows: wire JSON, except that refs hold internal numbers, so that a renamed object renders with
+ * its new name. The stored text of plain data equals its wire text. Register of tags: docs/store-format.md.
  */
 import { assert, Refusal, unreachable } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
@@ -35,22 +35,23 @@ import { doubleText } from './number-text.ts';
 import { isEscaped, scalarText } from './wire.ts';
 
 export interface StoreContext {
-  /** Refs of this database are stored without it. */
+  /** Refs of this database are stored without their database. */
   readonly database?: DatabaseId;
-  /** The commit time, which is stored in place of a pending one. */
+  /** The commit time, stored in place of a pending time. */
   readonly pendingTs?: Micros;
 }
 
 const NO_CONTEXT: StoreContext = {};
 
 /**
- * Text of a value in a row. Documents, events and pages become plain objects, actions strings.
- * @throws Refusal `bad request` for what nests deeper than `parseStored` takes, or is longer than any document
+ * Text of a value in a row. Documents, events and pages become plain objects, actions become strings.
+ * @throws Refusal `bad request` for a value that is nested deeper than `LIMITS.jsonDepth` or longer than
+ * `LIMITS.documentBytes`
  */
 export const storedText = (value: Value, context: StoreContext = NO_CONTEXT): string =>
   store(value, context, 0);
 
-/** `depth`: levels of JSON around the value. */
+/** @param depth levels of JSON around the value */
 function store(value: Value, context: StoreContext, depth: number): string {
   switch (typeof value) {
     case 'string':
@@ -77,7 +78,7 @@ function deeper(depth: number): number {
   throw new Refusal('bad request', `The data is nested deeper than ${LIMITS.jsonDepth} levels.`);
 }
 
-/** Stops at the size limit of a row instead of making the whole text. */
+/** Called while the text is built, so that a text beyond the limit is never made whole. */
 function refuseLength(): never {
   throw new Refusal('bad request', `Document exceeds the limit of ${LIMITS.documentBytes} bytes.`);
 }
@@ -150,7 +151,7 @@ function storeKinded(value: Kinded, context: StoreContext, depth: number): strin
   }
 }
 
-/** `op`, then the parts under the names that `SetValue` has. */
+/** `op`, then the parts under their names in `SetValue`. */
 function storedParts(set: SetValue): ObjectValue {
   const { kind: _, ...parts } = set;
   return new Map<string, Value>(Object.entries(parts));
@@ -161,7 +162,10 @@ const storeRef = (ref: Ref, context: StoreContext): string =>
     ? `{"@ref":{"c":${ref.collection},"i":"${ref.id}"}}`
     : `{"@ref":{"c":${ref.collection},"i":"${ref.id}","d":${ref.database}}}`;
 
-/** Whether the text of stored members differs from their wire text: something in it renders by name or has no JSON. */
+/**
+ * Whether the text of stored members differs from their wire text, because it contains something that renders by name
+ * or has no JSON form.
+ */
 export const storedNeedsNames = (text: string): boolean =>
   text.includes('"@') && DIFFERS.test(text);
 
@@ -173,12 +177,12 @@ export interface StoredHooks {
   readonly database: DatabaseId;
 }
 
-// Room for tags at the deepest level, and for what a row puts around its members.
+// Room for tags at the deepest level, and for the levels that a row adds around its members.
 const PARSED_DEPTH = LIMITS.jsonDepth + 8;
 
 /**
  * Inverse of `storedText`.
- * @throws JsonError, or Refusal `local_data_loss` for an escape that was never written
+ * @throws JsonError; Refusal `local_data_loss` for a tag or content that `storedText` never writes
  */
 export function parseStored(text: string, hooks: StoredHooks): Value {
   const json = parseJson(text, PARSED_DEPTH);
@@ -269,6 +273,6 @@ function reviveRef(inside: ObjectValue, hooks: StoredHooks): Value | undefined {
   if (typeof what !== 'string' || typeof name !== 'string' || typeof wire !== 'string') {
     return undefined;
   }
-  // Only these are written.
+  // The encoder writes no other kinds.
   return new UnresolvedRef(what as UnresolvedRef['what'], name, wire);
 }

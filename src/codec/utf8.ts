@@ -1,11 +1,14 @@
 const encoder = new TextEncoder();
 const scratch = new Uint8Array(64 * 1024);
-/** A code unit is three bytes at most. */
+/** Length of a part in UTF-16 code units. One unit takes at most three bytes. */
 const PART = scratch.length / 4;
-/** For shorter texts a loop is faster than the call. */
+/** Texts shorter than this are measured in a loop, which is faster than the call. */
 const SHORT = 64;
 
-/** Bytes of a well-formed text as UTF-8. Part by part: Chromium copies all that it is given, even if it encodes little of it. */
+/**
+ * Number of bytes of a well-formed text in UTF-8. Measured in parts, because Chromium copies the whole text it is given
+ * even when it encodes little of it.
+ */
 export function utf8Length(text: string): number {
   if (text.length < SHORT) return shortLength(text);
   let bytes = 0;
@@ -17,7 +20,7 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** Where a part may end: there, or one further, where the two halves of a character would be cut apart. */
+/** Where a part that should end at `end` may end: one unit later if `end` would split a surrogate pair. */
 export function partEnd(text: string, end: number): number {
   const code = text.charCodeAt(end - 1);
   return code >= 0xd800 && code < 0xdc00 ? end + 1 : end;
@@ -34,12 +37,12 @@ function shortLength(text: string): number {
   return bytes;
 }
 
-/** A well-formed text as UTF-8. */
+/** Encodes a well-formed text as UTF-8. */
 export const utf8Bytes = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text);
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Undefined: the bytes are not UTF-8. */
+/** Decodes UTF-8. Returns undefined when the bytes are not UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);

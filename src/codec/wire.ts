@@ -1,4 +1,7 @@
-/** Values as the wire JSON of an API version. The hot path of every read: text by concatenation. Spec: values 1 to 7. */
+/**
+ * Values as the wire JSON of an API version. This is the hot path of every read, so text is made by concatenation.
+ * Spec: values 1 to 7.
+ */
 import { isStackExhausted, Refusal, unreachable } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { collectionRefOf } from '../values/object-view.ts';
@@ -27,32 +30,33 @@ import { doubleText } from './number-text.ts';
 
 export interface RenderContext {
   readonly names: {
-    /** The inside of `{"@ref":…}`; undefined if what it names no longer exists. */
+    /** Returns the content of `{"@ref":…}`, or undefined if the referenced object no longer exists. */
     refToWire(ref: Ref): string | undefined;
   };
   readonly apiVersion: string;
   /** The commit time of the query, for pending times. */
   readonly pendingTs: Micros;
-  /** Is told of characters made, now and then; may throw to stop. */
+  /** Called now and then with the number of characters rendered since the last call. May throw to stop rendering. */
   readonly report?: (chars: number) => void;
 }
 
 /**
- * Wire text of a value; what renders as nothing is `null` here.
- * @throws Refusal `bad request` for what nests deeper than `LIMITS.renderDepth`, `limit_exceeded` for what is longer than
- * `LIMITS.answerChars`
+ * Wire text of a value. A value that renders as nothing gives `null`.
+ * @throws Refusal `bad request` for a value nested deeper than `LIMITS.renderDepth`, `limit_exceeded` for a text longer
+ * than `LIMITS.answerChars`
  */
 export function renderValue(value: Value, context: RenderContext): string {
   try {
     return render(value, context, 0) ?? 'null';
   } catch (thrown) {
-    // The depth is counted anew in each nested function, so the stack may overflow before the limit is reached.
+    // A lambda renders its captured values by a nested `renderValue`, which counts depth from 0 again. So the stack can
+    // overflow before the limit is reached.
     if (isStackExhausted(thrown)) return refuseDepth();
     throw thrown;
   }
 }
 
-/** Undefined: the value is left out of its object or array. */
+/** Returns undefined for a value that is left out of its object or array. */
 function render(value: Value, context: RenderContext, depth: number): string | undefined {
   switch (typeof value) {
     case 'string':
@@ -88,7 +92,7 @@ function refuseLength(): never {
   throw new Refusal('limit_exceeded', description);
 }
 
-/** NaN and the infinities are not JSON numbers. */
+/** NaN and the infinities are not JSON numbers, so they become strings. */
 const wireDouble = (value: number): string =>
   Number.isFinite(value) ? doubleText(value) : `"${value}"`;
 
@@ -108,7 +112,10 @@ function renderArray(items: readonly Value[], context: RenderContext, depth: num
   return `[${whole}${text}]`;
 }
 
-/** Keys that begin with `@` would be read as escapes: such an object is wrapped. */
+/**
+ * Whether the object has a key that starts with `@`. It would be read as an escape, so the object is wrapped in
+ * `{"@obj":…}`.
+ */
 export function isEscaped(object: ObjectValue): boolean {
   for (const key of object.keys()) if (key.charCodeAt(0) === 0x40) return true;
   return false;
@@ -138,7 +145,7 @@ function renderMembers(object: ObjectValue, context: RenderContext, depth: numbe
 
 type Scalar = Extract<Kinded, { readonly kind: 'bytes' | 'time' | 'date' | 'uuid' }>;
 
-/** The same on the wire and in a row. */
+/** Text that is the same on the wire and in a row. */
 export function scalarText(value: Scalar): string {
   switch (value.kind) {
     case 'bytes':
@@ -198,7 +205,8 @@ const member = (name: string, rendered: string | undefined): string =>
 
 function renderDocument(document: Document, context: RenderContext, depth: number): string {
   const { ref, ts, text } = document;
-  // Nothing is cut off at the end: of a text that is put together that would make all plain.
+  // Members are appended with their commas, and none is cut off at the end: slicing a concatenated text would flatten
+  // all of it.
   const inside = context.names.refToWire(ref);
   let before = inside === undefined ? '{' : `{"ref":{"@ref":${inside}},`;
   if (context.apiVersion === '2.0') {
@@ -219,7 +227,7 @@ function renderPage(page: Page, context: RenderContext, depth: number): string {
   return `{${members}"data":${renderArray(page.data, context, depth)}}`;
 }
 
-/** Names of the members of an event. Spec: values 1. */
+/** Names of the members of an event in old API versions. Spec: values 1. */
 const EVENT_NAMES = new Map<string, readonly [document: string, values: string]>([
   ['2.0', ['resource', 'values']],
   ['2.1', ['instance', 'data']],
@@ -263,7 +271,7 @@ function renderSetOrRef(set: SetValue, context: RenderContext, depth: number): s
   return native ? renderRef(native, context) : `{"@set":{${renderSet(set, context, depth)}}}`;
 }
 
-/** The inside of `{"@set":{…}}`: lambdas are bare there, and so is the set under `events`. */
+/** The content of `{"@set":{…}}`. Lambdas are written without `@query` there, and the set under `events` without `@set`. */
 function renderSet(set: SetValue, context: RenderContext, depth: number): string {
   if (set.op === 'events' && set.of.kind === 'set' && !nativeRef(set.of)) {
     return `"events":{${renderSet(set.of, context, deeper(depth))}}`;
