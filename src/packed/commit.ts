@@ -1,6 +1,6 @@
 /**
- * The commit protocol: a body runs over the newest version that this tab knows, and what it wrote is appended if nothing was
- * committed since. Otherwise it runs again.
+ * The commit protocol, optimistic: a body runs on the newest version that this tab knows, and its writes are appended
+ * to the log if nothing was committed in between. Otherwise the body runs again.
  */
 import { assert } from '../errors.ts';
 import {
@@ -18,25 +18,28 @@ import type { Tree } from './tree/tree.ts';
 import type { Version } from './tree/version.ts';
 import { WrittenRows } from './written-rows.ts';
 
-/** After so many commits without a conflict, the log is not read before the next one. */
+/** After this many commits without a conflict, the next commit does not read the log first. */
 const UNCONTENDED_MIN = 4;
 
 export class Committer {
   private readonly tree: Tree;
-  /** Commits since the last conflict: another tab committed while this one waited for its transaction. */
+  /** Commits since the last conflict, that is, since another tab committed while this one waited for its transaction. */
   private uncontended = 1;
 
   constructor(tree: Tree) {
     this.tree = tree;
   }
 
-  /** Runs the body on what is known; on what is there then, when another tab committed first. */
+  /**
+   * Runs the body on the known version and commits. Runs it again on the newest version when another tab committed
+   * first.
+   */
   async commit<T>(body: WriteBody<T>, options: Required<WriteOptions>): Promise<T> {
     const draft = (): Promise<Draft<T>> => this.draft(body, options.spaces);
     const isCurrent = this.tree.isCurrent();
-    // Other tabs broadcast what they commit: where none has lately, nothing new is to be expected in the log.
+    // Other tabs broadcast their commits. If none has come lately, the log is unlikely to have new records.
     const isOptimistic = isCurrent || this.uncontended >= UNCONTENDED_MIN;
-    // While others write, a draft made before the transaction is out of date in it.
+    // While other tabs write, a draft made before the transaction would be outdated inside it, so none is made.
     const first = isOptimistic || this.uncontended > 0 ? await draft() : undefined;
     if (first && isOptimistic) {
       const outcome = await this.commitUnread(first, options);
@@ -46,22 +49,27 @@ export class Committer {
     return (await this.commitAfterRead(first, draft, options))();
   }
 
-  /** Without reading the log. Returns undefined: something else was appended since, and this does not count. */
+  /**
+   * Commits without reading the log. Returns undefined if another record was appended since the draft, in which case
+   * nothing is committed.
+   */
   private async commitUnread<T>(
     { version, outcome, record }: Draft<T>,
     { durability }: Required<WriteOptions>,
   ): Promise<Outcome<T> | undefined> {
     if (!record) return (await this.isNewest(version)) ? outcome : undefined;
-    // A reader of this tab may have read the log meanwhile: the number alone would say nothing of what was committed before.
+    // A reader in this tab may have read the log since the draft. The append would then succeed, although the draft has
+    // not seen the newer commits.
     if (!this.isNewestKnown(version)) return undefined;
     const number = await this.tree.append(record, durability);
     return number === undefined ? undefined : outcome;
   }
 
   /**
-   * In a transaction that reads the log and appends. There the body runs again only if something else was committed since. What it
-   * returns without writing counts once the log has been read before it ran: waiting for a moment without commits, a body that takes
-   * longer than another tab needs for one would wait for ever.
+   * Commits in a transaction that reads the log and appends. In it the body runs again only if another commit came
+   * since its draft. A result without writes is accepted as soon as the log was read before the body ran. Otherwise a
+   * body that takes longer than the commits of another tab would run again for ever, because it would need a moment
+   * without commits.
    */
   private async commitAfterRead<T>(
     first: Draft<T> | undefined,
@@ -82,14 +90,14 @@ export class Committer {
         this.uncontended = this.isNewestKnown(version) ? this.uncontended + 1 : 0;
         isLogRead = true;
         if (!latest || !this.isNewestKnown(latest.version)) latest = await draft();
-        // Something may have been committed meanwhile, if a block had to be loaded.
+        // If a block had to be loaded, the transaction may have ended, and another tab may have committed.
         return this.isNewestKnown(latest.version) ? latest.record : undefined;
       }, durability);
       if (number !== undefined && latest) return latest.outcome;
     }
   }
 
-  /** What the body makes of the newest version that is known. */
+  /** Runs the body on the newest known version. */
   private async draft<T>(body: WriteBody<T>, spaces: readonly Space[]): Promise<Draft<T>> {
     for (;;) {
       const { version } = this.tree;
@@ -115,7 +123,7 @@ export class Committer {
     return this.tree.version.committed === committed;
   }
 
-  /** Whether nothing has been committed since; reads the log when that is not known. */
+  /** Whether nothing has been committed since this version. Reads the log if the tab does not know. */
   private async isNewest(version: Version): Promise<boolean> {
     if (!this.tree.isCurrent()) await this.tree.refresh();
     return this.isNewestKnown(version);
@@ -124,12 +132,12 @@ export class Committer {
 
 export type WriteBody<T> = (tx: WriteTx) => Promise<T>;
 
-/** A transaction that is not committed. */
+/** A transaction body that has run and is not committed. */
 interface Draft<T> {
-  /** What it has read. */
+  /** The version that the body has read. */
   readonly version: Version;
   readonly outcome: Outcome<T>;
-  /** Undefined: it failed, or wrote nothing. */
+  /** Undefined if the body failed or wrote nothing. */
   readonly record: LogRecord | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The rows of one store into another that is empty, a slice at a time. How far it has come is written in the transaction of each
- * slice, so that whoever is stopped anywhere goes on from there. Nobody may write to either of them meanwhile.
+ * Copies the rows of one store into another, empty store, a slice at a time. Each slice's transaction also stores the
+ * progress, so an interrupted copy continues where it stopped. Nothing else may write to either store during the copy.
  */
 import { keyAfter, metaKey, type Key } from '../codec/key.ts';
 import { EVERY_KEY } from '../codec/ranges.ts';
@@ -9,30 +9,30 @@ import { scan } from '../store/scan.ts';
 
 type HotSpace = (typeof HOT_SPACES)[number];
 
-/** Rows that were copied. */
+/** Number of rows copied, by space. */
 export type CopiedRows = Readonly<Record<HotSpace, number>>;
 
 export interface CopyOptions {
-  /** Rows of one slice, and about so many bytes. */
+  /** Limits of one slice: number of rows, and approximate bytes. */
   readonly sliceRows?: number;
   readonly sliceBytes?: number;
-  /** Told after each slice: the rows that were copied, with those of former attempts. */
+  /** Called after each slice with the number of rows copied so far, including earlier attempts. */
   readonly onSlice?: (rows: number) => void;
 }
 
-/** Where it is noted how far a copy has come; to be deleted when the copy counts. */
+/** The row that holds the progress of a copy. Whoever makes the copied store valid must delete it. */
 export const COPIED: RowAddress = { space: 'meta', key: metaKey('copied') };
 
 interface Copied {
   readonly rows: CopiedRows;
-  /** Undefined: all is copied. */
+  /** Undefined when everything is copied. */
   readonly next: { readonly space: HotSpace; readonly lower: Key } | undefined;
 }
 
 const SLICE_ROWS = 500;
 const SLICE_BYTES = 512 * 1024;
 
-/** Copies what is not copied yet; stored in full when it resolves. */
+/** Copies all rows that are not copied yet. When the promise resolves, they are stored durably. */
 export async function copyRows(
   from: Store,
   to: Store,
@@ -68,7 +68,7 @@ function putSlice(tx: WriteTx, space: HotSpace, rows: readonly Row[], copied: Co
   });
 }
 
-/** Written by this file only. */
+/** Needs no check, because only this file writes the row. */
 const copiedIn = (row: Row | undefined): Copied =>
   typeof row?.value === 'string'
     ? (JSON.parse(row.value) as Copied)

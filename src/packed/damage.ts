@@ -1,8 +1,8 @@
-/** Stored bytes that are not what was written. */
+/** Errors for stored bytes that are damaged. */
 import { Refusal } from '../errors.ts';
 import { Malformed } from './codec/byte-reader.ts';
 
-/** @param what is damaged, with its number */
+/** @param what the damaged part, with its number */
 export const damaged = (what: string, how: string, options?: ErrorOptions): Refusal =>
   new Refusal(
     'local_data_loss',
@@ -10,7 +10,7 @@ export const damaged = (what: string, how: string, options?: ErrorOptions): Refu
     options,
   );
 
-/** What `read` returns. @throws Refusal that names what was read, when that is malformed */
+/** Returns the result of `read`. @throws Refusal that names the damaged part when `read` throws `Malformed` */
 export function readingOf<T>(what: () => string, read: () => T): T {
   try {
     return read();
@@ -19,6 +19,6 @@ export function readingOf<T>(what: () => string, read: () => T): T {
   }
 }
 
-/** What reading of it threw, as a refusal that names it when it was malformed. */
+/** Turns `Malformed` into a refusal that names the damaged part. Returns other errors as they are. */
 export const damageOf = (cause: unknown, what: string): unknown =>
   cause instanceof Malformed ? damaged(what, cause.message, { cause }) : cause;

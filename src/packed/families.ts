@@ -1,4 +1,7 @@
-/** The sorted lists of the tree: the rows of each space, and the index entries of two. They share one log. */
+/**
+ * The families of the tree, each a sorted list with its own tables: the rows of each space, and the index entries of
+ * two spaces. All share one log.
+ */
 import { SPACES, type EntrySpace, type Space } from '../store/port.ts';
 
 /** Stored in blocks and manifests: a used number never gets another meaning. */
@@ -21,7 +24,10 @@ export const rowFamily = (space: Space): Family => FAMILY[space];
 export const entryFamily = (space: EntrySpace): Family =>
   space === 'documents' ? FAMILY.documentEntries : FAMILY.historyEntries;
 
-/** Its items are pairs of an entry and the primary key of its row; of others the second part is empty. */
+/**
+ * Whether the items of a family are pairs of an index entry and the primary key of its row. In other families the
+ * second part is empty.
+ */
 export const isEntryFamily = (family: number): boolean =>
   family === FAMILY.documentEntries || family === FAMILY.historyEntries;
 

@@ -1,23 +1,32 @@
-/** Sizes of the packed store; tests make them small. */
+/** Sizes of the packed store. Tests use small ones. */
 export interface PackedLimits {
-  /** The memtable is flushed when it takes so much memory, or so many commits made it: whoever opens the database reads them all. */
+  /**
+   * The memtable is flushed when it takes this much memory, or when this many commits are in it. Each opening reads all
+   * of these commits.
+   */
   readonly memtableBytesMax: number;
   readonly commitsMax: number;
   readonly tableBytes: number;
   readonly blockBytes: number;
-  /** Of rows, which are read one by one more often than entries are. */
+  /** Block size for rows. They are read one at a time more often than index entries are. */
   readonly rowBlockBytes: number;
-  /** Blocks are put so many bytes at a time. */
+  /** Blocks are put in batches of about this many bytes. */
   readonly putBytes: number;
-  /** A part of a block, below what Chromium gives a file of its own. */
+  /** Size of a part of a block. It is below the size from which Chromium stores a value in a file of its own. */
   readonly partBytes: number;
-  /** Blocks that stand beside each other are asked for about so many bytes at a time: of a larger answer Chromium takes five times as long for each byte. */
+  /**
+   * Adjacent blocks are requested in ranges of about this many bytes. For larger results Chromium takes five times as
+   * long per byte.
+   */
   readonly rangeBytes: number;
-  /** Items that are flushed or merged between two pauses, unless bytes are put before. */
+  /** Items that are flushed or merged between two pauses, unless enough bytes to put come first. */
   readonly sliceItems: number;
-  /** So many runs of a level become one. */
+  /** This many runs of a level are merged into one. */
   readonly runsPerLevel: number;
-  /** With so many numbers of the log after the last sweep, maintenance begins with one: it looks through the numbers of all blocks. */
+  /**
+   * When the log has grown by more than this many numbers since the last sweep, maintenance starts with a sweep. A
+   * sweep reads the ids of all blocks.
+   */
   readonly unsweptMax: number;
 }
 

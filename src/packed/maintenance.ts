@@ -1,4 +1,4 @@
-/** Flushes and merges, beside the transactions and never in their way. */
+/** Flushes and merges in the background, concurrently with transactions. */
 import { ALL_FAMILIES } from './families.ts';
 import type { Manifest } from './manifest.ts';
 import { flush, type MaintenanceContext } from './tree/flush.ts';
@@ -7,27 +7,30 @@ import { sweep } from './tree/sweep.ts';
 import { memtableBytes } from './tree/version.ts';
 
 export interface MaintenanceOptions extends MaintenanceContext {
-  /** Runs it if no other tab is at it; a lock that only saves work. */
+  /**
+   * Runs the body if no other tab runs maintenance. The lock only avoids duplicate work; correctness does not depend on
+   * it.
+   */
   readonly exclusively: (body: () => Promise<void>) => Promise<void>;
-  /** It failed. What is stored is whole, and it begins again with a later commit. */
+  /** Called when maintenance failed. The stored data is intact, and a later commit starts maintenance again. */
   readonly onFailure: (reason: unknown) => void;
 }
 
-/** Writers wait when the memtable has grown to so many times what it should be; */
+/** Writes wait while the memtable is larger than this many times its limit. */
 const BEHIND = 4;
-/** and before that a little after each write, once it has grown to so many times that, */
+/** Writes are slowed down once the memtable is larger than this many times its limit, … */
 const FLUSHES_LATE = 1.5;
-/** or once so many times as many young runs as are merged together wait for it. */
+/** … or once more than this many times `runsPerLevel` level-0 runs wait to be merged. */
 const MERGES_LATE = 2;
-/** When there is nothing else to do, it is flushed when it is so full. */
+/** When the store is idle, the memtable is flushed if it is fuller than this fraction of its limit. */
 const WORTH_IT = 1 / 16;
 
 export class Maintenance {
   private readonly options: MaintenanceOptions;
   private running: Promise<void> | undefined = undefined;
-  /** Writers that wait for the next slice. */
+  /** Writers waiting for the next slice to end. */
   private waiting: (() => void)[] = [];
-  /** Slices that are to be done before somebody writes again. */
+  /** Number of slices that must be done before the next write may continue. */
   private debt = 0;
   private isStopped = false;
   private mustFlush = false;
@@ -37,13 +40,13 @@ export class Maintenance {
     this.options = options;
   }
 
-  /** A transaction has brought so many bytes into the memtable. */
+  /** Called when a transaction has added this many bytes to the memtable. */
   onWritten(bytes: number): void {
     this.debt += (Math.max(0, bytes) / this.options.limits.putBytes) * this.lateness();
     this.begin();
   }
 
-  /** Begins what is due. */
+  /** Starts maintenance if any is due. */
   begin(): void {
     if (this.running || this.isStopped || !this.isDue()) return;
     this.running = this.run()
@@ -55,7 +58,7 @@ export class Maintenance {
       });
   }
 
-  /** What is in the memtable is flushed now, be it little. */
+  /** Flushes the memtable now, however small it is. */
   async flush(): Promise<void> {
     await this.whenIdle();
     this.mustFlush = true;
@@ -63,12 +66,12 @@ export class Maintenance {
     await this.whenIdle();
   }
 
-  /** What is in the memtable is flushed now, if opening the database would be slower for it, or a sweep is due. */
+  /** Flushes the memtable now if it is large enough to slow down the next opening, or if a sweep is due. */
   async maybeFlush(): Promise<void> {
     if (this.isFull(WORTH_IT) || this.isUnswept()) await this.flush();
   }
 
-  /** Deletes what was left by flushes and merges that were cut short. */
+  /** Deletes blocks left behind by interrupted flushes and merges. */
   async sweep(): Promise<void> {
     await this.whenIdle();
     this.mustSweep = true;
@@ -86,15 +89,16 @@ export class Maintenance {
   }
 
   /**
-   * Resolves when there is room in the memtable, or nobody makes any. Who writes more than can be flushed and merged meanwhile is
-   * held up a little at each write, by what was written, rather than for long at one of them.
+   * Resolves when the memtable has room, or when no maintenance is running. A client that writes faster than
+   * maintenance can flush and merge is delayed a little at each write, in proportion to its size, rather than for long
+   * at a single one.
    */
   async throttle(): Promise<void> {
     while (this.running && (this.debt >= 1 || this.isFull(BEHIND)))
       await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
-  /** Slices for each `putBytes` that are written: 0 while flushes and merges keep up. */
+  /** Slices that each `putBytes` of writes must wait for. 0 while maintenance keeps up. */
   private lateness(): number {
     const { tree, limits } = this.options;
     const runs = youngRuns(tree.version.manifest) / limits.runsPerLevel;
@@ -113,7 +117,7 @@ export class Maintenance {
     });
   }
 
-  /** Returns false when nothing was left to do. */
+  /** Does one step of maintenance. Returns false when there was nothing to do. */
   private async step(): Promise<boolean> {
     const { options } = this;
     if (this.mustSweep || this.isUnswept()) {
@@ -123,7 +127,7 @@ export class Maintenance {
     }
     const hasFlushed = this.mustFlush || this.isFull(1);
     if (hasFlushed) await this.flushNow();
-    // After each flush, or runs would pile up under who writes without a rest.
+    // Merges after each flush. Otherwise runs would pile up while a client writes without a pause.
     const hasMerged = await mergeOnce({ ...options, pause: () => this.pauseOfMerge() });
     return hasFlushed || hasMerged;
   }
@@ -133,7 +137,7 @@ export class Maintenance {
     await flush({ ...this.options, pause: () => this.pause() });
   }
 
-  /** A merge takes long: nobody waits for its end to have room. */
+  /** A merge takes long. If the memtable becomes full during a merge, it is flushed at once rather than after it. */
   private async pauseOfMerge(): Promise<void> {
     await this.pause();
     if (this.isFull(1) && !this.isStopped) await this.flushNow();
@@ -164,7 +168,7 @@ export class Maintenance {
     return this.fullness() > times;
   }
 
-  /** Of the memtable: 1 when it is to be flushed. */
+  /** How full the memtable is. At 1 it is due to be flushed. */
   private fullness(): number {
     const { tree, limits } = this.options;
     const commits = tree.version.layers.reduce((sum, layer) => sum + layer.commits.length, 0);
@@ -173,7 +177,7 @@ export class Maintenance {
   }
 }
 
-/** Of the family that has most: runs that were flushed and wait to be merged. */
+/** The number of level-0 runs that wait to be merged, in the family that has most of them. */
 const youngRuns = ({ families }: Manifest): number =>
   Math.max(
     ...ALL_FAMILIES.map(

@@ -1,4 +1,4 @@
-/** Which tables the tree consists of. Stored as a log record of its own, a flip. */
+/** The manifest: the tables that the tree consists of. Each new manifest is stored as a log record (a flip). */
 import { compareScalars } from '../values/compare.ts';
 import { ALL_FAMILIES, type Family } from './families.ts';
 
@@ -7,11 +7,11 @@ export interface ItemKey {
   readonly owner: string;
 }
 
-/** A sorted piece of a run. Ids of its blocks are consecutive; its index comes behind them. */
+/** A sorted part of a run. The ids of its blocks are consecutive, and its index has the ids after them. */
 export interface Table {
-  /** Id of its first block; no other table ever has it. */
+  /** Id of the first block. No other table ever gets this id. */
   readonly first: number;
-  /** Offset of the index from there; number of its parts. */
+  /** Offset of the index from the first id, and the number of parts of the index. */
   readonly index: number;
   readonly indexParts: number;
   readonly items: number;
@@ -20,24 +20,24 @@ export interface Table {
   readonly high: ItemKey;
 }
 
-/** Tables in the order of their keys, none overlapping another. */
+/** Tables in the order of their keys, without overlaps. */
 export interface Run {
   readonly level: number;
-  /** It is being merged with its neighbours of the same level that are, too. */
+  /** The run is being merged with those adjacent runs of its level that have this flag too. */
   readonly isMerging: boolean;
   readonly tables: readonly Table[];
 }
 
-/** Newest first: what a run says of a key hides what those behind it say. */
+/** Newest first: an item of a run hides items with the same key in the runs after it. */
 export type Runs = readonly Run[];
 
 export interface Manifest {
   /** Log records up to this number are in tables. */
   readonly flushed: number;
-  /** What claims up to this number have put, and no table holds, may have been swept. */
+  /** Blocks from claims up to this number may have been swept if no table refers to them. */
   readonly swept: number;
   readonly families: Readonly<Record<Family, Runs>>;
-  /** Tables that the flip left out: they are deleted after the next. */
+  /** Tables that this flip removed. Their blocks are deleted after the next flip. */
   readonly retired: readonly IdRange[];
 }
 
@@ -47,13 +47,13 @@ export interface IdRange {
   readonly last: number;
 }
 
-/** Ids of one claim: its number times this, and more. */
+/** A claim reserves this many block ids: from its log number times this value. */
 export const IDS_PER_CLAIM = 2 ** 20;
 
 export const claimOf = ({ first }: Pick<Table, 'first'>): number =>
   Math.floor(first / IDS_PER_CLAIM);
 
-/** Ids of all that is stored for a table. */
+/** All block ids of a table, its index included. */
 export const idsOf = ({ first, index, indexParts }: Table): IdRange => ({
   first,
   last: first + index + indexParts - 1,

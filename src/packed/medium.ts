@@ -1,13 +1,14 @@
 /**
- * What the packed store stands on: a numbered log and blocks. Each call is one transaction: whole, or not at all; between two of
- * them other tabs may do anything. A call that fails throws, and has done nothing unless it says that it may have.
+ * The storage that the packed store needs: a numbered log and blocks with ids. Each call is one transaction, all or
+ * nothing; other tabs may do anything between two calls. A call that fails throws and has changed nothing, unless it is
+ * documented otherwise.
  */
 import type { Durability } from '../store/port.ts';
 import type { IdRange } from './manifest.ts';
 
 export interface LogPart {
   readonly number: number;
-  /** Undefined: nothing counts that was appended under this number. */
+  /** Undefined: the part is void, because its append failed. The number remains used. */
   readonly bytes: Uint8Array | undefined;
 }
 
@@ -16,45 +17,47 @@ export interface StoredBlock {
   readonly bytes: Uint8Array;
 }
 
-/** Ids to read, ascending; `limit`: at most so many of them. */
+/** Ids to read, in ascending order. `limit`: at most this many blocks. */
 export interface BlockRange extends IdRange {
   readonly limit?: number;
 }
 
 export interface MediumSnapshot {
-  /** Ascending. */
+  /** In ascending order of numbers. */
   readonly log: readonly LogPart[];
-  /** Of each range those that are there, ascending. */
+  /** For each range the blocks that exist, in ascending order of ids. */
   readonly blocks: readonly (readonly StoredBlock[])[];
 }
 
 export interface Trim {
-  /** Parts of the log up to this number are deleted. Their numbers are not given again. */
+  /** Parts of the log up to this number are deleted. Their numbers are never reused. */
   readonly logThrough: number;
   readonly blocks: readonly IdRange[];
 }
 
 export interface Medium {
-  /** @param after the log behind this number is read; undefined: none of it */
+  /** @param after log parts behind this number are read; if undefined, none are */
   read(after: number | undefined, blocks: readonly BlockRange[]): Promise<MediumSnapshot>;
   /**
-   * Adds parts at the end of the log. Their numbers follow each other, and the greatest that ever was; the first is 1.
-   * @param expected what the first part's number must be
-   * @returns false: it was another. Nothing was added, or what was is there without its bytes
+   * Appends parts to the log with consecutive numbers, starting above the greatest number ever used. The first number
+   * is 1.
+   * @param expected the number that the first part must get
+   * @returns false if the next number was another one. Then nothing was added, or the added parts are void
    */
   append(parts: readonly Uint8Array[], expected: number, durability: Durability): Promise<boolean>;
   /**
-   * Adds what is made of the log as it is then, in one transaction with the read of it: nobody else appends in between.
-   * @param after the log behind this number is given to `make`
-   * @param make may await this medium only; if it does, the transaction may be over when it is done. Undefined: nothing is added
-   * @returns the number of the first part; undefined: nothing was added
+   * Reads the log and appends what `make` makes of it, in one transaction, so that no other append comes in between.
+   * @param after log parts behind this number are passed to `make`
+   * @param make may await calls of this medium, but nothing else. After such a call the transaction may be over. If
+   * `make` returns undefined, nothing is added
+   * @returns the number of the first part; undefined if nothing was added
    */
   appendAfter(
     after: number,
     make: (log: readonly LogPart[]) => Promise<readonly Uint8Array[] | undefined>,
     durability: Durability,
   ): Promise<number | undefined>;
-  /** Resolves when they are stored before anything that is asked for later. */
+  /** Stores blocks, ordered before everything that is requested later: a flip is never stored without its blocks. */
   putBlocks(blocks: readonly StoredBlock[]): Promise<void>;
   trim(trim: Trim): Promise<void>;
   close(): Promise<void>;

@@ -1,4 +1,7 @@
-/** What a body returned or threw, kept until its reads are known to be valid: returns the one, or throws the other. */
+/**
+ * The result or error of a body, kept until its reads are known to be valid. Calling it returns the result or throws
+ * the error.
+ */
 export type Outcome<T> = () => T;
 
 export async function outcomeOf<T>(body: () => Promise<T>): Promise<Outcome<T>> {

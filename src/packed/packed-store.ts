@@ -25,36 +25,48 @@ import { verifyEntries, verifyTree } from './verify.ts';
 
 export interface PackedStoreOptions extends Pick<MaintenanceOptions, 'pause' | 'onFailure'> {
   readonly medium: Medium;
-  /** Of blocks in memory. */
+  /** Limit for the bytes of cached blocks. */
   readonly cacheBytesMax?: number;
-  /** The term of the lease: a number while no other tab can commit, another each time that this begins; absent: one always can. */
+  /**
+   * Returns the lease term: a number while no other tab can commit, different for each term, or undefined. Omitted:
+   * other tabs can always commit.
+   */
   readonly leaseTerm?: () => number | undefined;
-  /** Broadcasts what is stored now to other tabs, so that they need not read it: to be given to their `applyAppended()`. It may get lost. */
+  /**
+   * Sends appended records to other tabs, which pass them to `applyAppended()` and so need not read them. Messages may
+   * get lost.
+   */
   readonly broadcast?: (appended: Appended) => void;
-  /** Runs it if no other tab is flushing or merging; absent: there is no other. */
+  /** Runs the body if no other tab is flushing or merging. Omitted: there are no other tabs. */
   readonly exclusively?: MaintenanceOptions['exclusively'];
   readonly limits?: Partial<PackedLimits>;
 }
 
 export interface WarmingOptions {
-  /** Of blocks in memory, warmed or not; absent: three quarters of what is cached at most. */
+  /**
+   * Limit for the bytes of all blocks in memory, not only of those read by warming. Default and maximum: three quarters
+   * of the cache.
+   */
   readonly bytesMax?: number;
-  /** Resolves when there is time for a read: a turn of the event loop, or more. */
+  /** Resolves when there is time for a read, for instance after a turn of the event loop. */
   readonly idle: () => Promise<void>;
-  /** Asked before each read. */
+  /** Called before each read. */
   readonly isStopped?: () => boolean;
 }
 
-/** About so many bytes. */
+/** Approximate bytes in memory. */
 export interface PackedMemory {
   readonly blocks: number;
-  /** Fences and filters. */
+  /** Fences and Bloom filters. */
   readonly indexes: number;
   readonly memtables: number;
 }
 
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
-/** Of the cache: what queries read beside it evicts nothing for a while. */
+/**
+ * The part of the cache that warming may fill. The rest is for blocks that queries read, so that they evict nothing at
+ * first.
+ */
 const WARMED_MAX = 3 / 4;
 
 export class PackedStore implements Store {
@@ -82,7 +94,7 @@ export class PackedStore implements Store {
     });
   }
 
-  /** @throws Refusal `local_data_loss` when the log is damaged, or gone */
+  /** @throws Refusal `local_data_loss` when the log is damaged or missing */
   async open(): Promise<void> {
     const { tree } = this;
     await tree.refresh();
@@ -126,14 +138,14 @@ export class PackedStore implements Store {
     }
   }
 
-  /** Another tab of the same database has appended this; late, twice or never is as good. */
+  /** Applies what another tab of the same database has appended. Messages may come late, twice or not at all. */
   applyAppended(appended: Appended): void {
     if (!this.isClosed) this.tree.applyAppended(appended);
   }
 
   /**
-   * Reads blocks that nobody has asked for yet, about 1 MB at a time and never while somebody waits for the store. Resolves when
-   * enough is in memory or all is; to be called after opening.
+   * Reads blocks that no query has needed yet, about 1 MB at a time, and only while no transaction is running. Call it
+   * after opening. Resolves when `bytesMax` is reached or there is nothing left to read.
    */
   warm({ bytesMax = Infinity, idle, isStopped = () => false }: WarmingOptions): Promise<void> {
     return warm(this.tree, {
@@ -146,22 +158,22 @@ export class PackedStore implements Store {
     });
   }
 
-  /** Moves what is in memory and log into tables; to be called when there is time. */
+  /** Flushes the memtable into tables. Call it when the store is idle. */
   async flush(): Promise<void> {
     await this.maintenance.flush();
   }
 
-  /** The same if there is enough to be worth it. */
+  /** `flush()` if the memtable has enough in it to be worth it. */
   async maybeFlush(): Promise<void> {
     await this.maintenance.maybeFlush();
   }
 
-  /** Deletes blocks that no table has now; by itself it does so now and then. */
+  /** Deletes blocks that no table refers to. The store also does this from time to time by itself. */
   async sweep(): Promise<void> {
     await this.maintenance.sweep();
   }
 
-  /** A sentence for each thing that is damaged or does not fit; none: all is well. */
+  /** Returns a sentence for each damage or inconsistency, or an empty list. */
   async verify(): Promise<readonly string[]> {
     await this.maintenance.whenIdle();
     const ofTables = await verifyTree(this.tree);
@@ -177,12 +189,12 @@ export class PackedStore implements Store {
     return this.tree.version.manifest;
   }
 
-  /** Of the log, as far as this tab knows it. */
+  /** The last log number that this tab knows. */
   get lastNumber(): number {
     return this.tree.version.number;
   }
 
-  /** Bytes in memory. */
+  /** Approximate bytes in memory. */
   get memory(): PackedMemory {
     const { cache, version } = this.tree;
     return {
@@ -192,7 +204,7 @@ export class PackedStore implements Store {
     };
   }
 
-  /** Resolves when no flush and no merge is under way. */
+  /** Resolves when no flush, merge or sweep is running. */
   async whenIdle(): Promise<void> {
     await this.maintenance.whenIdle();
   }
@@ -212,7 +224,11 @@ export class PackedStore implements Store {
 
 const ANY_BLOCK = { first: 1, last: Number.MAX_SAFE_INTEGER, limit: 1 };
 
-/** A claim comes before the blocks of its writer, and the last record is never cut. Read together: another tab may have begun meanwhile. */
+/**
+ * Throws if the log is empty although there are blocks. A claim in the log precedes all blocks of its writer, and the
+ * last record is never trimmed. Both are read in one transaction, because another tab may have started writing in the
+ * meantime.
+ */
 async function requireNew(medium: Medium): Promise<void> {
   const { log, blocks } = await medium.read(0, [ANY_BLOCK]);
   if (log.length === 0 && blocks[0]?.length) throw damaged('log record 1', 'it is missing');

@@ -1,6 +1,6 @@
 /**
- * Brings out what can be read when something is damaged. Two walks: the first notes where each block begins, the second reads the
- * blocks in the order of their keys, so no more is in memory than what overlaps.
+ * Recovers readable rows from a damaged store. A first pass finds where each block begins. A second pass reads the
+ * blocks in the order of their keys, so that only blocks that overlap are in memory at the same time.
  */
 import { joinBytes } from '../codec/join-bytes.ts';
 import { keyOfBytes, type Key } from '../codec/key.ts';
@@ -17,16 +17,17 @@ import type { LogPart, Medium } from './medium.ts';
 import { storedBlocks } from './stored-blocks.ts';
 import { ABOVE_ALL } from './tree/cursor.ts';
 
-/** Rows of a space, in the order of their keys, none of them twice. */
+/** Rows of a space in the order of their keys, each key once. */
 export interface SalvagedRows {
   readonly space: Space;
   readonly rows: readonly Row[];
 }
 
 /**
- * The newest version of each row that can be read. Without a manifest blocks say how new their newest row is: a row that was
- * changed between merges may be an older version then, and deleted ones may be among them.
- * @param damaged receives what cannot be read
+ * Yields the newest readable version of each row. Without a manifest, the age of a row is estimated by the newest log
+ * number of its block: a row that was changed between merges may then come back as an older version, and deleted rows
+ * may reappear.
+ * @param damaged called for each part that cannot be read
  */
 export async function* salvage(
   medium: Pick<Medium, 'read'>,
@@ -43,7 +44,8 @@ export async function* salvage(
   const lost = new Set(ranks?.keys());
   const places = new Map<Family, Place[]>();
   for await (const { ids, block } of storedBlocks(medium, report)) {
-    // A claim comes before them, and the last record is never cut.
+    // A claim in the log precedes all blocks, and the last record is never trimmed. So an empty log means that records
+    // are lost.
     if (parts.length === 0) report('log record 1');
     for (let id = ids.first; id <= ids.last; id += 1) lost.delete(id);
     const order = orderOf(ids, block, ranks);
@@ -61,19 +63,19 @@ export async function* salvage(
   }
 }
 
-/** Where a block is, and where it begins. */
+/** The ids of a block, its lowest key and its age. */
 interface Place extends IdRange {
   readonly low: string;
   readonly order: number;
 }
 
 interface Version {
-  /** Of two the one with the greater is newer; with the same they are equal, or it is not known. */
+  /** The greater order is newer. With equal orders the versions are equal, or it is unknown which is newer. */
   readonly order: number;
   readonly row: Row | undefined;
 }
 
-/** By the id of a block how many runs are newer than its own. */
+/** For each block id the number of runs that are newer than its own. */
 type Ranks = ReadonlyMap<number, number>;
 
 const ranksOf = ({ families }: Manifest): Ranks =>
@@ -89,7 +91,10 @@ function idsIn({ first, index }: Table): number[] {
   return Array.from({ length: index }, (_, at) => first + at);
 }
 
-/** Commits of the log are newer than all blocks: their order is their number. Undefined: what no table has is left out. */
+/**
+ * The order of a block. Commits of the log are newer than all blocks: their order is their number. Undefined for a
+ * block that no table of the manifest refers to.
+ */
 function orderOf({ first }: IdRange, { newest }: Block, ranks: Ranks | undefined) {
   if (!ranks) return newest;
   const rank = ranks.get(first);
@@ -101,10 +106,10 @@ const BLOCKS_AT_A_TIME = 16;
 class SpaceWalk {
   private readonly medium: Pick<Medium, 'read'>;
   private readonly places: readonly Place[];
-  /** In the order of their keys. */
+  /** Rows of the log, in the order of their keys. */
   private readonly logged: readonly (readonly [Key, Version])[];
   private readonly report: (what: string) => void;
-  /** Of keys that blocks to come may have, too. */
+  /** Rows whose keys may also occur in blocks that are not read yet. */
   private readonly pending: Map<Key, Version> = new Map();
 
   constructor(
@@ -173,11 +178,11 @@ function keep(versions: Map<Key, Version>, key: Key, version: Version): void {
 
 interface LogRows {
   readonly rows: ReadonlyMap<Space, ReadonlyMap<Key, Version>>;
-  /** Undefined: there is none, or it may not be the last. */
+  /** Undefined if there is none, or if a later manifest may be among the unreadable records. */
   readonly manifest: Manifest | undefined;
 }
 
-/** The log is short: what it has becomes tables. */
+/** Reads the whole log into memory. It is short, because its commits are moved into tables. */
 function readLog(log: readonly LogPart[], report: (what: string) => void): LogRows {
   const rows = new Map(SPACES.map((space) => [space, new Map<Key, Version>()]));
   let manifest: Manifest | undefined;
@@ -192,12 +197,13 @@ function readLog(log: readonly LogPart[], report: (what: string) => void): LogRo
         keep(rows.get(space) ?? new Map<Key, Version>(), key, { order: number, row });
   }
   const before = (log[0]?.number ?? 1) - 1;
-  // A later manifest may call more of it flushed.
+  // Missing records are reported, unless they are in tables. If an unreadable record was a later manifest, more of them
+  // may be in tables, so nothing is reported then.
   if (isWhole && before > (manifest?.flushed ?? 0)) report(`log record ${before}`);
   return { rows, manifest: isWhole ? manifest : undefined };
 }
 
-/** Each record, or undefined in the place of one that cannot be read. */
+/** Each record of the log, or undefined in place of a record that cannot be read. */
 function* recordsOf(
   log: readonly LogPart[],
 ): Generator<{ readonly number: number; readonly record: LogRecord | undefined }> {
@@ -206,7 +212,7 @@ function* recordsOf(
   for (const { number, bytes } of log) {
     if (number > next) {
       yield { number: number - 1, record: undefined };
-      // What follows is of another record.
+      // Parts after a gap belong to another record.
       parts = [];
     }
     next = number + 1;
@@ -222,6 +228,6 @@ function* recordsOf(
     }
     parts = [];
   }
-  // What does not begin with its first part has been reported already.
+  // A rest that does not start with a first part belongs to a record that has been reported already.
   if (parts[0]?.index === 0) yield { number: next, record: undefined };
 }

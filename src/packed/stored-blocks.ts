@@ -1,4 +1,4 @@
-/** All blocks that are stored, without a manifest: whole ones, put together from their parts. */
+/** All stored blocks, found without a manifest and assembled from their parts. */
 import { joinBytes } from '../codec/join-bytes.ts';
 import { Block } from './codec/block.ts';
 import { BLOCK_FORMAT } from './codec/block-writer.ts';
@@ -15,7 +15,7 @@ export interface WholeBlock {
 
 const PARTS_AT_A_TIME = 64;
 
-/** @param damaged receives parts that no block consists of */
+/** @param damaged called for each part that belongs to no readable block */
 export async function* storedBlocks(
   medium: Pick<Medium, 'read'>,
   damaged: (what: string) => void,
@@ -32,24 +32,27 @@ export async function* storedBlocks(
   parts.end();
 }
 
-/** Parts of 28 MB: more than any row has. */
+/** Parts of 28 MB together: a row is never that large. */
 const WAITING_MAX = 512;
 
 class BlockParts {
   private readonly damaged: (what: string) => void;
-  /** Parts of a block whose end has not come. */
+  /** Parts of a block whose last part has not been read yet. */
   private waiting: StoredBlock[] = [];
 
   constructor(damaged: (what: string) => void) {
     this.damaged = damaged;
   }
 
-  /** Returns the block that is whole with this part; none: it is the part of one, or no block. */
+  /**
+   * Adds a part. Returns the block that it completes. Returns nothing if the block is not complete yet, or if the part
+   * belongs to no block.
+   */
   add(part: StoredBlock): readonly WholeBlock[] {
     const before = this.waiting.at(-1);
     if (before && (part.id !== before.id + 1 || this.waiting.length >= WAITING_MAX)) this.end();
     this.waiting.push(part);
-    // Nothing would be missing of a block that it is put together with.
+    // An empty part is damaged, but a block assembled with it would look complete. So it is reported.
     if (part.bytes.length === 0) {
       this.end();
       return [];
@@ -64,7 +67,10 @@ class BlockParts {
     return [];
   }
 
-  /** Where the block that ends here may begin: the parts before it are of one that is damaged. */
+  /**
+   * Indexes of the waiting parts at which a block that ends with the last part may begin. Parts before the block are
+   * those of a damaged one.
+   */
   private starts(): readonly number[] {
     const last = this.waiting.length - 1;
     return [...this.waiting.keys()].filter(
@@ -81,7 +87,7 @@ class BlockParts {
 const beginsBlock = (part: StoredBlock | undefined): boolean =>
   part?.bytes[0] === BLOCK_FORMAT && isFamily(part.bytes[1] ?? -1);
 
-/** The block; of an index nothing; undefined: it is neither. */
+/** Returns the block; nothing for an index; undefined if the parts are neither. */
 function read(parts: readonly StoredBlock[]): readonly WholeBlock[] | undefined {
   const bytes = joinBytes(parts.map((part) => part.bytes));
   try {

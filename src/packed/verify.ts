@@ -1,4 +1,4 @@
-/** Walks all that a version has, and names what does not fit together. */
+/** Checks all data of a version and lists what is damaged or inconsistent. */
 import { termsPrefixOf } from '../codec/key.ts';
 import { EVERY_KEY } from '../codec/ranges.ts';
 import { Refusal } from '../errors.ts';
@@ -16,10 +16,10 @@ import type { Tree } from './tree/tree.ts';
 import { EMPTY_VERSION, versionAfter } from './tree/version.ts';
 
 const CACHE_BYTES_MAX = 1024 * 1024;
-/** Rows may be of several MB each. */
+/** A row may have several MB. */
 const BYTES_AT_A_TIME = 1024 * 1024;
 
-/** A sentence for each thing that is not well; none: all is. What is merged meanwhile is walked, too. */
+/** Returns a sentence for each problem, or an empty list. Tables that are merged during the check are checked too. */
 export async function verifyTree(tree: Tree): Promise<readonly string[]> {
   const walked = new Set<number>();
   const problems = [...((await problemsIn(() => verifyLog(tree))) ?? [])];
@@ -39,7 +39,7 @@ interface Place {
   readonly before: Table | undefined;
 }
 
-/** Of the version that is known by now. */
+/** The next table of the newest known version that has not been checked. */
 function nextTable({ version }: Tree, walked: ReadonlySet<number>): Place | undefined {
   for (const family of ALL_FAMILIES)
     for (const { tables } of version.manifest.families[family])
@@ -48,7 +48,7 @@ function nextTable({ version }: Tree, walked: ReadonlySet<number>): Place | unde
   return undefined;
 }
 
-/** With what is damaged so that it cannot be read. */
+/** Adds damage that prevents a check as a problem. */
 async function problemsIn<T>(verify: () => Promise<T>): Promise<T | readonly string[]> {
   try {
     return await verify();
@@ -58,7 +58,7 @@ async function problemsIn<T>(verify: () => Promise<T>): Promise<T | readonly str
   }
 }
 
-/** Whether the log can be read by whoever opens the database next: here it is in memory. @throws Refusal */
+/** Checks that the next opening can read the log, which this tab has in memory. @throws Refusal */
 async function verifyLog(tree: Tree): Promise<undefined> {
   await tree.refresh();
   const known = tree.version.number;
@@ -66,7 +66,10 @@ async function verifyLog(tree: Tree): Promise<undefined> {
   if (number < known) throw damaged(`log record ${number + 1}`, 'it is missing');
 }
 
-/** Whether the entries that are found are those of the rows. Sums, for all of them together may be too many. */
+/**
+ * Checks that the index entries found by scans are those of the rows. Compares sums of hashes, because all entries
+ * together may not fit in memory.
+ */
 export async function verifyEntries(tx: ReadTx, space: EntrySpace): Promise<readonly string[]> {
   let ofRows = 0;
   for await (const { row } of all(tx, scan(space, EVERY_KEY)))
@@ -85,7 +88,7 @@ async function* all(tx: ReadTx, range: Range): AsyncGenerator<Entry> {
   for (let bytesMax = BYTES_AT_A_TIME; ;) {
     const { ranges, truncation } = await tx.fetch([], [rest], bytesMax);
     const [found = []] = ranges;
-    // Entries of the last key may go on behind the limit: they come with the next.
+    // More entries with the last key may follow beyond the limit. So the last key is left to the next fetch.
     const last = truncation && found.at(-1);
     const sure = last ? found.filter(({ entry }) => entry !== last.entry) : found;
     yield* sure;
@@ -117,7 +120,7 @@ class TableCheck {
   private readonly table: Table;
   private readonly isPair: boolean;
   private readonly problems = new Set<string>();
-  /** The item before, which may be of the table before. */
+  /** The previous item, which may belong to the previous table. */
   private last: ItemKey | undefined;
   private items = 0;
 

@@ -1,4 +1,4 @@
-/** What a transaction wrote, as the record of a commit. */
+/** Collects the writes of a transaction and makes the record of its commit. */
 import type { Key } from '../codec/key.ts';
 import {
   isEntrySpace,
@@ -27,12 +27,15 @@ export class WrittenRows {
     return this.spaces.size === 0;
   }
 
-  /** Whose rows must be known to commit: those that may have entries, and those that must not be there. */
+  /**
+   * Addresses of the rows that must be read before the commit: rows that may have index entries, and rows that must not
+   * exist.
+   */
   get needed(): readonly RowAddress[] {
     return this.all().filter(({ space, isNew }) => isNew || isEntrySpace(space));
   }
 
-  /** @param former rows of `needed`, in their order @throws KeyTaken */
+  /** @param former the rows at `needed`, in the same order @throws KeyTaken */
   changes(former: readonly (Row | undefined)[]): Change[] {
     let at = 0;
     return this.all().map(({ space, key, row, isNew }) => {

@@ -1,6 +1,7 @@
 /**
- * A block: sorted items, each without what its key shares with the one before. Every 16th has its key whole, and the block ends with
- * the places of these, so that a key is found by binary search. Then the checksum.
+ * Writes a block: sorted items, each without the prefix that its key shares with the key before. Every 16th item (a
+ * restart) has its whole key, and the block ends with the offsets of the restarts, so that a key is found by binary
+ * search. A checksum follows.
  */
 import { isEntryFamily, type Family } from '../families.ts';
 import { ByteWriter } from './byte-writer.ts';
@@ -49,7 +50,7 @@ export class BlockWriter {
     this.count += 1;
   }
 
-  /** The finished block; the writer begins another. */
+  /** Returns the finished block and starts another. */
   finish(): Uint8Array {
     const { out, restarts } = this;
     for (const restart of restarts) out.uint32(restart);

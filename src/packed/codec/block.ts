@@ -1,4 +1,4 @@
-/** Reads what `BlockWriter` has written. Keys become text only where they are looked at. */
+/** Reads the blocks that `BlockWriter` writes. The bytes of a key become text only when the key is needed. */
 import { isEntryFamily, isFamily, type Family } from '../families.ts';
 import { ByteReader, Malformed, rawText } from './byte-reader.ts';
 import { BLOCK_FORMAT, INTERVAL_ITEMS } from './block-writer.ts';
@@ -9,7 +9,7 @@ export interface Items {
   readonly keys: readonly string[];
   /** Primary keys, in an entry family. */
   readonly owners: readonly string[];
-  /** Where the body begins and ends; of a deleted item it begins at -1. */
+  /** Where the body begins and ends. `from` is -1 for a deleted item. */
   readonly from: readonly number[];
   readonly to: readonly number[];
 }
@@ -23,10 +23,10 @@ export interface FoundItem {
 
 const UINT32_BYTES = 4;
 
-/** How a part of the keys compares with a text, item by item. */
+/** Compares one part (key or owner) of successive items with a text. */
 class PartOrder {
   private readonly text: string;
-  /** How many bytes of the last item's part are those of the text. */
+  /** Number of leading bytes in which the last item's part equals the text. */
   private equal = 0;
   private order = 0;
 
@@ -35,8 +35,8 @@ class PartOrder {
   }
 
   /**
-   * Reads the part of the next item. What it shares with the one before has been compared, and is not looked at again. The caller looks
-   * whether the item ends where it may.
+   * Reads and compares the part of the next item. Bytes that it shares with the item before have been compared and are
+   * not read again. The caller must check that the item ends within the block.
    */
   next(reader: ByteReader): number {
     const { bytes } = reader;
@@ -49,7 +49,7 @@ class PartOrder {
       from = reader.at;
     }
     reader.at = from + count;
-    // It differs from the text where the one before does.
+    // It shares the byte in which the item before differs from the text, so it compares the same.
     if (shared > this.equal) return this.order;
     const { text } = this;
     const length = shared + count;
@@ -75,7 +75,7 @@ export class Block {
   private readonly hasOwners: boolean;
   private readonly view: DataView;
   private readonly restartsAt: number;
-  /** The keys that intervals begin with, as far as they have been looked at: texts are compared in one step. */
+  /** The first keys of intervals that have been compared already. Two texts are compared in one step. */
   private readonly firstKeys: string[] = [];
 
   /** @throws Malformed */
@@ -94,7 +94,7 @@ export class Block {
     this.restartsAt = bytes.length - UINT32_BYTES * (this.intervals + 1);
   }
 
-  /** The last interval that does not begin after (key, owner); 0 when all do. */
+  /** The last interval that does not begin after (key, owner). 0 if all begin after it. */
   seek(key: string, owner: string): number {
     let low = 1;
     let high = this.intervals;
@@ -107,8 +107,8 @@ export class Block {
   }
 
   /**
-   * The last item that is not after (key, owner), if it is in this block.
-   * Makes no text of keys, which would take most of the time of a look-up.
+   * The last item that is not after (key, owner), if it is in this block. Makes no text of keys, which would take most
+   * of the time of a look-up.
    * @throws Malformed
    */
   floor(key: string, owner: string): FoundItem | undefined {
@@ -132,12 +132,12 @@ export class Block {
       isEqual = order === 0;
       ordinal += 1;
     }
-    // Each item begins where the one before ends.
+    // Each item begins where the item before it ends, so checking the end of the last one is enough.
     if (reader.at > reader.end) throw new Malformed('an item ends too late');
     return to < 0 ? undefined : { ordinal, isEqual, from, to };
   }
 
-  /** The body of an item that `floor` found; undefined when it is deleted. */
+  /** The body of an item that `floor` found. Undefined if the item is deleted. */
   bodyOf({ from, to }: FoundItem): Uint8Array | undefined {
     return from < 0 ? undefined : this.bytes.subarray(from, to);
   }
@@ -164,7 +164,7 @@ export class Block {
     return { keys, owners, from, to };
   }
 
-  /** The body of an item that `read` gave; undefined when it is deleted. */
+  /** The body of an item that `read` returned. Undefined if the item is deleted. */
   body({ from, to }: Items, at: number): Uint8Array | undefined {
     const begin = from[at] ?? -1;
     return begin < 0 ? undefined : this.bytes.subarray(begin, to[at]);
@@ -190,7 +190,7 @@ export class Block {
     return first === owner ? 0 : first < owner ? -1 : 1;
   }
 
-  /** From the first key of an interval on: it shares nothing. */
+  /** A reader behind the shared length of an interval's first key, which shares nothing. */
   private readFirst(interval: number): ByteReader {
     const reader = new ByteReader(this.bytes, this.restart(interval), this.restartsAt);
     reader.number();

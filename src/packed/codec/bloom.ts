@@ -1,4 +1,4 @@
-/** A Bloom filter: tells of a key that it is not there, or that it may be (one in a hundred wrongly). */
+/** A Bloom filter: tells that a key is absent, or that it may be present (wrong for about one absent key in a hundred). */
 const BITS_PER_KEY = 10;
 const PROBES = 7;
 
@@ -18,7 +18,7 @@ export function bloomOf(hashes: readonly number[]): Uint8Array {
   return bytes;
 }
 
-/** Of a filter without bytes: it may be there. */
+/** Returns true for a filter without bytes. */
 export function mayContain(bloom: Uint8Array, hash: number): boolean {
   const bits = bloom.length * 8;
   if (bits === 0) return true;
@@ -32,7 +32,7 @@ export function mayContain(bloom: Uint8Array, hash: number): boolean {
   return true;
 }
 
-/** Stored by what it sets in filters: it never changes. */
+/** The hash of a key. It must never change, because stored filters are made with it. */
 export function bloomHash(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at += 1)

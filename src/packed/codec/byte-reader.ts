@@ -1,4 +1,4 @@
-/** Reads what `ByteWriter` has written. Reading past the end throws: the bytes are damaged. */
+/** Thrown for damaged bytes, for instance when reading past the end. */
 export class Malformed extends Error {}
 
 export class ByteReader {
@@ -25,7 +25,7 @@ export class ByteReader {
 
   number(): number {
     const { at } = this;
-    // Nearly all are of one byte or two, and most reads are of numbers.
+    // Fast path: most reads are of numbers, and nearly all numbers take one or two bytes.
     if (at + 1 < this.end) {
       const low = this.bytes[at] ?? 0;
       if (low < 0x80) {
@@ -69,7 +69,7 @@ export class ByteReader {
 
 const BYTES_PER_CALL = 4096;
 
-/** Text with one byte per character. */
+/** Converts bytes to text with one character per byte. */
 export function rawText(bytes: Uint8Array): string {
   if (bytes.length <= BYTES_PER_CALL) return textOf(bytes);
   let text = '';
@@ -78,5 +78,5 @@ export function rawText(bytes: Uint8Array): string {
   return text;
 }
 
-/** Spreading the bytes takes seven times as long. */
+/** `Reflect.apply`, because spreading the bytes takes seven times as long. */
 const textOf = (bytes: Uint8Array): string => Reflect.apply(String.fromCharCode, null, bytes);

@@ -1,4 +1,7 @@
-/** Bytes that grow. Numbers are variable in length: seven bits a byte, lowest first; the highest bit is set if another follows. */
+/**
+ * Growing bytes. Numbers take as many bytes as they need: seven bits per byte, lowest first; the highest bit is set if
+ * another byte follows.
+ */
 const CAPACITY_MIN = 256;
 const encoder = new TextEncoder();
 
@@ -16,7 +19,7 @@ export class ByteWriter {
     this.length += 1;
   }
 
-  /** @param value a safe integer from 0 */
+  /** @param value a non-negative safe integer */
   number(value: number): void {
     this.reserve(8);
     let rest = value;
@@ -50,7 +53,7 @@ export class ByteWriter {
     this.length = length + count;
   }
 
-  /** The text as UTF-8. Returns the number of its bytes. */
+  /** Appends text as UTF-8. Returns the number of bytes written. */
   utf8(text: string): number {
     this.reserve(text.length * 3);
     const { written } = encoder.encodeInto(text, this.bytes.subarray(this.length));
@@ -58,18 +61,18 @@ export class ByteWriter {
     return written;
   }
 
-  /** Its length, then the text. */
+  /** Appends the length of a text, then the text. */
   delimited(text: string): void {
     this.number(text.length);
     this.raw(text);
   }
 
-  /** A copy that does not grow. */
+  /** A copy of the bytes written so far. */
   finish(): Uint8Array {
     return this.bytes.slice(0, this.length);
   }
 
-  /** What was written so far; valid until more is. */
+  /** The bytes written so far, without a copy. Valid until the next write. */
   view(): Uint8Array {
     return this.bytes.subarray(0, this.length);
   }

@@ -1,4 +1,4 @@
-/** xxHash32 (https://xxhash.com, seed 0): four bytes a step, so a block of 8 KB takes a few microseconds. */
+/** xxHash32 (https://xxhash.com, seed 0). It reads four bytes per step, so a block of 8 KB takes a few microseconds. */
 
 const P1 = 0x9e3779b1;
 const P2 = 0x85ebca77;
@@ -6,7 +6,7 @@ const P3 = 0xc2b2ae3d;
 const P4 = 0x27d4eb2f;
 const P5 = 0x165667b1;
 
-/** Of bytes `[0, length)`. */
+/** Hash of bytes `[0, length)`. */
 export function checksum(bytes: Uint8Array, length = bytes.length): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, length);
   let at = length & ~15;
@@ -22,8 +22,8 @@ export function checksum(bytes: Uint8Array, length = bytes.length): number {
 }
 
 /**
- * Four words a step. A page that has just opened runs this for each block before it is compiled: nothing is called but `imul`, and words
- * are read from an array.
+ * Hashes four words per step. After a page has opened, this runs for each block before the function is compiled. So it
+ * calls only `imul`, and reads words from an array.
  */
 function ofLanes(words: Int32Array): number {
   const { imul } = Math;
@@ -44,7 +44,7 @@ function ofLanes(words: Int32Array): number {
   return (turned(a, 1) + turned(b, 7) + turned(c, 12) + turned(d, 18)) | 0;
 }
 
-/** Bytes `[0, length)` as words, the lowest byte first. */
+/** Bytes `[0, length)` as little-endian words. */
 function wordsOf(bytes: Uint8Array, length: number): Int32Array {
   if (IS_LITTLE_ENDIAN) {
     const { buffer, byteOffset } = bytes;

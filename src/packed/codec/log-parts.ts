@@ -1,6 +1,6 @@
 /**
- * A record as parts of the log: from 64 KB on Chromium gives a value a file of its own. Each part tells which of how many it is, and
- * has its checksum.
+ * Splits a record into parts of the log, because Chromium stores a value of 64 KB or more in a file of its own. Each
+ * part has its index, the number of parts and a checksum.
  */
 import { ByteReader, Malformed } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
@@ -22,7 +22,7 @@ export function partsOf(record: Uint8Array): Uint8Array[] {
   });
 }
 
-/** And of the checksum behind. */
+/** Upper bound for the header of a part and the checksum behind it. */
 const HEADER_BYTES_MAX = 32;
 
 export interface Part {

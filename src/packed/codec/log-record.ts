@@ -1,4 +1,4 @@
-/** What the log holds: commits, claims of ids, and flips to another manifest. */
+/** Records of the log: commits, claims of block ids, and flips to another manifest. */
 import { type Key, keyOfBytes } from '../../codec/key.ts';
 import type { Row, Space } from '../../store/port.ts';
 import { rowFamily, spaceOfRows, isFamily } from '../families.ts';
@@ -8,26 +8,26 @@ import { ByteWriter } from './byte-writer.ts';
 import { readManifest, writeManifest } from './manifest-bytes.ts';
 import { readRowBody, writeRowBody } from './stored-value.ts';
 
-/** What a commit does to one row. */
+/** The change of one row in a commit. */
 export interface Change {
   readonly space: Space;
   readonly key: Key;
-  /** Undefined: it is deleted. */
+  /** Undefined: the row is deleted. */
   readonly row: Row | undefined;
-  /** Entries that the row had and has no more. */
+  /** Index entries that the row had before and no longer has. */
   readonly ended: readonly Key[];
 }
 
 export type LogRecord =
   | { readonly kind: 'commit'; readonly changes: readonly Change[] }
-  /** Ids that begin with its number are its writer's. */
+  /** Reserves for its writer the block ids that begin with the record's number: see `IDS_PER_CLAIM`. */
   | { readonly kind: 'claim' }
   | { readonly kind: 'flip'; readonly manifest: Manifest };
 
 /** A used number never gets another meaning. */
 const KIND = { commit: 1, claim: 2, flip: 3 } as const;
 
-/** About what a change takes. */
+/** Estimated size of a change. */
 const CHANGE_BYTES = 400;
 
 export function recordBytes(record: LogRecord): Uint8Array {

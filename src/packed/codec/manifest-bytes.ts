@@ -1,4 +1,4 @@
-/** A manifest as bytes. */
+/** Writes and reads a manifest. */
 import { ALL_FAMILIES, isFamily } from '../families.ts';
 import {
   familiesOf,

@@ -1,11 +1,11 @@
-/** Bytes with their checksum behind them. */
+/** Bytes that are followed by their checksum. */
 import { Malformed } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import { checksum } from './checksum.ts';
 
 const CHECKSUM_BYTES = 4;
 
-/** What was written, with its checksum. */
+/** The written bytes, followed by their checksum. */
 export function sealed(out: ByteWriter): Uint8Array {
   out.uint32(checksum(out.view()));
   return out.finish();

@@ -1,4 +1,4 @@
-/** The entries and the value of a row as bytes: what an item of a row family holds. */
+/** The index entries and the value of a row as bytes: the body of an item in a row family. */
 import { type Key, keyOfBytes } from '../../codec/key.ts';
 import { wellFormed } from '../../codec/json.ts';
 import { utf8Text } from '../../codec/utf8.ts';
@@ -43,7 +43,7 @@ export function readRowBody(key: Key, bytes: Uint8Array): Row {
 function writeText(out: ByteWriter, text: string): void {
   const start = out.length;
   out.byte(KIND.utf8);
-  // A lone surrogate has no UTF-8. A text of ASCII alone cannot contain one.
+  // UTF-8 cannot encode a lone surrogate. A text with as many bytes as characters is ASCII and contains none.
   if (out.utf8(text) === text.length || wellFormed(text) === text) return;
   out.length = start;
   out.byte(KIND.utf16);

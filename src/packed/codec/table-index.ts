@@ -1,6 +1,6 @@
 /**
- * Of one table: where its blocks are, the key each begins with (its fence), and a Bloom filter of its keys, or of the terms of its
- * entries.
+ * The index of one table: where its blocks are, a fence for each block (a key that separates it from the block before),
+ * and a Bloom filter. The filter has the keys of a row table, or the terms of an entry table.
  */
 import type { Family } from '../families.ts';
 import { Block } from './block.ts';
@@ -18,13 +18,16 @@ export class TableIndexWriter {
     this.fences = new BlockWriter(family, newest);
   }
 
-  /** @param offset of its id from that of the table's first block */
+  /** @param offset of the block's first id from the first id of the table */
   addBlock(key: string, owner: string, offset: number): void {
     this.fences.add(key, owner, NO_BODY);
     this.offsets.push(offset);
   }
 
-  /** @param end the offset behind the last block @param hashes of keys or terms for the filter; none: no filter */
+  /**
+   * @param end the offset behind the last block @param hashes of the keys or terms in the filter; if empty, there is no
+   * filter
+   */
   finish(end: number, hashes: readonly number[]): Uint8Array {
     const out = new ByteWriter();
     const bloom = bloomOf(hashes);
@@ -71,7 +74,7 @@ export class TableIndex {
     return { first: this.offsets[block] ?? 0, last: (this.offsets[block + 1] ?? 0) - 1 };
   }
 
-  /** The last block that does not begin after (key, owner); the first when all do. */
+  /** The last block that does not begin after (key, owner), or the first block if all begin after it. */
   blockOf(key: string, owner: string): number {
     return this.fences.floor(key, owner)?.ordinal ?? 0;
   }

@@ -1,4 +1,4 @@
-/** Synchronous reads of blocks that are cached; those that are not are noted, to be loaded together. */
+/** Synchronous reads of cached blocks. Blocks that are not cached are noted and loaded together. */
 import { joinBytes } from '../../codec/join-bytes.ts';
 import { Block } from '../codec/block.ts';
 import { TableIndex } from '../codec/table-index.ts';
@@ -8,7 +8,7 @@ import { idsOf, type IdRange, type Table } from '../manifest.ts';
 import type { MediumSnapshot, StoredBlock } from '../medium.ts';
 import type { Cache } from './block-cache.ts';
 
-/** A block of a version is not there any more: another tab has merged its table, or it is lost. */
+/** Thrown when a block of a version no longer exists: another tab has merged its table, or the block is lost. */
 export class BlockMissing extends Error {
   readonly id: number;
   constructor(id: number) {
@@ -18,30 +18,33 @@ export class BlockMissing extends Error {
 }
 
 interface Wanted extends IdRange {
-  /** About so many are stored of it. */
+  /** Estimated bytes to load. */
   readonly bytes: number;
   readonly take: (bytes: Uint8Array) => void;
 }
 
 interface Held {
   readonly block: Block;
-  /** The last run that has used it. */
+  /** The last pass of the fetch that used the block. */
   run: number;
 }
 
-/** About so many are asked for at a time: what is large is used before more of it comes. */
+/** Loading requests about this many bytes at a time, so that large results are consumed before more blocks come. */
 const WANTED_BYTES_MAX = 8 * 1024 * 1024;
-/** Beyond it, what the last run has not used is let go. */
+/** Beyond this size, blocks that the last pass has not used are released. */
 const HELD_BYTES_MAX = 16 * 1024 * 1024;
 
 export class BlockAccess {
   private readonly cache: Cache;
   private wanted = new Map<number, Wanted>();
   private wantedBytes = 0;
-  /** What this fetch has used: a small cache may have lost it before all that is needed together is there. */
+  /**
+   * Blocks that this fetch has used. A small cache may have evicted them before all blocks that are needed together are
+   * loaded.
+   */
   private readonly held = new Map<number, Held>();
   private heldBytes = 0;
-  /** A run of the fetch ends when what it lacked is asked for. */
+  /** Number of the current pass. A pass of the fetch ends when its missing blocks are requested. */
   private run = 0;
 
   constructor(cache: Cache) {
@@ -52,7 +55,7 @@ export class BlockAccess {
     return this.wanted.size > 0;
   }
 
-  /** Undefined: not cached, and noted. */
+  /** Returns undefined and notes the index if it is not cached. */
   index(table: Table): TableIndex | undefined {
     const cached = this.cache.index(table);
     if (cached || this.wanted.has(table.first + table.index)) return cached;
@@ -71,7 +74,7 @@ export class BlockAccess {
     return undefined;
   }
 
-  /** Undefined: not cached, and noted, unless enough is. */
+  /** Returns undefined if the block is not cached, and notes it unless enough bytes are noted already. */
   block(table: Table, index: TableIndex, at: number): Block | undefined {
     const span = index.span(at);
     const first = table.first + span.first;
@@ -105,7 +108,7 @@ export class BlockAccess {
     }
   }
 
-  /** What this run has used, the next one may need together with what comes. */
+  /** Releases blocks that the ending pass has not used. The next pass may need the others together with the loaded ones. */
   private endRun(): void {
     if (this.heldBytes > HELD_BYTES_MAX)
       for (const [first, { block, run }] of this.held) {
@@ -116,7 +119,7 @@ export class BlockAccess {
     this.run += 1;
   }
 
-  /** What was noted, as ranges for the medium; `take` is given what it returns. */
+  /** The noted blocks as ranges for the medium. The result of the read must be passed to `take`. */
   request(): {
     readonly ranges: readonly IdRange[];
     readonly take: (found: MediumSnapshot) => void;
@@ -129,7 +132,7 @@ export class BlockAccess {
   }
 }
 
-/** Neighbours share a range, up to about `PACKED_LIMITS.rangeBytes`. */
+/** Adjacent blocks share a range of up to about `PACKED_LIMITS.rangeBytes`. */
 function rangesOf(wanted: readonly Wanted[]): readonly IdRange[] {
   const ranges: { first: number; last: number }[] = [];
   let left = 0;

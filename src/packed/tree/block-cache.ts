@@ -1,13 +1,13 @@
 /**
- * Blocks and table indexes in memory. Their ids are given once, so what is cached is right for ever. Of blocks the oldest is
- * evicted, unless it was used since it came or was last spared.
+ * Blocks and table indexes in memory. An id is never reused, so a cached block never becomes stale. Blocks are evicted
+ * oldest first, but a block that was used since it was added or last spared is spared once (the CLOCK algorithm).
  */
 import type { Block } from '../codec/block.ts';
 import type { TableIndex } from '../codec/table-index.ts';
 import { tablesOf, type IdRange, type Manifest, type Table } from '../manifest.ts';
 
 const OVERHEAD_BYTES = 200;
-/** Of a full cache. */
+/** Part of the cache that stays after an eviction. */
 const KEPT = 7 / 8;
 
 interface Cached {
@@ -25,7 +25,7 @@ export interface Cache {
 export class BlockCache implements Cache {
   private readonly bytesMax: number;
   private bytes = 0;
-  /** The oldest first. */
+  /** In the order of eviction, oldest first. */
   private readonly blocks = new Map<number, Cached>();
   private readonly indexes = new Map<number, TableIndex>();
 
@@ -40,7 +40,7 @@ export class BlockCache implements Cache {
     return cached.block;
   }
 
-  /** The block, by somebody who will not read it again. */
+  /** Returns the block without marking it as used. */
   peek(id: number): Block | undefined {
     return this.blocks.get(id)?.block;
   }
@@ -52,12 +52,12 @@ export class BlockCache implements Cache {
     if (this.bytes > this.bytesMax) this.evict();
   }
 
-  /** Bytes that blocks take. */
+  /** Bytes of the cached blocks. */
   get blockBytes(): number {
     return this.bytes;
   }
 
-  /** Bytes that indexes of tables take. */
+  /** Bytes of the cached table indexes. */
   get indexBytes(): number {
     let bytes = 0;
     for (const index of this.indexes.values()) bytes += index.bytes + OVERHEAD_BYTES;
@@ -72,7 +72,7 @@ export class BlockCache implements Cache {
     this.indexes.set(first, index);
   }
 
-  /** Forgets all of tables that are in none of these. */
+  /** Removes the blocks and indexes of all tables that none of these manifests contains. */
   keepTablesOf(manifests: readonly Manifest[]): void {
     const kept = new Set(manifests.flatMap((each) => tablesOf(each).map(({ first }) => first)));
     for (const [first, index] of this.indexes) {
@@ -93,7 +93,10 @@ export class BlockCache implements Cache {
     this.bytes -= weightOf(cached.block);
   }
 
-  /** Until there is room for a while: a walk over a map begins with passing what was deleted. */
+  /**
+   * Evicts until there is room for many blocks. A map is slow to iterate from its start after deletions there, so this
+   * runs rarely.
+   */
   private evict(): void {
     const bytesMax = this.bytesMax * KEPT;
     for (const [id, cached] of this.blocks) {

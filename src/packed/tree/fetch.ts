@@ -1,4 +1,4 @@
-/** Rows and ranges of a version, as far as blocks are cached; goes on when more of them are. */
+/** Reads rows and ranges of a version from cached blocks. Continues when more blocks have been loaded. */
 import {
   rowBytes,
   type Entry,
@@ -13,7 +13,7 @@ import { MISSING, pointRow } from './point-get.ts';
 import { RangeScan } from './range-scan.ts';
 import type { Version } from './version.ts';
 
-/** Rows whose blocks are asked for at a time, as long as there is a bound of bytes. */
+/** If the fetch has a limit of bytes, the blocks of this many rows are requested at a time. */
 const ROWS_AT_A_TIME = 256;
 
 export class Fetch {
@@ -36,7 +36,7 @@ export class Fetch {
     this.scans = ranges.map((range) => new RangeScan(version, range));
   }
 
-  /** Undefined: blocks are missing, and noted. */
+  /** Returns undefined when blocks are missing. They are noted. */
   run(access: BlockAccess): Found | undefined {
     const hasRows = this.readRows(access);
     const hasRanges = this.readRanges(access);
@@ -61,7 +61,7 @@ export class Fetch {
     return isWhole;
   }
 
-  /** The ranges share their bound of bytes, in their order. */
+  /** The ranges share the limit of bytes, in their order. */
   private readRanges(access: BlockAccess): boolean {
     let bytes = 0;
     let isWhole = true;

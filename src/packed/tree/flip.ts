@@ -1,4 +1,4 @@
-/** Changes of the manifest, and ids for new blocks. Both are records of the log. */
+/** Changes of the manifest (flips) and claims of ids for new blocks. Both are records of the log. */
 import { assert } from '../../errors.ts';
 import type { LogRecord } from '../codec/log-record.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import type { SerialQueue } from '../../store/serial-queue.ts';
 import type { Tree } from './tree.ts';
 
-/** What a flip changes of the manifest that it finds; undefined: that does not allow it any more. */
+/** Makes the changed members of the current manifest. Returns undefined if the manifest no longer allows the change. */
 export type ManifestChange = (
   manifest: Manifest,
 ) => Pick<Manifest, 'flushed' | 'swept' | 'families'> | undefined;
@@ -23,13 +23,13 @@ export class Flips {
   private readonly tree: Tree;
   private readonly queue: SerialQueue;
 
-  /** @param queue of all that is appended by this tab: it need not be its own rival */
+  /** @param queue of all appends of this tab, so that they do not conflict with each other */
   constructor(tree: Tree, queue: SerialQueue) {
     this.tree = tree;
     this.queue = queue;
   }
 
-  /** The first of the ids that nobody else will ever use. */
+  /** Claims `IDS_PER_CLAIM` ids that no other writer will ever use. Returns the first. */
   async claim(): Promise<number> {
     const claim = await this.append(() => ({ kind: 'claim' }));
     assert(claim, () => 'a claim has a number');
@@ -37,8 +37,8 @@ export class Flips {
   }
 
   /**
-   * Flips to a manifest with what is written.
-   * @param write puts blocks whose ids begin with the one it is given
+   * Writes blocks and flips to a manifest that refers to them.
+   * @param write puts blocks, with ids from the given one on
    * @returns as `flip`
    */
   async bringIn<T>(
@@ -47,7 +47,7 @@ export class Flips {
   ): Promise<boolean> {
     const first = await this.claim();
     const written = await write(first).catch(async (reason: unknown) => {
-      // Most likely there is no room: a sweep, which appends, would have none either.
+      // The storage is probably full, so the blocks are deleted directly: a sweep would have to append to the log.
       const blocks = [{ first, last: first + IDS_PER_CLAIM - 1 }];
       await this.tree.medium.trim({ logThrough: 0, blocks }).catch(() => undefined);
       throw reason;
@@ -56,9 +56,10 @@ export class Flips {
   }
 
   /**
-   * Puts another manifest in the place of the newest one. Then deletes what that one had retired, and the log that is in tables.
-   * @param claim whose blocks the change brings in
-   * @returns false: it is not allowed any more, and nothing was done
+   * Replaces the newest manifest. Then deletes the blocks that the replaced manifest had retired, and the log records
+   * that are in tables.
+   * @param claim the claim of the blocks that the change adds
+   * @returns false if the change is no longer allowed; then nothing was done
    */
   async flip(claim: number, change: ManifestChange): Promise<boolean> {
     let before: Manifest | undefined;
@@ -76,7 +77,10 @@ export class Flips {
     return true;
   }
 
-  /** Appends what is made for the newest manifest. Returns its number; undefined: nothing was made. */
+  /**
+   * Appends the record that `make` returns for the newest manifest. Returns its number, or undefined if there is no
+   * record.
+   */
   private append(make: MakeRecord): Promise<number | undefined> {
     const { tree } = this;
     const makeForNewest = (): LogRecord | undefined => make(tree.version.manifest);
@@ -96,7 +100,7 @@ export class Flips {
     await medium.trim({ logThrough: version.manifest.flushed, blocks });
   }
 
-  /** Those that somebody in this tab still reads. */
+  /** The retired ranges that a snapshot of this tab still reads. */
   private pinnedOf(retired: readonly IdRange[]): readonly IdRange[] {
     const pinned = new Set(
       this.tree.pinned.flatMap((each) => tablesOf(each).map(({ first }) => first)),

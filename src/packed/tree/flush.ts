@@ -1,4 +1,4 @@
-/** The memtable becomes tables, and what made it is cut from the log. */
+/** Writes the oldest memtable into tables and trims its commits from the log. */
 import { LOWEST_KEY } from '../../codec/key.ts';
 import type { SortedEntries } from '../../store/sorted-entries.ts';
 import { ByteWriter } from '../codec/byte-writer.ts';
@@ -19,11 +19,11 @@ export interface MaintenanceContext {
   readonly tree: Tree;
   readonly flips: Flips;
   readonly limits: PackedLimits;
-  /** Lets others go on. */
+  /** Resolves after other work has had time to run. */
   readonly pause: () => Promise<void>;
 }
 
-/** Returns false when there was nothing to flush, or another tab has flushed meanwhile. */
+/** Returns false when there was nothing to flush, or when another tab has flushed in the meantime. */
 export async function flush(context: MaintenanceContext): Promise<boolean> {
   const { tree, flips } = context;
   const layer = tree.seal();
@@ -54,7 +54,7 @@ async function writeTables(
     const writer = new TableWriter({ family, newest: through, firstId: nextId, limits, sink });
     const isBottommost = manifest.families[family].length === 0;
     for (const { key, owner, body } of itemsOf(memtable.families[family], family)) {
-      // Where nothing lies below, there is nothing to hide.
+      // Without older runs a deletion marker would hide nothing.
       if (body || !isBottommost) writer.add(key, owner, body);
       slice += 1;
       if (slice < limits.sliceItems && !writer.isDue) continue;
@@ -71,7 +71,7 @@ async function writeTables(
   return tables;
 }
 
-/** What this tab has made it need not read again. */
+/** Puts new blocks into the cache, so that this tab need not read them again. */
 const cacheOf = ({ cache }: Tree): TableSink => ({
   block: (first, bytes) => cache.put(first, new Block(bytes)),
   index: (first, bytes) => cache.putIndex({ first }, new TableIndex(bytes)),
@@ -115,7 +115,7 @@ function flushedInto(
   return { ...manifest, flushed, families };
 }
 
-/** A run after all others needs no merging: it goes behind the oldest. */
+/** A run whose keys are above those of all other runs is appended to the oldest run, because it needs no merging. */
 function withNewRun(runs: Runs, tables: readonly Table[], limits: PackedLimits): Runs {
   const [first] = tables;
   if (!first) return runs;
@@ -125,7 +125,7 @@ function withNewRun(runs: Runs, tables: readonly Table[], limits: PackedLimits):
   );
   if (!oldest || !isAfter) return [{ level: 0, isMerging: false, tables }, ...runs];
   const grown = [...oldest.tables, ...tables];
-  // As if it had come about by merges: with new runs it is merged when there are enough of its size.
+  // The level that a run of this size would have reached by merging. It is merged once there are enough runs of this level.
   const level = oldest.isMerging ? 0 : levelOf(grown, limits);
   const run = { ...oldest, level: Math.max(oldest.level, level), tables: grown };
   return [...runs.slice(0, -1), run];

@@ -1,4 +1,4 @@
-/** Whether somebody waits for an answer: whoever has time lets them go first. */
+/** Counts running transactions, so that background work can wait until there are none. */
 export class Foreground {
   private count = 0;
   private waiting: (() => void)[] = [];
@@ -15,7 +15,7 @@ export class Foreground {
     for (const goOn of waiting) goOn();
   }
 
-  /** Resolves when nobody waits. */
+  /** Resolves when no transaction is running. */
   async whenIdle(): Promise<void> {
     while (this.count > 0) await new Promise<void>((resolve) => this.waiting.push(resolve));
   }

@@ -1,4 +1,4 @@
-/** A place in the memtable. */
+/** A cursor over one family of a memtable. */
 import { keyAfter, keyOfBytes } from '../../codec/key.ts';
 import type { Entry, Row } from '../../store/port.ts';
 import type { SortedEntries } from '../../store/sorted-entries.ts';
@@ -58,7 +58,7 @@ export class MemtableCursor implements Cursor {
   private read(): void {
     const { lower, upper, reverse, after } = this.span;
     const { limit } = this;
-    // Items with the key of `after` may still come: they differ in their owners.
+    // Other items with the key of `after` may still follow, because they differ in their owners.
     const from = after && !reverse ? { lower: keyOfBytes(after.key) } : undefined;
     const to = after && reverse ? { upper: keyAfter(keyOfBytes(after.key)) } : undefined;
     this.items = this.list.within({ lower, upper, limit, reverse, ...from, ...to });

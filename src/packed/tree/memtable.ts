@@ -1,4 +1,7 @@
-/** What the log holds beyond the tables, sorted. A version of it is never changed: a commit makes the next, which shares most of it. */
+/**
+ * The commits of the log that are not in tables, sorted. A memtable is immutable: a commit makes a new one, which
+ * shares most of its data.
+ */
 import { LOWEST_KEY, type Key } from '../../codec/key.ts';
 import { isEntrySpace, rowBytes, type Row } from '../../store/port.ts';
 import { SortedEntries } from '../../store/sorted-entries.ts';
@@ -7,16 +10,16 @@ import { entryFamily, rowFamily, type Family } from '../families.ts';
 import { familiesOf } from '../manifest.ts';
 
 /**
- * By family: of rows (key, key) → row, of entries (entry, key) → the row that has it, as it is now. `DELETED` hides what tables
- * hold.
+ * By family. Row families map (key, key) to the row; entry families map (entry, key) to the current row that has the
+ * entry. `DELETED` hides an item in tables.
  */
 export interface Memtable {
   readonly families: Readonly<Record<Family, SortedEntries>>;
-  /** About what it takes in memory. */
+  /** Estimated bytes of memory. */
   readonly bytes: number;
 }
 
-/** Stands for the row of an item that is deleted. */
+/** Marks a deleted item, in place of a row. */
 export const DELETED: Row = { key: LOWEST_KEY, entries: [], value: '' };
 
 export const EMPTY_MEMTABLE: Memtable = {
@@ -43,6 +46,6 @@ export function memtableWith(before: Memtable, changes: readonly Change[]): Memt
   return { families, bytes };
 }
 
-/** The row, `DELETED`, or undefined when the memtable says nothing of it. */
+/** The row, or `DELETED`. Undefined if the memtable has no item for this key. */
 export const memtableRow = ({ families }: Memtable, family: Family, key: Key): Row | undefined =>
   families[family].get(key, key)?.row;

@@ -1,6 +1,6 @@
 /**
- * What a merge reads. What queries have in memory it need not read again, and what it makes of that stays in memory; all else is
- * not read again soon, and would only be in the way there.
+ * The cache for the reads of a merge. Blocks in the cache of queries are taken from there, and blocks made of them are
+ * put into it. All other blocks are kept out of it: they would not be read again soon, and would evict others.
  */
 import { Block } from '../codec/block.ts';
 import { TableIndex } from '../codec/table-index.ts';
@@ -13,7 +13,7 @@ const OWN_BYTES_MAX = 8 * 1024 * 1024;
 export class MergeCache implements Cache {
   private readonly ofQueries: BlockCache;
   private readonly own = new BlockCache(OWN_BYTES_MAX);
-  /** Of the blocks that were read since one was made. */
+  /** Blocks read since the last output block: those found in the cache of queries, and the others. */
   private known = 0;
   private unknown = 0;
   private mustKeep = false;

@@ -1,4 +1,4 @@
-/** Tables of several runs become tables of one, a range of keys at a time. */
+/** Merges tables of several runs into tables of one run, one key range at a time. */
 import { LOWEST_KEY } from '../../codec/key.ts';
 import { ALL_FAMILIES, type Family } from '../families.ts';
 import type { ItemKey, Run, Table } from '../manifest.ts';
@@ -10,7 +10,10 @@ import { mergedInto, pickMerge, type MergePlan } from './pick-merge.ts';
 import { RunCursor } from './run-cursor.ts';
 import { TableWriter } from './table-writer.ts';
 
-/** Carries one plan out. Returns false when there is nothing to merge, or another tab has merged meanwhile. */
+/**
+ * Carries out one merge plan. Returns false when there is nothing to merge. If another tab has merged in the meantime,
+ * nothing changes.
+ */
 export async function mergeOnce(context: MaintenanceContext): Promise<boolean> {
   const { tree, limits } = context;
   let next: { readonly family: Family; readonly plan: MergePlan } | undefined;
@@ -62,7 +65,7 @@ async function writeMerged(
   return writer.tables;
 }
 
-/** The items of all inputs in order; of those with the same key the newest. */
+/** The items of all inputs in order. Of items with the same key only the newest is used. */
 class MergeSource {
   private readonly runs: readonly Run[];
   private readonly access: BlockAccess;
@@ -81,7 +84,7 @@ class MergeSource {
     if (this.access.isMissing) await load(this.access);
   }
 
-  /** The number of the last log record in any of them. */
+  /** The greatest number of a log record in any input. */
   newest(): number {
     const numbers = this.runs.flatMap(({ tables }) =>
       tables.map((table) => this.access.index(table)?.newest ?? 0),
@@ -89,7 +92,7 @@ class MergeSource {
     return Math.max(0, ...numbers);
   }
 
-  /** Moves so many items on, or what is worth being put. Returns whether that was all. */
+  /** Writes up to this many items, or until there are enough bytes to put. Returns true when all items are written. */
   moveInto(writer: TableWriter, dropsDeletions: boolean, items: number): boolean {
     const cursors = this.cursors(items);
     for (let count = 0; count < items && !writer.isDue; count += 1) {

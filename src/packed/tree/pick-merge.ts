@@ -1,26 +1,26 @@
-/** Which tables are merged next. */
+/** Picks the tables to merge next. */
 import { compareItemKeys, type ItemKey, type Run, type Runs, type Table } from '../manifest.ts';
 import type { PackedLimits } from '../limits.ts';
 
 export interface MergePlan {
-  /** The runs it was made for. */
+  /** The runs for which the plan was made. */
   readonly runs: Runs;
-  /** Of each run the tables that are rewritten or moved; the last with any is where they go. */
+  /** For each run the tables that are merged. The resulting tables replace them in the run `target`. */
   readonly inputs: readonly (readonly Table[])[];
-  /** Index of the run that takes them. */
+  /** Index of the run that receives the merged tables. */
   readonly target: number;
   /** The runs that become one. */
   readonly group: { readonly from: number; readonly to: number };
-  /** Nothing older may have what it deletes: deletions need not be kept. */
+  /** No older run has keys in the merged range, so deletion markers are dropped. */
   readonly dropsDeletions: boolean;
-  /** Runs of the level that is merged, each of which a read has to look at. */
+  /** Number of runs in the merged level. A read has to look at each of them. */
   readonly urgency: number;
 }
 
-/** Undefined: there is nothing to merge. */
+/** Returns undefined when there is nothing to merge. */
 export function pickMerge(runs: Runs, limits: PackedLimits): MergePlan | undefined {
   let most: MergePlan | undefined;
-  // Of as many the oldest, whose runs are large.
+  // Of levels with equally many runs the oldest is picked, because its runs are large.
   for (const level of levelsOf(runs)) {
     const group = groupOf(runs, level, limits.runsPerLevel);
     if (group && lengthOf(level) >= (most?.urgency ?? 0))
@@ -34,12 +34,15 @@ interface Group {
   readonly to: number;
 }
 
-/** Of runs that piled up: more would make a merge that takes long before its first table is there. */
+/**
+ * If many runs have piled up, at most this many times `runsPerLevel` of them are merged together. With more, the merge
+ * would take too long to produce its first table.
+ */
 const LEVELS_AT_ONCE = 2;
 
 const lengthOf = ({ from, to }: Group): number => to - from + 1;
 
-/** Adjacent runs of one level. */
+/** Groups of adjacent runs with the same level. */
 function levelsOf(runs: Runs): readonly Group[] {
   const levels: Group[] = [];
   for (const [at, { level }] of runs.entries()) {
@@ -50,7 +53,7 @@ function levelsOf(runs: Runs): readonly Group[] {
   return levels;
 }
 
-/** Of a level what is being merged; else the oldest, if there are enough to begin. */
+/** The runs of a level that are being merged already. Otherwise its oldest runs, if there are enough to start a merge. */
 function groupOf(runs: Runs, { from, to }: Group, runsPerLevel: number): Group | undefined {
   const isMerging = runs.slice(from, to + 1).map((run) => run.isMerging);
   const running = { from: from + isMerging.indexOf(true), to: from + isMerging.lastIndexOf(true) };
@@ -59,7 +62,10 @@ function groupOf(runs: Runs, { from, to }: Group, runsPerLevel: number): Group |
   return { from: Math.max(from, to + 1 - LEVELS_AT_ONCE * runsPerLevel), to };
 }
 
-/** A table of the newest, with what it overlaps in older ones, and what that overlaps in turn. */
+/**
+ * Merges the first table of the newest run with the tables that it overlaps in older runs, and with those that these
+ * overlap in turn.
+ */
 function planOf(runs: Runs, group: Group, urgency: number): MergePlan {
   const inputs: (readonly Table[])[] = runs.map(() => []);
   const first = runs[group.from]?.tables[0];
@@ -102,7 +108,7 @@ function unionOf({ low, high }: KeySpan, tables: readonly Table[]): KeySpan {
 const isLowest = (runs: Runs, target: number, range: KeySpan): boolean =>
   runs.slice(target + 1).every((run) => tablesWithin(run, range).length === 0);
 
-/** Small tables beside each other in one run, none larger than the others together. */
+/** Merges small adjacent tables of one run, if none is larger than the others together. */
 function smallTables(runs: Runs, limits: PackedLimits): MergePlan | undefined {
   for (const [at, { tables }] of runs.entries()) {
     const found = smallIn(tables, limits);
@@ -132,7 +138,7 @@ function smallIn(tables: readonly Table[], { tableBytes, runsPerLevel }: PackedL
   return [];
 }
 
-/** The runs when a plan is carried out, if they still are what it was made for. */
+/** The runs after a plan was carried out. Undefined if they are no longer the runs for which it was made. */
 export function mergedInto(
   runs: Runs,
   plan: MergePlan,
@@ -153,7 +159,7 @@ export function mergedInto(
   return [...runs.slice(0, newer), ...withoutEmpty(merged, plan)];
 }
 
-/** Tables may have come behind those of the oldest. */
+/** Another tab's flush may have appended tables to the oldest run, so only the expected tables are compared. */
 function isSameRun(expected: Run, found: Run | undefined): boolean {
   return (
     found !== undefined &&
@@ -162,7 +168,7 @@ function isSameRun(expected: Run, found: Run | undefined): boolean {
   );
 }
 
-/** A group of which one run is left is a run of the next level. */
+/** If only one run of the group is left, the merge is complete and the run moves to the next level. */
 function withoutEmpty(runs: readonly Run[], { target, group }: MergePlan): Run[] {
   const isDone =
     group.from < group.to &&

@@ -1,4 +1,4 @@
-/** One row of a version. */
+/** Reads one row of a version. */
 import type { Key } from '../../codec/key.ts';
 import type { Row } from '../../store/port.ts';
 import type { Block } from '../codec/block.ts';
@@ -10,10 +10,13 @@ import type { BlockAccess } from './block-access.ts';
 import { DELETED, memtableRow } from './memtable.ts';
 import type { Version } from './version.ts';
 
-/** A block is needed that is not cached; it was noted. */
+/** A block is needed that is not cached. It was noted. */
 export const MISSING = Symbol('missing');
 
-/** @param isThere an entry shows that the row exists: the last run has it when no other does, and its filter need not be asked */
+/**
+ * @param isThere an index entry shows that the row exists. If no newer run has it, the last run must have it, so its
+ * filter is not checked
+ */
 export function pointRow(
   { layers, manifest }: Version,
   family: Family,

@@ -1,4 +1,4 @@
-/** One range over all sources of a version, in pieces: it goes on where it was when a block was missing. */
+/** Scans one range over all sources of a version. When a block is missing, the scan stops, and continues there later. */
 import { keyOfBytes, sharedTermsPrefix, type Key } from '../../codec/key.ts';
 import {
   entryBytes,
@@ -19,7 +19,7 @@ import type { Version } from './version.ts';
 
 export class RangeScan {
   readonly found: Entry[] = [];
-  /** More is there than was found. */
+  /** True if the range has more items than were found. */
   isCut = false;
   bytes = 0;
   private readonly version: Version;
@@ -27,10 +27,10 @@ export class RangeScan {
   private readonly family: Family | undefined;
   private readonly rowsFrom: Family;
   private readonly terms: Key | undefined;
-  /** The last item that was looked at. */
+  /** The last item that the scan has passed. */
   private after: ItemKey | undefined = undefined;
   private isAtEnd = false;
-  /** Entries before this one have their rows. */
+  /** Found entries before this index have their rows. */
   private filled = 0;
 
   constructor(version: Version, range: Range) {
@@ -43,14 +43,14 @@ export class RangeScan {
     this.isAtEnd = range.lower >= range.upper || range.limit < 1 || this.family === undefined;
   }
 
-  /** Goes on, up to so many bytes in all. Returns false when a block is missing. */
+  /** Continues the scan, up to `bytesMax` bytes in total. Returns false when a block is missing. */
   run(access: BlockAccess, bytesMax: number): boolean {
     const mayGoOn = !this.isAtEnd && !this.isCut;
     if (mayGoOn && this.family !== undefined) this.scan(access, this.family, bytesMax);
     return this.fill(access, bytesMax) && (this.isAtEnd || this.isCut);
   }
 
-  /** There is no room for more of it. */
+  /** Ends the scan, because the result has no room for more. */
   stop(): void {
     const isWhole = (this.isAtEnd || this.isCut) && this.filled === this.found.length;
     if (isWhole) return;
@@ -88,7 +88,7 @@ export class RangeScan {
     this.bytes += entryBytes(each);
   }
 
-  /** Rows of entries that came without. */
+  /** Loads the rows of entries that were found without them. */
   private fill(access: BlockAccess, bytesMax: number): boolean {
     if (!this.range.rows || this.range.by === 'key') {
       this.filled = this.found.length;
@@ -114,7 +114,7 @@ export class RangeScan {
     return pointRow(this.version, this.rowsFrom, key, access, true);
   }
 
-  /** The entries alone were few bytes; with their rows they are more than asked for. */
+  /** Removes entries beyond the limit: without their rows they were below it. */
   private truncate(bytesMax: number): void {
     let bytes = 0;
     const end = this.found.findIndex((entry) => {
@@ -144,7 +144,7 @@ export class RangeScan {
   }
 }
 
-/** The cursor that comes first; of those with the same item the newest. */
+/** The cursor with the next item. Of cursors at the same item the one of the newest source is returned. */
 function leading(cursors: readonly Cursor[], reverse: boolean): Cursor | undefined | 'missing' {
   let first: Cursor | undefined;
   for (const cursor of cursors) {
@@ -155,7 +155,7 @@ function leading(cursors: readonly Cursor[], reverse: boolean): Cursor | undefin
   return first;
 }
 
-/** Moves all that are at this item on. */
+/** Moves all cursors that are at this item. */
 function pass(cursors: readonly Cursor[], first: Cursor): void {
   if (cursors.length === 1) return first.next();
   const { key, owner } = first;

@@ -1,4 +1,4 @@
-/** A place in a run. */
+/** A cursor over one run. */
 import { keyOfBytes } from '../../codec/key.ts';
 import { firstIndex } from '../../store/binary-search.ts';
 import type { Row } from '../../store/port.ts';
@@ -11,7 +11,7 @@ import { compareItemKeys, type ItemKey, type Run, type Table } from '../manifest
 import type { BlockAccess } from './block-access.ts';
 import type { Cursor, Span } from './cursor.ts';
 
-/** So many bytes are read ahead of a scan. */
+/** Maximum number of bytes that are read ahead of a scan. */
 const AHEAD_BYTES_MAX = 512 * 1024;
 
 export class RunCursor implements Cursor {
@@ -22,7 +22,7 @@ export class RunCursor implements Cursor {
   private readonly tables: readonly Table[];
   private readonly access: BlockAccess;
   private readonly span: Span;
-  /** Where to begin. */
+  /** The key at which the scan begins. */
   private readonly start: ItemKey;
   private readonly step: 1 | -1;
   private tableAt: number;
@@ -60,7 +60,7 @@ export class RunCursor implements Cursor {
     );
   }
 
-  /** Undefined: the item is deleted. */
+  /** The body of the current item. Undefined if it is deleted. */
   body(): Uint8Array | undefined {
     return this.block?.body(this.items, this.at);
   }
@@ -88,7 +88,7 @@ export class RunCursor implements Cursor {
     return behind - 1;
   }
 
-  /** @param isStart it is the one that has the start */
+  /** @param isStart whether the table contains the start of the scan */
   private enterTable(isStart: boolean): void {
     const table = this.tables[this.tableAt];
     if (!table || this.isOutside(table)) {
@@ -163,7 +163,7 @@ export class RunCursor implements Cursor {
     return reverse ? high.key < lower : low.key >= upper;
   }
 
-  /** Notes the blocks that come next, as far as the range and what is wanted of it go. */
+  /** Notes the next blocks, limited by the range and by the number of items wanted. */
   private readAhead(table: Table): void {
     const { index, span, step } = this;
     if (!index) return;

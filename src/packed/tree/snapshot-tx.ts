@@ -1,4 +1,4 @@
-/** A transaction's view: the version at its first fetch, whatever is committed later. */
+/** A read transaction. It sees the version at its first fetch, unaffected by later commits. */
 import {
   requireWithin,
   SPACES,
@@ -16,12 +16,12 @@ import type { Version } from './version.ts';
 export class SnapshotTx implements ReadTx {
   /** Undefined before the first fetch. */
   version: Version | undefined;
-  /** A block of the version is not there any more: what the body did is to be forgotten. */
+  /** Set when a block of the version no longer exists. The result of the body must then be discarded. */
   missing: BlockMissing | undefined = undefined;
   private readonly tree: Tree;
   private readonly spaces: readonly Space[];
 
-  /** @param version absent: the newest there is when the first fetch is made */
+  /** @param version if omitted, the newest version at the time of the first fetch */
   constructor(tree: Tree, spaces: readonly Space[] = SPACES, version?: Version) {
     this.tree = tree;
     this.spaces = spaces;
@@ -48,12 +48,12 @@ export class SnapshotTx implements ReadTx {
     }
   }
 
-  /** To be called when it is not needed any more. */
+  /** Must be called when the transaction is no longer needed. */
   release(): void {
     if (this.version) this.tree.unpin(this.version);
   }
 
-  /** Reads the log, and brings along the blocks that are likely to be needed. */
+  /** Reads the log, and in the same read the blocks that the fetch will probably need. */
   private async begin(
     access: BlockAccess,
     ...request: Required<Parameters<ReadTx['fetch']>>
@@ -64,7 +64,7 @@ export class SnapshotTx implements ReadTx {
       likely.run(access);
       await tree.refresh(access);
     }
-    // Two fetches may have been first.
+    // Two fetches may have started at the same time: the first one to get here sets the version.
     if (!this.version) {
       this.version = tree.version;
       tree.pin(this.version);

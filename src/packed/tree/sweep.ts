@@ -1,4 +1,7 @@
-/** Deletes blocks that no manifest refers to: those of flushes and merges that ended before their flip, and of cuts that did. */
+/**
+ * Deletes blocks that no manifest refers to. They come from flushes and merges that were interrupted before their flip,
+ * and from interrupted trims.
+ */
 import {
   claimOf,
   idsOf,
@@ -9,7 +12,10 @@ import {
 } from '../manifest.ts';
 import type { MaintenanceContext } from './flush.ts';
 
-/** From its flip on, whoever claimed ids before it cannot bring them in. Returns false when it was overtaken. */
+/**
+ * After its flip, writers that claimed ids before it can no longer flip to their blocks. Returns false if another sweep
+ * was first.
+ */
 export async function sweep({ tree, flips }: MaintenanceContext): Promise<boolean> {
   const firstId = await flips.claim();
   const claim = claimOf({ first: firstId });
@@ -29,12 +35,12 @@ const idsIn = (manifest: Manifest): readonly IdRange[] => [
   ...manifest.retired,
 ];
 
-/** What lies below `end` in none of the ranges. */
+/** The id ranges below `end` that are in none of the given ranges. */
 function gapsBetween(ranges: readonly IdRange[], end: number): IdRange[] {
   const gaps: IdRange[] = [];
   let at = IDS_PER_CLAIM;
   for (const { first, last } of ranges.toSorted((a, b) => a.first - b.first)) {
-    // Other tabs may have brought in tables from `end` on meanwhile.
+    // Another tab may have added tables with ids from `end` on in the meantime.
     const to = Math.min(first, end);
     if (to > at) gaps.push({ first: at, last: to - 1 });
     at = Math.max(at, last + 1);

@@ -1,4 +1,4 @@
-/** Sorted items as tables of blocks. */
+/** Writes sorted items as tables of blocks. */
 import { termsPrefixOf, type Key } from '../../codec/key.ts';
 import { bloomHash } from '../codec/bloom.ts';
 import { BlockWriter } from '../codec/block-writer.ts';
@@ -11,12 +11,12 @@ import type { StoredBlock } from '../medium.ts';
 
 export interface TableWriterOptions {
   readonly family: Family;
-  /** The number of the last log record that goes into the tables. */
+  /** The greatest number of a log record in the tables. */
   readonly newest: number;
-  /** Id of the first block; the next ones follow it. */
+  /** Id of the first block. The ids of the others follow it. */
   readonly firstId: number;
   readonly limits: PackedLimits;
-  /** Receives all that was written, whole, by its first id; an index by that of its table. */
+  /** Receives each complete block by its first id, and each index by the first id of its table. */
   readonly sink?: TableSink;
 }
 
@@ -36,20 +36,20 @@ interface OpenTable {
 export class TableWriter {
   /** Finished tables. */
   readonly tables: Table[] = [];
-  /** Id behind the last one given. */
+  /** The next unused id. */
   nextId: number;
   private readonly options: TableWriterOptions;
   private readonly block: BlockWriter;
   private readonly blockBytes: number;
   private readonly hasOwners: boolean;
-  /** Those that were filtered last for this table. */
+  /** The terms that were last added to the filter of this table. */
   private terms: Key | undefined = undefined;
   private stored: StoredBlock[] = [];
   private storedBytes = 0;
   private table: OpenTable | undefined = undefined;
   private tableBytes = 0;
   private blockLow: ItemKey = NOWHERE;
-  /** Of the block before this one, and of all items. */
+  /** Last item of the previous block, and of all items so far. */
   private formerHigh: ItemKey = NOWHERE;
   private high: ItemKey = NOWHERE;
 
@@ -75,7 +75,10 @@ export class TableWriter {
     this.high = { key, owner };
   }
 
-  /** Rows are looked up by key. Of entries the terms are, many of which are the same. */
+  /**
+   * Adds to the filter the key of a row, by which rows are looked up, or the terms of an index entry. Adjacent entries
+   * often have the same terms.
+   */
   private filter({ hashes }: OpenTable, key: string): void {
     if (!this.hasOwners) {
       hashes.push(bloomHash(key));
@@ -86,17 +89,17 @@ export class TableWriter {
     if (this.terms !== undefined) hashes.push(bloomHash(this.terms));
   }
 
-  /** Whether there are blocks that are worth being put. */
+  /** Whether there are enough bytes to put. */
   get isDue(): boolean {
     return this.storedBytes >= this.options.limits.putBytes;
   }
 
-  /** Blocks to be put, once they are worth it. */
+  /** Returns the blocks to put if there are enough of them. */
   due(): readonly StoredBlock[] | undefined {
     return this.isDue ? this.takeStored() : undefined;
   }
 
-  /** Nothing is added any more. Returns the last blocks to be put. */
+  /** Ends the last table. Returns the last blocks to put. No items may be added afterwards. */
   finish(): readonly StoredBlock[] {
     this.endTable();
     return this.takeStored();
@@ -157,7 +160,7 @@ export class TableWriter {
 
 const NOWHERE: ItemKey = { key: '', owner: '' };
 
-/** The shortest that is after all items before the block, and not after its first. */
+/** The shortest key that is after all items of the previous block and not after the first item of this one. */
 function fenceBetween(before: ItemKey, low: ItemKey): ItemKey {
   if (before.key === low.key) return low;
   return { key: low.key.slice(0, sharedLength(before.key, low.key) + 1), owner: '' };

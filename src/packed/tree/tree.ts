@@ -1,4 +1,4 @@
-/** The newest version this tab knows, the cache, and who still reads which version. */
+/** The newest version that this tab knows, the block cache, and the versions that running reads have pinned. */
 import { Refusal } from '../../errors.ts';
 import type { Durability } from '../../store/port.ts';
 import { partsOf } from '../codec/log-parts.ts';
@@ -19,22 +19,28 @@ import {
 
 export interface TreeOptions {
   readonly medium: Medium;
-  /** Of blocks in memory. */
+  /** Limit for the bytes of cached blocks. */
   readonly cacheBytesMax: number;
-  /** The term of the lease: a number while no other tab can commit, another each time that this begins; undefined: one can. */
+  /**
+   * The lease term: a number while no other tab can commit, different for each term. Undefined while other tabs can
+   * commit.
+   */
   readonly leaseTerm: () => number | undefined;
-  /** Called when something has been appended, unless no other tab can commit. */
+  /** Called for each append, unless no other tab can commit. */
   readonly broadcast: (appended: Appended) => void;
 }
 
-/** A record that is stored, so that other tabs need not read it. */
+/** An appended record, sent to other tabs so that they need not read it. */
 export interface Appended {
   /** The number of its first part. */
   readonly first: number;
   readonly parts: readonly Uint8Array[];
 }
 
-/** Indexes of a few KB each: of larger trees those not read ahead are read when they are needed. */
+/**
+ * Maximum number of indexes, of a few KB each, that are read ahead. In larger trees the others are read when they are
+ * needed.
+ */
 const INDEXES_AHEAD_MAX = 500;
 
 export class Tree {
@@ -43,9 +49,12 @@ export class Tree {
   readonly medium: Medium;
   private readonly leaseTerm: TreeOptions['leaseTerm'];
   private readonly broadcast: TreeOptions['broadcast'];
-  /** The term of the lease in which the log was read: nobody else has committed since, as long as it lasts. */
+  /** The lease term in which the log was last read. As long as this term lasts, no other tab has committed since. */
   private seenIn: number | undefined = undefined;
-  /** Appends whose answer was lost: a read of the log that began before one may not have seen what it appended. */
+  /**
+   * Number of appends whose result was lost. A read of the log that began before such an append may have missed its
+   * record.
+   */
   private lost = 0;
   private readonly pins = new Map<Manifest, number>();
 
@@ -56,12 +65,12 @@ export class Tree {
     this.cache = new BlockCache(cacheBytesMax);
   }
 
-  /** Whether the version is the newest there is. */
+  /** Whether the known version is certainly the newest. */
   isCurrent(): boolean {
     return this.seenIn !== undefined && this.seenIn === this.leaseTerm();
   }
 
-  /** Reads the log from where it is known on, and blocks with it. */
+  /** Reads the log behind the known version, and blocks in the same read. */
   async refresh(access = new BlockAccess(this.cache)): Promise<void> {
     const { ranges, take } = access.request();
     const term = this.leaseTerm();
@@ -72,7 +81,7 @@ export class Tree {
     try {
       take(found);
     } catch (reason) {
-      // They were of a version that is no longer the newest; if they are needed all the same, they are loaded again.
+      // The blocks belonged to a version that is no longer the newest. If they are still needed, they are loaded again.
       if (!(reason instanceof BlockMissing)) throw reason;
     }
   }
@@ -83,7 +92,7 @@ export class Tree {
     take(await this.medium.read(undefined, ranges));
   }
 
-  /** Indexes of tables are read ahead of their first use, so that a look-up is one call of the medium. */
+  /** Reads table indexes before their first use, so that a look-up needs only one call of the medium. */
   async loadIndexes(): Promise<void> {
     const access = new BlockAccess(this.cache);
     for (const table of tablesOf(this.version.manifest).slice(-INDEXES_AHEAD_MAX))
@@ -92,12 +101,12 @@ export class Tree {
     try {
       await this.load(access);
     } catch (reason) {
-      // Another tab has just merged a table, or one is damaged: whoever needs it meets that again.
+      // Another tab has just merged a table, or one is damaged. A read that needs it gets the error again.
       if (!(reason instanceof BlockMissing) && !(reason instanceof Refusal)) throw reason;
     }
   }
 
-  /** Returns its number; undefined: another tab was first, and it is not stored. */
+  /** Appends a record. Returns its number, or undefined if another tab appended first, in which case it is not stored. */
   async append(record: LogRecord, durability: Durability): Promise<number | undefined> {
     const parts = partsOf(recordBytes(record));
     const first = this.version.number + 1;
@@ -107,8 +116,9 @@ export class Tree {
   }
 
   /**
-   * The same of what is made of the newest version there is. Nobody else appends in between, unless a block had to be loaded.
-   * @param make undefined: nothing is to be appended
+   * Appends the record that `make` makes for the newest version. No other append comes in between, unless a block had
+   * to be loaded.
+   * @param make returns undefined if nothing is to be appended
    */
   async appendNext(
     make: () => Promise<LogRecord | undefined>,
@@ -129,18 +139,21 @@ export class Tree {
     return this.appended({ first, parts }, record);
   }
 
-  /** Another tab has appended. What does not follow on what is known here, or cannot be read, waits for the next refresh. */
+  /**
+   * Applies a record that another tab has appended. It is ignored if it does not follow the known version or cannot be
+   * read: the next refresh reads the log.
+   */
   applyAppended({ first, parts }: Appended): void {
     if (first !== this.version.number + 1) return;
     try {
       this.advanceTo(parts.map((bytes, i) => ({ number: first + i, bytes })));
     } catch (reason) {
-      // The log shows whether it is the message or the record that is damaged.
+      // Only reading the log can show whether the message or the stored record is damaged.
       if (!(reason instanceof Refusal)) throw reason;
     }
   }
 
-  /** The oldest part of the memtable that is not flushed, as it will stay; undefined: nothing is to be flushed. */
+  /** The oldest part of the memtable that is not flushed. It no longer changes. Undefined if there is nothing to flush. */
   seal(): Layer | undefined {
     if (this.version.layers.length === 1) this.version = sealed(this.version) ?? this.version;
     return this.version.layers.length > 1 ? this.version.layers.at(-1) : undefined;
@@ -161,8 +174,8 @@ export class Tree {
   }
 
   /**
-   * A block of a version was not there. Resolves when there is a newer version that may do without it.
-   * @throws Refusal `local_data_loss` when there is none
+   * Called when a block of a version was missing. Resolves when there is a newer version, which may not need the block.
+   * @throws Refusal `local_data_loss` when there is no newer version
    */
   async recover({ manifest }: Version, { id }: BlockMissing): Promise<void> {
     await this.refresh();
@@ -170,8 +183,9 @@ export class Tree {
   }
 
   /**
-   * What it returns; undefined: another tab has merged a table that it reads, and there is a newer version.
-   * @throws Refusal `local_data_loss` when a block is missing
+   * Returns the result of the body. Undefined if the body needs a table that another tab has merged; there is then a
+   * newer version.
+   * @throws Refusal `local_data_loss` when a block is missing from the newest version
    */
   async unlessGone<T>(body: () => Promise<T>): Promise<T | undefined> {
     const { version } = this;
@@ -184,7 +198,10 @@ export class Tree {
     }
   }
 
-  /** It may be stored all the same: even a tab with the lease does not know any more what is. */
+  /**
+   * Called when an append failed. The record may be stored nevertheless, so not even a tab with the lease knows the end
+   * of the log.
+   */
   private readonly unsure = (reason: unknown): never => {
     this.lost += 1;
     this.seenIn = undefined;
@@ -194,13 +211,13 @@ export class Tree {
   private appended({ first, parts }: Appended, record: LogRecord): number {
     if (this.leaseTerm() === undefined) this.broadcast({ first, parts });
     const number = first + parts.length - 1;
-    // A reader may have found it in the log already.
+    // A reader may have found the record in the log already.
     if (number > this.version.number)
       this.setVersion(versionWith(this.version, [{ number, record }]));
     return number;
   }
 
-  /** What was read may have come by a broadcast meanwhile. */
+  /** Parts that a broadcast has brought during the read are skipped. */
   private advanceTo(log: readonly LogPart[]): void {
     const { number } = this.version;
     this.setVersion(

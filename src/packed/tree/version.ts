@@ -1,4 +1,4 @@
-/** The state of the tree after a number of the log: a snapshot, as long as its tables are kept. */
+/** The state of the tree at a log number. It is a snapshot as long as its tables are not deleted. */
 import { joinBytes } from '../../codec/join-bytes.ts';
 import { Malformed } from '../codec/byte-reader.ts';
 import { readPart } from '../codec/log-parts.ts';
@@ -9,25 +9,25 @@ import type { LogPart } from '../medium.ts';
 import { EMPTY_MEMTABLE, memtableWith, type Memtable } from './memtable.ts';
 
 export interface Version {
-  /** The last number of the log that it knows. */
+  /** The last log number that is part of the version. */
   readonly number: number;
-  /** The last one of a commit: versions with the same hold the same rows. */
+  /** The last log number of a commit. Versions with the same value have the same rows. */
   readonly committed: number;
   readonly manifest: Manifest;
-  /** Newest first: commits go into the first, the others are sealed and wait for their flush. */
+  /** Newest first. Commits go into the first layer; the others are sealed and wait to be flushed. */
   readonly layers: readonly Layer[];
 }
 
-/** About so many bytes of memory. */
+/** Estimated bytes of memory. */
 export const memtableBytes = ({ layers }: Version): number =>
   layers.reduce((sum, { memtable }) => sum + memtable.bytes, 0);
 
-/** A memtable and what it is made of. */
+/** A memtable and the commits it is made of. */
 export interface Layer {
   readonly memtable: Memtable;
   /** Oldest first. */
   readonly commits: readonly NumberedCommit[];
-  /** The last number that may be in it. */
+  /** The greatest log number that may be in the layer. */
   readonly through: number;
 }
 
@@ -38,7 +38,7 @@ interface NumberedCommit {
 
 const EMPTY_LAYER: Layer = { memtable: EMPTY_MEMTABLE, commits: [], through: Infinity };
 
-/** A record, and the number of its last part; undefined: nothing counts that was appended under it. */
+/** A record and the number of its last part. `record` is undefined if the part is void. */
 export interface NumberedRecord {
   readonly number: number;
   readonly record: LogRecord | undefined;
@@ -51,13 +51,13 @@ export const EMPTY_VERSION: Version = {
   layers: [EMPTY_LAYER],
 };
 
-/** The version after the rest of the log. @throws Refusal `local_data_loss` that names the record */
+/** The version after more of the log was read. @throws Refusal `local_data_loss` that names the damaged record */
 export function versionAfter(before: Version, log: readonly LogPart[]): Version {
   if (log.length === 0) return before;
   const records = recordsOf(log);
   const next = versionWith(before, records);
   const first = log[0]?.number ?? 0;
-  // What is missing between them was flushed, or it is lost.
+  // Missing records before the first one must be in tables. Otherwise they are lost.
   if (first > Math.max(before.number, next.manifest.flushed) + 1)
     throw damaged(`log record ${before.number + 1}`, 'it is missing');
   return next;
@@ -75,7 +75,7 @@ export function versionWith(before: Version, records: readonly NumberedRecord[])
   const { flushed } = manifest;
   return {
     number: records.at(-1)?.number ?? before.number,
-    // What was flushed and cut before this tab read the log was committed, too.
+    // Records that were flushed and trimmed before this tab read them may have been commits.
     committed: Math.max(committed, flushed > before.number ? flushed : 0),
     manifest,
     layers: layersWith(
@@ -86,7 +86,7 @@ export function versionWith(before: Version, records: readonly NumberedRecord[])
   };
 }
 
-/** The newest layer takes no more; undefined: there is nothing in it. */
+/** Seals the newest layer: later commits go into a new one. Undefined if the layer is empty. */
 export function sealed(version: Version): Version | undefined {
   const [newest, ...older] = version.layers;
   if (!newest || newest.commits.length === 0) return undefined;
@@ -103,7 +103,10 @@ function layersWith(
   return [added.length > 0 ? layerWith(newest, added) : newest, ...rest];
 }
 
-/** Whole layers, as a rule: those of another tab's flush end elsewhere. */
+/**
+ * Removes flushed commits from a layer. Usually these are all of its commits, but another tab's flush may end within a
+ * layer.
+ */
 function withoutFlushed(layer: Layer, flushed: number): Layer {
   const first = layer.commits[0];
   if (!first || first.number > flushed) return layer;
@@ -125,7 +128,7 @@ const layerWith = (
   through,
 });
 
-/** Whole records. @throws Refusal `local_data_loss` */
+/** Assembles records from the parts of the log. @throws Refusal `local_data_loss` */
 function recordsOf(log: readonly LogPart[]): NumberedRecord[] {
   const records: NumberedRecord[] = [];
   let pieces: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-/** Reads blocks into memory that nobody has asked for yet, while nobody asks for anything. */
+/** Reads blocks that no query has needed yet into memory while the store is idle. */
 import { Refusal } from '../../errors.ts';
 import { FAMILY, type Family } from '../families.ts';
 import type { TableIndex } from '../codec/table-index.ts';
@@ -7,18 +7,18 @@ import { BlockAccess, BlockMissing } from './block-access.ts';
 import type { Tree } from './tree.ts';
 
 export interface WarmOptions {
-  /** It ends when the blocks in memory take so many. */
+  /** Warming ends when the blocks in memory take this many bytes. */
   readonly bytesMax: number;
-  /** Before each read; resolves when there is time for one. */
+  /** Called before each read. Resolves when there is time for it. */
   readonly idle: () => Promise<void>;
-  /** Asked before each read. */
+  /** Called before each read. */
   readonly isStopped: () => boolean;
 }
 
-/** About so many are read at a time, so that a query waits little for them. */
+/** Each read loads about this many bytes, so that a query does not wait long for it. */
 const READ_BYTES = 1024 * 1024;
 
-/** Those that a query needs first; superseded versions are hardly read. */
+/** The families that queries need first. Superseded versions are rarely read. */
 const WARMED: readonly Family[] = [
   FAMILY.meta,
   FAMILY.sync,
@@ -26,7 +26,10 @@ const WARMED: readonly Family[] = [
   FAMILY.documents,
 ];
 
-/** Of the bytes that are left, at most so many are of one family: the entries of a large tree leave room for documents. */
+/**
+ * Each family takes at most this share of the remaining bytes, so that the entries of a large tree leave room for
+ * documents.
+ */
 const SHARE = 1 / 2;
 
 export async function warm(tree: Tree, { bytesMax, idle, isStopped }: WarmOptions): Promise<void> {
@@ -34,7 +37,7 @@ export async function warm(tree: Tree, { bytesMax, idle, isStopped }: WarmOption
     const isLast = family === WARMED.at(-1);
     const room = bytesMax - tree.cache.blockBytes;
     const end = isLast ? bytesMax : tree.cache.blockBytes + room * SHARE;
-    /** By table, how far it was read. */
+    /** For each table, by its first id, the block to continue with. */
     const read = new Map<number, number>();
     for (let reads = 0; ; reads += 1) {
       await idle();
@@ -49,7 +52,7 @@ export async function warm(tree: Tree, { bytesMax, idle, isStopped }: WarmOption
 
 type Precedes = (a: Table, b: Table) => boolean;
 
-/** Applications show what was written last. */
+/** Applications usually show what was written last. */
 const isNewer: Precedes = (a, b) => a.first > b.first;
 /** Pages of a set begin with the lowest keys. */
 const isLower: Precedes = (a, b) => compareItemKeys(a.low, b.low) < 0;
@@ -69,7 +72,7 @@ function nextTable(
 
 const WHOLE = Infinity;
 
-/** Returns the block to go on with; `WHOLE`: nothing more of the table is to be read. */
+/** Returns the block to continue with, or `WHOLE` if nothing more of the table has to be read. */
 async function readSome(tree: Tree, table: Table, from: number, room: number): Promise<number> {
   const access = new BlockAccess(tree.cache);
   const index = access.index(table);
@@ -79,13 +82,13 @@ async function readSome(tree: Tree, table: Table, from: number, room: number): P
     await tree.load(access);
     return at;
   } catch (reason) {
-    // Another tab has just merged the table, or it is damaged: whoever needs it meets that again.
+    // Another tab has just merged the table, or it is damaged. A read that needs it gets the error again.
     if (reason instanceof BlockMissing || reason instanceof Refusal) return WHOLE;
     throw reason;
   }
 }
 
-/** Returns the block behind those that were noted. */
+/** Notes blocks to load. Returns the block behind the last one noted. */
 function wantBlocks(
   { cache }: Tree,
   access: BlockAccess,
@@ -98,7 +101,7 @@ function wantBlocks(
   const bytesPerBlock = table.bytes / index.blocks;
   let at = from;
   for (let bytes = 0; at < index.blocks && bytes < bytesMax; at += 1) {
-    // Not through the access: it would count as used.
+    // `peek`, because a read through the access would count as a use.
     if (cache.peek(table.first + index.span(at).first)) continue;
     access.block(table, index, at);
     bytes += bytesPerBlock;
