@@ -1,4 +1,4 @@
-/** How deep calls may be nested. */
+/** The fault for calls that are nested too deep. */
 import { fail, isStackExhausted } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { positionOf, type QueryPath } from './query-path.ts';
@@ -10,7 +10,10 @@ export const refuseDepth = (path: QueryPath): never =>
     `Call stack reached the maximum limit of ${LIMITS.callDepth}.`,
   );
 
-/** Deep recursion of tall functions may meet the end of JavaScript's stack before the limit of calls. */
+/**
+ * Runs `body` and turns a JavaScript stack overflow into that fault. Deep recursion of complex functions can exhaust
+ * the stack before the limit of calls is reached.
+ */
 export function guardStack<T>(path: QueryPath, body: () => T): T {
   try {
     return body();

@@ -1,5 +1,5 @@
 /**
- * Casts of arguments: each accepts a value or throws the fault of the spec at the argument's place.
+ * Casts of arguments. A cast accepts a value or throws the fault of the specification, positioned at the argument.
  * Spec: functions 0, "Casts".
  */
 import { fail, fault, QueryFailure } from '../errors.ts';
@@ -36,14 +36,14 @@ import { isNativeCollectionRef } from '../values/native-refs.ts';
 
 export const NO_STEPS: readonly Step[] = [];
 
-/** The place of the argument `key` of the form at `path`. */
+/** The path of the argument `key` of the form at `path`. */
 export const argumentAt = (path: ArgumentPath['path'], key: string): ArgumentPath => ({
   path,
   key,
   steps: NO_STEPS,
 });
 
-/** The place of element `index` inside the argument at `where`. */
+/** The path of element `index` in the argument at `where`. */
 export const elementAt = (where: ArgumentPath, index: number): ArgumentPath => ({
   ...where,
   steps: [...where.steps, index],
@@ -61,7 +61,7 @@ export const wrongType = (
 ): never =>
   fail('invalid argument', positionAt(where), typeExpected(expected, typeName(value)), { detail });
 
-/** At the argument `key` of the form. */
+/** Throws `invalid argument` at the argument `key` of the form. */
 export const refuseArgument = (
   { path }: Pick<ArgumentPath, 'path'>,
   key: string,
@@ -77,7 +77,7 @@ export const refuseUnresolved = (ref: UnresolvedRef, where: ArgumentPath): never
 
 // --- parameters ---------------------------------------------------------------------------------
 
-/** A key that must be there. `type` is what builders and the reference print: `Integer`, `String*`. */
+/** A required key. `type` is what the builders and the reference print: `Integer`, `String*`. */
 export const param = <T>(cast: Cast<T>, type: string): Parameter<T> => ({
   cast,
   optional: false,
@@ -85,7 +85,7 @@ export const param = <T>(cast: Cast<T>, type: string): Parameter<T> => ({
   type,
 });
 
-/** A key that may be absent; JSON `null` is a value like any other and is cast. */
+/** A key that may be absent. JSON `null` is not the same as absent: it is a value and is cast. */
 export const optional = <T>(cast: Cast<T>, type: string): Parameter<T | undefined> => ({
   cast,
   optional: true,
@@ -93,7 +93,7 @@ export const optional = <T>(cast: Cast<T>, type: string): Parameter<T | undefine
   type,
 });
 
-// Lambdas in place are no values: the parser ensures that this cast is never called.
+// A lambda written in place is not a value, and the parser accepts nothing else there. So this cast is never called.
 const neverValue: Cast<never> = (value, where) => wrongType('Lambda', value, where);
 
 /** A lambda that must be written in place. */
@@ -114,7 +114,7 @@ export const inPlaceOr = <T>(cast: Cast<T>, type: string): Parameter<Applicable 
   type,
 });
 
-/** An expression that the body evaluates when it needs it. */
+/** An expression that the function body evaluates only if it needs the value. */
 export const lazy: Parameter<(() => Value) | undefined> = {
   cast: (value) => () => value,
   optional: true,
@@ -122,7 +122,7 @@ export const lazy: Parameter<(() => Value) | undefined> = {
   type: 'Any',
 };
 
-/** Lambdas that sets keep may not do everything. `allowed`: what they may do. */
+/** Throws the fault of a lambda that does more than `allowed`. Sets limit what the lambdas that they keep may do. */
 export const refuseEffect = (allowed: 'pure' | 'read', where: ArgumentPath): never => {
   const verbs = allowed === 'read' ? 'write or call' : 'read, write, or call';
   return fail(
@@ -134,14 +134,14 @@ export const refuseEffect = (allowed: 'pure' | 'read', where: ArgumentPath): nev
 
 // --- lists --------------------------------------------------------------------------------------
 
-/** Casts all elements. Every faulty one is reported, at its index. */
+/** Casts all elements. Reports the faults of all invalid elements, each at its index. */
 function castElements<T>(
   cast: Cast<T>,
   elements: readonly Value[],
   where: ArgumentPath,
 ): readonly T[] {
   try {
-    // The common case makes no places: faults of this pass are made again below, at their index.
+    // The common case makes no path per element. If a cast fails, the casts below are repeated with the index of each element.
     return castAll(cast, elements, where);
   } catch (failure) {
     if (!(failure instanceof QueryFailure)) throw failure;
@@ -158,7 +158,7 @@ function castElements<T>(
   throw new QueryFailure(faults);
 }
 
-/** Most casts give what they were given: then nothing is made. */
+/** Most casts return their argument: then no new array is made. */
 function castAll<T>(cast: Cast<T>, elements: readonly Value[], where: ArgumentPath): readonly T[] {
   for (const element of elements) {
     if (cast(element, where) !== element) return elements.map((each) => cast(each, where));
@@ -176,7 +176,7 @@ export const manyOf =
 export const refuseEmpty = (where: ArgumentPath): never =>
   fail('invalid argument', positionAt(where), 'Non-empty array expected.');
 
-/** `X+`: as `X*`, but the array must not be empty. */
+/** `X+`: like `X*`, but an array must not be empty. */
 export const someOf =
   <T>(cast: Cast<T>): Cast<readonly T[]> =>
   (value, where) => {
@@ -206,7 +206,6 @@ export const object: Cast<ObjectValue> = (value, where) =>
 export const array: Cast<readonly Value[]> = (value, where) =>
   isArray(value) ? value : wrongType('Array', value, where);
 
-/** Null. */
 export const nothing: Cast<null> = (value, where) =>
   value === null ? value : wrongType('Null', value, where);
 
@@ -228,19 +227,19 @@ export const isScalar = (value: Value): boolean =>
 export const scalar: Cast<Value> = (value, where) =>
   isScalar(value) ? value : wrongType('Scalar', value, where);
 
-/** Any, but no unresolved ref. */
+/** Any value except an unresolved ref. */
 export const term: Cast<Value> = (value, where) =>
   value instanceof UnresolvedRef ? wrongType('Any', value, where) : value;
 
 // --- time ---------------------------------------------------------------------------------------
 
-/** Time, or Integer µs. */
+/** A Time, or an Integer in µs. */
 export const time: Cast<Time> = (value, where) => {
   if (value instanceof Time) return value;
   return isInteger(value) ? new Time(BigInt(value) * 1000n) : wrongType('Time', value, where);
 };
 
-/** µs as far as safe integers reach: no version lies beyond them. */
+/** Limits a time in µs to the range of safe integers. All versions are within that range. */
 function clampMicros(micros: bigint): Micros {
   const safe = toInteger(micros);
   if (typeof safe === 'number') return safe;
@@ -252,7 +251,7 @@ export const microsOfTime = (value: Time): Micros => {
   return clampMicros(micros * 1000n > value.nanos ? micros - 1n : micros);
 };
 
-/** Time, Integer µs, or the commit time of this query. */
+/** A Time, an Integer in µs, or the commit time of this query. */
 export const readTime: Cast<Micros | PendingTime> = (value, where) => {
   if (value instanceof Time) return microsOfTime(value);
   if (value instanceof PendingTime) return value;
@@ -261,7 +260,7 @@ export const readTime: Cast<Micros | PendingTime> = (value, where) => {
 
 const DIGITS = /^[0-9]{1,19}$/;
 
-/** `ts` of `get` and `paginate`: as `readTime`, or a string of digits. Decisions: "Documents, sets, pages". */
+/** `ts` of `get` and `paginate`: like `readTime`, or a string of digits. Decisions: "Documents, sets, pages". */
 export const readTimeOrDigits: Cast<Micros | PendingTime> = (value, where) =>
   typeof value === 'string' && DIGITS.test(value)
     ? clampMicros(BigInt(value))
@@ -270,7 +269,7 @@ export const readTimeOrDigits: Cast<Micros | PendingTime> = (value, where) =>
 export const temporal: Cast<Time | DateValue> = (value, where) =>
   isKind(value, 'time') || isKind(value, 'date') ? value : wrongType('Temporal', value, where);
 
-/** The unit in the singular. */
+/** A time unit, returned in the singular. */
 export const unit: Cast<TimeUnit> = (value, where) => {
   const name = typeof value === 'string' ? value.trim().replace(/s$/, '') : undefined;
   const found = TIME_UNITS.find((each) => each === name);
@@ -311,7 +310,7 @@ export const nameOrRef = nameOrRefTo(undefined);
 export const nameOrIndexRef = nameOrRefTo(NATIVE.indexes);
 export const nameOrFunctionRef = nameOrRefTo(NATIVE.functions);
 
-/** A native collection's ref stays a `Ref`: sessions take it for the set of its members. */
+/** The ref of a native collection stays a `Ref`. Sessions interpret it as the set of its members. */
 export const refOrSet: Cast<Ref | SetValue> = (value, where) => {
   if (value instanceof Ref || isKind(value, 'set')) return value;
   return value instanceof UnresolvedRef
@@ -319,7 +318,7 @@ export const refOrSet: Cast<Ref | SetValue> = (value, where) => {
     : wrongType('Ref or Set', value, where);
 };
 
-/** The set that a native collection's ref means. */
+/** The set of the members of a native collection. */
 export const nativeSet = (collection: Ref): SetValue => ({
   kind: 'set',
   op: 'documents',
@@ -335,7 +334,7 @@ export const set: Cast<SetValue> = (value, where) => {
     : wrongType('Set', value, where);
 };
 
-/** A native collection's ref becomes its set. */
+/** The ref of a native collection becomes its set. */
 export const iterable: Cast<readonly Value[] | Page | SetValue> = (value, where) => {
   if (isArray(value) || isKind(value, 'page') || isKind(value, 'set')) return value;
   return isNativeCollectionRef(value)
@@ -355,7 +354,7 @@ export const setOrArray: Cast<readonly Value[] | SetValue> = (value, where) => {
 
 const ODD_SETS: ReadonlySet<string> = new Set(['range', 'reverse', 'singleton']);
 
-/** These sets have no place in the order of values. Decisions: "Documents, sets, pages". */
+/** Refuses sets that have no position in the order of values. Decisions: "Documents, sets, pages". */
 export const refuseOddSet = (value: Value, where: ArgumentPath): void => {
   if (isKind(value, 'set') && ODD_SETS.has(value.op)) wrongType('Ordered value', value, where);
 };
@@ -369,7 +368,7 @@ const step: Cast<string | number | bigint> = (value, where) =>
 
 export const path = manyOf(step);
 
-/** Kind of version to insert or remove. */
+/** The kind of a version to insert or remove. */
 export const action: Cast<'create' | 'update' | 'delete'> = (value, where) => {
   const name = value instanceof Action ? value.name : value;
   return name === 'create' || name === 'update' || name === 'delete'

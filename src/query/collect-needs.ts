@@ -1,6 +1,7 @@
 /**
- * Parts of a query that do not depend on each other: all their needs are collected before the query waits, all their faults before it
- * fails. Once an execution has a missing read, it goes on only to find more of them: faults are ignored. See docs/decisions/0001-run-again.md.
+ * Evaluates parts of a query that do not depend on each other. The needs of all parts are collected before the query
+ * waits, and the faults of all parts before it fails. Once a read is missing, evaluation continues only to find more
+ * needs, and faults are ignored. See docs/decisions/0001-run-again.md.
  */
 import { QueryFailure, type Fault } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
@@ -8,13 +9,13 @@ import { rangeName, rowName } from '../store/snapshot-cache.ts';
 import { Suspended, type Need } from '../store/reader.ts';
 import { TurnOver } from './turn-over.ts';
 
-/** Thrown where a missing value is used: its need was thrown where it was found to be missing. */
+/** Thrown where a missing value is used. Its need was reported when the value was found to be missing. */
 export const WAITING = new Suspended([]);
 
-/** After so many parts in a row without a new need, the parts after them are not evaluated. */
+/** After this many successive parts without a new need, the remaining parts are not evaluated. */
 const IDLE_PARTS_MAX = 16;
 
-/** What the parts of one form need, each thing once, or else their faults. */
+/** Collects the needs of the parts of one form, without duplicates, or their faults. */
 export class NeedCollector {
   private readonly faults: Fault[] = [];
   private readonly needs: Need[] = [];
@@ -22,7 +23,10 @@ export class NeedCollector {
   private waits = false;
   private idleParts = 0;
 
-  /** Takes in what a part threw; throws on what is neither a need nor a fault: at the end of a turn, also while it waits. */
+  /**
+   * Adds what a part threw. Rethrows anything that is neither a need nor a fault: `TurnOver` always, other errors
+   * unless a need is waiting.
+   */
   add(thrown: unknown): void {
     if (thrown instanceof Suspended) {
       this.waits = true;
@@ -44,7 +48,7 @@ export class NeedCollector {
     return this.needs.length >= LIMITS.prefetchNeeds || this.faults.length >= LIMITS.faults;
   }
 
-  /** Not worth looking further ahead: what is needed so far must come first. */
+  /** Whether looking ahead is not worthwhile any more: later parts wait for the same needs. */
   get isIdle(): boolean {
     return this.idleParts >= IDLE_PARTS_MAX;
   }
@@ -61,13 +65,16 @@ export class NeedCollector {
   }
 }
 
-/** Undefined: not of the store. */
+/** A name for a need of the store, to find duplicates. Undefined for other needs. */
 function nameOf(need: Need): string | undefined {
   if (need.kind === 'row') return `r${rowName(need.address.space, need.address.key)}`;
   return need.kind === 'range' ? `R${rangeName(need.range)}` : undefined;
 }
 
-/** For parts of which the first fault is the only one: goes on only when `thrown` is a need. */
+/**
+ * For parts of which only the first fault is reported. Returns a collector if `thrown` is a need, and rethrows anything
+ * else.
+ */
 export function waitFor(thrown: unknown): NeedCollector {
   if (!(thrown instanceof Suspended)) throw thrown;
   const collector = new NeedCollector();
@@ -76,8 +83,9 @@ export function waitFor(thrown: unknown): NeedCollector {
 }
 
 /**
- * Results of `body` in order. The first fault ends it; needs are collected from some elements beyond the first that waits, so that n
- * elements take one round trip and not n, as with `map`. Use it wherever `body` can read. See README.md.
+ * Applies `body` to the elements in order. The first fault ends it. When an element has a need, some of the following
+ * elements are evaluated too, so that n elements take one round trip rather than n, as they would with `map`. Use it
+ * wherever `body` can read. See README.md.
  */
 export function eachElement<T, R>(
   elements: Iterable<T>,
@@ -99,7 +107,7 @@ export function eachElement<T, R>(
       if (collector && (index > last || collector.isFull || collector.isIdle)) break;
     }
   } catch (thrown) {
-    // The elements themselves may have to be waited for.
+    // Producing the elements themselves may need a read.
     collector = collected(collector, thrown);
   }
   return collector ? collector.end() : results;

@@ -1,12 +1,12 @@
-/** Which sets can be members of one union, intersection or difference. Spec: sets 4, "Shapes". */
+/** Decides which sets can be members of one union, intersection or difference. Spec: sets 4, "Shapes". */
 import type { SetValue } from '../values/value.ts';
 import type { ReadSession } from './session.ts';
 
 type Shape = ReturnType<ReadSession['shapeOf']>;
 
 /**
- * Adjacent members must both list events or both not, and the values they have in common must have the same
- * direction.
+ * Adjacent members must both list events or both not list them, and the values that they have in common must have the
+ * same direction.
  */
 export const areCompatible = (shapes: readonly Shape[]): boolean =>
   shapes.every((shape, index) => {
@@ -17,7 +17,7 @@ export const areCompatible = (shapes: readonly Shape[]): boolean =>
     return shape.history === next.history && flags.every((flag, i) => flag === next.reversed[i]);
   });
 
-/** Whether its members are, if it has some. */
+/** Whether the members of a set are compatible. True for sets without members. */
 export const hasCompatibleMembers = (
   set: SetValue,
   session: Pick<ReadSession, 'shapeOf'>,

@@ -1,44 +1,45 @@
 /**
- * What calls cost, in units of work: a unit is about a nanosecond of a simple loop. A cost is what the worst values of its size take, as a
- * whole number: others are slow to hand over. What costs more than `LIMITS.callWork` is refused.
+ * The costs of calls, in units of work. A unit is about a nanosecond of a simple loop. A cost is that of the worst
+ * values of its size. It is a whole number, because other numbers are slow to pass on. A call that costs more than
+ * `LIMITS.callWork` is refused.
  */
 import { LIMITS } from '../limits.ts';
 import { isArray, isKind, isObject, type Page, type Value } from '../values/value.ts';
 import type { PureContext } from './define.ts';
 
-/** What the step of a call covers: less is not spent. */
+/** Work that the evaluation step of a call covers. A smaller cost is not charged. */
 export const STEP_WORK = 1_000;
-/** The step of the call covers all that it does. */
+/** The evaluation step covers all work of the call. */
 export const COVERED = 0;
-/** The body spends for each part, or element of a set, when it comes to it. */
+/** The function body charges for each part, or for each element of a set, when it reaches it. */
 export const BY_PARTS = 0;
 
-/** Characters copied, or compared one by one. */
+/** Characters that are copied, or compared one by one. */
 export const copying = (chars: number): number => chars * 2;
 
-/** Characters looked at by the platform. */
+/** Characters that the JavaScript engine reads. */
 export const scanning = (chars: number): number => chars * 5;
 
-/** Characters looked at by us, or changed by the platform. */
+/** Characters that our code reads, or that the JavaScript engine changes. */
 export const reading = (chars: number): number => chars * 30;
 
-/** Texts taken apart into their characters. */
+/** Texts that are split into their characters. */
 export const splitting = (chars: number): number => chars * 200;
 
-/** A read of documents or sets begins, or a write: beside what is in them. */
+/** The fixed cost of a read of documents or sets, or of a write. The cost of their content comes on top. */
 export const READ = 5_000;
 export const WRITE = 20_000;
 
-/** Elements copied. */
+/** Elements that are copied. */
 export const elements = (count: number): number => count * 20;
 
-/** Longer texts are sought in time that grows with their length, too. */
+/** For longer search texts, the time of a search also grows with their length. */
 const NEEDLE_CHARS = 200;
 
 export const seeking = (chars: number, needle: number): number =>
   needle > NEEDLE_CHARS ? chars * (5 + (needle >> 1)) : scanning(chars);
 
-/** A value walked in whole. */
+/** A value that is traversed completely. */
 export function walking(value: Value, context: Pick<PureContext, 'session'>): number {
   if (typeof value === 'string') return scanning(value.length);
   if (typeof value !== 'object' || value === null) return COVERED;
@@ -51,7 +52,7 @@ export function walkingAll(values: readonly Value[], context: PureContext): numb
   return units;
 }
 
-/** Parts of an array, or of a page with its cursors. */
+/** A slice of an array, or of a page with its cursors. */
 export const slicing = (collection: readonly Value[] | Page): number =>
   isArray(collection) ? elements(collection.length) : collection.data.length * 1_000;
 
@@ -60,11 +61,14 @@ const membersOf = (value: Value): number => {
   return isKind(value, 'document') ? value.fields.size : 0;
 };
 
-/** An object or array made of the other. */
+/** The conversion of an object to an array, or of an array to an object. */
 export const converting = (value: Value): number =>
   isArray(value) ? value.length * 500 : membersOf(value) * 250;
 
-/** Objects put into a new one, which is weighed with all that is in it. Of large ones most is in no cache of the processor. */
+/**
+ * Objects that are merged into a new one, which is then weighed with its content. For large objects the cost per member
+ * grows, because most members are not in the processor's cache.
+ */
 export function merging(values: readonly Value[], context: PureContext): number {
   let size = 0;
   let units = values.length * 100;
@@ -75,24 +79,24 @@ export function merging(values: readonly Value[], context: PureContext): number 
   return units + size * (70 + (size >> 9));
 }
 
-/** A value sought among the parts of another: comparing two takes no longer than walking either. */
+/** The search for a value among the parts of another value. Comparing two values takes no longer than traversing either. */
 export function comparing(value: Value, container: Value, context: PureContext): number {
   const units = walking(value, context);
   const all = units + 3 * walking(container, context);
   return isArray(container) ? Math.min(all, container.length * (130 + units)) : all;
 }
 
-/** Sets whose parts are looked at, for the order of their elements. */
+/** Sets whose parts are examined for the order of their elements. */
 export function shaping(sets: readonly Value[], context: PureContext): number {
   let units = elements(sets.length);
   for (const set of sets) if (!isArray(set)) units += context.session.memory.weightOf(set) * 2;
   return units;
 }
 
-/** A number or time read out of a text. */
+/** A number or time that is parsed from a text. */
 export const parsing = (value: Value): number =>
   typeof value === 'string' ? value.length * 1_000 : COVERED;
 
-/** No document that may be stored is refused for its work. */
+/** The cost of a write is limited to `LIMITS.callWork`, so that no document that may be stored is refused for its cost. */
 export const writing = (params: Value | undefined, context: PureContext): number =>
   Math.min(WRITE + 2 * walking(params ?? null, context), LIMITS.callWork);

@@ -1,6 +1,6 @@
 /**
- * One definition per FQL function: its wire keys with their casts, its declared effect, its body. The parser, the effect checker,
- * the builder types and the printed reference read the same rows.
+ * One definition per FQL function: its wire keys with their casts, its declared effect, and its body. The parser, the
+ * effect checker, the builder types and the printed reference use the same rows.
  */
 import type { Lambda, Value } from '../values/value.ts';
 import type { Effect } from './effect.ts';
@@ -9,13 +9,16 @@ import type { QueryPath } from './query-path.ts';
 import type { Form, FunctionRow, Parameter } from './function-row.ts';
 import type { ApiVersion, Identities, ReadSession, ReadTime, WriteSession } from './session.ts';
 
-/** What every body may use. */
+/** What every function body may use. */
 export interface PureContext {
   readonly path: QueryPath;
   readonly apiVersion: ApiVersion;
-  /** What reads see: the present, or the time of an enclosing `at`. */
+  /** The time that reads see: the present, or the time of an enclosing `at`. */
   readonly time: ReadTime;
-  /** `Now()`, names and set shapes are part of every query's constants; reading through it is for rows declared `read` or `write`. */
+  /**
+   * The parts of the session that pure functions may use: `Now()`, names and set shapes are constant within a query.
+   * Reads through `session` require a row with the effect `read` or `write`.
+   */
   readonly session: Pick<
     ReadSession,
     | 'snapshot'
@@ -32,19 +35,23 @@ export interface PureContext {
   /** Applies a lambda written in place, in the scope of the form. Spec: functions 1.2, "Lambda application". */
   apply(lambda: Applicable, argument: Value): Value;
   /**
-   * Runs `body` for each element. When one misses a read, the following ones run too, so that all their reads are fetched in one
-   * round trip. `elements.map(body)` would take one for each: use `each` wherever `body` can read. See README.md.
+   * Runs `body` for each element. If one element needs a read, the following ones run too, so that all their reads are
+   * fetched in one round trip. `elements.map(body)` would take a round trip for each: use `each` wherever `body` can
+   * read. See README.md.
    */
   each<T, R>(elements: Iterable<T>, body: (element: T, index: number) => R): R[];
-  /** Folds left with a lambda of two parameters, collecting needs as `each` does. */
+  /** Left fold with a lambda of two parameters. Collects needs like `each`. */
   fold(lambda: Applicable, initial: Value, elements: Iterable<Value>): Value;
-  /** The value of a lambda written in place: closed over its scope. */
+  /** Makes a value of a lambda written in place, as a closure over its scope. */
   close(lambda: Applicable): Lambda;
 }
-/** `elements()` of a set for rows that the spec calls pure although they read (`is_empty`, folds): see `ReadContext`. */
+/** The context of functions that read. Some of them are pure according to the spec although they read (`is_empty`). */
 export interface ReadContext extends PureContext {
   readonly session: ReadSession;
-  /** Applies a stored function in its session: no scope, one level deeper. Arity faults have the position of the form. */
+  /**
+   * Applies a stored function in its session, outside any scope and one call level deeper. A wrong number of arguments
+   * is reported at the form.
+   */
   call(lambda: Lambda, argument: Value, session: WriteSession): Value;
 }
 export interface WriteContext extends ReadContext {
@@ -52,13 +59,13 @@ export interface WriteContext extends ReadContext {
 }
 export interface Contexts {
   readonly pure: PureContext;
-  /** Declared pure in the spec's table, but reads the store when evaluated (`is_empty`). */
+  /** Pure according to the spec's table, but reads the store when evaluated (`is_empty`). */
   readonly 'pure-reads': ReadContext;
   readonly read: ReadContext;
   readonly write: WriteContext;
 }
 
-/** A lambda written in place, closed over its scope; opaque to bodies: use `context.apply`. */
+/** A lambda written in place with its scope. Function bodies do not look inside: they use `context.apply`. */
 export interface Applicable {
   readonly node: LambdaNode;
   readonly scope: unknown;
@@ -68,7 +75,10 @@ export type Arguments<F extends Form> = {
   readonly [K in keyof F]: F[K] extends Parameter<infer T> ? T : never;
 };
 
-/** `declared` where it differs from `effect`: a `call` may do anything, but is limited by what it does. */
+/**
+ * Makes a row. `declared` is given where it differs from `effect`: `call` is declared as `write` because the called
+ * function may do anything, but at evaluation only what the function does is checked.
+ */
 export const define = <E extends keyof Contexts, F extends Form>(
   effect: E,
   form: F,

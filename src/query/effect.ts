@@ -1,4 +1,4 @@
-/** `read` and `write` of everything a node may do when evaluated. Spec: functions 2. */
+/** The strongest effect that a node may have when it is evaluated. `write` includes `read`. Spec: functions 2. */
 export type Effect = 'pure' | 'read' | 'write';
 
 export const EFFECT_RANK = { pure: 0, read: 1, write: 2 } as const satisfies Record<Effect, number>;

@@ -1,6 +1,6 @@
 /**
- * Evaluates the checked tree, synchronously; a read that is not cached suspends the execution.
- * Spec: functions 3.5 and 4.
+ * Evaluates the checked tree synchronously. A read that is not cached suspends the execution. Spec: functions 3.5 and
+ * 4.
  */
 import { LIMITS } from '../limits.ts';
 import { Suspended } from '../store/reader.ts';
@@ -18,12 +18,15 @@ import type { QueryPath } from './query-path.ts';
 import type { ApiVersion, ReadTime, WriteSession } from './session.ts';
 
 export interface ApplyOptions extends EvaluateOptions {
-  /** Where a wrong number of arguments is reported (and `lambda`); the position of the lambda when left out. */
+  /**
+   * The position (followed by `lambda`) at which a wrong number of arguments is reported. Default: the position of the
+   * lambda.
+   */
   readonly path?: QueryPath;
 }
 
 /**
- * The value of a query.
+ * Evaluates a query and returns its value.
  * @throws QueryFailure, Suspended, Refusal
  */
 export const evaluate = (node: Node, session: WriteSession, options: EvaluateOptions = {}): Value =>
@@ -33,8 +36,8 @@ export const evaluate = (node: Node, session: WriteSession, options: EvaluateOpt
   });
 
 /**
- * Applies a lambda that is a value: index bindings, sets' filters and joins, predicates of roles. `session` may be one for reading when
- * `allows` says so.
+ * Applies a lambda that is a value: a binding of an index, a filter or join of a set, or a predicate of a role.
+ * `session` may be one that only reads if `allows` excludes writes.
  * @throws QueryFailure, Suspended, Refusal
  */
 export const applyLambda = (
@@ -71,12 +74,16 @@ const EVALUATORS: Evaluators = {
   call: evaluateCall,
 };
 
-// The kind of a node selects the evaluator of that kind, which the type of the record cannot express. On the hottest paths this is inlined,
-// after a check for variables and constants, the most frequent nodes: a look-up by kind takes longer than evaluating them.
+// `as never`: the record's type cannot express that the kind of a node selects the evaluator for that kind. The hottest
+// paths inline this look-up, and check first for variables and constants, the most frequent nodes: for these the
+// look-up takes longer than the evaluation.
 const evaluateNode = (node: Node, frame: Frame, evaluation: Evaluation): Value =>
   EVALUATORS[node.kind](node as never, frame, evaluation);
 
-/** To be filled in order. An array that grows from nothing takes 17 places at once. */
+/**
+ * An array to be filled in order. It is preallocated, because an array that grows from empty allocates 17 elements at
+ * once.
+ */
 // oxlint-disable-next-line unicorn/no-new-array -- `Array.from` makes no room, it fills
 const roomFor = <T>({ length }: readonly unknown[]): T[] => new Array<T>(length);
 
@@ -122,7 +129,7 @@ function evaluateObject(node: NodeOf<'object'>, frame: Frame, evaluation: Evalua
   }
 }
 
-/** Members after one that did not give a value: all faults are reported, or all needs. */
+/** Evaluates the members after one that threw, and throws the faults or the needs of all. */
 function collectRest(
   thrown: unknown,
   rest: readonly Node[],
@@ -239,7 +246,10 @@ function evaluateCall(node: NodeOf<'call'>, frame: Frame, evaluation: Evaluation
   return value;
 }
 
-/** Takes effect from the last to the first; the first that fails is the one reported. Spec: functions 3.5, 4.2. */
+/**
+ * Evaluates arguments from the last to the first. If several fail, the fault of the first one is reported. Spec:
+ * functions 3.5, 4.2.
+ */
 function evaluateArguments(
   list: readonly Argument[],
   frame: Frame,
@@ -267,13 +277,13 @@ function evaluateArguments(
     }
     return values;
   } catch (thrown) {
-    // Nothing is before it: it is the first fault, and all that is needed.
+    // No other argument precedes this one: its fault is the first, or its needs are all that can be collected.
     if (index <= 0) throw thrown;
     return failFirst(thrown, list.slice(0, index), frame, evaluation);
   }
 }
 
-/** `before`: arguments declared before the one that threw. */
+/** @param before the arguments declared before the one that threw */
 function failFirst(
   thrown: unknown,
   before: readonly Argument[],
@@ -336,7 +346,8 @@ class CallContext implements WriteContext {
     let result: Slot = initial;
     const step = (element: Value): Value => {
       if (result instanceof Suspended && !isPair) throw result;
-      // A missing result may be bound, so that the elements after it are evaluated.
+      // If the result so far is missing, `WAITING` is bound in its place, so that later elements are evaluated and
+      // their needs collected.
       const pair = [result as Value, element];
       return applyNode(node, this.frame, this.frame.depth + 1, pair, this.evaluation, node.path);
     };
@@ -370,7 +381,10 @@ class CallContext implements WriteContext {
 
 // --- lambdas --------------------------------------------------------------------------------------
 
-/** `depth`: of lambdas and functions being applied, this one included. `path`: of the form that applies it. */
+/**
+ * @param depth nesting of lambdas and functions being applied, including this one @param path of the form that applies
+ * it
+ */
 function applyNode(
   lambda: LambdaNode,
   scope: Frame,

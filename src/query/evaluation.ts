@@ -1,4 +1,7 @@
-/** What stays the same while a query is evaluated, but for `at` and lambdas of other versions. */
+/**
+ * The context that the nodes of an evaluation share. `at`, lambdas of other API versions and functions with their own
+ * session derive a changed one.
+ */
 import { fail } from '../errors.ts';
 import type { Lambda, Value } from '../values/value.ts';
 import type { Contexts } from './define.ts';
@@ -10,13 +13,13 @@ import type { LambdaNode, NodeOf } from './node.ts';
 import { positionOf } from './query-path.ts';
 import type { ApiVersion, ReadTime, WriteSession } from './session.ts';
 
-/** What limits one evaluation. */
+/** The limits of one evaluation. */
 export interface EvaluateOptions {
-  /** `write` when left out. */
+  /** The strongest allowed effect. Default: `write`. */
   readonly allows?: Effect;
-  /** Words for "…, which is not allowed in <place>." */
+  /** The place in the message "…, which is not allowed in <place>." */
   readonly placeName?: string | undefined;
-  /** What reads see; the present when left out. */
+  /** The time that reads see. Default: the present. */
   readonly time?: ReadTime;
 }
 
@@ -51,12 +54,12 @@ export class Evaluation {
     return session === this.session ? this : new Evaluation(session, this.apiVersion, this.options);
   }
 
-  /** @throws QueryFailure `invalid expression` when the row does more than is allowed here */
+  /** @throws QueryFailure `invalid expression` when the effect of the function is not allowed here */
   checkEffect(node: NodeOf<'call'>): void {
     if (ROW_RANK[node.row.effect] > this.allows) this.refuseEffect(node);
   }
 
-  /** What a function made. */
+  /** Takes memory for the result of a function. */
   takeResult(value: Value): void {
     if (typeof value === 'string') this.memory.takeText(value);
     else if (typeof value === 'object' && value !== null) this.memory.takeValue(value);
@@ -67,7 +70,10 @@ export class Evaluation {
     return new LambdaValue(lambda, { scope, session: this.session });
   }
 
-  /** Programs compare what is said of a write where no place is named: in the query of a stream. */
+  /**
+   * Without `placeName`, the message for a write must stay as it is: client programs compare it. This is the case for
+   * the query of a stream.
+   */
   private refuseEffect(node: NodeOf<'call'>): never {
     const what = node.row.effect === 'write' ? 'a write' : 'a read';
     const { placeName } = this.options;
@@ -81,7 +87,7 @@ export class Evaluation {
   }
 }
 
-/** What a row may do when it is evaluated. */
+/** The effect that is checked when a row is evaluated. */
 const ROW_RANK = {
   pure: EFFECT_RANK.pure,
   'pure-reads': EFFECT_RANK.pure,

@@ -1,18 +1,18 @@
-/** Where the values of variables are while a query runs. */
+/** Frames hold the values of variables while a query runs. */
 import { assert, fail } from '../errors.ts';
 import { Suspended } from '../store/reader.ts';
 import { isArray, type Value } from '../values/value.ts';
 import type { NodeOf, Pattern } from './node.ts';
 import { positionOf, type QueryPath } from './query-path.ts';
 
-/** What one variable slot holds: a value, or the wait for one (then using it waits too). */
+/** The content of a variable's slot: a value, or `Suspended` if the value is missing. Using the variable then throws it. */
 export type Slot = Value | Suspended;
 
-/** Variables of one `let` or one application of a lambda. */
+/** The variables of one `let` or of one application of a lambda. */
 export class Frame {
   readonly slots: readonly Slot[];
   readonly parent: Frame | undefined;
-  /** Lambdas and functions being applied around it. */
+  /** Nesting of the lambdas and functions being applied around the frame. */
   readonly depth: number;
   constructor(slots: readonly Slot[], parent: Frame | undefined, depth: number) {
     this.slots = slots;
@@ -31,7 +31,7 @@ export function frameAbove(frame: Frame, up: number): Frame {
   return found;
 }
 
-/** Outside of every `let` and lambda. */
+/** The frame outside of every `let` and lambda. */
 export const ROOT = new Frame([], undefined, 0);
 
 export function variableValue({ variable }: NodeOf<'var'>, frame: Frame): Value {
@@ -41,7 +41,7 @@ export function variableValue({ variable }: NodeOf<'var'>, frame: Frame): Value 
   return value ?? null;
 }
 
-/** What the variables of a lambda are when it is applied. */
+/** The values of a lambda's parameters when it is applied. */
 export function bind(pattern: Pattern, argument: Value, path: QueryPath): readonly Slot[] {
   if (typeof pattern === 'string') return [argument];
   if (isArray(argument) && argument.length === pattern.length) return argument;

@@ -1,4 +1,4 @@
-/** Lambdas as values: a node closed over its scope. Spec: values 6. */
+/** Lambdas as values: a lambda node with the scope it closes over. Spec: values 6. */
 import { quote, stringifyJson } from '../codec/json.ts';
 import { renderValue } from '../codec/wire.ts';
 import { assert } from '../errors.ts';
@@ -17,11 +17,11 @@ type NamesSession = Pick<ReadSession, 'names' | 'apiVersion' | 'pendingTs'>;
 export class LambdaValue implements Lambda {
   readonly kind = 'lambda';
   readonly body: LambdaNode;
-  /** Where names in its body are looked up; undefined: where it is applied. */
+  /** The database in which names of the body are looked up. Undefined: the database in which the lambda is applied. */
   readonly database: DatabaseId | undefined;
   private readonly closure: { readonly scope: Frame; readonly session: NamesSession } | undefined;
 
-  /** `closure` may be left out when the lambda uses no outer variable. */
+  /** @param closure may be omitted when the lambda uses no outer variable */
   constructor(
     body: LambdaNode,
     closure?: { readonly scope: Frame; readonly session: NamesSession },
@@ -55,14 +55,17 @@ export class LambdaValue implements Lambda {
     return captures;
   }
 
-  /** Captures are frozen into a `let` around `expr`: one object, as in all texts of lambdas. */
+  /**
+   * The wire text. Captured values become a `let` around `expr` with a single object of bindings, as in all texts of
+   * lambdas.
+   */
   get wire(): string {
     const { closure } = this;
     return closure ? frozen(this.body, this.captures, closure.session) : this.body.wire;
   }
 }
 
-/** The query room made every lambda there is. */
+/** Every lambda is a `LambdaValue`, because only this room makes lambdas. */
 export function lambdaNodeOf(lambda: Lambda): LambdaValue {
   assert(lambda instanceof LambdaValue, () => 'a lambda came from elsewhere');
   return lambda;
@@ -70,7 +73,7 @@ export function lambdaNodeOf(lambda: Lambda): LambdaValue {
 
 export const databaseOf = (lambda: Lambda): DatabaseId | undefined => lambdaNodeOf(lambda).database;
 
-/** All that applying it may do, calls of functions included. */
+/** The effect of applying the lambda, including the functions that it calls. */
 export const effectOf = (lambda: Lambda): Effect => lambdaNodeOf(lambda).body.effect;
 
 function frozen(
@@ -88,11 +91,14 @@ function frozen(
   return `"lambda":${pattern},"expr":{"let":${object},"in":${expression}}`;
 }
 
-/** Wire text of an expression that gives `value` again; null in place of a ref or set with something in it that is gone. */
+/**
+ * Wire text of an expression that evaluates to `value`. A ref to something that no longer exists becomes null, and so
+ * does a set that contains one.
+ */
 function expressionText(value: Value, session: NamesSession): string {
   if (isKind(value, 'set') && !isThere(value, session)) return 'null';
   if (isArray(value)) return `[${value.map((item) => expressionText(item, session)).join(',')}]`;
-  // Rendered, it is a text.
+  // Rendered as a value, NaN and the infinities would be strings.
   if (typeof value === 'number' && !Number.isFinite(value))
     return Number.isNaN(value) ? '{"subtract":[1E999,1E999]}' : stringifyJson(value);
   const members = membersOf(value);
@@ -109,7 +115,10 @@ function expressionText(value: Value, session: NamesSession): string {
   return `{"object":${escaped(`{${texts.join(',')}}`, isTagged)}}`;
 }
 
-/** The text of a set without a part of it would be no set, or another one. */
+/**
+ * Whether all refs in a set still exist. Without one of its parts, the text of a set would be invalid or would mean
+ * another set.
+ */
 function isThere(value: Value, session: NamesSession): boolean {
   if (isArray(value)) return value.every((item) => isThere(item, session));
   if (isKind(value, 'ref')) return session.names.ofAnswer.refToWire(value) !== undefined;

@@ -1,4 +1,7 @@
-/** The text of a lambda: each `let` has one object of bindings, however the program wrote it. Spec: decisions. */
+/**
+ * Normalizes the text of a lambda: each `let` gets one object of bindings, however the program wrote it. Spec:
+ * decisions.
+ */
 import type { Json, JsonObject } from '../codec/json.ts';
 import { isEscaped } from '../codec/wire.ts';
 import { isArray, isObject } from '../values/value.ts';
@@ -11,7 +14,7 @@ export function withLetObjects(json: Json): Json {
   return new Map([...json].map(([key, part]) => [key, partOf(json, key, part)]));
 }
 
-/** What holds no expressions. */
+/** Whether the object is data (an escape or a `quote`), in which nothing is an expression. */
 const isData = (json: JsonObject): boolean =>
   escapeTag(json) !== undefined || (json.size === 1 && json.has('quote'));
 
@@ -22,8 +25,8 @@ function partOf(form: JsonObject, key: string, part: Json): Json {
 }
 
 /**
- * One object of the members of all, which are expressions whatever their names are. Objects that bind a name twice stay an array:
- * one object would hold only one of them.
+ * Merges the members of all objects into one object. The members are expressions, whatever their names are. If a name
+ * is bound twice, the objects stay an array, because one object could hold only one of the bindings.
  */
 function merged(objects: readonly Json[]): Json {
   const members = new Map<string, Json>();

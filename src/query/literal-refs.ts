@@ -1,4 +1,4 @@
-/** `@ref` literals: checked when read, resolved when evaluated. Spec: values 3. */
+/** `@ref` literals. They are checked when they are parsed and resolved when they are evaluated. Spec: values 3. */
 import type { Json, JsonObject } from '../codec/json.ts';
 import { isInteger, isObject, Ref } from '../values/value.ts';
 import { Deferred, expected, invalid } from './literal.ts';
@@ -26,7 +26,7 @@ type RefLiteral =
   | { readonly kind: 'document'; readonly collection: RefLiteral; readonly id: bigint }
   | { readonly kind: 'self'; readonly collection: RefLiteral; readonly path: QueryPath };
 
-/** The inside of `{"@ref":…}`. */
+/** Reads the content of `{"@ref":…}`. */
 export function readRef(json: Json, path: QueryPath): Deferred {
   const literal = refLiteral(json, path);
   return new Deferred((session) => resolve(literal, session));
@@ -48,7 +48,7 @@ function nativeLiteral(json: JsonObject, path: QueryPath): RefLiteral {
   return { kind: 'native', name, scope: scopeLiteral(json, path) };
 }
 
-/** A ref nested in a ref: `{"@ref":…}`. */
+/** Reads a ref inside a ref: `{"@ref":…}`. */
 function nestedLiteral(json: Json, path: QueryPath): RefLiteral {
   const inside = isObject(json) && json.size === 1 ? json.get('@ref') : undefined;
   return inside === undefined ? invalid(path, 'Invalid ref.') : refLiteral(inside, path);
@@ -71,7 +71,7 @@ function scopeLiteral(json: JsonObject, path: QueryPath): RefLiteral | undefined
     : invalid(at(path, 'database'), 'Database Ref expected.');
 }
 
-/** A ref that names its collection: a schema object by name, or a document by id. */
+/** Reads a ref that names its collection: that of a schema object by name, or of a document by id. */
 function memberLiteral(json: JsonObject, collection: RefLiteral, path: QueryPath): RefLiteral {
   const id = json.get('id') ?? null;
   if (collection.kind === 'native' && isSchemaName(collection.name)) {
@@ -92,7 +92,7 @@ function memberLiteral(json: JsonObject, collection: RefLiteral, path: QueryPath
     : invalid(at(path, 'id'), documentIdFault(id, number));
 }
 
-/** Legacy paths: `classes/posts/12`, `indexes/by_name`, `keys`. */
+/** Reads a legacy path: `classes/posts/12`, `indexes/by_name`, `keys`. */
 function pathLiteral(path: string, queryPath: QueryPath): RefLiteral | undefined {
   const [first = '', second, third, ...rest] = path.split('/');
   const name = nativeNamed(first);

@@ -1,4 +1,4 @@
-/** `@set` literals. Their parts are data: expressions are not evaluated inside. Spec: values 5. */
+/** `@set` literals. Their parts are data, in which no expression is evaluated. Spec: values 5. */
 import { undefinedRef } from '../fault-texts.ts';
 import type { Json, JsonObject } from '../codec/json.ts';
 import { EFFECT_RANK, type Effect } from './effect.ts';
@@ -15,11 +15,11 @@ import { Deferred, invalid, settle, type LiteralReader } from './literal.ts';
 import { NATIVE } from '../values/native-kinds.ts';
 import { isNativeCollectionRef } from '../values/native-refs.ts';
 
-/** One part of a `@set` as it is read. */
+/** One part of a `@set` literal. */
 interface GivenPart {
   readonly json: Json | undefined;
   readonly path: QueryPath;
-  /** Of the whole set. */
+  /** Path of the whole set. */
   readonly setPath: QueryPath;
   readonly reader: LiteralReader;
 }
@@ -38,7 +38,7 @@ const READ: Readonly<Record<PartKind, (part: GivenPart) => Resolve>> = {
   target: readTarget,
 };
 
-/** The inside of `{"@set":…}`. */
+/** Reads the content of `{"@set":…}`. */
 export function readSet(json: Json, path: QueryPath, reader: LiteralReader): Deferred {
   const op = isObject(json) ? [...json.keys()].find(isSetOp) : undefined;
   const parts = op ? wirePartsOfOp(op) : [];
@@ -112,7 +112,7 @@ function readList(part: GivenPart): Resolve {
   return (session) => asArray(data(session));
 }
 
-/** A set under `events` is written without its tag. */
+/** Reads the part of `events`: a set is written there without its `@set`. */
 function readSource(part: GivenPart): Resolve {
   const { json = null, path, reader } = part;
   const isBare = isObject(json) && !json.has('@ref') && !json.has('@set');
@@ -123,7 +123,7 @@ function readSource(part: GivenPart): Resolve {
   };
 }
 
-/** Lambdas are bare inside sets. */
+/** Reads a lambda. Inside a set it is usually written without `@query`. */
 function readLambda({ json, path, reader }: GivenPart, limit: Effect): () => Lambda {
   const bare = json !== undefined && isObject(json) ? (json.get('@query') ?? json) : json;
   const lambda =
@@ -133,7 +133,7 @@ function readLambda({ json, path, reader }: GivenPart, limit: Effect): () => Lam
 
 const invalidLambda = (path: QueryPath): never => invalid(path, 'Invalid lambda.');
 
-/** The target of a join: a lambda or the ref of an index. */
+/** Reads the target of a join: a lambda or the ref of an index. */
 function readTarget(part: GivenPart): Resolve {
   const { json = null } = part;
   const isLambda = isObject(json) && (json.has('lambda') || json.has('@query'));

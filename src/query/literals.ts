@@ -1,4 +1,4 @@
-/** Escapes (`@ts`, `@ref` …) and `quote`d data. Spec: values 2 to 7. */
+/** Escapes (`@ts`, `@ref` …) and quoted data. Spec: values 2 to 7. */
 import { decodeBase64 } from '../codec/base64.ts';
 import type { Json, JsonObject } from '../codec/json.ts';
 import { parseDate, parseTime } from '../values/time.ts';
@@ -43,14 +43,14 @@ const ESCAPES: ReadonlyMap<string, Read> = new Map<string, Read>([
   ],
 ]);
 
-/** The tag of an object that is an escape, its only key. `@obj` is none. */
+/** The tag of an object that is an escape, that is, its only key. `@obj` does not count as a tag. */
 export function escapeTag(json: JsonObject): string | undefined {
   if (json.size !== 1) return undefined;
   const [tag] = json.keys();
   return tag !== undefined && ESCAPES.has(tag) ? tag : undefined;
 }
 
-/** Decodes the escape `tag` of `json`. Positions of its faults do not name the tag. */
+/** Decodes the escape `tag` of `json`. Positions of faults do not include the tag. */
 export function readEscape(
   tag: string,
   json: JsonObject,
@@ -61,7 +61,7 @@ export function readEscape(
   return read ? read(json.get(tag) ?? null, path, reader) : invalid(path, `Invalid ${tag}.`);
 }
 
-/** Literals within one query or stored lambda; `lambda` reads the lambdas among them. */
+/** Reads the literals of one query or stored lambda. `lambda` reads the lambdas among them. */
 export class Literals implements LiteralReader {
   readonly lambda: (json: JsonObject, queryPath: QueryPath) => Lambda;
   private readonly slices: TimeSlices | undefined;

@@ -1,6 +1,6 @@
 /**
- * Memory that the values of a running query take. It is taken before a value is made. When a lambda returns, what it made besides its
- * result is given back, so a loop is bounded by what it keeps.
+ * The memory that the values of a running query take. It is taken before a value is made. When a lambda returns, the
+ * memory of all that it made, except its result, is released. So a loop is limited by what it keeps.
  */
 import { Refusal } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
@@ -9,25 +9,25 @@ import { isArray, isKind, isObject, type ObjectValue, type Value } from '../valu
 
 const FEW = 16;
 
-/** Of everything else. */
+/** Bytes of a value that is neither a text, an array, an object nor a page. */
 const OTHER = 64;
 
-/** Weighing takes time, too: less than this is charged with what comes next. */
+/** Weighing values is work too. A smaller amount is not charged until more has been weighed. */
 const WORK_MIN = 1_000;
 
 export class MemoryBudget {
   private readonly budget: { spend(units: number): void };
   private taken = 0;
-  /** Below this nothing is given back: function values hold on to all that was in reach of them. */
+  /** Memory below this mark is not released, because closures keep alive all values that were in their scope. */
   private floor = 0;
   private weights = newWeights();
 
-  /** @param budget is charged for weighing */
+  /** @param budget is charged for the work of weighing */
   constructor(budget: { spend(units: number): void }) {
     this.budget = budget;
   }
 
-  /** Bytes taken until now. */
+  /** Bytes taken so far. */
   get mark(): number {
     return this.taken;
   }
@@ -38,15 +38,18 @@ export class MemoryBudget {
     if (this.taken > LIMITS.queryBytes) refuseBytes();
   }
 
-  /** Whether there is room for what will be taken when it is made. @throws Refusal `limit_exceeded` */
+  /**
+   * Checks that there is room for bytes that will be taken later, when the value is made. @throws Refusal
+   * `limit_exceeded`
+   */
   ask(bytes: number): void {
     if (this.taken + bytes > LIMITS.queryBytes) refuseBytes();
   }
 
   /**
-   * A value just made: what it takes beside its parts, which were made before.
+   * Takes memory for a new value, without its parts, which were counted when they were made.
    * @returns bytes taken
-   * @throws Refusal `limit_exceeded`, also when the value is too large to be walked
+   * @throws Refusal `limit_exceeded`, also when the value is too large to be traversed
    */
   takeValue(value: Extract<Value, object>): number {
     if (isRead(value)) {
@@ -59,30 +62,30 @@ export class MemoryBudget {
     return bytes;
   }
 
-  /** A text just made. @throws Refusal `limit_exceeded` */
+  /** Takes memory for a new text. @throws Refusal `limit_exceeded` */
   takeText(text: string): void {
     this.take(textWeight(isWide(text) ? text.length * 2 : text.length));
   }
 
-  /** `takeValue` of an array. `isFlat`: it holds no other: few such need no weighing. */
+  /** `takeValue` for an array. `isFlat`: it contains no arrays or objects, so a short one need not be weighed. */
   takeItems(items: readonly Value[], isFlat: boolean): void {
     if (isFlat && items.length <= FEW) this.take(arrayWeight(items.length));
     else this.takeValue(items);
   }
 
-  /** `takeValue` of an object, likewise. */
+  /** `takeValue` for an object. `isFlat` as in `takeItems`. */
   takeMembers(object: ObjectValue, isFlat: boolean): void {
     if (isFlat && object.size <= FEW) this.take(objectWeight(object.size));
     else this.takeValue(object);
   }
 
-  /** Of all that was made since `mark` only `kept` is still in use. */
+  /** Releases all memory taken since `mark`, except that of `kept`. */
   keepOnly(kept: Value, mark: number): void {
     if (this.taken === mark) return;
     this.taken = Math.max(this.floor, Math.min(this.taken, mark + this.weightOf(kept)));
   }
 
-  /** Bytes of a value if nothing in it were shared. */
+  /** Bytes of a value with all its parts, counting shared parts each time they occur. */
   weightOf(value: Value): number {
     const { weights } = this;
     const weight = weightOf(value, weights);
@@ -93,12 +96,12 @@ export class MemoryBudget {
     return weight;
   }
 
-  /** A function value was made. */
+  /** Called when a closure was made: all values made so far may be in its scope, so their memory is no longer released. */
   pin(): void {
     this.floor = this.taken;
   }
 
-  /** Begins anew. */
+  /** Resets the budget. */
   clear(): void {
     this.taken = 0;
     this.floor = 0;
@@ -114,11 +117,14 @@ export class MemoryBudget {
 
 const newWeights = (): Weights => ({ known: new WeakMap(), work: 0 });
 
-/** Of a document whose members were not looked at only the text weighs: no stored one is too large. */
+/**
+ * Whether the value is a document whose members have not been parsed. Only its text takes memory, and no stored
+ * document is too large.
+ */
 const isRead = (value: Extract<Value, object>): boolean =>
   isKind(value, 'document') && value.text !== undefined;
 
-/** Texts with characters beyond Latin-1 take two bytes for each; short ones are not looked at. */
+/** Whether a text takes two bytes per character, because it has characters beyond Latin-1. Short texts are not examined. */
 const isWide = (text: string): boolean => text.length > 256 && BEYOND_LATIN_1.test(text);
 
 const BEYOND_LATIN_1 = /[^\0-\xff]/;

@@ -1,4 +1,7 @@
-/** Paths into values: `select`, `contains_*`, fields of indexes. Spec: functions 1.1, "Select navigation". */
+/**
+ * Follows paths into values, for `select`, `contains_*` and the fields of indexes. Spec: functions 1.1, "Select
+ * navigation".
+ */
 import { parseJson } from '../codec/json.ts';
 import { collectionRefOf, eventMembers } from '../values/object-view.ts';
 import { setMembers } from '../values/sets.ts';
@@ -11,10 +14,10 @@ import { nativeNumbers } from '../values/native-kinds.ts';
 import { isNativeCollectionRef } from '../values/native-refs.ts';
 
 export type PathStep = string | number | bigint;
-/** Undefined: nothing there. */
+/** Undefined if there is nothing at the path. */
 export type Found = Value | undefined;
 
-/** The value at `path`; a string finds nothing in an array. */
+/** The value at `path`. A string step finds nothing in an array. */
 export function valueAt(value: Value, path: readonly PathStep[], session: LiteralSession): Found {
   let found: Found = value;
   for (const step of path) {
@@ -25,8 +28,8 @@ export function valueAt(value: Value, path: readonly PathStep[], session: Litera
 }
 
 /**
- * All values at `path`: arrays on the way are walked through, arrays at its end flattened to any depth. Undefined: nothing was there, which is
- * less than an empty array.
+ * All values at `path`. Arrays on the way are traversed, and arrays at the end are flattened to any depth. Returns
+ * undefined if nothing was found, which differs from an empty array.
  */
 export function valuesAt(
   value: Value,
@@ -39,7 +42,7 @@ export function valuesAt(
 
 type WalkSession = LiteralSession & Pick<ReadSession, 'spend'>;
 
-/** Units of work for an element that the path leads through, and for one at its end. */
+/** Units of work for an element on the path, and for an element at its end. */
 const PASSED = 300;
 const TAKEN = 100;
 
@@ -53,7 +56,7 @@ class Walk {
     this.session = session;
   }
 
-  /** Follows the steps from number `first` on. @returns whether anything is there */
+  /** Follows the steps from index `first` on. @returns whether anything was found */
   take(value: Value, first: number): boolean {
     let found = value;
     for (let at = first; at < this.path.length; at += 1) {
@@ -133,10 +136,10 @@ const ofEvent = (event: Event, step: string): Found =>
   step === 'instance' || step === 'resource' ? event.document : eventMembers(event).get(step);
 
 const NAMED = nativeNumbers((kind) => kind.isNamed);
-/** Refs to schema objects, native collections among them, hold a name. */
+/** Whether the ref is that of a schema object or native collection, which has a name in place of an id. */
 const isNamed = (ref: Ref): boolean => NAMED.has(ref.collection);
 
-/** As it renders: digits, or the name of a schema object. */
+/** The id as it is rendered: digits, or the name of a schema object. */
 export const idOf = (ref: Ref, session: LiteralSession): Found =>
   isNamed(ref) ? wireMember(ref, 'id', session) : String(ref.id);
 
@@ -151,7 +154,7 @@ function ofRef(ref: Ref, step: string, session: LiteralSession): Found {
   }
 }
 
-/** What a ref consists of, whatever schema objects and databases are called: its collection, and the id of a document. */
+/** The parts of a ref that no renaming of schema objects or databases changes: its collection, and the id of a document. */
 export function lastingPartOf(ref: Ref, step: string): Found {
   switch (step) {
     case 'id':
@@ -164,7 +167,7 @@ export function lastingPartOf(ref: Ref, step: string): Found {
   }
 }
 
-/** The ref of the database it is in, when that is another one. */
+/** The ref of the database that the ref belongs to. Undefined if that is the query's own database. */
 export function databaseOf(ref: Ref, session: LiteralSession): Found {
   const outer = isNamed(ref) ? ref : collectionRefOf(ref);
   const database = wireMember(outer, 'database', session);

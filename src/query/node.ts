@@ -1,4 +1,4 @@
-/** The checked tree that `parse` makes and `evaluate` walks. */
+/** The checked tree that `parse` makes and `evaluate` executes. */
 import type { Value } from '../values/value.ts';
 import type { ArgumentPath, FunctionRow, Parameter } from './function-row.ts';
 import type { Effect } from './effect.ts';
@@ -8,8 +8,8 @@ import type { ApiVersion, ReadSession } from './session.ts';
 export type Pattern = string | readonly string[];
 
 /**
- * A variable, found when the query is parsed: `up` frames out, at `index`. A `let` has one frame for all its bindings, a lambda one for
- * its pattern.
+ * A variable, resolved when the query is parsed: slot `index` in the frame `up` levels outward. A `let` has one frame
+ * for all its bindings, a lambda one for its pattern.
  */
 export interface Variable {
   readonly name: string;
@@ -21,15 +21,15 @@ export interface LambdaNode {
   readonly pattern: Pattern;
   readonly body: Node;
   readonly apiVersion: ApiVersion;
-  /** Outer variables used in the body, as seen from the position of the lambda. */
+  /** Outer variables that the body uses, relative to the position of the lambda. */
   readonly free: readonly Variable[];
   readonly effect: Effect;
-  /** Wire text of `"lambda":…,"expr":…`. */
+  /** Wire text `"lambda":…,"expr":…`. */
   readonly wire: string;
   readonly path: QueryPath;
 }
 
-/** What literals are resolved with. */
+/** The parts of the session that resolving a literal needs. */
 export type LiteralSession = Pick<
   ReadSession,
   'names' | 'apiVersion' | 'self' | 'requireIndex' | 'shapeOf'
@@ -40,7 +40,7 @@ interface Base {
   readonly effect: Effect;
 }
 
-/** A given argument with the position of its faults: an expression or, written in place, a lambda. */
+/** An argument with the position of its faults. It is an expression, or a lambda written in place. */
 export interface Argument extends ArgumentPath {
   readonly parameter: Parameter<unknown>;
   readonly node: Node | undefined;
@@ -49,7 +49,7 @@ export interface Argument extends ArgumentPath {
 
 export type Node =
   | (Base & { readonly kind: 'constant'; readonly value: Value })
-  /** A literal that depends on the schema (`@ref`, `@set`): resolved when evaluated. */
+  /** A literal that depends on the schema (`@ref`, `@set`), resolved when it is evaluated. */
   | (Base & { readonly kind: 'literal'; readonly resolve: (session: LiteralSession) => Value })
   | (Base & { readonly kind: 'array'; readonly items: readonly Node[] })
   | (Base & { readonly kind: 'object'; readonly members: readonly (readonly [string, Node])[] })
@@ -65,7 +65,10 @@ export type Node =
   | (Base & {
       readonly kind: 'and' | 'or';
       readonly items: readonly Node[];
-      /** Since version 3; older lambdas evaluate all operands. */
+      /**
+       * Whether evaluation stops at the first operand that decides the result. True since version 3; older lambdas
+       * evaluate all operands.
+       */
       readonly stopsEarly: boolean;
     })
   | (Base & { readonly kind: 'at'; readonly time: Node; readonly body: Node })
@@ -73,7 +76,7 @@ export type Node =
   | (Base & {
       readonly kind: 'call';
       readonly row: FunctionRow;
-      /** Those given, in the declared order. */
+      /** The given arguments, in the declared order. */
       readonly arguments: readonly Argument[];
     });
 

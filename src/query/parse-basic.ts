@@ -1,4 +1,7 @@
-/** Readers of the forms that are no calls: what they hold is partly text, not expressions. Spec: functions 1.1 and 4.1. */
+/**
+ * Readers of the forms that are not calls. Some of their members are plain text, not expressions. Spec: functions 1.1
+ * and 4.1.
+ */
 import type { Json, JsonObject } from '../codec/json.ts';
 import { fault, QueryFailure, type Fault } from '../errors.ts';
 import { typeName } from '../values/type-name.ts';
@@ -17,7 +20,6 @@ import type { BasicForm } from './table.ts';
 
 type ReadForm = (parser: FormParser, json: JsonObject, path: QueryPath) => Parsed;
 
-/** A reader for each basic form. */
 export const BASIC_READERS: Readonly<Record<BasicForm, ReadForm>> = {
   let: readLet,
   var: readVar,
@@ -69,7 +71,7 @@ function readLet(parser: FormParser, json: JsonObject, path: QueryPath): Parsed 
 const part = (parser: FormParser, json: JsonObject, key: string, path: QueryPath): Node =>
   toNode(parser.part(json.get(key) ?? null, path, key));
 
-/** Array of objects with one key each, or one object. */
+/** Reads the bindings of a `let`: an array of objects with one key each, or one object. */
 function bindingTexts(
   form: JsonObject,
   formPath: QueryPath,
@@ -98,7 +100,7 @@ function addBinding(texts: BindingText[], json: Json, path: QueryPath, faults: F
   for (const [name, expression] of object) texts.push({ name, json: expression, path: where });
 }
 
-/** What `@obj` holds, or the text itself. */
+/** The content of `@obj`, or the JSON itself. */
 function unescaped(json: Json, path: QueryPath): readonly [Json, QueryPath] {
   const inner = isObject(json) && json.size === 1 ? json.get('@obj') : undefined;
   return inner === undefined ? [json, path] : [inner, at(path, '@obj')];
@@ -137,14 +139,14 @@ function readDo(parser: FormParser, json: JsonObject, path: QueryPath): Parsed {
   return new Dynamic({ kind: 'do', items, path, effect: effectOfAll(items) });
 }
 
-/** Expressions in an array that is no expression itself. */
+/** Parses the expressions in an array that is not itself an expression. */
 function partsOf(parser: FormParser, json: readonly Json[], path: QueryPath): readonly Node[] {
   const nodes: Node[] = [];
   for (const item of json) nodes.push(toNode(parser.part(item, path, nodes.length)));
   return nodes;
 }
 
-/** Members are expressions. An escape in place of the object is decoded, and is no object. */
+/** The members are expressions. If the object is an escape, it is decoded, and refused because it is not an object. */
 function readObject(parser: FormParser, json: JsonObject, path: QueryPath): Parsed {
   const object = json.get('object') ?? null;
   const where = at(path, 'object');
@@ -198,7 +200,7 @@ function readAt(parser: FormParser, json: JsonObject, path: QueryPath): Parsed {
   return new Dynamic({ kind: 'at', time, body, path, effect: effectOfAll([time, body]) });
 }
 
-/** The operands are a literal array; anything else is one operand. */
+/** The operands are the elements of a literal array. Anything else is a single operand. */
 function readLogic(
   kind: 'and' | 'or',
   parser: FormParser,

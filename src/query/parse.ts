@@ -1,6 +1,6 @@
 /**
- * Query text to a checked tree. Everything that can be known without running the query is checked here: forms, literals, variables.
- * Constant parts are folded into one node. Spec: functions 1.1, 3.5 and 4.1; values 7.
+ * Parses a query text into a checked tree. Everything that can be known without running the query is checked here:
+ * forms, literals and variables. Constant parts are folded into one node. Spec: functions 1.1, 3.5 and 4.1; values 7.
  */
 import {
   JsonError,
@@ -34,7 +34,7 @@ import { lookup, takenBy, type FoundForm } from './table.ts';
 import { SLICE_OVER, TimeSlices } from './time-slices.ts';
 
 /**
- * The checked tree of a query.
+ * Parses a query.
  * @throws QueryFailure `invalid expression`
  */
 export function parseQuery(text: string, apiVersion: ApiVersion): Node {
@@ -43,14 +43,15 @@ export function parseQuery(text: string, apiVersion: ApiVersion): Node {
   return checked(new Parser(apiVersion), json);
 }
 
-/** Of one time slice: characters of JSON, then parts of the query. */
+/** The size of one time slice: characters while the JSON is parsed, then parts of the query. */
 interface SliceBounds {
   readonly chars: number;
   readonly parts: number;
 }
 
 /**
- * `parseQuery` in time slices, for a text so long that others would wait for it: `pause` lets them run in between.
+ * `parseQuery` in time slices, for a long text that would otherwise block the event loop. `pause` is awaited between
+ * slices.
  * @throws QueryFailure `invalid expression`
  */
 export async function parseLongQuery(
@@ -94,7 +95,7 @@ const refuseNesting = (): never =>
   fail('invalid expression', [], 'Request body exceeds nesting limit.');
 
 /**
- * The lambda of a stored text (`"lambda":…,"expr":…`, with or without braces), or of its JSON.
+ * Parses a lambda from its stored text (`"lambda":…,"expr":…`, with or without braces), or from its JSON.
  * @throws QueryFailure `invalid expression`
  */
 export function parseLambda(wire: Json, apiVersion: ApiVersion): Lambda {
@@ -119,7 +120,7 @@ function jsonOf<T>(read: () => T): T {
   }
 }
 
-/** A lambda that may use no variable from outside. */
+/** Parses a lambda that must not use outer variables. */
 function closedLambda(
   json: JsonObject,
   path: QueryPath,
@@ -137,7 +138,7 @@ function closedLambda(
   return slices ? slices.once(json, read) : read();
 }
 
-/** A lambda without a version tag is as old as the tag is. Spec: values 6. */
+/** A lambda without a version tag has version 2.12, the last one before the tag was introduced. Spec: values 6. */
 function taggedLambda(json: JsonObject, path: QueryPath, slices?: TimeSlices): LambdaValue {
   const tag = json.get('api_version');
   const apiVersion = tag === undefined ? '2.12' : API_VERSIONS.find((version) => version === tag);
@@ -156,12 +157,12 @@ const TAKES_LAMBDA = {
 
 class Parser implements FormParser {
   readonly apiVersion: ApiVersion;
-  /** Reported only when nothing else is wrong. */
+  /** Faults of undefined variables. They are reported only if there are no other faults. */
   readonly unbound: Fault[] = [];
   readonly literals: Literals;
   scopes = new Scopes();
   private readonly slices: TimeSlices | undefined;
-  /** What lambdas that are being read use from outside, as far as earlier slices came. */
+  /** Outer variables of the lambdas that are being parsed, as far as this and earlier slices have found them. */
   private readonly free = new Map<JsonObject, FreeVariables>();
 
   constructor(apiVersion: ApiVersion, slices?: TimeSlices) {
@@ -170,7 +171,10 @@ class Parser implements FormParser {
     this.literals = new Literals((json, path) => taggedLambda(json, path, slices), slices);
   }
 
-  /** The stack is short: a part of a form is read with three calls. */
+  /**
+   * Parses the part at `step`. It calls `array` or `form` directly, because each level of nesting should use few stack
+   * frames.
+   */
   part(json: Json, path: QueryPath, step: Step): Parsed {
     if (typeof json !== 'object' || json === null || json instanceof Double) return json;
     const where = at(path, step);
@@ -178,14 +182,14 @@ class Parser implements FormParser {
     return isArray(json) ? this.array(json, where) : this.form(json, where);
   }
 
-  /** The whole query. */
+  /** Parses the whole query. */
   root(json: Json): Parsed {
     this.scopes = new Scopes();
     if (typeof json !== 'object' || json === null || json instanceof Double) return json;
     return this.composite(json, undefined);
   }
 
-  /** What is read is one lambda. */
+  /** Parses a text that is a single lambda. */
   rootLambda(json: JsonObject, path: QueryPath): LambdaNode {
     this.scopes = new Scopes();
     return this.readLambda(json, path);
@@ -220,7 +224,7 @@ class Parser implements FormParser {
     );
   }
 
-  /** The inner object is an expression still. */
+  /** The content of `@obj` is still an expression. */
   private escaped(json: JsonObject, path: QueryPath): Parsed {
     const inner = json.get('@obj') ?? null;
     return isObject(inner) ? this.form(inner, at(path, '@obj')) : invalid(path, 'Invalid object.');
@@ -259,7 +263,7 @@ class Parser implements FormParser {
     return this.readLambda(json, path);
   }
 
-  /** Faults of the pattern and of the body are reported together. */
+  /** Reports faults of the pattern and of the body together. */
   private readLambda(json: JsonObject, path: QueryPath): LambdaNode {
     const faults: Fault[] = [];
     const pattern = this.pattern(json.get('lambda') ?? null, at(path, 'lambda'), faults);
@@ -308,7 +312,7 @@ class Parser implements FormParser {
 const namesOf = (pattern: Pattern): readonly string[] =>
   typeof pattern === 'string' ? [pattern] : pattern;
 
-/** Its text is made when it becomes a value that renders. */
+/** The wire text is made only when it is needed, that is, when the lambda becomes a value that is rendered. */
 class ParsedLambda implements LambdaNode {
   readonly pattern: Pattern;
   readonly body: Node;

@@ -1,4 +1,4 @@
-/** What readers of forms share: parts already known or still to evaluate, and the parser as they see it. */
+/** Shared by the readers of forms: parsed parts, which are values or have to be evaluated, and the parser's interface. */
 import type { Json, JsonObject } from '../codec/json.ts';
 import { QueryFailure, type Fault, type Step } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
@@ -12,7 +12,7 @@ import type { QueryPath } from './query-path.ts';
 import type { Scopes } from './scopes.ts';
 import type { ApiVersion } from './session.ts';
 
-/** A part that has to be evaluated; all other parts of a query are values at once. */
+/** A part that has to be evaluated. All other parts are known values after parsing. */
 export class Dynamic {
   readonly node: Node;
   constructor(node: Node) {
@@ -29,17 +29,20 @@ export const toNode = (parsed: Parsed): Node =>
 export const effectOfAll = (nodes: readonly Node[]): Effect =>
   nodes.reduce<Effect>((effect, node) => strongest(effect, node.effect), 'pure');
 
-/** The parser, for forms that read their parts themselves. */
+/** The parser's interface for forms that read their parts themselves. */
 export interface FormParser {
   readonly apiVersion: ApiVersion;
-  /** Reported only when nothing else is wrong. */
+  /** Faults of undefined variables. They are reported only if there are no other faults. */
   readonly unbound: Fault[];
   readonly scopes: Scopes;
   readonly literals: Literals;
-  /** The expression at `step` below `path`. */
+  /** Parses the expression at `step` below `path`. */
   part(json: Json, path: QueryPath, step: Step): Parsed;
   literal(literal: Literal, queryPath: QueryPath): Parsed;
-  /** What is made of a form before its parts are read: once, in however many turns they are. */
+  /**
+   * Returns what `make` makes of a form before its parts are parsed. It is made only once, even if parsing takes
+   * several time slices.
+   */
   prepared<T>(json: JsonObject, make: () => T): T;
   lambda(json: JsonObject, queryPath: QueryPath): LambdaNode;
 }
@@ -47,7 +50,7 @@ export interface FormParser {
 export const isLambda = (json: Json): json is JsonObject =>
   isObject(json) && json.size === 2 && json.has('lambda') && json.has('expr');
 
-/** Adds the faults of a failed part; throws on what is none, and when there are enough. */
+/** Adds the faults of a part that failed. Rethrows other errors, and throws when there are enough faults. */
 export function collect(failure: unknown, faults: Fault[]): void {
   if (!(failure instanceof QueryFailure)) throw failure;
   for (const fault of failure.faults) faults.push(fault);

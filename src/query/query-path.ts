@@ -1,7 +1,7 @@
-/** Places in the text of a query. */
+/** Positions in the text of a query. */
 import type { Step } from '../errors.ts';
 
-/** The position of a node in the query text: a chain up to the root, made into an array only when an error needs it. */
+/** The position of a node in the query, as a chain up to the root. It becomes an array only when an error needs it. */
 export interface QueryPathStep {
   readonly parent: QueryPathStep | undefined;
   readonly step: Step;

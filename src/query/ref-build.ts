@@ -1,4 +1,4 @@
-/** Refs from names: resolved, or unresolved with the text they render as. Spec: values 3. */
+/** Makes refs from names. A ref is resolved, or unresolved with the text that it renders as. Spec: values 3. */
 import { quote } from '../codec/json.ts';
 import { Ref, UnresolvedRef } from '../values/value.ts';
 import { isAtLeast, type ApiVersion, type ReadSession } from './session.ts';
@@ -7,7 +7,7 @@ import { type NativeName, type SchemaName, NATIVE_KINDS } from '../values/native
 type NamesSession = Pick<ReadSession, 'names' | 'apiVersion'>;
 export type AnyRef = Ref | UnresolvedRef;
 
-/** The native collection of that id; `classes` is an old name. */
+/** The native collection with this id. `classes` is an old name of `collections`. */
 export const nativeNamed = (id: string): NativeName | undefined => {
   const name = id === 'classes' ? 'collections' : id;
   return Object.hasOwn(NATIVE_KINDS, name) ? (name as NativeName) : undefined;
@@ -28,7 +28,7 @@ const membersText = (
   return `{"id":${quote(id)},"${isOld(version) ? 'class' : 'collection'}":${collection}${database}}`;
 };
 
-/** `collection("posts")` and its like. */
+/** The result of `collection("posts")` and similar functions. */
 export function schemaRef(
   kind: SchemaName,
   name: string,
@@ -41,7 +41,7 @@ export function schemaRef(
   return new UnresolvedRef(scope.what, scope.name, wire);
 }
 
-/** `collections()` and its like. */
+/** The result of `collections()` and similar functions. */
 export function nativeRef(
   name: NativeName,
   scope: AnyRef | undefined,
@@ -53,13 +53,13 @@ export function nativeRef(
   return new UnresolvedRef(scope.what, scope.name, wire);
 }
 
-/** A document's ref; its existence is not checked. */
+/** The ref of a document. Whether the document exists is not checked. */
 export function documentRef(collection: AnyRef, id: bigint, session: NamesSession): AnyRef {
   if (collection instanceof Ref) {
     return new Ref(collection.database, Number(collection.id), id);
   }
   const { what, name, wire } = collection;
-  // A path in version 2.0.
+  // In version 2.0 the text is a path.
   const text = wire.startsWith('"')
     ? `${wire.slice(0, -1)}/${id}"`
     : membersText(String(id), `{"@ref":${wire}}`, undefined, session.apiVersion);
@@ -69,10 +69,10 @@ export function documentRef(collection: AnyRef, id: bigint, session: NamesSessio
 const ID_MAX = 2n ** 63n - 1n;
 const DIGITS = /^[0-9]+$/;
 
-/** A document's id from an Integer or its digits, or why it is none. */
+/** The id of a document from an Integer or its digits, or the reason why it is invalid. */
 export function documentId(id: string | number | bigint): bigint | 'not a number' | 'too large' {
   if (typeof id === 'string' && !DIGITS.test(id)) return 'not a number';
-  // Digits beyond the largest need no reading.
+  // Texts far longer than the largest id are not parsed.
   if (typeof id === 'string' && id.length > 1000) return 'too large';
   const number = BigInt(id);
   if (number < 0n) return 'not a number';

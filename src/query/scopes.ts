@@ -1,4 +1,4 @@
-/** Variables in reach while a query is parsed: each use is turned into a frame and an index. */
+/** The variables in scope while a query is parsed. Each use of a variable is resolved to a frame and an index. */
 import type { Variable } from './node.ts';
 
 interface Binding {
@@ -6,16 +6,16 @@ interface Binding {
   readonly index: number;
 }
 
-/** What a lambda uses from outside, by name. */
+/** The outer variables that a lambda uses, by name. */
 export type FreeVariables = Map<string, Variable>;
 
-/** One lambda being parsed. */
+/** One lambda that is being parsed. */
 interface Closing {
   readonly depth: number;
   readonly free: FreeVariables;
 }
 
-/** Enter and leave in pairs, also when something fails in between: parsing goes on, to find more faults. */
+/** Every `enter` needs its `leave`, even if something fails in between, because parsing continues to find more faults. */
 export class Scopes {
   private readonly byName = new Map<string, Binding[]>();
   /** Names bound in each open frame. */
@@ -26,7 +26,7 @@ export class Scopes {
     this.frames.push([]);
   }
 
-  /** Binds in the innermost frame. */
+  /** Binds a name in the innermost frame. */
   bind(name: string, index: number): void {
     const depth = this.frames.length;
     this.frames.at(-1)?.push(name);
@@ -39,17 +39,17 @@ export class Scopes {
     for (const name of this.frames.pop() ?? []) this.byName.get(name)?.pop();
   }
 
-  /** @param free gets what it is found to use */
+  /** @param free receives the outer variables that the lambda is found to use */
   enterLambda(free: FreeVariables): void {
     this.closings.push({ depth: this.frames.length, free });
   }
 
-  /** The outer variables that the lambda uses. */
+  /** Returns the outer variables that the lambda uses. */
   leaveLambda(): readonly Variable[] {
     return [...(this.closings.pop()?.free.values() ?? [])];
   }
 
-  /** Undefined when nothing of that name is in reach. */
+  /** Returns undefined when no variable of that name is in scope. */
   find(name: string): Variable | undefined {
     const binding = this.byName.get(name)?.at(-1);
     if (!binding) return undefined;

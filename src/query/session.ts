@@ -1,6 +1,7 @@
 /**
- * What functions need of the engine: everything that touches documents, sets, schema or identity. Implemented by the engine room
- * over a synchronous `Reader`; any method may throw `Suspended`, and `QueryFailure` with positions built from the path given.
+ * What functions need of the engine: everything that concerns documents, sets, schema or identity. The engine
+ * implements it over a synchronous `Reader`. Any method may throw `Suspended`, or `QueryFailure` with positions made of
+ * the given path.
  */
 import type {
   DatabaseId,
@@ -27,29 +28,32 @@ export type ApiVersion = (typeof API_VERSIONS)[number];
 export const isAtLeast = (version: ApiVersion, other: ApiVersion): boolean =>
   API_VERSIONS.indexOf(version) >= API_VERSIONS.indexOf(other);
 
-/** The time a read sees: the present (committed and this query's own writes), or valid time in µs. */
+/** The time that a read sees: the present (committed data and this query's own writes), or valid time in µs. */
 export type ReadTime = Micros | 'present';
 
 /** Names and internal numbers of schema objects, as committed before this query. */
 export interface Names {
-  /** Where names are looked up that say nothing else. */
+  /** The database in which names without a scope are looked up. */
   readonly database: DatabaseId;
-  /** Refs as seen from the database that the query was sent to, as its answer has them. */
+  /** Renders refs as the answer contains them: relative to the database that the query was sent to. */
   readonly ofAnswer: Pick<Names, 'refToWire'>;
-  /** `scope`: a resolved database ref, or undefined for the query's own database. */
+  /** @param scope a resolved database ref, or undefined for the query's own database */
   ref(kind: SchemaName, name: string, scope: Ref | undefined): Ref | UnresolvedRef;
-  /** `Collections()` and its like, here or in the database of `scope`. */
+  /** The ref of a native collection (`Collections()` and similar), here or in the database of `scope`. */
   native(name: NativeName, scope: Ref | undefined): Ref;
-  /** The inside of `{"@ref":…}` for this API version; undefined when what it names is gone (it then renders as nothing). */
+  /**
+   * The content of `{"@ref":…}` for this API version. Undefined if the referenced object no longer exists: the ref then
+   * renders as nothing.
+   */
   refToWire(ref: Ref): string | undefined;
-  /** The same names as another version writes them. */
+  /** The same names as another API version writes them. */
   inVersion(apiVersion: ApiVersion): Pick<Names, 'refToWire'>;
 }
 
 export interface PageOptions {
   readonly size: number;
   readonly time: ReadTime;
-  /** `cursor` is as given (not yet an array). `steps`: where its faults are reported, below the form's place. */
+  /** `value`: the cursor as given, not converted to an array. `steps`: the position of its faults, relative to the form. */
   readonly cursor:
     | {
         readonly side: 'before' | 'after';
@@ -62,42 +66,55 @@ export interface PageOptions {
 }
 
 export interface ReadSession {
-  /** `Now()`: constant within the query. */
+  /** The time of `Now()`, constant within the query. */
   readonly snapshot: Micros;
-  /** What a read at `ts` sees: times that are not past mean the present. Spec: functions 1.1, `at`. */
+  /** The time that a read at `ts` sees. A time that is not in the past means the present. Spec: functions 1.1, `at`. */
   seenAt(ts: Micros | PendingTime): ReadTime;
-  /** Commit time of what the query writes: how a pending time is written in a text. */
+  /** The commit time of the query's writes. A pending time is rendered as this. */
   readonly pendingTs: Micros;
   readonly apiVersion: ApiVersion;
   readonly names: Names;
-  /** What `{"@ref":{"id":"self","collection":…}}` means: the identity, token or credentials in use, if in `collection`. */
+  /**
+   * The meaning of `{"@ref":{"id":"self","collection":…}}`: the identity, token or credentials in use, if it is in
+   * `collection`.
+   */
   self(collection: Ref): Ref | undefined;
-  /** Counts evaluation steps towards `computeOps` and the budget. @throws Refusal `bad request` past the limit */
+  /** Counts evaluation steps towards `computeOps` and the budget. @throws Refusal `bad request` beyond the limit */
   charge(steps: number): void;
   /**
-   * Counts units of work that is about to be done: see `costs.ts`. A part of a thousand or so comes before a part of the work.
-   * @throws Refusal `bad request` past the limits, `time out`
+   * Counts units of work before the work is done: see `costs.ts`. Long work is charged in portions of about a
+   * thousand units, each before its portion of the work.
+   * @throws Refusal `bad request` beyond the limits, `time out`
    */
   spend(units: number): void;
-  /** What the values made take. */
+  /** The memory of the values that the query has made. */
   readonly memory: MemoryBudget;
 
-  /** Spec: functions 1.4. Faults at `path` (missing, denied) or `[get]` (unreadable set). */
+  /** Spec: functions 1.4. Faults are reported at `path` (missing, denied) or at `[get]` (unreadable set). */
   get(target: Ref | SetValue, time: ReadTime, path: QueryPath): Document;
   exists(target: Ref | SetValue, time: ReadTime, queryPath: QueryPath): boolean;
   paginate(target: Ref | SetValue, options: PageOptions, queryPath: QueryPath): Page;
-  /** All elements in order, read in growing chunks. `key` is the wire key of the reader (`count`, `sum`…): denial is reported there. */
+  /**
+   * All elements in order, read in growing chunks. `key`: wire key of the calling function (`count`, `sum`…). Denied
+   * access is reported there.
+   */
   elements(set: SetValue | Ref, time: ReadTime, queryPath: QueryPath, key: string): Iterable<Value>;
-  /** Whether the element of `set` at `value` as a cursor is that value. Spec: `contains_value` on sets. */
+  /**
+   * Whether `set` contains `value`: `value` is used as a cursor and compared with the element there. Spec:
+   * `contains_value` on sets.
+   */
   setContains(set: SetValue | Ref, value: Value, time: ReadTime, queryPath: QueryPath): boolean;
-  /** @throws `invalid ref` / `instance not found` (400) at `[index]` when there is no such index or it is not active */
+  /** @throws `invalid ref` / `instance not found` (400) at `[index]` when the index does not exist or is not active */
   requireIndex(nameOrRef: string | Ref, queryPath: QueryPath): Ref;
-  /** Reverse flags and history of a set, for "Sets are not compatible." and "Set does not support events history." Spec: sets 4. */
+  /**
+   * Directions of the values of a set, and whether it lists events. For the faults "Sets are not compatible." and "Set
+   * does not support events history." Spec: sets 4.
+   */
   shapeOf(set: SetValue | Ref): {
     readonly reversed: readonly boolean[];
     readonly history: boolean;
   };
-  /** The stored function, if the caller may call it with this argument, and the session to call it in. Spec: functions 4.6. */
+  /** A stored function and the session to call it in, if the caller may call it with this argument. Spec: functions 4.6. */
   functionBody(
     nameOrRef: string | Ref,
     argument: Value,
@@ -106,7 +123,7 @@ export interface ReadSession {
   readonly auth: Identities;
 }
 
-/** Who asks, and who a secret or a password belongs to. */
+/** Answers who the caller is, and to whom a secret or password belongs. */
 export interface Identities {
   keyFromSecret(secret: string, queryPath: QueryPath): Document | ObjectValue;
   identify(target: Ref | SetValue, password: string, queryPath: QueryPath): boolean;
@@ -132,17 +149,20 @@ export interface Logins extends Identities {
   logout(all: boolean): boolean;
 }
 
-/** A version or an end of a document, in its history. */
+/** An event in the history of a document: a version or a deletion. */
 export interface PastEvent {
   readonly ref: Ref;
   readonly ts: Micros | PendingTime;
   readonly action: ActionName;
-  /** Of one that is inserted. */
+  /** Only for an event that is inserted. */
   readonly params?: ObjectValue | undefined;
 }
 
 export interface Writes {
-  /** `key`: the wire key of the form (`create`, `create_collection`…), the position of most of its faults. Spec: functions 1.5. */
+  /**
+   * @param key the wire key of the form (`create`, `create_collection`…), the position of most faults. Spec: functions
+   * 1.5
+   */
   create(
     target: Ref | string,
     params: ObjectValue,

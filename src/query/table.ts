@@ -1,5 +1,5 @@
 /**
- * Every form of the language by its wire keys: rows of `functions/`, and the basic forms that are no calls.
+ * Every form of the language by its wire keys: the rows of `functions/`, and the basic forms, which are not calls.
  * Spec: functions 1.
  */
 import { assert } from '../errors.ts';
@@ -26,7 +26,10 @@ import { trigonometryRows } from './functions/trigonometry.ts';
 import { typeCheckRows } from './functions/type-checks.ts';
 import { writeRows } from './functions/writes.ts';
 
-/** Forms with rules of their own: what they hold is no argument, or is not always evaluated. `parse-basic.ts` has a reader for each. */
+/**
+ * Forms with their own evaluation rules: their members are not arguments, or are not always evaluated. `parse-basic.ts`
+ * has a reader for each.
+ */
 export const BASIC_FORMS = {
   let: ['let', 'in'],
   var: ['var'],
@@ -64,7 +67,7 @@ export const FUNCTION_ROWS: readonly FunctionRow[] = [
   ...typeCheckRows,
 ];
 
-/** A form found by its keys. `parameters`: those given, in the declared order. */
+/** A form found by its keys. `parameters`: the given ones, in the declared order. */
 export type FoundForm =
   | { readonly basic: BasicForm }
   | {
@@ -72,11 +75,11 @@ export type FoundForm =
       readonly parameters: readonly (readonly [string, Parameter<unknown>])[];
     };
 
-// No key of ours holds the separator, so keys that hold it never look like other keys.
+// No wire key contains the separator. So names of other keys that do contain it never equal the name of a form.
 const nameOf = (keys: readonly string[]): string =>
   keys.length === 1 ? (keys[0] ?? '') : [...keys].sort().join('\0');
 
-/** The parameters given, for every choice of the optional keys. */
+/** The parameters of a row, for every combination of its optional keys. */
 function variantsOf(row: FunctionRow): (readonly (readonly [string, Parameter<unknown>])[])[] {
   let variants: (readonly (readonly [string, Parameter<unknown>])[])[] = [[]];
   for (const entry of Object.entries(row.form)) {
@@ -86,7 +89,7 @@ function variantsOf(row: FunctionRow): (readonly (readonly [string, Parameter<un
   return variants;
 }
 
-/** By their keys: the basic ones, and those of rows that a query has named. */
+/** Forms by the name of their keys: the basic forms, and those of rows that a query has used. */
 const FORMS = new Map<string, FoundForm>();
 
 function addForm(keys: readonly string[], form: FoundForm): void {
@@ -98,7 +101,10 @@ function addForm(keys: readonly string[], form: FoundForm): void {
 for (const [basic, keys] of Object.entries(BASIC_FORMS))
   addForm(keys, { basic: basic as BasicForm });
 
-/** Rows that no query has named, by their first key: an app uses few of them, and each start of a worker would pay for all. */
+/**
+ * Rows that no query has used, by their first key. An app uses few of them, and adding all of them would slow down each
+ * start of a worker.
+ */
 const UNNAMED = new Map<string, FunctionRow[]>();
 
 for (const row of FUNCTION_ROWS) {
@@ -131,7 +137,7 @@ function onlyKey(json: ReadonlyMap<string, unknown>): string {
   return '';
 }
 
-/** What a function takes that `json` names, with other keys than it takes. */
+/** A hint for a form that is not found: the keys of the function that `json` names. */
 export function takenBy(json: ReadonlyMap<string, unknown>): string | undefined {
   for (const name of json.keys()) {
     const rows = FUNCTION_ROWS.filter((row) => row.name === name);
@@ -141,7 +147,7 @@ export function takenBy(json: ReadonlyMap<string, unknown>): string | undefined 
   return undefined;
 }
 
-/** The form with exactly the keys of `json` at this version. */
+/** The form with exactly the keys of `json` in this API version. Undefined if there is none. */
 export function lookup(
   json: ReadonlyMap<string, unknown>,
   apiVersion: ApiVersion,

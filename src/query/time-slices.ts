@@ -1,34 +1,38 @@
 /**
- * Parses a long query in time slices, so that others run in between. A slice ends by a throw. The next one begins at the root again and
- * reuses the results of complete parts, so it comes to where the one before it stopped: parts are read in the same order each time.
+ * Parses a long query in time slices, so that other work can run in between. A slice ends by throwing `SLICE_OVER`. The
+ * next slice starts at the root again and reuses the results of complete parts. It reaches the point where the previous
+ * slice stopped, because parts are parsed in the same order each time.
  */
 import { QueryFailure } from '../errors.ts';
 
-/** Thrown where a slice ends. */
+/** Thrown at the end of a slice. */
 export const SLICE_OVER = Symbol('slice over');
 
 interface Done {
   readonly json: object;
-  /** A `QueryFailure` is what reading it threw. */
+  /** The result of parsing the part, or the `QueryFailure` that it threw. */
   readonly result: unknown;
 }
 
 export class TimeSlices {
-  /** Parts that this slice may still begin. */
+  /** Number of parts that this slice may still start. */
   private left = 0;
-  /** Complete parts of those that are not, in the order of reading. */
+  /** Complete parts inside parts that are not complete, in the order of parsing. */
   private readonly done: Done[] = [];
-  /** How many of them this slice has passed. */
+  /** Number of those that this slice has passed. */
   private passed = 0;
   private readonly kept = new Map<object, unknown>();
 
-  /** At least as many parts as a query can be deep, or no slice comes further than the last. */
+  /**
+   * Starts a slice. `parts` must be at least the maximum nesting of a query. Otherwise a slice might get no further
+   * than the one before.
+   */
   begin(parts: number): void {
     this.left = parts;
     this.passed = 0;
   }
 
-  /** What `read` makes of `json`: in this slice, or in one before. */
+  /** Returns the result of `read` for `json`, from this slice or from an earlier one. */
   once<T>(json: object, read: () => T): T {
     const next = this.done[this.passed];
     if (next?.json === json) {
@@ -49,7 +53,7 @@ export class TimeSlices {
     }
   }
 
-  /** What `read` makes of each item. The next slice goes on behind the last one that was complete. */
+  /** Applies `read` to each item. The next slice continues behind the last complete item. */
   items<I, T>(list: readonly I[], read: (item: I, index: number) => T): readonly T[] {
     const results = this.keep(list, (): T[] => []);
     while (results.length < list.length) {
@@ -60,14 +64,14 @@ export class TimeSlices {
     return results;
   }
 
-  /** State that is kept while `json` is read, over all its time slices. */
+  /** State that is kept while `json` is parsed, over all time slices. */
   keep<T>(json: object, make: () => T): T {
     const kept = this.kept.get(json) ?? make();
     this.kept.set(json, kept);
     return kept as T;
   }
 
-  /** Its parts need not be known any more. */
+  /** Records a complete part. The results of its own parts are no longer needed. */
   private complete(before: number, part: Done): void {
     this.forgetFrom(before);
     this.done.push(part);

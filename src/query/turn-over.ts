@@ -1,5 +1,5 @@
 /**
- * Thrown by a query that may only be evaluated for a turn (`QueryRequest.turnMs`), at its end. It is no fault, so nothing that handles
- * faults catches it.
+ * Thrown when a query has been evaluated for longer than its turn (`QueryRequest.turnMs`). It is not a fault, so code
+ * that handles faults does not catch it.
  */
 export class TurnOver extends Error {}

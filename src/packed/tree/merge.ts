@@ -11,8 +11,8 @@ import { RunCursor } from './run-cursor.ts';
 import { TableWriter } from './table-writer.ts';
 
 /**
- * Carries out one merge plan. Returns false when there is nothing to merge. If another tab has merged in the meantime,
- * nothing changes.
+ * Carries out one merge plan. Returns false when there is nothing to merge, or when another tab's merge has made the
+ * plan invalid.
  */
 export async function mergeOnce(context: MaintenanceContext): Promise<boolean> {
   const { tree, limits } = context;

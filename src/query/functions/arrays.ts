@@ -61,7 +61,10 @@ const filter = define(
   },
 );
 
-/** Every element for which there is no Boolean is reported, at its index below the form. */
+/**
+ * Applies the lambda to all elements. An element whose result is not a Boolean is reported at its index, relative to
+ * the form.
+ */
 function keptElements(
   lambda: Applicable,
   elements: readonly Value[],
@@ -84,7 +87,7 @@ function keptElements(
   return keeps;
 }
 
-/** Filtered when it is read. */
+/** Makes a set that is filtered when it is read. */
 function filterSet(lambda: Applicable, set: SetValue, context: PureContext): SetValue {
   if (EFFECT_RANK[lambda.node.effect] > EFFECT_RANK.read) {
     refuseEffect('read', argumentAt(context.path, 'filter'));
@@ -92,14 +95,14 @@ function filterSet(lambda: Applicable, set: SetValue, context: PureContext): Set
   return { kind: 'set', op: 'filter', set, lambda: context.close(lambda) };
 }
 
-/** The page with others of its elements, or in another order, their cursors with them. */
+/** Changes the elements of a page, by selection or order, and their cursors in the same way. */
 export const pageOf = (
   page: Page,
   change: (elements: readonly Value[]) => readonly Value[],
 ): Page => {
   const { data, cursors } = page;
   let made: readonly Value[] | undefined;
-  // Once: a page may come of a page that comes of a page, a thousand times.
+  // Computed only once: pages may be derived from pages a thousand levels deep.
   const makeCursors = cursors && (() => (made ??= change(cursors())));
   return { ...page, data: change(data), cursors: makeCursors };
 };

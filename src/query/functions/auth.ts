@@ -1,4 +1,4 @@
-/** Identity: log in and out, who is asking. Spec: functions 1.6, auth-and-http 2.2. */
+/** Identity functions: log in, log out, and who the caller is. Spec: functions 1.6, auth-and-http 2.2. */
 import { boolean, nothing, object, param, refOrSet, string } from '../casts.ts';
 import { COVERED } from '../costs.ts';
 import { define } from '../define.ts';

@@ -1,4 +1,4 @@
-/** Time of the query, abort, comparisons, ids. Spec: functions 1.1. */
+/** Time of the query, `abort`, comparisons and new ids. Spec: functions 1.1. */
 import { fail, QueryFailure } from '../../errors.ts';
 import { compareValues } from '../../values/compare.ts';
 import { equalValues } from '../../values/equal.ts';
@@ -46,7 +46,7 @@ const everyPair = (values: readonly Value[], holds: (a: Value, b: Value) => bool
     return next === undefined || holds(value, next);
   });
 
-/** Whether `holds` is true for the order of every adjacent pair. */
+/** Whether `holds` is true for the comparison of every adjacent pair. */
 function ordered(
   key: string,
   values: readonly Value[],
@@ -72,7 +72,7 @@ const comparison = (key: string, holds: (order: number) => boolean): FunctionRow
 
 const not = define('pure', { not: param(boolean, 'Boolean') }, COVERED, (args) => !args.not);
 
-/** `next_id` is the deprecated name. */
+/** `next_id` is the deprecated name of `new_id`. */
 const newId = (key: 'new_id' | 'next_id'): FunctionRow =>
   define('write', { [key]: param(nothing, 'Null') }, COVERED, (_, context) =>
     context.session.newId(),

@@ -1,4 +1,4 @@
-/** Bounds of arguments and of what functions make. Spec: functions 1.8, "·b". */
+/** Limits of arguments and of results. Spec: functions 1.8, "·b". */
 import { fail, fault, type Fault } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { textWeight } from '../../values/weight.ts';
@@ -8,11 +8,11 @@ import { positionOf } from '../query-path.ts';
 export const boundFault = (context: PureContext, argument: string, rule: string): Fault =>
   fault('invalid argument', positionOf(context.path), `${argument} must be ${rule}`);
 
-/** "<argument> must be <rule>", at the form. */
+/** Throws "<argument> must be <rule>" at the form. */
 export const refuseBound = (context: PureContext, argument: string, rule: string): never =>
   fail('invalid argument', positionOf(context.path), `${argument} must be ${rule}`);
 
-/** Asks for room for a text before it is made. */
+/** Checks the limits of length and memory before a text is made. */
 export function requireTextSize(context: PureContext, chars: number): void {
   if (chars > LIMITS.textChars) {
     refuseBound(context, 'result', `at most ${LIMITS.textChars} characters long`);

@@ -18,11 +18,11 @@ const call = define(
       throw failure instanceof QueryFailure ? wrapped(failure, context.path) : failure;
     }
   },
-  // Limits written into the schema cannot know what it will do.
+  // Limits in schema definitions are checked before it is known what the function does.
   { declared: 'write' },
 );
 
-/** Each level of calls wraps once, but a full stack is reported as it is. */
+/** Wraps the faults of a called function in a `call error`, once per level of calls. A stack overflow is not wrapped. */
 function wrapped(failure: QueryFailure, path: QueryPath): QueryFailure {
   if (failure.faults.some(({ code }) => code === 'stack overflow')) return failure;
   return fail('call error', positionOf(path), 'Calling the function resulted in an error.', {

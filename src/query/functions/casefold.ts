@@ -1,4 +1,4 @@
-/** Case folding and normalising of text, as indexes and `casefold` do it. Spec: functions 1.8. */
+/** Case folding and normalization of text, for indexes and `casefold`. Spec: functions 1.8. */
 import { LIMITS } from '../../limits.ts';
 import { manyOf, optional, param, scalar, wrongType } from '../casts.ts';
 import { BY_PARTS, reading } from '../costs.ts';
@@ -9,19 +9,20 @@ import { requireTextSize } from './bounds.ts';
 const ASCII = /^[\0-\x7f]*$/;
 const CHANGED = /\p{Changes_When_NFKC_Casefolded}/gu;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
-/** Cherokee, alone, folds to its upper case. */
+/** Cherokee is the only script whose letters fold to upper case. */
 const CHEROKEE = /[\u13a0-\u13fd\uab70-\uabbf]/;
 const DOTLESS_I = '\u0131';
 
 /**
- * NFKC_Casefold of Unicode: compatibility composed, case folded in full (`ß` → `ss`), default ignorables dropped. Unicode never
- * changes how assigned characters fold, so engines of any age agree on all characters that both know.
+ * NFKC_Casefold of Unicode: compatibility composition, full case folding (`ß` → `ss`), default ignorable characters
+ * removed. Unicode never changes how assigned characters fold, so JavaScript engines of any age agree on all characters
+ * that both know.
  */
 export function casefold(text: string): string {
   return ASCII.test(text) ? text.toLowerCase() : text.replace(CHANGED, folded).normalize('NFC');
 }
 
-/** What folds of characters were found to be: there are some thousand. */
+/** Cache of folded characters, of which there are some thousands. */
 const FOLDED = new Map<string, string>();
 
 function folded(char: string): string {
@@ -32,7 +33,10 @@ function folded(char: string): string {
   return found;
 }
 
-/** Folding may make what can be decomposed further, and the other way round. */
+/**
+ * Repeats both steps until nothing changes: folding may produce characters that can be decomposed, and decomposition
+ * characters that can be folded.
+ */
 function foldInFull(char: string): string {
   let now = char;
   for (;;) {
@@ -44,16 +48,25 @@ function foldInFull(char: string): string {
 
 const compatible = (text: string): string => text.normalize('NFKC').replace(IGNORABLE, '');
 
-/** Lower case of upper case of lower case (`ẞ` → `ß` → `SS` → `ss`), but for what that would tear from its own fold. */
+/**
+ * Folds by lower case, upper case, lower case (`ẞ` → `ß` → `SS` → `ss`). Dotless i and Cherokee are exceptions, because
+ * these steps would give them another fold.
+ */
 function foldCase(char: string): string {
   if (char === DOTLESS_I) return char;
   return CHEROKEE.test(char) ? char.toUpperCase() : char.toLowerCase().toUpperCase().toLowerCase();
 }
 
-/** What combines with the character before it, also in what some compatible characters stand for; sorting them is quadratic. */
+/**
+ * Runs of combining marks, which normalization sorts in quadratic time. The last two are compatible with combining
+ * marks.
+ */
 const COMBINING = /[\p{M}\uff9e\uff9f]{16,}/gu;
 
-/** Of the slowest form. Runs are looked for in what is not too long anyway. */
+/**
+ * Units of work for the slowest normal form. Runs of marks are searched only if the length alone does not exceed the
+ * limit.
+ */
 function normalizing(text: string): number {
   if (ASCII.test(text)) return reading(text.length);
   let units = text.length * 1_000;

@@ -25,7 +25,7 @@ import { dateOfText, timeOfText } from './time.ts';
 const refuse = (context: PureContext, value: Value, type: string): never =>
   fail('invalid argument', positionOf(context.path), cannotCast(typeName(value), type));
 
-/** The text of a scalar; undefined when it has none. */
+/** The text of a scalar. Undefined for values that have none. */
 export function scalarText(value: Value): string | undefined {
   if (typeof value === 'string') return value;
   if (value === null || typeof value === 'boolean' || isInteger(value)) return String(value);

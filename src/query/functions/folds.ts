@@ -34,13 +34,13 @@ const elementsOf = (collection: Collection, key: string, context: ReadContext): 
     : context.session.elements(collection, context.time, context.path, key);
 };
 
-/** A page stays a page, of the one result. */
+/** The result for a page is a page with this single element. */
 const inShape = (collection: Collection, result: Value): Value =>
   isArray(collection) || collection.kind === 'set'
     ? result
     : { ...collection, data: [result], cursors: undefined };
 
-/** Units of work for each element of an array or page; what goes through a set is charged there. */
+/** Units of work for each element of an array or page. Elements of a set are charged while the set is read. */
 const ELEMENT_WORK = 80;
 
 const folding = (collection: Collection = []): number => {
@@ -48,7 +48,7 @@ const folding = (collection: Collection = []): number => {
   return collection.kind === 'page' ? collection.data.length * ELEMENT_WORK : COVERED;
 };
 
-/** Folds over each element alone: sets and pages cost a step for each. */
+/** The elements for a fold without a lambda. Elements of sets and pages are charged one step each. */
 const counted = (collection: Collection, key: string, context: ReadContext): Iterable<Value> =>
   isArray(collection) ? collection : charged(elementsOf(collection, key, context), context);
 
@@ -69,7 +69,7 @@ const reduce = define(
   },
 );
 
-/** A row that makes one value of all elements. */
+/** Makes a row that computes one value from all elements. */
 const foldOf = (
   key: string,
   fold: (elements: Iterable<Value>, context: ReadContext) => Value,
@@ -91,7 +91,7 @@ const count = foldOf('count', (elements) => {
   return found;
 });
 
-/** An Integer until the first Double. */
+/** The sum is an Integer until the first Double. */
 const sum = foldOf('sum', (elements, context) => {
   let whole: number | bigint = 0;
   let real: number | undefined;
@@ -116,7 +116,7 @@ const mean = foldOf('mean', (elements, context) => {
   return found === 0 ? refuseEmpty(where) : double(total / found);
 });
 
-/** Looks at all elements: a later one that is no Boolean still fails. */
+/** Looks at all elements, because a later one that is not a Boolean must still fail. */
 const truthOf = (key: 'any' | 'all'): FunctionRow =>
   foldOf(key, (elements, context) => {
     let result = key === 'all';
@@ -129,7 +129,7 @@ const truthOf = (key: 'any' | 'all'): FunctionRow =>
     return result;
   });
 
-/** The last of equal candidates. `isBetter` gets how the next compares with the best so far. */
+/** Of equal elements the last one wins. `isBetter` receives the comparison of the next element with the best so far. */
 const extremeOf = (key: 'max' | 'min', isBetter: (order: number) => boolean): FunctionRow =>
   define(
     'read',
@@ -145,7 +145,7 @@ const extremeOf = (key: 'max' | 'min', isBetter: (order: number) => boolean): Fu
           faults.push(unresolvedFault(element, positionAt(where)));
           failWhenFull(faults);
         }
-        // Each undefined ref is reported.
+        // After the first undefined ref, the remaining elements are only checked for more of them: all are reported.
         if (element instanceof UnresolvedRef || faults.length > 0) continue;
         refuseOddSet(element, where);
         const units = walking(element, context);
@@ -157,7 +157,7 @@ const extremeOf = (key: 'max' | 'min', isBetter: (order: number) => boolean): Fu
     },
   );
 
-/** An array of one collection means that collection. */
+/** An array whose only element is a collection means that collection. */
 function unwrapped(collection: Collection): Collection {
   if (!isArray(collection) || collection.length !== 1) return collection;
   const [only] = collection;
@@ -226,7 +226,7 @@ const last = define(
     if (isArray(collection)) return firstOf(collection.slice(-1), 'last', context);
     const { history } = context.session.shapeOf(collection);
     if (!history) return firstOf({ kind: 'set', op: 'reverse', set: collection }, 'last', context);
-    // A reversed set has no history, so the whole of it is read.
+    // A reversed set has no history, so all events are read.
     const event = [...elementsOf(collection, 'last', context)].at(-1);
     return event ?? firstOf(collection, 'last', context);
   },

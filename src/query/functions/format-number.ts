@@ -1,4 +1,4 @@
-/** Numbers as `format` writes them: digits rounded half up, grouped, signed and padded as Java does. Spec: functions 1.8. */
+/** Numbers as `format` writes them: rounded half up, grouped, signed and padded like in Java. Spec: functions 1.8. */
 import { doubleText } from '../../codec/number-text.ts';
 import type { IntegerValue } from '../../values/number.ts';
 import type { Specifier } from './format-pattern.ts';
@@ -11,7 +11,7 @@ export function formatDecimal(value: IntegerValue, specifier: Specifier): string
   return withSign(specifier.flags.has(',') ? grouped(digits) : digits, isNegative, specifier);
 }
 
-/** The 64 bits, negative numbers in two's complement. */
+/** The 64 bits of an integer. Negative numbers are in two's complement. */
 export function formatBits(value: IntegerValue, specifier: Specifier): string {
   const isHexadecimal = specifier.conversion === 'hexadecimal';
   const digits = BigInt.asUintN(64, BigInt(value)).toString(isHexadecimal ? 16 : 8);
@@ -43,7 +43,7 @@ function magnitudeText(magnitude: number, specifier: Specifier): string {
   return general(decimal, Math.max(precision, 1), specifier);
 }
 
-/** 0.`digits` · 10^`point`; no digits for zero. */
+/** The number 0.`digits` · 10^`point`. Zero has no digits. */
 interface Decimal {
   readonly digits: string;
   readonly point: number;
@@ -58,7 +58,7 @@ function decimalOf(magnitude: number): Decimal {
   return { digits, point: whole.length - (all.length - digits.length) + Number(exponent) };
 }
 
-/** The first `count` digits, half rounded up. */
+/** The first `count` digits, rounded half up. */
 function round({ digits, point }: Decimal, count: number): Decimal {
   if (count >= digits.length) return { digits, point };
   const isUp = count >= 0 && digits.charAt(count) >= '5';
@@ -96,7 +96,7 @@ function scientific(decimal: Decimal, places: number, specifier: Specifier): str
 
 const GENERAL_EXPONENT_MIN = -4;
 
-/** So many digits, written as fits them best. */
+/** Writes `count` significant digits, in fixed or scientific notation depending on the exponent. */
 function general(decimal: Decimal, count: number, specifier: Specifier): string {
   const rounded = round(decimal, count);
   const exponent = rounded.digits === '' ? 0 : rounded.point - 1;
@@ -107,7 +107,7 @@ function general(decimal: Decimal, count: number, specifier: Specifier): string 
 
 // --- both -----------------------------------------------------------------------------------------
 
-/** A comma before each three digits. */
+/** Inserts a comma before each group of three digits. */
 function grouped(digits: string): string {
   const parts: string[] = [];
   for (let end = digits.length; end > 0; end -= 3)

@@ -1,4 +1,4 @@
-/** The language of `format`: text with specifiers like `%-8.2f` and `%2$s`. Spec: functions 1.8. */
+/** Parses the patterns of `format`: text with specifiers such as `%-8.2f` and `%2$s`. Spec: functions 1.8. */
 import { LIMITS } from '../../limits.ts';
 
 export type FormatFlag = '-' | '#' | '+' | ' ' | '0' | ',' | '(';
@@ -20,22 +20,22 @@ export type Conversion =
 
 export interface Specifier {
   readonly conversion: Conversion;
-  /** The result in capitals. */
+  /** The result is converted to upper case. */
   readonly upper: boolean;
-  /** Letter after `%t`; the empty string for `%t` alone and everything else. */
+  /** The letter after `%t`. Empty for `%t` alone and for all other conversions. */
   readonly field: string;
   readonly flags: ReadonlySet<FormatFlag>;
   readonly width: number;
   readonly precision: number | undefined;
-  /** From 1; undefined: the one after that of the last specifier without. */
+  /** Number of the argument, from 1. Undefined: the argument after that of the previous specifier without a number. */
   readonly index: number | undefined;
-  /** Stands for an argument. */
+  /** False for `%%` and `%n`, which use no argument. */
   readonly takesValue: boolean;
 }
 
 export type FormatPart = string | Specifier;
 
-/** The pattern is none; `specifier` is what could not be read. */
+/** Thrown for an invalid pattern. `specifier` is the text that could not be parsed. */
 export class FormatError extends Error {
   readonly specifier: string;
   constructor(specifier: string) {
@@ -67,13 +67,13 @@ const CONVERSIONS: Readonly<Record<string, Rule>> = {
   n: { conversion: 'newline', flags: '', precision: false },
 };
 
-/** Letters that exist as capitals too. */
+/** Letters that may also be written as capitals. */
 const CAPITALS = new Set(['X', 'E', 'G', 'S', 'T']);
 
-/** What `%t` may be followed by. */
+/** The letters that may follow `%t`. */
 const TIME_FIELDS = new Set('HIklMSLNpzZsQBbhAaCYyjmdeRTrDFc');
 
-// Counts are bounded, so that no text makes the platform read its digits again and again.
+// The number of digits is limited, so that no text makes the regular expression read its digits again and again.
 const SPECIFIER =
   /%(?:(\d{1,10})\$)?([-#+ 0,(]{0,8})([1-9]\d{0,9})?(?:\.(\d{1,10}))?(?:([tT])([a-zA-Z])?|([a-zA-Z%@^]))/y;
 const ANYTHING = /%[^a-zA-Z%@^]{0,32}[a-zA-Z%@^]?/y;

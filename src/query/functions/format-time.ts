@@ -24,7 +24,7 @@ const padded = (value: number, digits: number): string => String(value).padStart
 const monthOf = (day: number): string => MONTHS[civilOfDay(day).month - 1] ?? '';
 const weekdayName = (day: number): string => WEEKDAYS[weekdayOf(day) - 1] ?? '';
 
-/** Years before the first count from it on: there is no sign. */
+/** Years before year 1 are counted backwards without a sign: year 0 becomes 1, year -1 becomes 2. */
 function yearOfEra(day: number): number {
   const { year } = civilOfDay(day);
   return year > 0 ? year : 1 - year;
@@ -82,7 +82,10 @@ function millisOf(time: Time): string {
 const timeFields = (layout: string, time: Time): string =>
   layout.replace(/[a-zA-Z]/g, (field) => timeField(field, time) ?? field);
 
-/** Undefined for parts that the value does not have. `field` empty: all of it, in ISO. */
+/**
+ * The text of one field. Undefined if the value does not have the field. An empty `field` means the whole value in ISO
+ * 8601.
+ */
 export function timeField(field: string, value: Time | DateValue): string | undefined {
   if (value.kind === 'date') {
     return field === '' ? formatDate(value) : DAY_FIELDS[field]?.(value.day);

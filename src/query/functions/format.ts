@@ -53,7 +53,7 @@ function partsOf(pattern: string, context: PureContext): readonly FormatPart[] {
 const refuseFormat = (context: PureContext, description: string): never =>
   refuseArgument(context, 'format', description);
 
-/** Which value each part is made from. */
+/** The index of the value that each part uses. 0 for parts that use none. */
 function valueIndexes(
   parts: readonly FormatPart[],
   size: number,

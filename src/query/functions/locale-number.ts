@@ -1,12 +1,13 @@
-/** Numbers as the English number format of Java reads them. Spec: functions 1.12, `to_number`. */
+/** Parses numbers as the English number format of Java does. Spec: functions 1.12, `to_number`. */
 import { INT64_MAX, INT64_MIN, type NumberValue } from '../../values/number.ts';
 import { double, integer } from '../../values/value.ts';
 
 const INT64_DIGITS = 19;
 
 /**
- * The number at the start of a text: digits grouped by any commas, a fraction, an exponent after a capital `E`. The rest is
- * ignored. Integral ones are Integers as far as those reach, but `-0` is a Double. Undefined when the text starts with no number.
+ * Parses the number at the start of a text: digits with commas anywhere, a fraction, and an exponent after a capital
+ * `E`. The rest is ignored. An integral number within int64 is an Integer, but `-0` is a Double. Returns undefined when
+ * the text does not start with a number.
  */
 export function parseLocaleNumber(text: string): NumberValue | undefined {
   const trimmed = text.trim();
@@ -47,7 +48,7 @@ class Scanner {
     return found;
   }
 
-  /** 0 when there is none that fits 64 bits. */
+  /** Returns 0 when there is no exponent, or when it does not fit in 64 bits. */
   exponent(): number {
     if (!this.skip('E')) return 0;
     const negative = this.skip('-');
@@ -59,7 +60,7 @@ class Scanner {
 
 const DIGIT = /^\p{Nd}$/u;
 
-/** Decimal digits of any script: ten in a row, from zero on. */
+/** The value of a decimal digit of any script. Each script has its ten digits in a row, starting with zero. */
 function digitOf(char: string): number | undefined {
   const code = char.charCodeAt(0);
   if (code < 0x80) return code >= 0x30 && code <= 0x39 ? code - 0x30 : undefined;
@@ -69,7 +70,7 @@ function digitOf(char: string): number | undefined {
   return code - zero;
 }
 
-/** `digits` · 10^-`scale` */
+/** Makes the number `digits` · 10^-`scale`. */
 function numberOf(negative: boolean, digits: string, scale: number): NumberValue {
   let [start, end] = [0, digits.length];
   while (start < end && digits.charAt(start) === '0') start += 1;

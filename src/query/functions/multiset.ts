@@ -1,4 +1,4 @@
-/** Values counted by equality as inside arrays: 1 and 1.0 differ. For `distinct` and set algebra of arrays. */
+/** Counts values, with the equality of array elements: 1 and 1.0 differ. For `distinct` and the set algebra of arrays. */
 import { equalValues } from '../../values/equal.ts';
 import { setForOrder } from '../../values/sets.ts';
 import { isArray, isKinded, isNumber, isObject } from '../../values/value.ts';
@@ -15,7 +15,7 @@ export class Multiset {
   private readonly buckets = new Map<string, Count[]>();
   private readonly context: Pick<PureContext, 'session'>;
 
-  /** @param context pays for what is looked up, before it is */
+  /** @param context is charged before each look-up */
   constructor(context: Pick<PureContext, 'session'>) {
     this.context = context;
   }
@@ -38,7 +38,7 @@ export class Multiset {
     return 1;
   }
 
-  /** Whether there was one to take. */
+  /** Removes one occurrence. Returns false if there was none. */
   take(value: Value): boolean {
     const found = this.find(value);
     if (!found || found.count === 0) return false;
@@ -52,7 +52,7 @@ export class Multiset {
   }
 }
 
-/** Units of work, beside walking what is looked up. */
+/** Units of work of a look-up, in addition to traversing the value. */
 const LOOK_UP = 1_000;
 
 export function multisetOf(
@@ -64,7 +64,7 @@ export function multisetOf(
   return multiset;
 }
 
-/** Equal values have equal buckets; few others share one. */
+/** Equal values are in the same bucket. Few different values share one. */
 function bucketOf(value: Value): string {
   if (typeof value === 'string') return STRINGS.get(value) ?? `"${value}"`;
   // 0.0 and -0.0 are equal here.
@@ -77,7 +77,7 @@ function bucketOf(value: Value): string {
 const objectBuckets = (value: ReadonlyMap<string, Value>): string[] =>
   [...value].map(([key, member]) => `"${key}":${bucketOf(member)}`).sort();
 
-// Actions equal strings loosely: all that may be equal shares a bucket.
+// Actions and strings are compared loosely, so all that may be equal share a bucket.
 const STRINGS: ReadonlyMap<string, string> = new Map([
   ['create', 'action'],
   ['update', 'action'],

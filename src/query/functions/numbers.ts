@@ -1,4 +1,4 @@
-/** Arithmetic, bits, rounding, powers. Spec: functions 1.10, values 11. */
+/** Arithmetic, bit operations, rounding and powers. Spec: functions 1.10, values 11. */
 import { fail } from '../../errors.ts';
 import { doubleText } from '../../codec/number-text.ts';
 import {
@@ -20,12 +20,12 @@ import { positionOf } from '../query-path.ts';
 import { refuseBound } from './bounds.ts';
 import { roundNumber, truncateNumber } from './rounding.ts';
 
-/** Large Integers take longest. */
+/** Units of work of arithmetic. Large Integers take longest. */
 const adding = ({ length }: readonly NumberValue[]): number => length * 400;
 
 // --- folds ----------------------------------------------------------------------------------------
 
-/** Integer while all operands so far are Integers, Double from the first Double on. */
+/** The result is an Integer while all operands are Integers, and a Double from the first Double on. */
 function foldNumbers(
   operands: readonly NumberValue[],
   ofIntegers: (a: IntegerValue, b: IntegerValue) => NumberValue,
@@ -44,7 +44,7 @@ function foldNumbers(
 
 const operands = param(someOf(number), 'Number+');
 
-/** @param check of the operands */
+/** @param check validates the operands */
 const arithmetic = (
   key: string,
   ofIntegers: (a: IntegerValue, b: IntegerValue) => NumberValue,
@@ -69,9 +69,9 @@ function requireDivisors(all: readonly NumberValue[], context: PureContext): voi
   }
 }
 
-/** Truncates toward zero. Wraps: the smallest Integer by -1 is itself. */
+/** Truncates toward zero. Overflow wraps around: the smallest Integer divided by -1 is itself. */
 function divideIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
-  // `+ 0` because 0 / -1 is -0, which is no Integer.
+  // `+ 0` because 0 / -1 is -0, which is not an Integer.
   if (typeof a === 'number' && typeof b === 'number') return (a - (a % b)) / b + 0;
   return toInteger(BigInt(a) / BigInt(b));
 }
@@ -85,7 +85,7 @@ function remainderOfIntegers(a: IntegerValue, b: IntegerValue): IntegerValue {
 
 const bitsOf = (value: NumberValue): bigint => BigInt(truncateToInteger(value));
 
-/** Doubles are truncated first; any of them makes the result a Double. */
+/** Doubles are truncated first. If any operand is a Double, so is the result. */
 function foldBits(
   all: readonly NumberValue[],
   step: (a: bigint, b: bigint) => bigint,
@@ -137,7 +137,7 @@ const trunc = define(
   ({ trunc: value, precision = PRECISION_DEFAULT }) => truncateNumber(value, Number(precision)),
 );
 
-/** Doubles that are not below zero have the sign 1, also 0.0 and NaN. */
+/** A Double that is not below zero has the sign 1, even 0.0 and NaN. */
 const sign = define('pure', { sign: param(number, 'Number') }, COVERED, ({ sign: value }) => {
   if (toDouble(value) < 0) return -1;
   return value === 0 ? 0 : 1;
@@ -145,7 +145,7 @@ const sign = define('pure', { sign: param(number, 'Number') }, COVERED, ({ sign:
 
 // --- powers ---------------------------------------------------------------------------------------
 
-/** As bounds errors quote it. */
+/** A number as messages about bounds print it. */
 export const numberText = (value: NumberValue): string =>
   isInteger(value) ? String(value) : doubleText(toDouble(value));
 
@@ -176,8 +176,8 @@ const hypot = define(
 );
 
 /**
- * The root of the sum of two squares as the original has it, off by less than one place: squares are made of parts whose products are exact.
- * `Math.hypot` is off by more on some hosts.
+ * The square root of the sum of two squares, as the original computes it, with an error of less than one unit in the
+ * last place: the squares are composed of exact products. `Math.hypot` is less accurate on some hosts.
  */
 function hypotenuse(x: number, y: number): number {
   const a = Math.max(Math.abs(x), Math.abs(y));
@@ -200,7 +200,7 @@ function hypotenuse(x: number, y: number): number {
 
 const bits = new DataView(new ArrayBuffer(8));
 
-/** With so few digits that the product of two has a place for each. */
+/** Clears the lower 32 bits, so that the product of two such numbers is exact. */
 function upperPart(value: number): number {
   bits.setFloat64(0, value);
   bits.setUint32(4, 0);

@@ -13,7 +13,7 @@ import type { FunctionRow } from '../function-row.ts';
 import { failWhenFull } from '../parsed.ts';
 import { positionOf } from '../query-path.ts';
 
-/** Objects, and documents as objects. */
+/** The members of an object, or those of a document as an object. */
 function membersOf(value: Value): ObjectValue | undefined {
   if (isObject(value)) return value;
   return isKind(value, 'document') ? documentMembers(value) : undefined;
@@ -41,7 +41,7 @@ const merge = define(
   },
 );
 
-/** Every operand that is no object is reported. */
+/** Returns the operands as objects. Every operand that is not an object is reported. */
 function operands(
   left: Value,
   right: Value,

@@ -1,4 +1,4 @@
-/** Reading documents and pages. Spec: functions 1.4, sets-and-pages 5. */
+/** Reads of documents and pages. Spec: functions 1.4, sets-and-pages 5. */
 import { fail } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import { asArray, isKind, isObject, Ref, UnresolvedRef } from '../../values/value.ts';
@@ -22,7 +22,7 @@ import type { PageOptions, ReadTime } from '../session.ts';
 
 const ts = optional(readTimeOrDigits, 'Time');
 
-/** `ts` of the form wins over an enclosing `at`. */
+/** `ts` of the form takes precedence over an enclosing `at`. */
 const timeOf = (given: Micros | PendingTime | undefined, context: ReadContext): ReadTime =>
   given === undefined ? context.time : context.session.seenAt(given);
 
@@ -30,7 +30,7 @@ const get = define('read', { get: param(refOrSet, 'RefOrSet'), ts }, READ, (args
   context.session.get(args.get, timeOf(args.ts, context), context.path),
 );
 
-/** `exists` accepts a ref to something that does not exist. */
+/** `exists` also accepts a ref to something that does not exist. */
 const anyRefOrSet: Cast<Ref | SetValue | UnresolvedRef> = (value, where) =>
   value instanceof Ref || value instanceof UnresolvedRef || isKind(value, 'set')
     ? value
@@ -55,7 +55,7 @@ const keyFromSecret = define(
 
 type Cursor = NonNullable<PageOptions['cursor']>;
 
-/** Cursors compare with what is in the set: what does not exist compares with nothing. */
+/** A cursor is compared with the entries of the set, and a ref to something that does not exist cannot be compared. */
 function refuseUnresolvedIn(value: Value, where: ArgumentPath): void {
   for (const each of asArray(value)) {
     if (each instanceof UnresolvedRef) refuseUnresolved(each, where);
@@ -69,7 +69,7 @@ const cursorOn =
     return { side, value, steps: [side] };
   };
 
-/** `{"after":c}` or `{"before":c}` as a value, or null for none. */
+/** `{"after":c}` or `{"before":c}` as a value. Null means no cursor. */
 const cursorObject: Cast<Cursor | undefined> = (value, where) => {
   if (value === null) return undefined;
   if (isObject(value) && value.size === 1) {

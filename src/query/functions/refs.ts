@@ -34,7 +34,7 @@ import { isNativeCollectionRef } from '../../values/native-refs.ts';
 
 const SCHEMA_COLLECTIONS = nativeNumbers((kind) => kind.isNamed);
 
-/** A collection whose documents have numbers as ids; one that does not exist is tolerated. */
+/** A collection whose documents have numeric ids. A ref to a collection that does not exist is accepted. */
 const documentCollection: Cast<AnyRef> = (value, where) => {
   if (value instanceof UnresolvedRef && value.what === 'collection') return value;
   if (!(value instanceof Ref) || value.collection !== NATIVE.collections) {
@@ -68,14 +68,14 @@ const ref = define(
   (args, context) => documentRef(inScope(args.ref, args.scope, context), args.id, context.session),
 );
 
-/** The collection of the same name in another database. */
+/** The collection with the same name in another database. */
 function inScope(collection: AnyRef, database: Ref | undefined, { session }: PureContext): AnyRef {
   if (!database || collection instanceof UnresolvedRef) return collection;
   const name = idOf(collection, session);
   return typeof name === 'string' ? schemaRef('collections', name, database, session) : collection;
 }
 
-/** `collection("posts")` and its like, by the wire key. */
+/** A row for `collection("posts")` or a similar function, by its wire key. */
 const byName = (key: string, kind: SchemaName, since: ApiVersion = '2.0'): FunctionRow =>
   define(
     'pure',
@@ -85,7 +85,7 @@ const byName = (key: string, kind: SchemaName, since: ApiVersion = '2.0'): Funct
     },
     COVERED,
     (args, context) =>
-      // The casts make them a string and a Ref.
+      // The casts guarantee a string and a Ref.
       schemaRef(kind, args[key] as string, args['scope'] as Ref | undefined, context.session),
     { since },
   );
@@ -98,7 +98,7 @@ const databaseOrNull: Cast<Ref | undefined> = (value, where) => {
     : wrongType('Database Ref or Null', value, where);
 };
 
-/** `collections()` and its like, by the wire key. */
+/** A row for `collections()` or a similar function, by its wire key. */
 const native = (key: string, name: NativeName, since: ApiVersion = '2.0'): FunctionRow =>
   define(
     'pure',

@@ -1,4 +1,4 @@
-/** Search patterns applied to texts. Spec: functions 1.8. */
+/** Functions that apply regular expressions to texts. Spec: functions 1.8. */
 import { fail } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Value } from '../../values/value.ts';
@@ -21,7 +21,7 @@ import { Subject } from '../regex/subject.ts';
 import { refuseBound, requireTextSize } from './bounds.ts';
 import { searchStart } from './code-points.ts';
 
-/** A String that is a search pattern. */
+/** A String that is a valid regular expression. */
 export const regex: Cast<Regex> = (value, where) => {
   if (typeof value !== 'string') return wrongType('String', value, where);
   return compileRegex(value) ?? refusePattern(value, where);
@@ -36,10 +36,10 @@ const refusePattern = (pattern: string, where: ArgumentPath): never => {
   return fail('invalid argument', positionAt(where), description);
 };
 
-/** Of the matcher, for each of its steps: 16 of them are about one of the evaluator. */
+/** Units of work per step of the matcher. About 16 of its steps equal one step of the evaluator. */
 const STEP_WORK = 60;
 
-/** What comes before the first step of the matcher; those are spent as it takes them. */
+/** Work before the first step of the matcher. The steps are charged while it runs. */
 const matching = (value: string, { program }: Regex): number =>
   reading(value.length) + program.length * 125;
 
@@ -58,7 +58,7 @@ function subjectOf(text: string, argument: string, context: PureContext): Subjec
 const text = param(string, 'String');
 const pattern = param(regex, 'Regex');
 
-/** The pattern that matches just this text. */
+/** Makes a regular expression that matches exactly this text. */
 const regexEscape = define(
   'pure',
   { regexescape: text },
@@ -109,10 +109,10 @@ const findStrRegex = define(
   },
 );
 
-/** What an object of three takes. */
+/** Bytes of an object with three members. */
 const MATCH_COST = 256;
 
-/** `end` is the last code point of the match; an empty one ends where it starts. */
+/** `end` is the index of the last code point of the match. An empty match ends where it starts. */
 const matchObject = (subject: Subject, start: number, end: number, offset: number): Value =>
   new Map<string, Value>([
     ['start', offset + start],
@@ -133,7 +133,7 @@ const replaceStrRegex = define(
     let done = 0;
     for (const slots of findMatches(search, subject, { groups, report: reportTo(context) })) {
       const [start = 0, end = 0] = slots;
-      // A replacement that is none does not matter before something is replaced.
+      // An invalid replacement is a fault only if something is to be replaced.
       if (!replacement) return refuseReplacement(replace, context);
       const size = expandedSize(replacement, slots);
       requireTextSize(context, result.length + start - done + size);

@@ -1,4 +1,4 @@
-/** Rounding to a number of places right (or, negative, left) of the point. Spec: functions 1.10. */
+/** Rounding to a number of decimal places. Negative places are left of the decimal point. Spec: functions 1.10. */
 import {
   INT64_MAX,
   INT64_MIN,
@@ -8,17 +8,20 @@ import {
 } from '../../values/number.ts';
 import { double, integer, isInteger } from '../../values/value.ts';
 
-// Beyond these no Integer has a digit left, and no Double has one.
+// Beyond these numbers of places an Integer or a Double has no digits.
 const INTEGER_PLACES = 19;
 const DOUBLE_PLACES = 308;
 
-/** `trunc(x·10^p + 0.5)`: halves go up, and so do negative numbers that are less than half a place away. */
+/**
+ * Computes `trunc(x·10^p + 0.5)`. Halves are rounded up. A negative number is rounded to a place above it, even if the
+ * place below is nearer: -2.6 becomes -2.0.
+ */
 export const roundNumber = (value: NumberValue, places: number): NumberValue =>
   isInteger(value)
     ? scaleInteger(value, places, (n, unit) => (2n * n + unit) / (2n * unit))
     : double(scaleDouble(toDouble(value), places, (n) => Math.trunc(n + 0.5)));
 
-/** Cuts toward zero. */
+/** Truncates toward zero. */
 export const truncateNumber = (value: NumberValue, places: number): NumberValue =>
   isInteger(value)
     ? scaleInteger(value, places, (n, unit) => n / unit)
@@ -40,7 +43,7 @@ function scaleInteger(
 function scaleDouble(value: number, places: number, cut: (n: number) => number): number {
   if (!Number.isFinite(value) || places > DOUBLE_PLACES) return value;
   if (places < -DOUBLE_PLACES) return 0;
-  // Written as text because `10 ** 23` is not the double nearest to it.
+  // A text, because `10 ** 23` is not the double nearest to 10^23.
   const unit = Number(`1e${Math.abs(places)}`);
   if (places < 0) return cut(value / unit) * unit;
   const scaled = value * unit;

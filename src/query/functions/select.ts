@@ -30,7 +30,7 @@ interface Source {
   readonly default: (() => Value) | undefined;
 }
 
-/** Unresolved refs have no parts. */
+/** An unresolved ref has no parts, so nothing can be selected from it. */
 function refuseUnresolvedFrom(value: Value, key: string, context: PureContext): void {
   if (value instanceof UnresolvedRef) refuseUnresolved(value, argumentAt(context.path, key));
 }
@@ -54,7 +54,7 @@ function selectEvery(steps: readonly PathStep[], source: Source, context: PureCo
   return valuesAt(source.from, steps, context.session) ?? otherwise?.() ?? [];
 }
 
-/** Before version 3 the default was evaluated in any case. */
+/** Before version 3 the default was always evaluated, even if it was not needed. */
 function eager(
   otherwise: (() => Value) | undefined,
   context: PureContext,
@@ -78,7 +78,7 @@ const selectAll = define('pure', { select_all: pathParam, ...source }, BY_PARTS,
   selectEvery(args.select_all, args, context),
 );
 
-/** Old name of `select_all`. */
+/** The old name of `select_all`. */
 const selectAsIndex = define(
   'pure',
   { select_as_index: pathParam, ...source },
@@ -91,7 +91,7 @@ function containsAt(path: readonly PathStep[], value: Value, context: PureContex
   return valueAt(value, path, context.session) !== undefined;
 }
 
-/** Deprecated name. */
+/** The deprecated name of `contains_path`. */
 const contains = define(
   'pure',
   { contains: pathParam, in: param(any, 'Any') },
@@ -132,7 +132,7 @@ function isIn(value: Value, container: Value, context: ReadContext): boolean {
   return isKinded(container) ? isInKinded(value, container, context) : refuseScalar(context);
 }
 
-/** As inside arrays: 1 and 1.0 differ. */
+/** Compares with the equality of array elements: 1 and 1.0 differ. */
 function holds(values: Iterable<Value | undefined>, value: Value): boolean {
   for (const each of values) {
     if (each !== undefined && equalValues([each], [value])) return true;

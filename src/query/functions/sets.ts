@@ -1,4 +1,4 @@
-/** Functions that make sets; nothing is read before the set is. Spec: functions 1.3, sets-and-pages 4. */
+/** Functions that make sets. Data is read only when a set is read. Spec: functions 1.3, sets-and-pages 4. */
 import { fail, QueryFailure, type Fault } from '../../errors.ts';
 import { asArray, isArray, isKind, UnresolvedRef } from '../../values/value.ts';
 import type { Lambda, Ref, SetValue, Value } from '../../values/value.ts';
@@ -77,7 +77,7 @@ const match = define(
   (args, context) => matchSet(args.match, args.terms ?? [], context),
 );
 
-/** The older form: the terms come first. */
+/** The older form of `match`, with the terms first. */
 const matchByTerms = define(
   'pure',
   { match: param(terms, 'Term*'), index: param(nameOrIndexRef, 'String or Index Ref') },
@@ -120,7 +120,7 @@ function refuseIncompatible(op: Algebra, sets: readonly SetValue[], context: Pur
   }
 }
 
-/** Each value as often as on the side that has it most often; equal values are adjacent. */
+/** Union of arrays. Each value occurs as often as in the array that has it more often. Equal values are adjacent. */
 const unionOfArrays: OfArrays = (left, right, context) => {
   const [ofLeft, ofRight] = [multisetOf(left, context), multisetOf(right, context)];
   const seen = new Multiset(context);
@@ -131,7 +131,7 @@ const unionOfArrays: OfArrays = (left, right, context) => {
   });
 };
 
-/** Each value of the left as often as the right has it too, or beyond that. */
+/** Intersection keeps as many occurrences of each value as the right array has too. Difference keeps the others. */
 const taking =
   (isInRight: boolean): OfArrays =>
   (left, right, context) => {

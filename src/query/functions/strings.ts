@@ -1,4 +1,4 @@
-/** Texts taken apart and put together; positions and lengths are in code points. Spec: functions 1.8. */
+/** Functions on texts. Positions and lengths are in code points. Spec: functions 1.8. */
 import { QueryFailure } from '../../errors.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Value } from '../../values/value.ts';
@@ -18,7 +18,7 @@ function joinedSize(parts: readonly string[], separator: string): number {
   return size;
 }
 
-/** Joins after a check of the size of the result. */
+/** Joins texts after checking the size of the result. */
 function join(parts: readonly string[], separator: string, context: PureContext): string {
   requireTextSize(context, joinedSize(parts, separator));
   return parts.join(separator);
@@ -75,7 +75,7 @@ const length = define(
 
 // --- letter case and space ------------------------------------------------------------------------
 
-/** For each character. Title case reads every letter several times. */
+/** Units of work per character. Title case reads every letter several times. */
 const CHANGE_WORK = 80;
 const TITLE_WORK = 1_500;
 
@@ -91,7 +91,7 @@ const changes: Readonly<Record<string, (value: string) => string>> = {
   },
 };
 
-/** White space as Java has it: not what forbids a line break. */
+/** White space as Java defines it, without the no-break spaces. */
 const SPACES = new Set(
   '\t\n\u000b\f\r\u001c\u001d\u001e\u001f \u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000',
 );
@@ -146,11 +146,11 @@ const space = define('pure', { space: param(integer, 'Integer') }, COVERED, (arg
 
 // --- parts ----------------------------------------------------------------------------------------
 
-/** Each character may be an occurrence. */
+/** Units of work of a replacement in which each character may be an occurrence. */
 const replacing = (chars: number, needle: number): number =>
   (needle === 0 ? 2 * splitting(chars) : 0) + chars * 125 + seeking(chars, needle);
 
-/** Every occurrence; the empty text is found around every code point. */
+/** Replaces every occurrence. The empty text occurs before and after every code point. */
 const replaceStr = define(
   'pure',
   { replacestr: text, find: text, replace: text },
@@ -210,11 +210,11 @@ function requireNgramSizes(min: bigint, max: bigint, context: PureContext): void
   if (faults.length > 0) throw new QueryFailure(faults);
 }
 
-/** What a text takes beside its letters. */
+/** Bytes of a text in addition to its characters. */
 const GRAM_COST = 32;
 const GRAM_WORK = 500;
 
-/** From left to right, the shorter first. */
+/** The n-grams from left to right. At each position the shorter one comes first. */
 function ngramsOf(value: string, min: number, max: number, context: PureContext): Value[] {
   context.session.spend(splitting(value.length));
   const chars = Array.from(value);

@@ -36,7 +36,7 @@ import { refuseBound } from './bounds.ts';
 
 // --- texts ----------------------------------------------------------------------------------------
 
-/** The time a text names: ISO with an offset, or `now`. */
+/** Parses a time: ISO 8601 with an offset, or `now`. */
 export function timeOfText(text: string, context: PureContext): Time {
   const trimmed = text.trim();
   if (trimmed === 'now') return timeOfMicros(context.session.snapshot);
@@ -91,7 +91,7 @@ const epoch = define(
   },
 );
 
-/** Distances between times may be greater than any Integer. */
+/** Refuses values beyond int64, because the distance between two times may be greater. */
 function requireInteger(value: bigint, name: string, context: PureContext): number | bigint {
   return value >= INT64_MIN && value <= INT64_MAX
     ? toInteger(value)
@@ -127,10 +127,10 @@ export const secondOfDay = (value: Time): number => {
   return Number(seconds - BigInt(dayOfTime(value)) * SECONDS_PER_DAY);
 };
 
-/** Monday is 1, Sunday 7. */
+/** The day of the week: Monday is 1, Sunday 7. */
 export const weekdayOf = (day: number): number => ((((day + 3) % 7) + 7) % 7) + 1;
 
-/** January 1 is 1. */
+/** The day of the year: January 1 is 1. */
 export const dayOfYear = (day: number): number =>
   day - dayOfCivil({ year: civilOfDay(day).year, month: 1, day: 1 }) + 1;
 
@@ -185,7 +185,7 @@ const timeSubtract = define('pure', { time_subtract: start, ...offset }, COVERED
   shift(args.time_subtract, -BigInt(args.offset), args.unit, context),
 );
 
-/** Whole units from the first to the second, toward zero. */
+/** Whole units from the first to the second time, truncated toward zero. */
 const timeDiff = define(
   'pure',
   { time_diff: start, other: param(temporal, 'Temporal'), unit: param(unit, 'Unit') },

@@ -1,9 +1,13 @@
-/** Title case by the rules of Unicode: the first letter of each word, the rest in lower case. Spec: functions 1.8. */
+/**
+ * Title case by the rules of Unicode: the first letter of each word is a capital, the others are in lower case. Spec:
+ * functions 1.8.
+ */
 
-// Words end between letters and these: they are written without spaces, or cut by dictionaries.
+// Scripts that are written without spaces, or whose words only a dictionary can separate. A word ends between a letter
+// and one of these.
 const UNSPACED =
   '\\p{Ideographic}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}';
-// Inside a word, between two letters or two digits.
+// Characters inside a word, between two letters or two digits.
 const BETWEEN_ANY = /^['.\u2018\u2019\u2024\ufe52\uff07\uff0e]$/;
 const BETWEEN_LETTERS = /^[\u00b7\u0387\u055f\u05f4\u2027\ufe13\ufe55\uff1a]$/;
 const BETWEEN_DIGITS =
@@ -13,12 +17,12 @@ const charTests = () => ({
   digit: /^\p{Nd}$/u,
   connector: /^\p{Pc}$/u,
   extender: /^[\p{M}\p{Cf}]$/u,
-  /** What a word begins with: punctuation before it is passed over. */
+  /** Characters with which a word may begin. Punctuation before them is skipped. */
   beginning: /^[\p{L}\p{N}\p{S}\p{M}\p{Co}]$/u,
   cased: /^\p{Cased}$/u,
 });
 let made: ReturnType<typeof charTests> | undefined;
-/** Made on first use: classes of Unicode are what takes longest of all at the start of a worker. */
+/** Compiled on first use, because compiling classes of Unicode takes longer than anything else at the start of a worker. */
 const is = (kind: keyof ReturnType<typeof charTests>, char: string): boolean =>
   (made ??= charTests())[kind].test(char);
 
@@ -42,7 +46,7 @@ export function toTitleCase(text: string): string {
   return result;
 }
 
-/** Index after the word that begins at `start`; what is no word is a piece of its own. */
+/** Index after the word that begins at `start`. A character that belongs to no word is a piece of its own. */
 function endOfWord(chars: readonly string[], start: number): number {
   let kind = kindOf(chars[start] ?? '');
   let end = pastExtenders(chars, start + 1);
@@ -60,7 +64,10 @@ function pastExtenders(chars: readonly string[], from: number): number {
   return at;
 }
 
-/** The word goes on with a letter, digit or connector, or with two letters or digits around a sign that joins them. */
+/**
+ * How the word continues: with a letter, digit or connector, or with a joining sign between two letters or two digits.
+ * Undefined if it ends.
+ */
 function joinedKind(
   chars: readonly string[],
   kind: CharKind,
@@ -80,27 +87,27 @@ function titleWord(chars: readonly string[]): string {
   const first = chars.findIndex((char) => is('beginning', char));
   if (first < 0) return chars.join('');
   const rest = chars.slice(first + 1).join('');
-  // A letter before it, so that a final sigma is one.
+  // A letter is put before the rest, so that `toLowerCase` recognizes a final sigma.
   const lower = `a${rest}`.toLowerCase().slice(1);
   return chars.slice(0, first).join('') + titleChar(chars[first] ?? '') + lower;
 }
 
 const IOTA_BELOW = '\u0345';
-/** Letters with a title case of their own. */
+/** Letters that have a title case form of their own. */
 const DIGRAPHS: ReadonlyMap<string, string> = new Map([
   ...digraph('\u01c4\u01c5\u01c6'),
   ...digraph('\u01c7\u01c8\u01c9'),
   ...digraph('\u01ca\u01cb\u01cc'),
   ...digraph('\u01f1\u01f2\u01f3'),
 ]);
-/** Georgian has capitals, but not at the start of words. */
+/** Georgian has capital letters, but does not use them at the start of words. */
 const UNCHANGED = /^[\u10d0-\u10ff]$/;
 
 function digraph(forms: string): [string, string][] {
   return Array.from(forms, (form) => [form, forms.charAt(1)]);
 }
 
-/** Of a letter that becomes several, only the first is a capital. */
+/** If the upper case of a letter is several letters, only the first stays a capital. */
 function titleChar(char: string): string {
   const known = DIGRAPHS.get(char);
   if (known !== undefined || UNCHANGED.test(char)) return known ?? char;

@@ -1,4 +1,4 @@
-/** Angles, in radians, and hyperbolic functions. Spec: functions 1.10. */
+/** Trigonometric functions, in radians, and hyperbolic functions. Spec: functions 1.10. */
 import { toDouble } from '../../values/number.ts';
 import { double } from '../../values/value.ts';
 import { number, param } from '../casts.ts';
@@ -8,7 +8,7 @@ import type { FunctionRow } from '../function-row.ts';
 import { refuseBound } from './bounds.ts';
 import { numberText } from './numbers.ts';
 
-// One multiplication by a constant, as Java does it: dividing by π first may differ in the last digit.
+// A single multiplication by a constant, as in Java. Dividing by π first may differ in the last digit.
 const RADIANS_PER_DEGREE = 0.017_453_292_519_943_295;
 const DEGREES_PER_RADIAN = 57.295_779_513_082_32;
 
@@ -26,7 +26,7 @@ const FUNCTIONS: Readonly<Record<string, (value: number) => number>> = {
   radians: (value) => value * RADIANS_PER_DEGREE,
 };
 
-/** Have no value outside -1 to 1. */
+/** Functions that are undefined outside -1 to 1. */
 const INVERSE = new Set(['asin', 'acos']);
 
 export const trigonometryRows: readonly FunctionRow[] = Object.entries(FUNCTIONS).map(

@@ -1,4 +1,4 @@
-/** `is_*`. Spec: functions 1.12, values 2. */
+/** The functions `is_*`. Spec: functions 1.12, values 2. */
 import {
   isArray,
   isDouble,
@@ -23,7 +23,7 @@ const isOfKind =
   (value: Value): boolean =>
     isKinded(value) && kinds.includes(value.kind);
 
-/** A resolved ref to a member of that native collection, or such a document. */
+/** Whether the value is a resolved ref to a member of this native collection, or such a document. */
 const isMemberOf =
   (name: NativeName) =>
   (value: Value): boolean => {

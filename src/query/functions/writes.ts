@@ -67,7 +67,7 @@ const removeVersion = define(
     session.writes.remove({ ...args, ref: args.remove }, path, time),
 );
 
-/** `create` on a native collection, with its own key for the positions. */
+/** `create` in a native collection. The form's own key is in the positions of faults. */
 const createIn = (key: string, native: NativeName, since: ApiVersion = '2.0'): FunctionRow =>
   define(
     'write',

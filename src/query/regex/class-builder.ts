@@ -1,11 +1,11 @@
-/** Gathers what a character class holds. */
+/** Collects the contents of a character class. */
 import { CharSet, type CharTest } from './node.ts';
 import { foldOf, isAsciiLetter, lowerOf, otherAsciiCase, upperOf } from './letter-case.ts';
 
-/** How letter case is ignored: not, in ASCII, or everywhere. */
+/** How letter case is ignored: not at all, for ASCII letters, or for all letters. */
 export type CaseMode = 'exact' | 'ascii' | 'unicode';
 
-// A property is tested by a regular expression of the platform: more expensive than comparing numbers.
+// A property is tested by a regular expression of the JavaScript engine, which is more expensive than comparing numbers.
 const TEST_COST = 8;
 
 /** A union of code points, ranges and tests. */
@@ -66,7 +66,7 @@ export const complement = (set: CharSet): CharSet =>
 export const intersection = (a: CharSet, b: CharSet): CharSet =>
   new CharSet((code) => a.has(code) && b.has(code), a.cost + b.cost);
 
-/** Finds the range by halving. */
+/** Finds the range of a code point by binary search. */
 function rangesTest(unordered: readonly (readonly [number, number])[]): CharTest {
   const starts: number[] = [];
   const ends: number[] = [];

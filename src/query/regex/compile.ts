@@ -1,23 +1,23 @@
-/** A pattern's tree as a program of the matcher. */
+/** Compiles the tree of a pattern to a program for the matcher. */
 import { LIMITS } from '../../limits.ts';
 import { unreachable } from '../../errors.ts';
 import { PatternError, type Assertion, type CharSet, type RegexNode } from './node.ts';
 
 export type Instruction =
-  /** A code point, and where to go on behind it. */
+  /** Matches a code point and continues at `next`. */
   | { readonly op: 'char'; readonly code: number; readonly next: number }
   | { readonly op: 'set'; readonly set: CharSet; readonly next: number }
   | { readonly op: 'assert'; readonly assertion: Assertion }
-  /** Goes on at both; `first` is preferred. */
+  /** Continues at both instructions. `first` is preferred. */
   | { readonly op: 'split'; readonly first: number; readonly second: number }
   | { readonly op: 'jump'; readonly to: number }
-  /** Even slots: start of group `slot / 2`; odd ones its end. */
+  /** Stores the position in a slot: even slots are starts, odd slots ends of group `slot / 2`, rounded down. */
   | { readonly op: 'save'; readonly slot: number }
   | { readonly op: 'match' };
 
 /**
- * Runs from instruction 0.
- * @throws PatternError when counts make it too long
+ * The program of a pattern. It starts at instruction 0.
+ * @throws PatternError when repetitions make it too long
  */
 export function compile(node: RegexNode): readonly Instruction[] {
   const compiler = new Compiler();
@@ -79,7 +79,7 @@ class Compiler {
     for (const end of ends) this.set(end, { op: 'jump', to: this.program.length });
   }
 
-  /** A place whose instruction is known later. */
+  /** Adds a placeholder for an instruction that is set later. */
   private reserve(): number {
     return this.push({ op: 'match' });
   }
@@ -99,7 +99,7 @@ class Compiler {
     for (let count = 0; count < required; count += 1) {
       const before = this.program.length;
       turn();
-      // Nothing, however often, is nothing.
+      // An item without instructions matches nothing, however often it is repeated.
       if (this.program.length === before) return;
     }
     if (max === Infinity) this.loop(turn, min > 0, splits);
@@ -109,7 +109,10 @@ class Compiler {
     for (const at of leaves) this.set(at, { op: 'jump', to: past });
   }
 
-  /** One turn and more, each followed by the choice to go on; or the choice to take none. */
+  /**
+   * One or more iterations, each followed by the choice to continue. Unless `atLeastOnce`, they start with the choice
+   * to skip all.
+   */
   private loop(turn: () => void, atLeastOnce: boolean, splits: [number, number][]): void {
     const skip = atLeastOnce ? undefined : this.reserve();
     const start = this.program.length;
@@ -118,7 +121,7 @@ class Compiler {
     if (skip !== undefined) splits.push([skip, start]);
   }
 
-  /** Up to `count` turns, each inside the one before. */
+  /** Up to `count` iterations, each nested in the one before. */
   private optional(turn: () => void, count: number, splits: [number, number][]): void {
     for (let done = 0; done < count; done += 1) {
       splits.push([this.reserve(), this.program.length]);
@@ -129,8 +132,9 @@ class Compiler {
   }
 
   /**
-   * A turn that matches nothing is the last one. So there are two copies: in the first one nothing has been matched yet, and it ends
-   * with leaving; whatever matches goes on in the second.
+   * An iteration that matches nothing must be the last one. So the item is compiled twice. In the first copy nothing
+   * has been matched yet, and reaching its end leaves the loop. As soon as something is matched, the second copy
+   * continues.
    */
   private turnThatMayBeEmpty(item: RegexNode, leaves: number[]): void {
     const start = this.program.length;
@@ -172,7 +176,7 @@ function canBeEmpty(node: RegexNode): boolean {
   }
 }
 
-/** The same instruction so many places further on. */
+/** The same instruction with its targets moved by `distance`. */
 function moved(instruction: Instruction, distance: number): Instruction {
   switch (instruction.op) {
     case 'char':

@@ -1,4 +1,4 @@
-/** Letters that are the same but for their case, one code point to one, as patterns that ignore case need it. */
+/** Letter case for patterns that ignore it: one code point maps to one code point. */
 
 const only = (text: string, otherwise: number): number => {
   const code = text.codePointAt(0) ?? otherwise;
@@ -13,11 +13,11 @@ export const upperOf = (code: number): number =>
 export const lowerOf = (code: number): number =>
   code === DOTTED_I ? 0x69 : only(String.fromCodePoint(code).toLowerCase(), code);
 
-/** The same for all cases of a letter. */
+/** The same code for all cases of a letter. */
 export const foldOf = (code: number): number => lowerOf(upperOf(code));
 
 export const isAsciiLetter = (code: number): boolean =>
   (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
 
-/** The ASCII letter of the other case. */
+/** The same ASCII letter in the other case. */
 export const otherAsciiCase = (code: number): number => code ^ 0x20;

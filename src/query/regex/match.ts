@@ -1,14 +1,15 @@
 /**
- * Runs a program over a text, all ways at once: every code point is tested once per instruction at most, so time is bounded by the
- * product of the two lengths. Of several matches the one is found that trying one way after the other would have found first.
+ * Runs a program over a text and follows all alternatives at once. Each instruction is tested at most once per code
+ * point, so time is bounded by the product of the two lengths. Of several matches the result is the one that a
+ * backtracking matcher would find first.
  */
 import type { Instruction } from './compile.ts';
 import type { Subject } from './subject.ts';
 
-/** Start and end of the match and of groups, -1 where a group took no part. */
+/** Start and end of the match and of each group. -1 for a group that did not take part. */
 export type Slots = readonly number[];
 
-/** Ways that are under way at one place, the preferred ones first. */
+/** The alternatives that are alive at one position, preferred ones first. */
 class Threads {
   readonly instructions: Int32Array;
   readonly slots: Slots[] = [];
@@ -26,7 +27,7 @@ class Threads {
     this.round += 1;
   }
 
-  /** True the first time in a round. */
+  /** Returns true the first time in a round. */
   enter(instruction: number): boolean {
     if (this.seen[instruction] === this.round) return false;
     this.seen[instruction] = this.round;
@@ -46,17 +47,17 @@ const ASSERTION_COST = 8;
 export class Matcher {
   private readonly program: readonly Instruction[];
   private readonly subject: Subject;
-  /** Slots beyond these are not kept. */
+  /** Slots beyond this number are not stored. */
   private readonly slotCount: number;
   private readonly report: (steps: number) => void;
   private current: Threads;
   private following: Threads;
   private steps = 0;
-  // What is still to be followed from one place, the preferred last.
+  // Instructions still to be followed from one position, the preferred one last.
   private readonly pending: number[] = [];
   private readonly pendingSlots: Slots[] = [];
 
-  /** @param report gets the number of steps taken, now and then; it may throw to stop */
+  /** @param report is called now and then with the number of steps since the last call; it may throw to stop the search */
   constructor(
     program: readonly Instruction[],
     subject: Subject,
@@ -71,7 +72,7 @@ export class Matcher {
     this.following = new Threads(program.length);
   }
 
-  /** The first match that starts at `from` or later. */
+  /** Returns the first match that starts at `from` or later. */
   find(from: number): Slots | undefined {
     const { codes, length } = this.subject;
     let found: Slots | undefined;
@@ -90,7 +91,7 @@ export class Matcher {
     return [at, -1, ...Array<number>(this.slotCount - 2).fill(-1)];
   }
 
-  /** Moves all ways past one code point. Those that are less preferred than a match end. */
+  /** Moves all alternatives past one code point. When one matches, those less preferred are dropped. */
   private step(code: number, at: number): Slots | undefined {
     const { current, program } = this;
     for (let index = 0; index < current.count; index += 1) {
@@ -126,7 +127,7 @@ export class Matcher {
     this.report(steps);
   }
 
-  /** Adds everything that can be reached from `start` without a code point. */
+  /** Adds all instructions that can be reached from `start` without reading a code point. */
   private follow(threads: Threads, start: number, at: number, given: Slots): void {
     const { pending, pendingSlots, program } = this;
     pending.push(start);

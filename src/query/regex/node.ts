@@ -1,4 +1,4 @@
-/** The tree of a search pattern. */
+/** The tree of a regular expression. */
 
 /** Whether a code point is matched. */
 export type CharTest = (code: number) => boolean;
@@ -24,7 +24,7 @@ export type RegexNode =
   | { readonly kind: 'set'; readonly set: CharSet }
   | { readonly kind: 'assert'; readonly assertion: Assertion }
   | { readonly kind: 'sequence'; readonly items: readonly RegexNode[] }
-  /** Earlier ones are preferred. */
+  /** Earlier items are preferred. */
   | { readonly kind: 'choice'; readonly items: readonly RegexNode[] }
   /** `max` may be infinite. */
   | {
@@ -40,7 +40,7 @@ export const EMPTY: RegexNode = { kind: 'empty' };
 
 const TABLE_SIZE = 128;
 
-/** Code points of a class. ASCII is looked up in a table that is made on first use, the rest is tested. */
+/** A set of code points. ASCII is looked up in a table that is made on first use; other code points are tested. */
 export class CharSet {
   private table: Uint8Array | undefined = undefined;
   private readonly test: CharTest;
@@ -62,7 +62,7 @@ export class CharSet {
 const tableOf = (test: CharTest): Uint8Array =>
   Uint8Array.from({ length: TABLE_SIZE }, (_, code) => (test(code) ? 1 : 0));
 
-/** The pattern is invalid: the caller knows its text, and reports it. */
+/** Thrown for an invalid pattern. The caller knows the pattern and reports it. */
 export class PatternError extends Error {
   constructor(reason: string) {
     super(reason);

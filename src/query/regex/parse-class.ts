@@ -1,4 +1,7 @@
-/** Character classes in brackets: unions of code points, ranges, escapes and classes, cut with `&&`. */
+/**
+ * Parses character classes in brackets: unions of code points, ranges, escapes and classes, and intersections with
+ * `&&`.
+ */
 import { ClassBuilder, complement, intersection, type CaseMode } from './class-builder.ts';
 import { PatternError, type CharSet } from './node.ts';
 import type { PatternReader } from './pattern-reader.ts';
@@ -9,7 +12,7 @@ export interface ClassFlags extends PropertyFlags {
   readonly caseMode: CaseMode;
 }
 
-/** The class whose opening bracket has been read, with its closing one. */
+/** Parses a class, including its closing bracket. The opening bracket has been read. */
 export function parseClass(reader: PatternReader, flags: ClassFlags): CharSet {
   const negated = reader.take('^');
   const set = parseOperands(reader, flags);
@@ -27,7 +30,7 @@ function parseOperands(reader: PatternReader, flags: ClassFlags): CharSet {
   }
 }
 
-/** A `&&` with nothing on one side changes nothing. */
+/** Intersects the operands of `&&`. An empty operand on one side changes nothing. */
 function cut(left: ClassBuilder, right: CharSet | undefined): ClassBuilder {
   if (!right && left.isEmpty) throw new PatternError('empty operand');
   if (!right) return left;
@@ -36,7 +39,7 @@ function cut(left: ClassBuilder, right: CharSet | undefined): ClassBuilder {
   return builder;
 }
 
-/** What follows `&&`: brackets, or everything up to the end, which may be cut in turn. */
+/** Parses the right operand of `&&`: bracketed classes, or everything up to the end, which may contain further `&&`. */
 function parseCut(reader: PatternReader, flags: ClassFlags): CharSet | undefined {
   const builder = new ClassBuilder();
   while (!reader.isAtEnd && reader.peek() !== ']' && reader.peek() !== '&') {
@@ -53,7 +56,7 @@ function addItem(reader: PatternReader, flags: ClassFlags, builder: ClassBuilder
   }
   const isEscape = reader.take('\\');
   const letter = isEscape ? reader.nextEscaped() : '';
-  // `\v` beside a dash is the vertical tab it was before it became a class.
+  // Before a dash `\v` is a vertical tab, which was its meaning before it became a class.
   const isTab = letter === 'v' && reader.peek() === '-';
   const test = isEscape && !isTab ? predefinedTest(letter, reader, flags) : undefined;
   if (test) {
@@ -71,7 +74,7 @@ function addItem(reader: PatternReader, flags: ClassFlags, builder: ClassBuilder
   }
 }
 
-/** A dash before these is itself. */
+/** A dash before one of these is a literal dash. */
 const isEndOfRange = (sign: string): boolean => sign === ']' || sign === '[';
 
 function rangeEnd(reader: PatternReader): number {

@@ -1,6 +1,6 @@
 /**
- * Reads a search pattern in the dialect of Java, as far as it can be matched in linear time: no back-references, no looking around, no
- * possessive or atomic parts. Spec: functions 0, "Regex".
+ * Parses regular expressions in the dialect of Java, as far as they can be matched in linear time: without
+ * back-references, look-around, and possessive or atomic groups. Spec: functions 0, "Regex".
  */
 import { ClassBuilder, type CaseMode } from './class-builder.ts';
 import { CharSet, EMPTY, PatternError, type Assertion, type RegexNode } from './node.ts';
@@ -10,7 +10,7 @@ import { DOT, isVerticalSpace, predefinedTest } from './predefined.ts';
 
 export interface ParsedPattern {
   readonly node: RegexNode;
-  /** Capturing groups, without the whole match. */
+  /** Number of capturing groups, not counting the whole match. */
   readonly groupCount: number;
   readonly groupNames: ReadonlyMap<string, number>;
 }
@@ -45,7 +45,7 @@ const ASSERTIONS: Readonly<Record<string, Assertion>> = {
   G: 'last match',
 };
 
-/** `\R`: a pair is one line break, if what follows can live with that. */
+/** `\R`: CR LF is preferred as a single line break, but may match as two if the rest of the pattern requires it. */
 const LINE_BREAK: RegexNode = {
   kind: 'choice',
   items: [
@@ -91,11 +91,11 @@ class Parser {
     return items.length === 1 ? (items[0] ?? EMPTY) : { kind: 'sequence', items };
   }
 
-  /** Undefined: flags only, nothing that could be repeated. */
+  /** Returns undefined for a group that only sets flags: nothing can be repeated there. */
   private atom(): RegexNode | undefined {
     const { reader } = this;
     const sign = reader.peek();
-    // A count after a count repeats nothing.
+    // A second count after a count repeats an empty item.
     if (sign === '{') return EMPTY;
     if (sign === '*' || sign === '+' || sign === '?') throw new PatternError(`dangling ${sign}`);
     if (reader.take('(')) return this.group();
@@ -199,7 +199,7 @@ class Parser {
     return { kind: 'group', number, item: this.inside(this.flags) };
   }
 
-  /** Up to the closing parenthesis, where the flags are `after` again. */
+  /** Parses up to the closing parenthesis, and sets the flags to `after` there. */
   private inside(after: Flags): RegexNode {
     const node = this.choice();
     const closed = this.reader.take(')');
@@ -222,7 +222,7 @@ class Parser {
       else if (!isFlag(letter)) return changed;
       else {
         changed[letter] = value;
-        // Classes of Unicode bring its letter case along.
+        // Unicode classes imply Unicode letter case.
         if (letter === 'U' && value) changed.u = true;
       }
       this.reader.take(letter);

@@ -1,7 +1,7 @@
-/** The code points of a search pattern, quoting undone, and the escapes of one code point. */
+/** Reads the code points of a pattern, with quoting resolved, and escapes that stand for one code point. */
 import { PatternError } from './node.ts';
 
-/** Marks code points that `\Q…\E` quoted: no sign of the pattern language has it. */
+/** Added to code points that `\Q…\E` quotes, so that they equal no sign of the pattern syntax. */
 const QUOTED = 0x200000;
 const CODE = QUOTED - 1;
 const END = -1;
@@ -29,7 +29,7 @@ function undoQuoting(pattern: string): number[] {
       const steps = pattern.charAt(at) === '\\' ? 2 : 1;
       for (const char of pattern.slice(at, at + steps)) codes.push(char.codePointAt(0) ?? 0);
       at += steps;
-      // A pair may have been cut behind a backslash.
+      // The slice after a backslash may have split a surrogate pair.
       at = joinPair(pattern, at, codes);
     }
   }
@@ -59,14 +59,14 @@ const ESCAPES: Readonly<Record<string, number>> = {
 export class PatternReader {
   private readonly codes: readonly number[];
   private at = 0;
-  /** Flag `x`: white space and comments count for nothing. */
+  /** Flag `x`: white space and comments are ignored. */
   comments = false;
 
   constructor(pattern: string) {
     this.codes = undoQuoting(pattern);
   }
 
-  /** The next sign of the pattern language; the empty string for quoted code points and at the end. */
+  /** The next sign of the pattern syntax. Empty for a quoted code point and at the end. */
   peek(): string {
     this.skipIgnored();
     return this.sign(this.at);
@@ -101,14 +101,14 @@ export class PatternReader {
     while (this.at < this.codes.length && this.codes[this.at] !== NEWLINE) this.at += 1;
   }
 
-  /** Takes `sign` if it is next. */
+  /** Consumes `sign` if it is next. */
   take(sign: string): boolean {
     const found = this.peek() === sign;
     if (found) this.at += 1;
     return found;
   }
 
-  /** Takes `signs` if they are next, nothing ignored between them. */
+  /** Consumes `signs` if they are next, without ignored characters between them. */
   takeAll(signs: string): boolean {
     this.skipIgnored();
     const found = Array.from(signs).every((sign, index) => this.sign(this.at + index) === sign);
@@ -116,7 +116,7 @@ export class PatternReader {
     return found;
   }
 
-  /** The next code point, whatever it means. */
+  /** Consumes the next code point, whatever its meaning. */
   next(): number {
     this.skipIgnored();
     const code = this.codes[this.at];
@@ -125,7 +125,7 @@ export class PatternReader {
     return code & CODE;
   }
 
-  /** The code point after a backslash: white space means itself there. */
+  /** Consumes the code point after a backslash, where white space is not ignored. */
   nextEscaped(): string {
     const code = this.codes[this.at];
     if (code === undefined) throw new PatternError('unexpected end');
@@ -133,7 +133,7 @@ export class PatternReader {
     return String.fromCodePoint(code & CODE);
   }
 
-  /** Text up to `end`, which is taken too. */
+  /** Consumes the text up to and including `end`. Returns it without `end`. */
   until(end: string): string {
     let text = '';
     for (;;) {
@@ -143,7 +143,7 @@ export class PatternReader {
     }
   }
 
-  /** As many as there are. */
+  /** Consumes all digits at this position. */
   digits(): string {
     let text = '';
     while (/^[0-9]$/.test(this.sign(this.at))) {
@@ -154,8 +154,8 @@ export class PatternReader {
   }
 
   /**
-   * The code point of an escape whose first letter is read already.
-   * @throws PatternError for letters that mean nothing, and for what matches more than one given code point
+   * The code point of an escape whose first letter has been read.
+   * @throws PatternError for letters without a meaning, and for escapes that match more than one code point
    */
   escapedCode(letter: string): number {
     const fixed = Object.hasOwn(ESCAPES, letter) ? ESCAPES[letter] : undefined;
@@ -173,7 +173,7 @@ export class PatternReader {
     return this.nextEscaped().codePointAt(0) ?? 0;
   }
 
-  /** Up to three digits, at most 0377. */
+  /** Reads up to three octal digits, at most 0377. */
   private octal(): number {
     let value = 0;
     let count = 0;
@@ -207,7 +207,7 @@ export class PatternReader {
     return Number.parseInt(digits, 16);
   }
 
-  /** Two that make a pair are one code point. */
+  /** Two escapes that form a surrogate pair are one code point. */
   private utf16(): number {
     const high = this.hexDigits(4);
     const isPairOpen =

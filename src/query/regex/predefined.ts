@@ -1,4 +1,4 @@
-/** Classes with a letter of their own: `\d`, `\W`, `.` and so on. */
+/** Predefined classes: `\d`, `\W`, `.` and others. */
 import { PatternError, type CharTest } from './node.ts';
 import { propertyTest, unicodeTest, type PropertyFlags } from './properties.ts';
 import type { PatternReader } from './pattern-reader.ts';
@@ -6,7 +6,7 @@ import type { PatternReader } from './pattern-reader.ts';
 const isLineEnd = (code: number): boolean =>
   code === 0x0a || code === 0x0d || code === 0x85 || code === 0x2028 || code === 0x2029;
 
-/** What `.` matches. */
+/** The tests of `.`, depending on flags. */
 export const DOT = {
   any: () => true,
   line: (code) => !isLineEnd(code),
@@ -39,7 +39,7 @@ const isSpace: CharTest = (code) => code === 0x20 || (code >= 0x09 && code <= 0x
 
 interface Predefined {
   readonly ascii: CharTest;
-  /** With the flag `U`. */
+  /** Used with the flag `U`. */
   readonly unicode: CharTest;
 }
 
@@ -54,7 +54,7 @@ const CLASSES: Readonly<Record<string, Predefined>> = {
   v: { ascii: isVerticalSpace, unicode: isVerticalSpace },
 };
 
-/** The class that an escape's letter names; capitals negate. Undefined when it names none. */
+/** The class that the letter of an escape names. A capital letter negates it. Undefined when the letter names no class. */
 export function predefinedTest(
   letter: string,
   reader: PatternReader,

@@ -1,7 +1,7 @@
-/** Character properties by the names that Java's patterns have for them. */
+/** Character properties by their names in Java's patterns. */
 import { PatternError, type CharTest } from './node.ts';
 
-/** Compiled on first use: properties that few patterns need would cost each start of a worker. */
+/** Compiled on first use: compiling properties that few patterns need would slow down each start of a worker. */
 export const unicodeTest = (property: string): CharTest => {
   let pattern: RegExp | undefined;
   return (code) => (pattern ??= new RegExp(`^${property}$`, 'u')).test(String.fromCodePoint(code));
@@ -12,7 +12,7 @@ const asciiTest = (chars: string): CharTest => {
   return (code) => code < 0x80 && pattern.test(String.fromCharCode(code));
 };
 
-/** POSIX classes: ASCII only. */
+/** POSIX classes, ASCII only. */
 const POSIX: Readonly<Record<string, string>> = {
   Lower: 'a-z',
   Upper: 'A-Z',
@@ -29,7 +29,7 @@ const POSIX: Readonly<Record<string, string>> = {
   Space: '\\t-\\r ',
 };
 
-/** What the same names mean with the flag `U`. */
+/** The meaning of the same names with the flag `U`. */
 const UNICODE_POSIX: Readonly<Record<string, string>> = {
   Lower: '\\p{Lowercase}',
   Upper: '\\p{Uppercase}',
@@ -45,7 +45,7 @@ const UNICODE_POSIX: Readonly<Record<string, string>> = {
   Space: '\\p{White_Space}',
 };
 
-/** Binary properties, after `Is`, in any case. */
+/** Binary properties, written after `Is`, in upper or lower case. */
 const BINARY: Readonly<Record<string, string>> = {
   ALPHABETIC: '\\p{Alphabetic}',
   LETTER: '\\p{L}',
@@ -72,7 +72,7 @@ const BINARY: Readonly<Record<string, string>> = {
   JOINCONTROL: '\\p{Join_Control}',
 };
 
-/** Methods of Java's `Character`, as `\p{javaLowerCase}`. */
+/** Methods of Java's `Character`, for example `\p{javaLowerCase}`. */
 const JAVA: Readonly<Record<string, string>> = {
   javaLowerCase: '\\p{Lowercase}',
   javaUpperCase: '\\p{Uppercase}',
@@ -96,14 +96,14 @@ const CATEGORIES = new Set(
   ),
 );
 
-/** Categories that are no single property of Unicode. */
+/** Categories without a Unicode property of their own. */
 const OTHER_CATEGORIES: Readonly<Record<string, string>> = {
   LD: '[\\p{L}\\p{Nd}]',
   L1: '[\\0-\\xff]',
   all: '[^]',
 };
 
-/** Where letter case is ignored, one case means all of them. */
+/** If letter case is ignored, these names match cased letters of every case. */
 const CASED_NAMES = new Set(
   'Lower Upper Lu Ll Lt javaLowerCase javaUpperCase javaTitleCase'.split(' '),
 );
@@ -160,13 +160,13 @@ function categoryTest(name: string, flags: PropertyFlags): CharTest | undefined 
 
 const SCRIPT_NAME = /^[A-Za-z]+(?:_[A-Za-z]+)*$/;
 
-/** By full or four-letter name, in any case. */
+/** A script by its full or four-letter name, in upper or lower case. */
 function scriptTest(name: string): CharTest | undefined {
   if (!SCRIPT_NAME.test(name)) return undefined;
   const proper = name.toLowerCase().replace(/(?:^|_)[a-z]/g, (start) => start.toUpperCase());
   try {
     const test = unicodeTest(`\\p{Script=${proper}}`);
-    // Only then is it known whether there is such a script.
+    // Only compiling the property shows whether the script exists.
     test(0);
     return test;
   } catch (error) {

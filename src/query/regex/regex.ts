@@ -1,6 +1,7 @@
 /**
- * Search patterns in the dialect of Java, matched in linear time. Refused beside what is no pattern: back-references, looking ahead
- * and behind, possessive and atomic parts, blocks (`\p{InGreek}`), graphemes (`\X`) and names of characters (`\N{…}`).
+ * Regular expressions in the dialect of Java, matched in linear time. Refused, in addition to invalid patterns:
+ * back-references, look-ahead and look-behind, possessive and atomic groups, blocks (`\p{InGreek}`), graphemes (`\X`)
+ * and character names (`\N{…}`).
  */
 import { LIMITS } from '../../limits.ts';
 import { compile, type Instruction } from './compile.ts';
@@ -11,7 +12,7 @@ import type { Subject } from './subject.ts';
 
 export interface Regex {
   readonly program: readonly Instruction[];
-  /** Capturing groups, without the whole match. */
+  /** Number of capturing groups, not counting the whole match. */
   readonly groupCount: number;
   readonly groupNames: ReadonlyMap<string, number>;
 }
@@ -20,7 +21,7 @@ export interface Regex {
 const CACHE_SIZE = 64;
 const cache = new Map<string, Regex>();
 
-/** Undefined for what is no pattern, or none that can be matched in linear time. */
+/** Returns undefined for an invalid pattern, and for one that cannot be matched in linear time. */
 export function compileRegex(pattern: string): Regex | undefined {
   const cached = cache.get(pattern);
   if (cached || pattern.length > LIMITS.regexPatternChars) return cached;
@@ -37,15 +38,15 @@ export function compileRegex(pattern: string): Regex | undefined {
 }
 
 export interface SearchOptions {
-  /** Highest group whose place is wanted. */
+  /** The highest group whose position is needed. */
   readonly groups?: number;
-  /** Is told now and then how much work was done; may throw to stop. */
+  /** Called now and then with the number of steps since the last call. May throw to stop the search. */
   readonly report?: (steps: number) => void;
 }
 
 const ignore = (): void => undefined;
 
-/** Matches from left to right that do not overlap, found lazily. */
+/** Yields the matches from left to right, without overlaps. They are searched lazily. */
 export function* findMatches(
   regex: Regex,
   subject: Subject,

@@ -1,12 +1,12 @@
-/** What a match is replaced with, as Java writes it: `$1` and `${name}` are groups, a backslash takes the next character as it is. */
+/** Replacement texts in Java's syntax: `$1` and `${name}` are groups, and a backslash makes the next character literal. */
 import type { Regex } from './regex.ts';
 import type { Slots } from './match.ts';
 import type { Subject } from './subject.ts';
 
-/** Text, or the number of a group. */
+/** Literal texts and numbers of groups. */
 export type Replacement = readonly (string | number)[];
 
-/** Undefined when it names a group that the pattern has not, or ends amid an escape. */
+/** Returns undefined when the text names a group that the pattern does not have, or ends within an escape. */
 export function parseReplacement(text: string, regex: Regex): Replacement | undefined {
   const parts: (string | number)[] = [];
   let literal = '';
@@ -49,7 +49,7 @@ function readGroup(text: string, at: number, regex: Regex): GroupReference | und
   return DIGIT.test(text.charAt(at)) ? readNumber(text, at, regex.groupCount) : undefined;
 }
 
-/** As many digits as make the number of a group that there is. */
+/** Consumes as many digits as form the number of an existing group. */
 function readNumber(text: string, at: number, groupCount: number): GroupReference | undefined {
   let number = Number(text.charAt(at));
   let end = at + 1;
@@ -74,7 +74,7 @@ const groupPlace = (slots: Slots, group: number): readonly [start: number, end: 
   slots[group * 2 + 1] ?? -1,
 ];
 
-/** Characters that `expand` makes, surrogate pairs counted as one. */
+/** Number of characters that `expand` will produce, counting a surrogate pair as one. */
 export const expandedSize = (replacement: Replacement, slots: Slots): number =>
   replacement.reduce<number>((size, part) => {
     if (typeof part === 'string') return size + part.length;
@@ -82,7 +82,7 @@ export const expandedSize = (replacement: Replacement, slots: Slots): number =>
     return size + end - start;
   }, 0);
 
-/** Groups that took no part are empty. */
+/** The replacement of one match. Groups that did not take part are empty. */
 export const expand = (replacement: Replacement, slots: Slots, subject: Subject): string =>
   replacement
     .map((part) => {

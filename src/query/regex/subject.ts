@@ -1,4 +1,4 @@
-/** A text that patterns are matched against, as code points, with what assertions need. */
+/** A text to be matched, as code points, with tests for the assertions of patterns. */
 import { CharSet, type Assertion } from './node.ts';
 import { unicodeTest } from './properties.ts';
 
@@ -16,10 +16,10 @@ const isTerminator = (code: number): boolean =>
 const LETTERS_AND_DIGITS = new CharSet(unicodeTest('[\\p{L}\\p{Nd}]'), 1);
 const MARKS = new CharSet(unicodeTest('\\p{Mn}'), 1);
 
-/** What boundaries are between. */
+/** The words that boundaries separate. */
 interface Words {
   readonly chars: CharSet;
-  /** Whether marks on them are parts of them. */
+  /** Whether combining marks belong to the word of the character before them. */
   readonly marks: boolean;
 }
 const WORDS: Words = { chars: new CharSet(unicodeTest('[\\p{L}\\p{Nd}_]'), 1), marks: true };
@@ -34,9 +34,9 @@ const YES = 2;
 
 export class Subject {
   readonly codes: Uint32Array;
-  /** Where the match before ended. */
+  /** End of the previous match. */
   lastEnd = 0;
-  /** Answers of `isMarkOfLetter` so far. */
+  /** Cached results of `isMarkOfLetter`. */
   private marks: Uint8Array | undefined;
 
   constructor(text: string) {
@@ -49,7 +49,7 @@ export class Subject {
 
   slice(from: number, to: number): string {
     let text = '';
-    // In pieces: a call takes only so many arguments.
+    // In pieces, because the number of arguments of a call is limited.
     for (let at = from; at < to; at += 4096) {
       text += String.fromCodePoint(...this.codes.subarray(at, Math.min(at + 4096, to)));
     }
@@ -80,7 +80,7 @@ export class Subject {
     return this.codeAt(at) === NEWLINE && at > 0 && this.codeAt(at - 1) === CARRIAGE_RETURN;
   }
 
-  /** At the end, or before the terminator that ends the text. */
+  /** Whether the position is at the end, or before the line terminator that ends the text. */
   isLastLineEnd(at: number): boolean {
     const left = this.length - at;
     if (left > 2 || !this.isLineEnd(at)) return false;
@@ -104,7 +104,7 @@ export class Subject {
     return words.chars.has(this.codeAt(at)) || (words.marks && this.isMarkOfLetter(at));
   }
 
-  /** Marks belong to the letter or digit before them. */
+  /** Whether there is a combining mark that belongs to a letter or digit before it. */
   private isMarkOfLetter(at: number): boolean {
     this.marks ??= new Uint8Array(this.length);
     let base = at;
