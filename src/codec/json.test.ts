@@ -13,7 +13,7 @@ import {
   type Json,
 } from './json.ts';
 
-/** What `JSON.parse` would have made. */
+/** The value that `JSON.parse` would have returned. */
 function toPlain(json: Json): unknown {
   if (json instanceof Double) return json.value;
   if (typeof json === 'bigint') return Number(json);

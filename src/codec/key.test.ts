@@ -65,7 +65,7 @@ const terms = ['term', 1];
 const keyOf = (reverse: readonly boolean[], { values, ref, ttl }: Tuple): Key =>
   entryKey({ database: 3, index: 32_768, terms, values, reverse, ref, ttl });
 
-/** Order of a set: spec sets 3. */
+/** Compares tuples in the order of a set. Spec: sets 3. */
 function compareTuples(reverse: readonly boolean[], a: Tuple, b: Tuple): number {
   for (const [at, value] of a.values.entries()) {
     const order = compareValues(value, b.values[at] ?? null);
@@ -341,7 +341,7 @@ test('keys have the bytes that docs/store-format.md pins', () => {
   const document = ['00000007', '00000400', '8000000000000065'];
   pin(documentKey(7, 1024, 101n), ...document);
   pin(historyKey(7, 1024, 101n, 1_600_000_000_000_000), ...document, '8005af3107a40000');
-  // Terms: the first number is a Double. Values: 1, and false turned round.
+  // Terms: the first number is a Double. Values: 1, and false in descending order.
   const shownTerms = ['20610001', '10bff00000000000008000', '04', '01'];
   const shownValues = ['10bff00000000000008000', '97'];
   const shownRef = ['8000000000000065', '00000400'];

@@ -86,7 +86,7 @@ test('encodeValue() writes nothing that is a prefix of another', () => {
   );
 });
 
-/** The value as far as its order knows it. */
+/** The value without the differences that its ordered bytes do not record. */
 function lossy(value: Value): Value {
   if (typeof value === 'string') return wellFormed(value);
   if (value instanceof Double) {

@@ -31,7 +31,7 @@ const hooks: StoredHooks = {
 };
 const context = { database: 7, pendingTs: 9 };
 
-/** Text is stored well formed. */
+/** The value with lone surrogates replaced, as in its stored text. */
 function wellFormed(value: Value): Value {
   if (typeof value === 'string') return value.replace(/\p{Surrogate}/gu, '?');
   if (isArray(value)) return value.map(wellFormed);

@@ -1,4 +1,4 @@
-/** The examples of the specification, over a packed store that flushes and merges all the time. */
+/** Runs the examples of the specification on a packed store that flushes and merges continually. */
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'vitest';
 import { readExamples, runExample } from '../http/conformance.contract.ts';

@@ -22,7 +22,7 @@ async function filled(): Promise<Store> {
   return store;
 }
 
-/** Of a copy also the note of how far it has come. */
+/** All rows of a store. The row with the progress of a copy is left out. */
 async function contentsOf(store: Store): Promise<Record<Space, readonly Row[]>> {
   const contents: Partial<Record<Space, readonly Row[]>> = {};
   for (const space of HOT_SPACES) {
@@ -43,7 +43,7 @@ const entriesOf = async (store: Store): Promise<unknown> => {
 
 class Killed extends Error {}
 
-/** Nothing is done from call number `at` on; of that call itself, what `isDone` says. */
+/** A medium that fails at call number `at` and at all later calls. `isDone`: whether the failing call is still executed. */
 function killedAt(medium: Medium, at: number, isDone: boolean): Medium {
   let calls = 0;
   const call = async <T>(run: () => Promise<T>): Promise<T> => {
@@ -135,7 +135,7 @@ test('a log begins anew after numbers that were given already', async () => {
   const former = await openPacked(data, SMALL);
   await put(former, 'documents', [row('a'), row('b')]);
   await former.close();
-  // As `clear()` of an object store leaves the numbers of its generator.
+  // Like `clear()` of an object store, which does not reset the key generator.
   data.log = [];
   data.blocks.clear();
   const number = data.lastNumber + 1;
@@ -150,7 +150,7 @@ test('a log begins anew after numbers that were given already', async () => {
   expect((await inRange(again, { lower: key(fixed(3)), limit: 1 }))[0]?.key).toBe(key(fixed(3)));
 });
 
-/** Returns whether it was killed. */
+/** Copies the rows. Returns whether the copy was killed. */
 async function attempt(from: Store, data: MediumData, medium: Medium): Promise<boolean> {
   let isKilled = false;
   try {

@@ -1,4 +1,4 @@
-/** What reads cost in calls of the medium: counts, for times depend on the machine. */
+/** The cost of reads in calls of the medium. The tests count calls, because times depend on the machine. */
 import { expect, test } from 'vitest';
 import { keyOfBytes, termsPrefix, type Key } from '../codec/key.ts';
 import { prefixRange } from '../codec/ranges.ts';
@@ -19,7 +19,7 @@ import { CountingMedium } from './testing/counting-medium.ts';
 import { createMemoryMedium, MediumData } from './testing/memory-medium.ts';
 import { openPacked } from './testing/packed-kit.ts';
 
-/** A few rows to a block; by entry they are scattered over all blocks. */
+/** Rows of which a few fit into a block. In the order of their entries they are scattered over all blocks. */
 const rows = (count: number, value = 'v'): Row[] =>
   sequence(count).map((i) => ({
     ...row(fixed(i), [`e${fixed((i * 7919) % count)}`]),
@@ -123,7 +123,7 @@ test('what is large is asked for in several requests, neighbours together as far
   expect(ranges).toBeLessThan(30);
 });
 
-/** Of a unique index. */
+/** The terms of an entry in a unique index. */
 const termed = (i: number): Key => termsPrefix(0, 1, [`name ${fixed(i)}`]);
 
 test('terms that no entry has cost no request', async () => {
@@ -143,10 +143,10 @@ test('terms that no entry has cost no request', async () => {
     const range = { by: 'entry', ...prefixRange(termed(i * 6 + 3)) } as const;
     expect(await inRange(store, range)).toEqual([]);
   }
-  // One in a hundred is let through by each filter.
+  // Each filter lets about one absent key in a hundred pass.
   expect(medium.take().reads).toBeLessThan(40);
   expect(await inRange(store, { by: 'entry', ...prefixRange(termed(607)) })).toHaveLength(1);
-  // The filters of the other two runs say no: one block of entries, and the row's.
+  // The filters of the other two runs exclude the terms. So only a block of entries and the row's block are read.
   expect(medium.take().ranges).toBeLessThanOrEqual(3);
 });
 
@@ -164,7 +164,7 @@ test('warm() brings all in with few requests, and pages need none', async () => 
   const { store, medium } = await opened(await filled(3000));
   medium.take();
   await store.warm({ idle: turn });
-  // One for the entries, one for the documents.
+  // One read for the entries, one for the documents.
   expect(medium.take()).toMatchObject({ reads: 2, ranges: 2 });
   const page = { by: 'entry', lower: keyOfBytes(`e${fixed(500)}`), limit: 64 } as const;
   expect(await inRange(store, page)).toHaveLength(64);
@@ -283,7 +283,7 @@ test('runs of rows larger than what is kept in memory are merged', async () => {
   }
   await store.whenIdle();
   expect(store.manifest.families[0].length).toBeLessThan(7);
-  // Each once for the merge.
+  // Each block is read once, for the merge.
   expect(medium.take().blocks * 56 * 1024).toBeLessThan(1.2 * 14 * value.length);
   expect(await inRange(store, { limit: 100 })).toHaveLength(14);
   await store.close();

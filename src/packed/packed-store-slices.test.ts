@@ -1,4 +1,4 @@
-/** How much is done between two turns of the event loop, in items: what they take depends on the machine. */
+/** The work between two turns of the event loop. The tests count items, because times depend on the machine. */
 import { expect, test } from 'vitest';
 import { fixed, put, row, sequence } from '../store/testing/store-rows.ts';
 import { tablesOf } from './manifest.ts';
@@ -47,10 +47,10 @@ test('flushes and merges pause after a number of items, and put bounded pieces',
   }
   const items = 4000;
   for (const count of counted) expect(count).toBeGreaterThanOrEqual(items / SLICE);
-  // The last flush made four runs, which are read and become one.
+  // The last flush makes the fourth run, so the four runs are read and merged into one.
   expect(store.manifest.families[0]).toHaveLength(1);
   expect(counted[3]).toBeGreaterThanOrEqual(2 * (items / SLICE));
-  // An index, or a block, may come on top.
+  // An index or a block may be added on top of the limit.
   expect(largest).toBeLessThan(PUT_BYTES + 8000);
 });
 
@@ -104,7 +104,7 @@ test('who writes without a rest waits a little at each write, and never for a wh
     longest = Math.max(longest, pauses - before);
     runs = Math.max(runs, store.manifest.families[1].length);
   }
-  // All were flushed once and most of the entries merged, twenty items a slice.
+  // All items were flushed once, and most entries were merged, with twenty items per slice.
   expect(pauses).toBeGreaterThan((2 * total) / limits.sliceItems);
   expect(longest).toBeLessThan(60);
   expect(runs).toBeLessThan(40);
@@ -136,5 +136,5 @@ test('a few changes of many rows that came in order do not write all of them ane
   expect(medium.take().putBytes).toBeLessThan(live / 4);
 });
 
-/** Those of rows that follow each other lie far apart. */
+/** An entry key. The entries of adjacent rows are far apart. */
 const entryOf = (i: number, total: number): string => `e${fixed((i * 7919) % total)}`;

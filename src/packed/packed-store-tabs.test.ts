@@ -75,7 +75,7 @@ test('open() of a new store goes on when another tab writes and flushes meanwhil
 
 test('what was appended under another number than its own counts for nobody, and is passed over', async () => {
   const data = new MediumData();
-  // Both believe to hold the lease, as one does that was frozen.
+  // Both tabs assume that they hold the lease, as a tab does after it was frozen.
   const lease = { leaseTerm: () => 1 };
   const [store, other] = [await openPacked(data, {}, lease), await openPacked(data, {}, lease)];
   for (const tab of [store, other, store, other]) await increment(tab);
@@ -98,7 +98,7 @@ test.each(['before the transaction', 'in it'])(
     const data = new MediumData();
     const [store, other] = [await openPacked(data), await openPacked(data)];
     await increment(store);
-    // After a conflict, bodies are run in the transaction alone, which the other tab has to wait for.
+    // After a conflict a body runs only within the transaction, and the other tab has to wait for it.
     const isInIt = place === 'in it';
     if (isInIt) {
       await increment(other);
@@ -128,7 +128,7 @@ test('blocks have ids of a claim, also when its second append is not answered an
   const store = await openPacked(data, SMALL, {
     medium: {
       ...memory,
-      // As over a connection that is lost amid it: what was appended is not there, the other tab's record is.
+      // Like a connection that is lost during the append: the record is not stored, and the other tab's record is.
       async appendAfter(...asked) {
         if (!isLost) return memory.appendAfter(...asked);
         isLost = false;
@@ -170,7 +170,7 @@ test.each([1, undefined])(
     await expect(increment(store)).rejects.toThrow('lost');
     isLost = false;
     expect(await counterOf(store)).toBe(2);
-    // Whoever looks whether it is stored writes nothing twice.
+    // A client that first checks whether its write is stored does not write twice.
     const checked = await store.write(async (tx) => {
       const { rows: found } = await tx.fetch([COUNTER], []);
       return found[0]?.value;
@@ -203,9 +203,9 @@ test('a read of the log that began before a commit whose answer was lost does no
       },
     },
   });
-  // Others have not committed for a while: it appends without reading the log.
+  // Other tabs have not committed for a while, so the store appends without reading the log.
   for (const _ of sequence(6)) await increment(store);
-  // The other tab has just ended.
+  // The other tab has just closed, so this tab holds the lease.
   term = 1;
   gate.isShut = true;
   const reading = counterOf(store);
@@ -487,7 +487,7 @@ test('sweep() deletes no range backwards when other tabs bring in tables meanwhi
       ...memory,
       async append(...appended) {
         appends += 1;
-        // Between the claim and the flip.
+        // Between the claim and the flip of the first store.
         for (const round of sequence(appends === 2 ? 3 : 0)) {
           await put(other, 'documents', rows(5, `${round} `));
           await other.flush();
@@ -585,7 +585,7 @@ test('write() beside a tab that is silent, or broadcasts what it writes, does no
   await increment(other);
   await increment(store);
   expect(medium.take()).toMatchObject({ reads: 0, appended: 2 });
-  // Whoever was overtaken reads the log first, for a while.
+  // After a conflict the store reads the log first, for some commits.
   await increment(silent);
   await increment(store);
   expect(medium.take()).toMatchObject({ reads: 1, appended: 2 });

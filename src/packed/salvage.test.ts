@@ -66,7 +66,7 @@ test.each(Object.entries(DAMAGES))(
       await put(store, 'documents', rows(3, 'in the log '));
       const before = await everything(store);
       damage(data, new RandomSource(seed).pick([...data.blocks.keys()]));
-      // Blocks that are gone are noticed.
+      // Sorts the ids again, so that deleted blocks are noticed.
       data.putBlocks([]);
       const saved = await salvaged(data);
       const brought = { documents: saved.rows('documents'), history: saved.rows('history') };
@@ -105,7 +105,7 @@ test('salvage() does not believe a manifest when a later one may be lost', async
   const { log } = data;
   await put(store, 'documents', rows(20, 'new '));
   await store.flush();
-  // The flip before, and the last one damaged.
+  // The log has the previous flip, and the last flip is damaged.
   const last = data.log.at(-1) ?? { number: 0, bytes: new Uint8Array() };
   data.log = [...log, ...data.log.filter(({ number }) => number > (log.at(-1)?.number ?? 0))];
   data.log = data.log.map((part) =>
@@ -124,12 +124,12 @@ test('salvage() does not believe a manifest when a later one ends without its la
   await put(store, 'documents', rows(10, 'old '));
   await store.flush();
   const before = data.log.at(-1);
-  // Bounds of a table are in the manifest.
+  // The manifest contains the bounds of each table, so a long key makes a long flip record.
   const long = { ...row('k'.repeat(PART_BYTES_MAX)), value: 'new' };
   await put(store, 'documents', [long]);
   await store.flush();
   const last = data.log.pop()?.number ?? 0;
-  // As when a merge has flipped to the former one amid the flush.
+  // Like a merge that flipped to the previous manifest during the flush.
   const first = data.log[0]?.number ?? 0;
   data.log.unshift({ number: first - 1, bytes: before?.bytes });
   await expect(openPacked(data)).rejects.toMatchObject({ code: 'local_data_loss' });

@@ -1,6 +1,6 @@
 /**
- * Tabs on one medium, stopped at every await in an order that a seed gives. BURROW_PACKED_SEEDS sets how many (300; in CI 1,000), BURROW_SEED
- * which comes first.
+ * Simulates tabs on one medium, which stop at every await, in an order that a seed determines. BURROW_PACKED_SEEDS sets
+ * the number of seeds (default: 300; in CI 1,000), BURROW_SEED the first one.
  */
 import { expect, test } from 'vitest';
 import { seedOf } from '../engine/testing/random-source.ts';
@@ -32,7 +32,7 @@ async function runSeed(seed: number, fault?: PlantedFault): Promise<Crossings> {
   }
 }
 
-/** How many seeds were tried until one failed; 0: none did. */
+/** Number of seeds tried until one failed. 0 if none failed. */
 async function seedThatFinds(fault: PlantedFault): Promise<number> {
   for (let tried = 1; tried <= SEEDS; tried += 1) {
     const found = await runSeed(FIRST + tried, fault).then(

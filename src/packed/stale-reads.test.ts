@@ -1,4 +1,4 @@
-/** Engines of two tabs on one packed store: what a read shows that does without reading the log. */
+/** Engines of two tabs on one packed store, and what a read shows that does not read the log. */
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -16,7 +16,7 @@ import type { Appended } from './tree/tree.ts';
 const passwords = { hash: async (text: string) => text, verify: async () => true };
 const COUNTER = { space: 'documents', key: documentKey(0, 1024, 1n) } as const;
 
-/** Each commit adds one, at the next time: whatever is read at a time is that time. */
+/** Each commit adds one, at the next timestamp. So the value at a timestamp equals the timestamp. */
 const adding: TransactionBody<number> = ({ writer, head }) => {
   const value = Number(writer.row(COUNTER)?.value ?? 0) + 1;
   writer.put('documents', { key: COUNTER.key, entries: [], value: String(value) });
@@ -26,7 +26,7 @@ const reading: TransactionBody<number> = ({ writer }) => ({
   value: Number(writer.row(COUNTER)?.value ?? 0),
 });
 
-/** A tab, and what the other one broadcasts: given to it by hand. */
+/** A tab. Tests deliver the broadcasts of the other tab to it by hand. */
 class Tab {
   readonly received: Appended[] = [];
   readonly medium: CountingMedium;
@@ -97,7 +97,7 @@ test('read() after a commit that was broadcast shows it, and asks the medium not
   const { value, head } = await reader.transactions.read(reading, { minSnapshot: 2 });
   expect([value, head]).toEqual([2, 2]);
   expect(reader.medium.take().reads).toBe(0);
-  // Whoever does not say so is shown the newest.
+  // A read that does not allow stale data sees the newest commit.
   await writer.transactions.write(adding);
   expect((await reader.transactions.read(reading)).value).toBe(3);
 });
@@ -120,7 +120,7 @@ test('what a stale read returned is not trusted by a tab that holds the lease th
   reader.receive();
   await writer.transactions.write(adding);
   expect((await reader.transactions.read(reading, { minSnapshot: 2 })).value).toBe(2);
-  // The other tab was killed before it broadcast its last commit.
+  // The other tab was killed before it broadcast its last commit, and this tab holds the lease.
   reader.term = 1;
   expect((await reader.transactions.read(reading, { minSnapshot: 2 })).value).toBe(2);
   expect((await reader.transactions.read(reading)).value).toBe(3);

@@ -7,7 +7,7 @@ import { parseLambda } from './parse.ts';
 import { pureSession, run, shown, SNAPSHOT } from './testing/pure-session.ts';
 import type { WriteSession } from './session.ts';
 
-/** `key_from_secret` waits for every secret not in `known`, and fails on `"bad"`. */
+/** A session in which `key_from_secret` suspends for every secret that is not in `known`, and fails for `"bad"`. */
 function waitingSession(
   known: readonly string[] = [],
 ): WriteSession & { readonly asked: string[] } {
@@ -28,7 +28,7 @@ function waitingSession(
 const need = (name: string): Need => ({ kind: 'hash', password: name });
 const read = (secret: unknown): unknown => ({ key_from_secret: secret });
 
-/** What a run of the query waits for. */
+/** The needs of one run of the query. */
 function needsOf(query: unknown, session: WriteSession = waitingSession()): readonly string[] {
   try {
     run(query, session);

@@ -20,7 +20,7 @@ const anyDouble = fc
   .oneof(fc.constantFrom(Number.NaN, Infinity, -Infinity), fc.double())
   .map(double);
 
-/** What has a text that gives it again. */
+/** Values whose text evaluates to the same value. */
 const { value: writable } = fc.letrec<{ readonly value: Value }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
@@ -100,7 +100,7 @@ test.each([
     { map: { lambda: 'y', expr: { let: { z: 1 }, in: 2 } }, collection: [] },
   ],
   [{ '@obj': { let: [{ x: 1 }], in: 2 } }, { '@obj': { let: { x: 1 }, in: 2 } }],
-  // Not forms of `let`: an object's members, and data.
+  // A member called `let` of an object or of data is not a `let` form.
   [{ object: { let: [1], in: 2 } }, { object: { let: [1], in: 2 } }],
   [
     { object: { '@obj': { let: [{ object: { x: 1 } }], in: 2, '@x': 1 } } },

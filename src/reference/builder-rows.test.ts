@@ -1,4 +1,4 @@
-/** `npm run docs` writes these files anew; here they are compared. */
+/** `npm run docs` writes these generated files. The tests check that they are up to date. */
 import { expect, test } from 'vitest';
 import { builderRows, scalarTypes } from './builder-rows.ts';
 

@@ -1,4 +1,7 @@
-/** The builders and their types, made of the table of functions and the docs: a function's own rows are all that it needs. */
+/**
+ * Generates the builders and their types from the table of functions and the docs. A new function needs only its rows
+ * there.
+ */
 import { rowsIn, type BuilderRow } from '../client/queries/builder-table.ts';
 import { FUNCTION_ROWS } from '../query/table.ts';
 import type { Parameter } from '../query/function-row.ts';
@@ -6,8 +9,8 @@ import { FAMILIES, isOwnForm } from './families.ts';
 import type { Family, FormDocs } from './form-docs.ts';
 
 /**
- * Rows of builders that are not as their function's parameters say, by the key that names the form. Undefined: the builder is
- * written by hand (`specialBuilders`). So the original's driver has them.
+ * Rows of builders whose parameters differ from those of their function, by the key that names the form. They follow
+ * the driver of the original. Undefined: the builder is written by hand (`specialBuilders`).
  */
 const IRREGULAR: Readonly<Record<string, string | undefined>> = {
   ref: undefined,
@@ -54,7 +57,7 @@ const IRREGULAR: Readonly<Record<string, string | undefined>> = {
   access_provider: 'AccessProvider',
 };
 
-/** In the order of the reference. */
+/** The rows of all builders, in the order of the reference. */
 export const builderRows = (): string =>
   FAMILIES.flatMap(({ docs }) =>
     Object.entries(docs).flatMap(
@@ -62,7 +65,7 @@ export const builderRows = (): string =>
     ),
   ).join(',');
 
-/** Undefined: no builder makes it. */
+/** Returns undefined if the form has no builder. */
 function regularRow(key: string, docs: FormDocs): string | undefined {
   const row = FUNCTION_ROWS.find((each) => each.name === key);
   const name = builderIn(key, docs);
@@ -79,17 +82,17 @@ function regularRow(key: string, docs: FormDocs): string | undefined {
   return [head, ...rest].join(' ');
 }
 
-/** The builder that the example of a form calls. */
+/** The name of the builder that the example of a form calls. */
 const builderIn = (key: string, { example }: FormDocs): string | undefined =>
   (example.match(/\w+(?=\()/g) ?? []).find((word) => plain(word) === plain(key));
 
 const plain = (name: string): string => name.toLowerCase().replaceAll('_', '');
 const snakeCase = (name: string): string => name.replace(/(?<=[a-z])[A-Z]/g, '_$&').toLowerCase();
 
-/** Families whose functions take and give values that no type parameter tells apart. */
+/** Families whose functions take and return scalars, which no type parameter distinguishes. */
 const SCALAR_FAMILIES: ReadonlySet<string> = new Set(['strings', 'numbers', 'time', 'types']);
 
-/** Their functions whose types are written by hand, in `types/scalars.ts`. */
+/** Functions of these families with types written by hand, in `types/scalars.ts`. */
 const TYPED_BY_HAND: ReadonlySet<string> = new Set([
   'FindStrRegex',
   'TimeAdd',
@@ -114,7 +117,7 @@ const TYPES: Readonly<Record<string, string>> = {
   Set: 'SetRef',
 };
 
-/** Types of scalar builders and of those of our own forms, each with its summary. */
+/** The types of scalar builders and of builders for forms that only Burrow has, each with its summary. */
 export function scalarTypes(): string {
   const rows = rowsIn(builderRows());
   return FAMILIES.flatMap((family) => rows.flatMap((row) => typeOf(row, family))).join('\n');

@@ -1,4 +1,7 @@
-/** The code of docs/data.md runs, each piece with a database of its own, and does what is said of it. That it compiles: scripts/snippets.test.mjs. */
+/**
+ * Runs the code of docs/data.md, each piece with its own database, and checks what the page says about it.
+ * scripts/snippets.test.mjs checks that the code compiles.
+ */
 import { afterEach, expect, test, vi } from 'vitest';
 import { connect } from '../../in-process/remote.ts';
 import { openDatabase, openHub } from '../../in-process/testing.ts';
@@ -14,7 +17,7 @@ const MODULES = { connect, exportDatabase, importDatabase, storageUse, watchStor
 const NOTES = q.Collection('notes');
 const USERS = q.Collection('users');
 
-/** Runs the only piece that holds a text. */
+/** Runs the only piece of code that contains the text. */
 async function run(holds: string, given: Readonly<Record<string, unknown>>): Promise<Ran> {
   const found = snippets.filter((code) => code.includes(holds));
   expect(found, holds).toHaveLength(1);

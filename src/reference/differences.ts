@@ -1,4 +1,4 @@
-/** Where Burrow answers otherwise than the original did, on purpose. */
+/** Where Burrow intentionally answers differently from the original. */
 export interface Difference {
   readonly area: string;
   readonly here: string;

@@ -1,4 +1,4 @@
-/** What the database of the examples of the reference is made of. */
+/** The queries that create the database of the reference's examples. */
 export const SETUP: readonly string[] = [
   'CreateCollection({ name: "users" })',
   'CreateCollection({ name: "notes" })',

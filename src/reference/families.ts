@@ -13,7 +13,7 @@ import { types } from './docs/types.ts';
 import { writes } from './docs/writes.ts';
 import type { Family } from './form-docs.ts';
 
-/** The pages of the reference, in their order. */
+/** The pages of the reference, in order. */
 export const FAMILIES: readonly Family[] = [
   control,
   selecting,

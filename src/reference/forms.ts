@@ -1,4 +1,4 @@
-/** Every form of the language with all that is known of it: the rows of the table, the builders and the docs. */
+/** Every form of the language, combined from the rows of the table, the builders and the docs. */
 import { BUILDER_ROWS } from '../client/queries/builder-table.ts';
 import type { FaultCode } from '../errors.ts';
 import type { Parameter } from '../query/function-row.ts';
@@ -18,11 +18,11 @@ export interface FormEntry {
   readonly name: string;
   readonly family: Family;
   readonly docs: FormDocs;
-  /** Each way to write it; `paginate` and `match` have several. */
+  /** Each way to write the form. `paginate` and `match` have several. */
   readonly variants: readonly (readonly FormParameter[])[];
   readonly effect: string;
   readonly since: ApiVersion;
-  /** Empty when no builder makes it. */
+  /** Empty if the form has no builder. */
   readonly builders: readonly string[];
   readonly errors: readonly (readonly [FaultCode, string])[];
 }
@@ -33,7 +33,7 @@ const NOTES: Readonly<Partial<Record<Parameter<unknown>['form'], string>>> = {
   lazy: 'evaluated only if needed',
 };
 
-/** All names of forms, as the table has them. */
+/** All names of forms in the table. */
 export const formNames = (): ReadonlySet<string> =>
   new Set([...Object.keys(BASIC_FORMS), ...FUNCTION_ROWS.map((row) => row.name)]);
 
@@ -73,7 +73,7 @@ const basicParameters = ({ parameters = '' }: FormDocs): readonly FormParameter[
     return { key, type, optional: false };
   });
 
-/** Those of the casts, but for what the docs say better. */
+/** The faults of the casts, without those that the docs describe more precisely, and the faults in the docs. */
 function errorsOf(variants: FormEntry['variants'], { errors = [] }: FormDocs): FormEntry['errors'] {
   const isTold = (code: FaultCode): boolean =>
     code === 'invalid ref' && errors.some(([told]) => told === code);
@@ -82,7 +82,7 @@ function errorsOf(variants: FormEntry['variants'], { errors = [] }: FormDocs): F
 
 const articled = (type: string): string => `${/^[AEIO]/.test(type) ? 'an' : 'a'} ${type}`;
 
-/** Parts of these types are looked at by the parser, or accept everything. */
+/** Types without a cast: the parser checks the parameter, or it accepts everything. */
 const UNCAST = /^(?:Any[+*]?|Bindings|Members|name|literal|Array, at least one)$/;
 
 function castErrors(variants: FormEntry['variants']): FormEntry['errors'] {
@@ -99,7 +99,7 @@ function castErrors(variants: FormEntry['variants']): FormEntry['errors'] {
 
 // --- builders -------------------------------------------------------------------------------------
 
-/** Builders that no row describes, or whose parameters have a better name than their key. */
+/** Builders without a row, or with parameters that have a better name than their key. */
 const SPECIAL: Readonly<Record<string, readonly string[]>> = {
   ref: ['Ref(collection, id)'],
   if: ['If(condition, then, otherwise)'],
@@ -118,7 +118,7 @@ const SPECIAL: Readonly<Record<string, readonly string[]>> = {
   paginate: ['Paginate(set, { size, after, before, cursor, ts, events, sources }?)'],
 };
 
-/** What the parameter that names the form is called, by its type. */
+/** The name of the form's first parameter, by its type. */
 const NOUNS: Readonly<Record<string, string>> = {
   Any: 'value',
   'Any*': 'values',

@@ -1,6 +1,6 @@
 /**
- * The 209 forms that the specification lists for API version 4, by the page of the reference they are on. Written down apart
- * from the table of forms: what is counted there is counted against this. Spec: functions 0a and 1.
+ * The 209 forms that the specification lists for API version 4, by page of the reference. The list is independent of
+ * the table of forms, so that the coverage of the table can be counted against it. Spec: functions 0a and 1.
  */
 const list = (names: string): readonly string[] => names.trim().split(/\s+/);
 

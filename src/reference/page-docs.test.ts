@@ -1,4 +1,4 @@
-/** The code of docs/start.md, tanstack.md and query-log.md runs in a page, over databases in memory. */
+/** Runs the code of docs/start.md, tanstack.md and query-log.md as in a page, with databases in memory. */
 import { createCollection, createLiveQueryCollection, eq, type Collection } from '@tanstack/db';
 import { Window } from 'happy-dom';
 import { afterEach, expect, test } from 'vitest';
@@ -47,7 +47,7 @@ test('docs/tanstack.md: collections are joined, and changes are stored', async (
   const { declared } = await runPiece(piece, { ...given, admin });
   expect(declared['list']).toMatch(/^\d+$/);
   await expect.poll(() => admin.query(q.Count(q.Documents(q.Collection('todos'))))).toBe(0);
-  // Added, and deleted.
+  // The document was added and deleted.
   const events = q.Select('data', q.Paginate(q.Events(q.Documents(q.Collection('todos')))));
   expect(await admin.query(q.Count(events))).toBe(2);
 });

@@ -1,4 +1,4 @@
-/** The site runs the examples in its pages: there they answer what the reference says. */
+/** The site runs the examples in its pages. The tests check that their answers there are those of the reference. */
 import { expect, test } from 'vitest';
 import { answerOf } from '../../site/.vitepress/theme/playground-database.ts';
 import forms from '../../docs/reference/forms.json' with { type: 'json' };
@@ -18,5 +18,5 @@ test('each example with builders answers on the site what the reference shows', 
   expect(answered).toEqual(shown.map(({ name, answer }) => [name, withoutTimes(answer)]));
 });
 
-/** The clock of the site goes on while the examples run. */
+/** The answer without times, because the site's clock advances while the examples run. */
 const withoutTimes = (answer: string): string => answer.replaceAll(/\bts: \d{16}\b/g, 'ts: …');

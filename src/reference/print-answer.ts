@@ -1,4 +1,4 @@
-/** An answer on the wire, as one would type it: `Ref(Collection("notes"), "101")`, and 1.0 apart from 1. */
+/** Prints an answer as a programmer would type it: `Ref(Collection("notes"), "101")`, with 1.0 and 1 distinct. */
 import { NAMED } from '../client/queries/print.ts';
 import { parseJson, stringifyJson, type Json, type JsonObject } from '../codec/json.ts';
 
@@ -6,7 +6,7 @@ const WIDTH = 96;
 const STEP = '  ';
 const PLAIN_NAME = /^[A-Za-z_$][\w$]*$/;
 
-/** Of the body of an answer: what it resulted in, or its first error. */
+/** Prints the result in the body of an answer, or its first error. */
 export function printAnswer(body: string): string {
   const json = parseJson(body);
   if (!(json instanceof Map)) return body;

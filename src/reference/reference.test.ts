@@ -1,4 +1,7 @@
-/** The reference is what the table, the builders and the engine say: `npm run docs` writes it anew, and these tests fail when it is stale. */
+/**
+ * The reference is generated from the table, the builders and the engine. `npm run docs` writes it, and these tests
+ * fail when it is out of date.
+ */
 import { beforeAll, expect, test } from 'vitest';
 import { q } from '../client/queries/builders.ts';
 import { build } from '../../inspector/fql/build.ts';
@@ -13,7 +16,7 @@ import { answerOf, wireOf } from './testing/example-world.ts';
 
 const root = new URL('../../', import.meta.url);
 const file = (path: string): string => new URL(path, root).pathname;
-/** Of a hung hook only: a slow machine fails none. */
+/** Only for a hook that hangs: long enough that no slow machine reaches it. */
 const HUNG_MS = 600_000;
 const answers = new Map<string, string>();
 

@@ -1,4 +1,4 @@
-/** The code of docs/schema.md runs, in its order. That it compiles: scripts/snippets.test.mjs. */
+/** Runs the code of docs/schema.md in order. scripts/snippets.test.mjs checks that it compiles. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -22,7 +22,7 @@ test('the code of docs/schema.md runs', async () => {
   const world = new EngineWorld();
   const admin: Admin = { query: (expression) => world.ask(expression) };
   for (const code of snippets) {
-    // A program of its own, with a database of its own.
+    // Code with imports is a program of its own, so it gets its own database.
     const isProgram = code.startsWith('import ');
     const database = isProgram ? await openDatabase() : undefined;
     const used = database?.client() ?? admin;

@@ -1,4 +1,7 @@
-/** The code of docs/sync.md, scripts.md and errors.md runs, against a hub that listens, and does what is said of it. */
+/**
+ * Runs the code of docs/sync.md, scripts.md and errors.md against a listening hub, and checks what the pages say about
+ * it.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,11 +50,11 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The address and the folders are those of this test. */
+/** The code with the address and the folders of this test. */
 const here = (code: string): string =>
   code.replaceAll(`'${HUB}'`, JSON.stringify(hub.url)).replaceAll("'./", `'${folder}/`);
 
-/** What docs/sync.md has a hub prepared with. */
+/** Prepares the hub as docs/sync.md does. Returns the variables for its other pieces. */
 async function prepared() {
   const remote = await connect({ url: hub.url, secret: hub.secret });
   opened.push(remote);
@@ -63,7 +66,8 @@ async function prepared() {
 
 test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits take notice of others', async () => {
   const pieces = piecesOf('sync.md');
-  // The one of computed sets is run by in-process/computed-sets.test.ts, the last in a browser, by e2e/background.spec.ts.
+  // in-process/computed-sets.test.ts runs the piece about computed sets. e2e/background.spec.ts runs the last piece in
+  // a browser.
   expect(pieces).toHaveLength(9);
   expect(pieces[3]).toContain('setSets([meters])');
   const given = await prepared();
@@ -84,7 +88,7 @@ test('docs/sync.md: a hub is prepared, somebody signs up and syncs, and edits ta
   const actions = { read: true, create: true, create_with_id: true, write: true, delete: true };
   const privileges = [{ resource: q.Collection('notes'), actions }];
   await given.admin.query(q.Update(q.Role('people'), { privileges }));
-  // The copy judges by the role that it has.
+  // The copy has to receive the changed role first, because it checks writes by its own copy of the role.
   await sync.whenSynced();
   const alone = await openDatabase('alone');
   await alone.client().query(q.CreateCollection({ name: 'notes' }));

@@ -89,7 +89,7 @@ test('a block gives back its items, and seek() finds the interval of each', () =
   );
 });
 
-/** Few letters, and many of them: keys that have much in common, and some that are longer than a byte can tell. */
+/** Texts of few letters with long common prefixes. Some prefixes are too long for a length of one byte. */
 const anyAlike = fc
   .tuple(
     fc.constantFrom('', 'a'.repeat(126), 'a'.repeat(130)),

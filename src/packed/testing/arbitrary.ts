@@ -1,4 +1,4 @@
-/** What the codec of the packed store is tried on. */
+/** Arbitrary values for property tests of the packed store's codec. */
 import * as fc from 'fast-check';
 import { keyOfBytes, type Key } from '../../codec/key.ts';
 import type { Row } from '../../store/port.ts';
@@ -37,7 +37,7 @@ export const anyFamily: fc.Arbitrary<Family> = fc.constantFrom(...ALL_FAMILIES);
 
 const anyItemKey: fc.Arbitrary<ItemKey> = fc.record({ key: anyRaw, owner: anyRaw });
 
-/** Sorted, and different in their keys. */
+/** Items in sorted order, with different keys. */
 export const anyItems = fc
   .uniqueArray(
     fc.record({

@@ -1,4 +1,7 @@
-/** Test kit: log and blocks of a packed database without a store: all rows that lie there, in every version that is left, and one more commit. */
+/**
+ * Test kit: reads the log and the blocks of a packed database without a store. It lists every remaining version of
+ * every row, and can add a commit.
+ */
 import { joinBytes } from '../../codec/join-bytes.ts';
 import type { Block } from '../codec/block.ts';
 import { partsOf, readPart } from '../codec/log-parts.ts';
@@ -10,7 +13,7 @@ import { storedBlocks } from '../stored-blocks.ts';
 import { createMemoryMedium, MediumData } from './memory-medium.ts';
 import type { Row, Space } from '../../store/port.ts';
 
-/** An object of the object stores `commits` and `blocks`. */
+/** An object of the object stores `commits` or `blocks`. */
 export interface StoredBytes {
   readonly number: number;
   readonly bytes: Uint8Array;
@@ -21,7 +24,7 @@ export interface RowVersion {
   readonly row: Row;
 }
 
-/** @throws Error when something is there that no row, entry, claim or manifest consists of */
+/** @throws Error for stored bytes that belong to no row, entry, claim or manifest */
 export async function rowVersions(
   log: readonly StoredBytes[],
   blocks: readonly StoredBytes[],
@@ -58,7 +61,7 @@ async function versionsInBlocks(blocks: readonly StoredBytes[]): Promise<RowVers
 
 function versionsIn(block: Block): RowVersion[] {
   const space = spaceOfRows(block.family);
-  // Of entries: each is in the row that it leads to, too.
+  // Entry families are skipped: each entry is also in its row.
   if (space === undefined) return [];
   const versions: RowVersion[] = [];
   for (let interval = 0; interval < block.intervals; interval += 1) {
@@ -71,6 +74,6 @@ function versionsIn(block: Block): RowVersion[] {
   return versions;
 }
 
-/** What a commit of that row adds to the log. */
+/** The log parts of a commit that writes this row. */
 export const partsOfCommit = ({ space, row }: RowVersion): Uint8Array[] =>
   partsOf(recordBytes({ kind: 'commit', changes: [{ space, key: row.key, row, ended: [] }] }));

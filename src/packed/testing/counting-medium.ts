@@ -1,14 +1,14 @@
-/** Test kit: a medium that counts what it is asked for. */
+/** Test kit: a medium that counts its calls and bytes. */
 import type { Medium } from '../medium.ts';
 
 export interface MediumCounts {
-  /** Transactions that read. */
+  /** Number of read transactions. */
   reads: number;
-  /** Ranges of blocks they asked for: each is a request. */
+  /** Number of ranges of blocks that were read. Each is a request. */
   ranges: number;
-  /** Of the largest answer to one of them. */
+  /** Bytes of the largest result for one range. */
   rangeBytesMax: number;
-  /** Blocks they returned. */
+  /** Number of blocks returned. */
   blocks: number;
   appended: number;
   putBytes: number;
@@ -22,7 +22,7 @@ export class CountingMedium implements Medium {
     this.medium = medium;
   }
 
-  /** What was counted since the last call. */
+  /** Returns the counts since the last call of `take`. */
   take(): MediumCounts {
     const { counts } = this;
     this.counts = NOTHING();

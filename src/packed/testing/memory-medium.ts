@@ -1,18 +1,18 @@
-/** Test kit: a medium in memory. Several stores may share what it stands on, as tabs share a database. */
+/** Test kit: a medium in memory. Several stores can share its data, as tabs share a database. */
 import type { BlockRange, LogPart, MediumSnapshot, Medium, StoredBlock, Trim } from '../medium.ts';
 import type { IdRange } from '../manifest.ts';
 import { SerialQueue } from '../../store/serial-queue.ts';
 
-/** Of a range with fewer ids each is looked up: those of a table. */
+/** In a range with fewer ids than this, each id is looked up. The ranges of tables are that small. */
 const WALKED_MAX = 10_000;
 
 export class MediumData {
   log: LogPart[] = [];
   lastNumber = 0;
-  /** Transactions that append: one at a time. */
+  /** Queues the transactions that append, so that they run one at a time. */
   readonly appends = new SerialQueue();
   readonly blocks = new Map<number, Uint8Array>();
-  /** Ascending; undefined: to be sorted again. */
+  /** Ids in ascending order. Undefined if they must be sorted again. */
   private ids: number[] | undefined = [];
 
   read(after: number | undefined, ranges: readonly BlockRange[]): MediumSnapshot {
@@ -22,7 +22,7 @@ export class MediumData {
 
   append(parts: readonly Uint8Array[], expected: number): boolean {
     if (this.lastNumber + 1 !== expected) {
-      // As in a browser: of one part the number is known when it has been committed.
+      // As in a browser: the number of a single part is known only after its commit.
       if (parts.length === 1) this.log.push({ number: (this.lastNumber += 1), bytes: undefined });
       return false;
     }
@@ -75,7 +75,7 @@ export function createMemoryMedium(data = new MediumData()): Medium {
         const expected = data.lastNumber + 1;
         const before = reads;
         const parts = await make(log);
-        // Whoever reads amid it has ended the transaction, as in a browser.
+        // As in a browser: a read in `make` ends the transaction.
         if (!parts || reads !== before) return undefined;
         return data.append(parts, expected) ? expected : undefined;
       }),

@@ -3,7 +3,7 @@ import { PackedStore, type PackedStoreOptions } from '../packed-store.ts';
 import { PACKED_LIMITS, type PackedLimits } from '../limits.ts';
 import { createMemoryMedium, type MediumData } from './memory-medium.ts';
 
-/** A few rows make a table, and a few tables a merge. */
+/** Limits so small that a few rows make a table, and a few tables a merge. */
 export const SMALL: PackedLimits = {
   ...PACKED_LIMITS,
   memtableBytesMax: 1000,

@@ -1,4 +1,4 @@
-/** Test kit: all that salvage() brings out. */
+/** Test kit: collects everything that `salvage()` yields. */
 import type { Row, Space } from '../../store/port.ts';
 import { salvage, type SalvagedRows } from '../salvage.ts';
 import { createMemoryMedium, type MediumData } from './memory-medium.ts';

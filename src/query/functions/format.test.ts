@@ -4,7 +4,7 @@ import { run, shown, pureSession } from '../testing/pure-session.ts';
 
 const ARGUMENT = 'invalid argument at ';
 
-/** Values as JSON text, so that Doubles stay Doubles. */
+/** Formats values. They are given as JSON text, so that Doubles stay Doubles. */
 const formatted = (format: string, ...values: readonly string[]): unknown => {
   const outcome = run(`{"format":${JSON.stringify(format)},"values":[${values.join()}]}`);
   return 'value' in outcome ? outcome.value : outcome.faults.map(({ position }) => position);

@@ -6,7 +6,7 @@ import { Action, Double, type Value } from '../../values/value.ts';
 import { pureSession } from '../testing/pure-session.ts';
 import { Multiset, multisetOf } from './multiset.ts';
 
-/** Lists in which some values come twice. */
+/** Lists in which some values occur more than once. */
 const repeating: fc.Arbitrary<readonly Value[]> = fc
   .array(anyValue, { minLength: 1, maxLength: 5 })
   .chain((pool) => fc.array(fc.constantFrom(...pool), { maxLength: 8 }));

@@ -4,7 +4,7 @@ import { pureSession, run, shown, SNAPSHOT } from '../testing/pure-session.ts';
 
 const keys = { keys: null };
 
-/** The options that a query gives to the session. */
+/** The page options that a query passes to the session. */
 function optionsOf(query: object): unknown {
   let seen: PageOptions | undefined;
   const session = pureSession('4', {

@@ -108,7 +108,7 @@ test('patterns are bounded in the texts they search and make', () => {
 });
 
 test('patterns count as work', () => {
-  // More than what the lengths cost.
+  // More work than is charged for the lengths of the texts.
   let left = 5_000_000;
   const spend = (units: number) => {
     left -= units;

@@ -4,7 +4,7 @@ import { LIMITS } from '../../limits.ts';
 import { compileRegex, findMatches } from './regex.ts';
 import { Subject } from './subject.ts';
 
-/** Places of all matches, with their groups: `0-2,0-1 2-3,-` . Undefined: no pattern. */
+/** The positions of all matches with their groups: `0-2,0-1 2-3,-`. Undefined if the pattern is invalid. */
 function matches(pattern: string, text: string): string | undefined {
   const regex = compileRegex(pattern);
   if (!regex) return undefined;
@@ -139,7 +139,7 @@ test('compileRegex() bounds patterns and their counts', () => {
   expect(compileRegex(`${'('.repeat(500)}a${')'.repeat(500)}`)?.groupCount).toBe(500);
 });
 
-/** Steps that all matches together take, or until so many are reached. */
+/** The number of steps that all matches take together. Throws when it exceeds `most`. */
 function stepsOf(pattern: string, text: string, most = Infinity): number {
   const regex = compileRegex(pattern);
   if (!regex) throw new Error(`${pattern} is none`);
@@ -153,7 +153,10 @@ function stepsOf(pattern: string, text: string, most = Infinity): number {
   return steps;
 }
 
-/** Patterns that take those who try one way after the other exponentially long, the letter of their texts, and what ends those. */
+/**
+ * Patterns that take a backtracking matcher exponential time, with the letter to repeat in the text and the end of the
+ * text.
+ */
 const BOMBS: readonly (readonly [pattern: string, letter: string, end: string])[] = [
   ['(a+)+$', 'a', '!'],
   ['(a*)*b', 'a', '!'],
@@ -184,7 +187,7 @@ test.each(BOMBS)('findMatches() of /%s/ takes steps in proportion to the text', 
   const steps = lengths.map((length) => stepsOf(pattern, letter.repeat(length) + end));
   for (const [i, length] of lengths.entries()) {
     expect(steps[i]).toBeGreaterThan(length);
-    // Each instruction is entered once at each place, and counts a few times.
+    // Each instruction is entered once per position and counts as a few steps.
     expect(steps[i]).toBeLessThan(program.length * (length + 2) * 12);
   }
   const [short = 0, middle = 0, long = 0] = steps;
@@ -193,7 +196,7 @@ test.each(BOMBS)('findMatches() of /%s/ takes steps in proportion to the text', 
 });
 
 test('findMatches() reports what it does while it looks: whoever counts can stop it', () => {
-  // Each match looks to the end of the text before it takes one letter.
+  // Each match looks ahead to the end of the text before it takes one letter.
   const text = 'a'.repeat(20_000);
   expect(() => stepsOf('a*b|a', text, 1_000_000)).toThrow('enough');
   expect(stepsOf('a*b|a', 'a'.repeat(200))).toBeLessThan(200 * 200 * 12);
@@ -205,7 +208,7 @@ test('compileRegex() takes so many instructions, and none more', () => {
   expect(of(LIMITS.regexInstructions + 1)).toBeUndefined();
 });
 
-// What JavaScript and Java understand alike: turns of loops are never empty.
+// Patterns that mean the same in JavaScript and Java: no iteration of a loop matches the empty text.
 const letter = fc.constantFrom('a', 'b', 'c', '.', '[ab]', '[^a]', '\\w', '\\d', '[a-c1]', ' ');
 const { pattern: samePatterns } = fc.letrec<{ item: string; pattern: string; turn: string }>(
   (tie) => ({

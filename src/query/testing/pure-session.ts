@@ -1,4 +1,4 @@
-/** A session for tests of what reads nothing: an empty database of which only the names of native collections are known. */
+/** A session for tests that read nothing: an empty database, in which only the names of native collections exist. */
 import { QueryFailure, type Fault } from '../../errors.ts';
 import { renderValue } from '../../codec/wire.ts';
 import { Ref, UnresolvedRef } from '../../values/value.ts';
@@ -25,7 +25,7 @@ export interface PureSession extends WriteSession {
   readonly work: number;
 }
 
-/** Native collections, and documents of theirs. */
+/** Names of native collections and of documents in them. */
 function namesIn(apiVersion: ApiVersion): Names {
   const collectionKey = isAtLeast(apiVersion, '2.7') ? 'collection' : 'class';
   const refToWire: Names['refToWire'] = (ref) => {
@@ -109,7 +109,7 @@ export function pureSession(
 
 export type Outcome = { readonly value: Value } | { readonly faults: readonly Fault[] };
 
-/** Parses and evaluates a query given as JSON text, or as anything `JSON.stringify` takes. */
+/** Parses and evaluates a query. It is JSON text, or a value that `JSON.stringify` converts to it. */
 export function run(
   query: unknown,
   session: WriteSession = pureSession(),
@@ -124,7 +124,7 @@ export function run(
   }
 }
 
-/** The wire text of the result, or its faults as `code at position`. */
+/** The wire text of the result, or the faults as `code at position`. */
 export function shown(query: unknown, session: WriteSession = pureSession()): unknown {
   const outcome = run(query, session);
   if ('faults' in outcome) {

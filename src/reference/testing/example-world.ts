@@ -1,4 +1,4 @@
-/** The database that the examples of the reference are run on: small, and the same at every run. */
+/** The database on which the examples of the reference run. It is small, and the same in every run. */
 import { q } from '../../client/queries/builders.ts';
 import { encodeQuery } from '../../client/queries/encode.ts';
 import { EngineWorld } from '../../engine/testing/engine-world.ts';
@@ -27,7 +27,7 @@ interface Garden {
 
 async function makeGarden(): Promise<Garden> {
   const world = new EngineWorld();
-  // Before the moment that all examples are asked at, so that only they depend on it.
+  // Earlier than the time at which the examples run, `MOMENT`.
   world.now = MOMENT - YEAR;
   await world.ask(wireOf('CreateDatabase({ name: "garden" })'));
   const key = wireOf('CreateKey({ role: "admin", database: Database("garden") })');
@@ -42,13 +42,16 @@ const WRITING = new Set(
   allForms().flatMap(({ name, effect }) => (effect === 'write' ? [name] : [])),
 );
 
-/** Whether any form in it may write: that of a `foreach` itself is pure. */
+/**
+ * Whether an example contains a form that may write. The effect of the outermost form does not show that: a `foreach`
+ * is pure.
+ */
 const writes = (example: string): boolean =>
   [...JSON.stringify(wireOf(example)).matchAll(/"(\w+)":/g)].some(([, key = '']) =>
     WRITING.has(key),
   );
 
-/** Runs the example, on a database of its own if it may write, and gives the answer as it is printed. */
+/** Runs an example and returns its printed answer. An example that may write gets a database of its own. */
 export async function answerOf({ docs }: Pick<FormEntry, 'docs'>): Promise<string> {
   const { example, as } = docs;
   const isShared = !writes(docs.example) && as === undefined;

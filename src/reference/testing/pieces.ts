@@ -1,4 +1,4 @@
-/** Pieces of code of a document, to be run one after another. That they compile: scripts/snippets.test.mjs. */
+/** Runs the pieces of code in a document one after another. scripts/snippets.test.mjs checks that they compile. */
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
@@ -8,7 +8,7 @@ const DECLARED = /^(?:const|let) (?:(\w+)|\{([^}]*)\})/gm;
 
 export interface Ran {
   readonly logged: readonly string[];
-  /** What it declares, for the pieces that follow. */
+  /** The values that the piece declares, for the pieces after it. */
   readonly declared: Readonly<Record<string, unknown>>;
 }
 
@@ -17,7 +17,7 @@ export const piecesOf = (name: string): readonly string[] => {
   return [...text.matchAll(FENCE)].map(([, code = '']) => code);
 };
 
-/** @param given by name, what it imports and takes for granted; `console` is noted, unless it is given */
+/** @param given the imports and predefined variables, by name. `console` is recorded unless it is given */
 export async function runPiece(
   code: string,
   given: Readonly<Record<string, unknown>>,

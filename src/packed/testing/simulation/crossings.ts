@@ -1,4 +1,4 @@
-/** What the simulation must have met: which ways of tabs and maintenance have crossed, how often. */
+/** Interleavings of tabs and maintenance that the simulation must produce, with counts. */
 export const CROSSINGS = [
   'a commit found its number taken',
   'a commit found another before it',

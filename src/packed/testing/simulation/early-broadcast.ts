@@ -1,4 +1,4 @@
-/** A planted fault: what is appended is broadcast before it is stored, and when it is not. */
+/** A planted fault: records are broadcast before they are stored, and even if they are not stored. */
 import type { Medium } from '../../medium.ts';
 import type { Appended } from '../../tree/tree.ts';
 

@@ -1,4 +1,4 @@
-/** Mistakes that the simulation must find. */
+/** Planted faults that the simulation must detect. */
 import { Block } from '../../codec/block.ts';
 import { BlockWriter } from '../../codec/block-writer.ts';
 import { ByteReader, Malformed } from '../../codec/byte-reader.ts';
@@ -32,7 +32,7 @@ export function isIndexOrBlock(bytes: Uint8Array): 'index' | 'block' {
   }
 }
 
-/** Says of every key that it is not there. */
+/** Clears the Bloom filter, so that it reports every key as absent. */
 export function withoutBloom(index: Uint8Array): Uint8Array {
   const changed = index.slice();
   const reader = new ByteReader(changed);

@@ -1,8 +1,8 @@
-/** A plain map for every state there was, named by the write that made it. */
+/** The model: a plain map for every state of the store, named by the write that made it. */
 import { keyOfBytes, type Key } from '../../../codec/key.ts';
 import type { Entry, Range, Row, WriteSet } from '../../../store/port.ts';
 
-/** Of one space that has entries; the head is kept beside it. */
+/** The rows of a space that has entries. The head row is stored in another space. */
 export type State = ReadonlyMap<Key, Row>;
 
 interface Made {
@@ -13,10 +13,10 @@ interface Made {
 
 export class Model {
   private readonly made = new Map<string, Made>();
-  /** Writes that were acknowledged, and the depth of the deepest. */
+  /** Writes that were acknowledged, and the greatest depth among them. */
   readonly acknowledged = new Set<string>();
   acknowledgedDepth = 0;
-  /** States that somebody was shown. */
+  /** States that a read has returned. */
   private readonly shown = new Set<string>();
 
   constructor() {
@@ -32,7 +32,7 @@ export class Model {
     return this.get(name).depth;
   }
 
-  /** A body has written this over the state of `base`; whether it is committed shows later. */
+  /** Records that a body has made these writes on the state `base`. Whether they are committed becomes known later. */
   offer(name: string, base: string, { puts, deletes }: WriteSet): void {
     const state = new Map(this.state(base));
     for (const { key } of deletes) state.delete(key);
@@ -49,7 +49,7 @@ export class Model {
     if (name !== NOTHING) this.shown.add(name);
   }
 
-  /** Writes that were acknowledged, or shown, and are not behind this state. */
+  /** Returns the acknowledged or shown writes that this state does not include. */
   lost(name: string): readonly string[] {
     const behind = new Set<string>();
     for (let each: string | undefined = name; each !== undefined; each = this.get(each).base)

@@ -1,4 +1,4 @@
-/** What the simulation requires. */
+/** Assertions of the simulation. */
 import { isDeepStrictEqual, inspect } from 'node:util';
 
 export function must(condition: boolean, what: string): void {

@@ -1,4 +1,7 @@
-/** Who goes on next, by a seed. Every call of a tab to the outside stops twice: before it is done, and before its answer arrives. */
+/**
+ * Decides by a seed which actor continues next. Each call of a tab to the outside stops twice: before it is executed,
+ * and before its result arrives.
+ */
 import type { RandomSource } from '../../../engine/testing/random-source.ts';
 
 export interface Actor {
@@ -20,7 +23,7 @@ export class Scheduler {
     this.random = random;
   }
 
-  /** Does it at some time, and answers at some later time. */
+  /** Executes the call at some later step, and returns its result at some step after that. */
   async call<T>(actor: Actor, kind: string, body: () => T): Promise<T> {
     await this.stop(actor, `${kind} asked`);
     const outcome = attempt(body);
@@ -34,12 +37,12 @@ export class Scheduler {
     });
   }
 
-  /** Where an actor is waiting. */
+  /** The stops at which an actor is waiting. */
   kindsOf(actor: Actor): readonly string[] {
     return this.stops.filter((each) => each.actor === actor).map(({ kind }) => kind);
   }
 
-  /** Lets one go on. Returns false when nobody can. */
+  /** Lets one actor continue. Returns false when none can. */
   async step(): Promise<boolean> {
     this.stops = this.stops.filter(({ actor }) => actor.state !== 'dead');
     const ready = this.stops.filter(({ actor }) => actor.state === 'running');
@@ -52,7 +55,7 @@ export class Scheduler {
   }
 }
 
-/** All that can go on without the scheduler has gone on. */
+/** Resolves when everything that does not wait for the scheduler has run. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function attempt<T>(body: () => T): () => T {

@@ -1,4 +1,4 @@
-/** The medium of one tab of the simulation: calls stop at the scheduler, some fail, and faults can be planted. */
+/** The medium of one tab of the simulation. Calls stop at the scheduler, some fail, and faults can be planted. */
 import { joinBytes } from '../../../codec/join-bytes.ts';
 import type { RandomSource } from '../../../engine/testing/random-source.ts';
 import { readPart } from '../../codec/log-parts.ts';
@@ -27,11 +27,11 @@ export interface SimWorld {
   readonly fault: PlantedFault | undefined;
   /** The number of the last flip in the log. */
   flipped: number;
-  /** No answer is lost, and no connection, any more. */
+  /** True: no result and no connection is lost any more. */
   isCalm: boolean;
 }
 
-/** The answer of an append was lost. */
+/** Thrown when the result of an append is lost. */
 export class StorageFailed extends Error {
   readonly kind: LogRecord['kind'];
   readonly isStored: boolean;
@@ -43,17 +43,17 @@ export class StorageFailed extends Error {
   }
 }
 
-/** Of appends: their answer is lost, */
+/** Probability that the result of an append is lost. */
 const FAILS = 0.02;
-/** or their connection before they were committed, */
+/** Probability that the connection is lost before an append is committed. */
 const LOSES_CONNECTION = 0.2;
-/** and so long it takes at most to have another. */
+/** Maximum number of steps to reconnect. */
 const RECONNECTS_MAX = 12;
 
 export class SimMedium implements Medium {
-  /** What maintenance of this tab has done since its last claim. */
+  /** The last step of this tab's maintenance since its last claim. */
   phase: 'idle' | 'claimed' | 'put' | 'flipped' = 'idle';
-  /** When this tab was thawed last, the flip of that time. */
+  /** The number of the last flip when this tab made its last claim. */
   private putAt = 0;
   hasThawed = false;
   private readonly world: SimWorld;
@@ -101,8 +101,9 @@ export class SimMedium implements Medium {
   }
 
   /**
-   * The transaction begins at one stop. What `make` awaits is over in the same step of the scheduler, unless it reads blocks: then the
-   * transaction is over, too. Its connection may be lost instead of the commit: on the next one the number may be another tab's.
+   * The transaction starts at one stop. What `make` awaits ends in the same step of the scheduler, except a read of
+   * blocks, which also ends the transaction. Instead of committing, the transaction may lose its connection. After
+   * reconnecting, another tab may have taken the number.
    */
   async appendAfter(...[after, make]: Parameters<Medium['appendAfter']>) {
     const { data, scheduler, crossings, fault } = this.world;
@@ -162,7 +163,7 @@ export class SimMedium implements Medium {
     return outcome();
   }
 
-  /** What it answers in the end. */
+  /** Executes the call. Returns a function that gives its result, or throws if the result is lost. */
   private failing<T>(kind: string, body: () => T): () => T {
     const { random, crossings, isCalm } = this.world;
     const appended = APPENDED.find((each) => kind === `append ${each}`);
@@ -184,7 +185,7 @@ export class SimMedium implements Medium {
     return !isCalm && random.chance(LOSES_CONNECTION);
   }
 
-  /** On another connection: who has that number then. */
+  /** Simulates a reconnect. Returns who has the number afterwards. */
   private async afterReconnecting(number: number): Promise<'free' | 'taken' | 'cut'> {
     const { data, scheduler, random } = this.world;
     const stops = 1 + random.below(RECONNECTS_MAX);
@@ -249,7 +250,7 @@ export class SimMedium implements Medium {
     return placed;
   }
 
-  /** With the fault, claims share ids. */
+  /** With the fault `ids are given twice`, claims share ids. */
   private readonly placed = <R extends { readonly first: number; readonly last: number }>(
     range: R,
   ): R => ({
@@ -279,7 +280,7 @@ export class SimMedium implements Medium {
 
 const APPENDED: readonly LogRecord['kind'][] = ['commit', 'claim', 'flip'];
 
-/** The first two with each other's bytes. */
+/** Exchanges the bytes of the first two blocks. */
 function mixedUp(blocks: readonly StoredBlock[]): readonly StoredBlock[] {
   const [first, second, ...rest] = blocks;
   if (!first || !second) return blocks;

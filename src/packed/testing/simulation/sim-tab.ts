@@ -1,4 +1,4 @@
-/** A tab of the simulation: it reads, writes, flushes and sweeps, and compares all that it sees with the model. */
+/** A tab of the simulation. It reads, writes, flushes and sweeps, and compares everything that it reads with the model. */
 import {
   keyOfBytes,
   termsPrefix,
@@ -21,31 +21,31 @@ import type { Actor } from './scheduler.ts';
 import { SimMedium, StorageFailed, type SimWorld } from './sim-medium.ts';
 import { earlyBroadcast } from './early-broadcast.ts';
 
-/** A lock of the browser: whoever asks for it while another has it goes without. */
+/** A browser lock. A request fails while another tab holds the lock. */
 export interface SimLock {
   holder: Actor | undefined;
 }
 
-/** What the tabs of one origin share besides the medium. */
+/** What the tabs of one origin share in addition to the medium. */
 export interface SimOrigin {
   readonly lock: SimLock;
-  /** A number while it is the only tab. */
+  /** Returns a number while the tab is the only one. */
   readonly leaseTerm: (tab: SimTab) => number | undefined;
   readonly broadcast: (from: SimTab, appended: Appended) => void;
 }
 
 const KEYS = Array.from({ length: 14 }, (_, i) => keyOfBytes(`k${String(i).padStart(2, '0')}`));
-/** Two for each of five terms. */
+/** Two entries for each of five terms. */
 const ENTRIES = Array.from({ length: 10 }, (_, i) =>
   valuesPrefix(termsPrefix(0, 1, [`t${i % 5}`]), [`v${i}`], []),
 );
 const HEAD = { space: 'meta', key: HEAD_KEY } as const;
 
-/** What one run of a body did. */
+/** The result of one run of a body. */
 interface Attempt {
   readonly name: string;
   readonly base: string;
-  /** A row that it says is new was there. */
+  /** Whether a row existed that the body wrote as new. */
   readonly isTaken: boolean;
 }
 
@@ -55,7 +55,7 @@ export class SimTab implements Actor {
   state: Actor['state'] = 'running';
   readonly name: string;
   readonly medium: SimMedium;
-  /** What it met that must not be; the first is enough. */
+  /** The first violation that the tab has found. */
   failure: unknown = undefined;
   isDone = false;
   private store: PackedStore | undefined;
@@ -65,7 +65,7 @@ export class SimTab implements Actor {
   private readonly random: RandomSource;
   private readonly origin: SimOrigin;
   private writes = 0;
-  /** How deep is what it has read or written. */
+  /** The depth of the newest state that the tab has read or written. */
   private knownDepth = 0;
 
   constructor(name: string, world: SimWorld, model: Model, origin: SimOrigin) {
@@ -120,7 +120,7 @@ export class SimTab implements Actor {
     return this.origin.leaseTerm(this) !== undefined;
   }
 
-  /** A message of another tab, whenever it comes. */
+  /** Receives a message of another tab, after a delay. */
   async receive({ first, parts }: Appended): Promise<void> {
     const { scheduler, crossings, fault } = this.world;
     await scheduler.stop(this, 'received');
@@ -134,7 +134,7 @@ export class SimTab implements Actor {
     });
   }
 
-  /** All there is, compared with the model. Returns the name of the last write. */
+  /** Reads everything and compares it with the model. Returns the name of the last write. */
   async check(store: PackedStore): Promise<string> {
     const { acknowledgedDepth } = this.model;
     const ranges = [rangeOf({}), rangeOf({ by: 'entry' }), this.anyRange()];
@@ -147,7 +147,7 @@ export class SimTab implements Actor {
     return name;
   }
 
-  /** The same without reading the log: not all there is, but never less than this tab knows. */
+  /** The same without reading the log. The state may be old, but never older than the tab knows. */
   private async checkKnown(store: PackedStore): Promise<void> {
     const { model, knownDepth } = this;
     const { acknowledgedDepth } = model;
@@ -186,7 +186,7 @@ export class SimTab implements Actor {
     }
   }
 
-  /** Beside all else that it does. */
+  /** Warms the cache concurrently with everything else. */
   private warm(store: PackedStore): void {
     const { crossings } = this.world;
     const { manifest } = store;
@@ -230,7 +230,7 @@ export class SimTab implements Actor {
     if (attempts > 1) this.world.crossings.note('a body ran again');
   }
 
-  /** From when its caller knows that it may be stored, whoever reads must be shown it if it is. */
+  /** Once the caller knows that a write may be stored, every reader must see it if it is stored. */
   private async lookAfter(
     store: PackedStore,
     name: string | undefined,
@@ -261,7 +261,7 @@ export class SimTab implements Actor {
     return { name, base, isTaken };
   }
 
-  /** Reads the head and more, in one or two fetches. Returns what the head names. */
+  /** Reads the head and other data in one or two fetches. Returns the name in the head. */
   private async compare(
     tx: ReadTx,
     keys: readonly Key[],

@@ -1,4 +1,4 @@
-/** Two tabs on one medium, a seed, and what may happen to them: kills, freezes, failures, in any order. */
+/** Runs two tabs on one medium with a seed, and kills and freezes them and lets calls fail, in any order. */
 import { RandomSource } from '../../../engine/testing/random-source.ts';
 import { claimOf, tablesOf } from '../../manifest.ts';
 import { MediumData } from '../memory-medium.ts';
@@ -15,12 +15,12 @@ const STEPS = 12;
 const KILL = 0.006;
 const FREEZE = 0.008;
 const THAW = 0.02;
-/** The next tab. */
+/** Probability that the second tab is opened. */
 const OPEN = 0.03;
-/** Of messages between tabs. */
+/** Probability that a message between tabs arrives. */
 const HEARD = 0.7;
 const RECEIVED_TWICE = 0.1;
-/** Of the scheduler. */
+/** Maximum number of steps of the scheduler. */
 const STEPS_MAX = 20_000;
 
 export class Simulation {
@@ -59,7 +59,7 @@ export class Simulation {
     };
   }
 
-  /** @throws what a tab met that must not be */
+  /** @throws the violation that a tab has found */
   async run(): Promise<Crossings> {
     this.openTab();
     for (let step = 0; ; step += 1) {
@@ -118,7 +118,7 @@ export class Simulation {
     this.openTab();
   }
 
-  /** What the last tab leaves is what the model has, and no acknowledged write is missing. */
+  /** Checks that the last tab finds the state of the model, without a missing acknowledged write. */
   private async checkEnd(): Promise<void> {
     this.world.isCalm = true;
     const tab = new SimTab('the last tab', this.world, this.model, this.origin);
@@ -141,7 +141,7 @@ export class Simulation {
     await over;
   }
 
-  /** After a sweep nothing is stored that no table has. */
+  /** After a sweep every stored block belongs to a table. */
   private checkBlocks(store: { readonly manifest: Parameters<typeof tablesOf>[0] }): void {
     const { manifest } = store;
     const claims = new Set([...tablesOf(manifest).map(claimOf), ...manifest.retired.map(claimOf)]);
@@ -151,6 +151,6 @@ export class Simulation {
   }
 }
 
-/** More often amid a flush or merge, where more can go wrong. */
+/** Freezes more often during a flush or merge, where more can go wrong. */
 const freezeOf = ({ medium: { phase } }: SimTab): number =>
   phase === 'claimed' || phase === 'put' ? 5 * FREEZE : FREEZE;

@@ -1,4 +1,7 @@
-/** A planted fault: a tab that holds the lease believes to know all commits, also after one whose answer was lost. */
+/**
+ * A planted fault: a tab that holds the lease assumes that it knows all commits, even after an append whose result was
+ * lost.
+ */
 import type { Medium } from '../../medium.ts';
 import { StorageFailed } from './sim-medium.ts';
 
