@@ -3,10 +3,10 @@
 const STANDARD = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const URL_SAFE = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** Standard alphabet, padded. */
+/** Encodes bytes in the standard alphabet, with padding. */
 export const encodeBase64 = (bytes: Uint8Array): string => encode(bytes, STANDARD, '=');
 
-/** URL alphabet, no padding. */
+/** Encodes bytes in the URL-safe alphabet, without padding. */
 export const encodeBase64Url = (bytes: Uint8Array): string => encode(bytes, URL_SAFE, '');
 
 function encode(bytes: Uint8Array, alphabet: string, padding: string): string {

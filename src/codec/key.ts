@@ -1,6 +1,6 @@
 /**
- * The only maker of keys. Order of key bytes = order of values (spec values 10); no encoded value is a prefix of another.
- * Register of layouts and tags with pinned bytes: docs/store-format.md.
+ * Makes and decodes all keys. The order of key bytes is the order of values (spec values 10), and no encoded value is a
+ * prefix of another. Register of layouts and tags with pinned bytes: docs/store-format.md.
  */
 import { Refusal } from '../errors.ts';
 import {
@@ -122,7 +122,8 @@ function readDocumentAddress(cursor: Cursor): DocumentAddress {
   return { database, collection, id: readInt64(cursor) };
 }
 
-// Entries: [database 4][index 4][terms … end][number types of terms][values …][id 8][collection 4][number types of values][ttl].
+// Index entries: [database 4][index 4][terms … end][number types of terms][values …][id 8][collection 4][number types
+// of values][ttl].
 
 /** Prefix of all entries of an index. */
 export const indexPrefix = (database: DatabaseId, index: number): Key =>

@@ -1,7 +1,7 @@
 /** Ranges of keys. `src/store/scan.ts` makes scans of them. */
 import { after, HIGHEST_KEY, LOWEST_KEY, metaKey, type Key } from './key.ts';
 
-/** `[lower, upper)`. */
+/** The keys from `lower` up to, but not including, `upper`. */
 export interface KeyRange {
   readonly lower: Key;
   readonly upper: Key;

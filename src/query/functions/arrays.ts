@@ -1,4 +1,4 @@
-/** Mapping, filtering and cutting of arrays and pages. Spec: functions 1.2, sets-and-pages 5.5. */
+/** Mapping, filtering and slicing of arrays and pages. Spec: functions 1.2, sets-and-pages 5.5. */
 import { fault, QueryFailure, type Fault } from '../../errors.ts';
 import { typeExpected } from '../../fault-texts.ts';
 import { typeName } from '../../values/type-name.ts';
