@@ -382,8 +382,8 @@ class CallContext implements WriteContext {
 // --- lambdas --------------------------------------------------------------------------------------
 
 /**
- * @param depth nesting of lambdas and functions being applied, including this one @param path of the form that applies
- * it
+ * @param depth nesting of lambdas and functions being applied, including this one
+ * @param path of the form that applies it
  */
 function applyNode(
   lambda: LambdaNode,

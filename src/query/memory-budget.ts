@@ -39,8 +39,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Checks that there is room for bytes that will be taken later, when the value is made. @throws Refusal
-   * `limit_exceeded`
+   * Checks that there is room for bytes that will be taken later, when the value is made.
+   * @throws Refusal `limit_exceeded`
    */
   ask(bytes: number): void {
     if (this.taken + bytes > LIMITS.queryBytes) refuseBytes();

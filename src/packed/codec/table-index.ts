@@ -25,8 +25,8 @@ export class TableIndexWriter {
   }
 
   /**
-   * @param end the offset behind the last block @param hashes of the keys or terms in the filter; if empty, there is no
-   * filter
+   * @param end the offset behind the last block
+   * @param hashes of the keys or terms in the filter; if empty, there is no filter
    */
   finish(end: number, hashes: readonly number[]): Uint8Array {
     const out = new ByteWriter();

@@ -99,7 +99,7 @@ class Compiler {
     for (let count = 0; count < required; count += 1) {
       const before = this.program.length;
       turn();
-      // An item without instructions matches nothing, however often it is repeated.
+      // An item without instructions matches the empty text, however often it is repeated.
       if (this.program.length === before) return;
     }
     if (max === Infinity) this.loop(turn, min > 0, splits);

@@ -74,7 +74,7 @@ const groupPlace = (slots: Slots, group: number): readonly [start: number, end: 
   slots[group * 2 + 1] ?? -1,
 ];
 
-/** Number of characters that `expand` will produce, counting a surrogate pair as one. */
+/** Size of the text that `expand` will make: code units of literal texts plus code points of groups. */
 export const expandedSize = (replacement: Replacement, slots: Slots): number =>
   replacement.reduce<number>((size, part) => {
     if (typeof part === 'string') return size + part.length;
