@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { burrow } from './esbuild.ts';
 import { pagePath, withWorkerUrl } from './worker-file.ts';
 
-/** What esbuild would get for a file. */
+/** What the plugin gives to esbuild for a file. */
 function load(path: string, format: string | undefined): unknown {
   let loaded: unknown = 'asked for no file';
   burrow().setup({

@@ -1,8 +1,8 @@
-/** `burrowdb/esbuild`: a plugin that puts the worker's file beside what esbuild builds, and its URL into the page's code. */
+/** `burrowdb/esbuild`: an esbuild plugin that writes the worker's file beside the bundle and puts its URL into the page's code. */
 import { readFileSync } from 'node:fs';
 import { pagePath, withWorkerUrl, workerPath } from './worker-file.ts';
 
-/** What is used of esbuild's. */
+/** The parts of esbuild's plugin API that this plugin uses. */
 interface EsbuildBuild {
   readonly initialOptions: { readonly format?: string };
   onResolve(options: { filter: RegExp }, resolve: () => { path: string; namespace: string }): void;
@@ -23,12 +23,13 @@ export interface EsbuildPlugin {
 
 const WORKER = 'burrow-worker';
 
-/** Of other formats esbuild makes code without `import.meta.url`: it would be built, and fail when it runs. */
+/** In formats other than `esm`, esbuild leaves `import.meta.url` empty: the build would succeed, and the page would fail at run time. */
 const WRONG_FORMAT =
   'The worker of burrowdb is found by import.meta.url: set the option format to "esm", and load the built file by <script type="module">.';
 
 /**
- * The plugin, for `plugins` among esbuild's options.
+ * Creates the plugin, for `plugins` in esbuild's options. esbuild writes the worker's file into the output folder, and the page loads it
+ * from there. The option `format` must be `'esm'`: with any other format the build fails with an error that says so.
  * @example
  * const options = { entryPoints: ['src/main.js'], bundle: true, format: 'esm', outdir: 'dist', plugins: [burrow()] };
  */

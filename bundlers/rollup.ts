@@ -1,8 +1,8 @@
-/** `burrowdb/rollup`: a plugin that puts the worker's file beside what Rollup builds, and its URL into the page's code. */
+/** `burrowdb/rollup`: a Rollup plugin that emits the worker's file beside the bundle and puts its URL into the page's code. */
 import { readFileSync } from 'node:fs';
 import { pagePath, withWorkerUrl, workerPath } from './worker-file.ts';
 
-/** What is used of Rollup's. */
+/** The parts of Rollup's plugin API that this plugin uses. */
 interface RollupContext {
   emitFile(file: { type: 'asset'; name: string; source: Uint8Array }): string;
 }
@@ -17,7 +17,8 @@ export interface RollupPlugin {
 }
 
 /**
- * The plugin, for `plugins` in Rollup's configuration.
+ * Creates the plugin, for `plugins` in Rollup's configuration. Rollup emits the worker's file as an asset, and the page loads it from
+ * there.
  * @example
  * const configuration = { input: 'src/main.js', output: { dir: 'dist', format: 'es' }, plugins: [burrow()] };
  */

@@ -1,13 +1,16 @@
-/** The files of the package that the plugins of bundlers must know. They are built into the folder of these. */
+/** Files of the package that the plugins need. The built plugins are in the same folder as these files. */
 import { fileURLToPath } from 'node:url';
 
 export const pagePath = fileURLToPath(new URL('./index.js', import.meta.url));
 export const workerPath = fileURLToPath(new URL('./worker.js', import.meta.url));
 
-/** As the page's file has it: the bundlers that know it need no plugin. */
+/** The worker's URL as index.js contains it. Bundlers that recognize this pattern need no plugin. */
 const WORKER_URL = /new URL\((["'])\.\/worker\.js\1, import\.meta\.url\)/;
 
-/** The page's code with another expression, whose value is a `URL`, in place of the worker's URL. */
+/**
+ * Replaces the worker's URL in the page's code by another expression, whose value is a `URL`.
+ * @throws Error when the code does not contain the worker's URL
+ */
 export function withWorkerUrl(code: string, expression: string): string {
   if (!WORKER_URL.test(code))
     throw new Error(

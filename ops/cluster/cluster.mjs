@@ -1,10 +1,11 @@
-// A cluster of three machines on this one, to try what docs/deployment.md tells: each is a network namespace with etcd, PostgreSQL under
-// Patroni, HAProxy, PgBouncer and a hub; a fourth has the HAProxy that devices connect to. Needs root, for the namespaces.
+// A cluster of three machines, simulated on this one, to try what docs/deployment.md describes: each machine is a network namespace with
+// etcd, PostgreSQL under Patroni, HAProxy, PgBouncer and a hub. A fourth namespace has the HAProxy that devices connect to. Needs root,
+// to create the namespaces.
 //
-//   node ops/cluster/cluster.mjs up            start it, and say where it is
-//   node ops/cluster/cluster.mjs status        who is primary, which hubs answer
-//   node ops/cluster/cluster.mjs crash m1      end everything on a machine at once; start m1 begins again
-//   node ops/cluster/cluster.mjs cut m1        pull its cable; join m1 plugs it in
+//   node ops/cluster/cluster.mjs up            start the cluster and print its address
+//   node ops/cluster/cluster.mjs status        print which machine is the primary, and which hubs respond
+//   node ops/cluster/cluster.mjs crash m1      kill all processes of a machine at once; `start m1` starts them again
+//   node ops/cluster/cluster.mjs cut m1        disconnect a machine from the network; `join m1` reconnects it
 //   node ops/cluster/cluster.mjs upgrade       restart one hub after the other, without a failed request
 //   node ops/cluster/cluster.mjs down          stop everything; --erase deletes the data too
 import { spawn, spawnSync } from 'node:child_process';
@@ -62,7 +63,7 @@ export async function until(isSo, what, ms = START_MS) {
   }
 }
 
-/** Status of an answer; 0: none came. @param {string} url */
+/** Status of the response; 0 if there is no response. @param {string} url */
 const statusOf = (url) =>
   fetch(url, { signal: AbortSignal.timeout(2000) })
     .then(async (answer) => {
@@ -72,7 +73,7 @@ const statusOf = (url) =>
     .catch(() => 0);
 
 export class Cluster {
-  /** @param {string} folder of its data, configuration and logs @param {Record<string, string>} [hubSettings] besides those of `hub.env` */
+  /** @param {string} folder for data, configuration and logs @param {Record<string, string>} [hubSettings] in addition to `hub.env` */
   constructor(folder, hubSettings = {}) {
     this.hubSettings = hubSettings;
     this.folder = resolve(folder);
@@ -111,7 +112,7 @@ export class Cluster {
     await until(async () => (await statusOf(`${this.url}/ping`)) === 200, 'HAProxy has a hub');
   }
 
-  /** Whether what runs there was started from another folder. */
+  /** Whether the cluster that runs on this machine was started from another folder. */
   isOther() {
     const pids = pidsOf(this.front);
     return pids.length > 0 && !pids.includes(this.pid(this.front, 'haproxy'));
@@ -124,7 +125,7 @@ export class Cluster {
       );
   }
 
-  /** Of this folder. @param {{ erase?: boolean }} [options] */
+  /** Stops the cluster of this folder. @param {{ erase?: boolean }} [options] */
   down({ erase = false } = {}) {
     if (this.isOther()) return;
     for (const place of [this.front, ...this.machines]) {
@@ -144,24 +145,24 @@ export class Cluster {
     return found;
   }
 
-  /** Everything on it ends at once, as when the power fails. @param {Machine} machine */
+  /** Kills all processes of a machine at once, as a power failure would. @param {Machine} machine */
   crash(machine) {
     endAll(machine, 'SIGKILL');
     waitForEnd(machine, STOP_MS);
   }
 
-  /** After a crash. @param {Machine} machine */
+  /** Starts a machine again after a crash. @param {Machine} machine */
   async start(machine) {
     if (pidsOf(machine).length > 0)
       throw new SetupError(`${machine.name} runs: \`crash ${machine.name}\` ends all that does.`);
     this.startDatabase(machine);
-    // A hub that finds no database ends.
+    // A hub exits when it finds no database.
     await until(async () => (await this.primary()) !== undefined, 'a machine is primary');
     await this.startHub(machine);
     await this.hubAnswers(machine);
   }
 
-  /** PostgreSQL alone, at once. @param {Machine} machine */
+  /** Kills PostgreSQL alone, without a clean shutdown. @param {Machine} machine */
   crashPostgres(machine) {
     process.kill(
       Number(
@@ -176,12 +177,12 @@ export class Cluster {
     if (this.hubRuns(machine)) process.kill(this.pid(machine, 'hub'), signal);
   }
 
-  /** After a crash, its number may be that of another program. @param {Machine} machine */
+  /** Compares process ids with those of the machine: after a crash, another program may have got the hub's id. @param {Machine} machine */
   hubRuns(machine) {
     return pidsOf(machine).includes(this.pid(machine, 'hub'));
   }
 
-  /** The hub of this checkout: made once. @returns {Promise<string>} */
+  /** The hub, bundled once from this checkout. @returns {Promise<string>} path of its program */
   hubProgram() {
     return (this.made ??= (async () => {
       ensureHubPackages();
@@ -210,7 +211,10 @@ export class Cluster {
     return until(async () => (await statusOf(url)) === 200, `the hub of ${machine.name} answers`);
   }
 
-  /** Ends the hub and starts it again. @param {Machine} machine @param {Record<string, string>} [more] settings, besides those of all hubs */
+  /**
+   * Stops the hub and starts it again.
+   * @param {Machine} machine @param {Record<string, string>} [more] settings, besides those of all hubs
+   */
   async restartHub(machine, more = {}) {
     this.endHub(machine);
     await until(() => !this.hubRuns(machine), `the hub of ${machine.name} has ended`);
@@ -218,7 +222,9 @@ export class Cluster {
     await this.hubAnswers(machine);
   }
 
-  /** One hub after the other: taken out of the pool, ended when its requests are done, started again, put back. */
+  /**
+   * Restarts one hub after the other: drains it in HAProxy, ends it when its requests are done, starts it and puts it back into the pool.
+   */
   async upgrade() {
     for (const machine of this.machines)
       if (!this.hubRuns(machine))
@@ -260,7 +266,7 @@ export class Cluster {
     return this.machines[found.indexOf(true)];
   }
 
-  /** Whether a standby has all that is acknowledged. */
+  /** Whether a synchronous standby has all acknowledged commits. */
   async isReplicated() {
     const found = await Promise.all(
       this.machines.map(({ address }) => statusOf(`http://${address}:8008/synchronous`)),
@@ -268,7 +274,7 @@ export class Cluster {
     return found.includes(200);
   }
 
-  /** Whether all machines follow one primary. */
+  /** Whether all machines follow one primary, and a synchronous standby has all acknowledged commits. */
   async isWhole() {
     const found = await Promise.all(
       this.machines.map(({ address }) => statusOf(`http://${address}:8008/readiness`)),
@@ -311,7 +317,7 @@ export class Cluster {
     });
   }
 
-  /** etcd, Patroni with PostgreSQL, and the way to the primary. @param {Machine} machine */
+  /** Starts etcd, Patroni with PostgreSQL, and the HAProxy and PgBouncer that lead to the primary. @param {Machine} machine */
   startDatabase(machine) {
     const { etcd, patroni, haproxy, pgbouncer } = this.programs();
     const how = { asPostgres: true };
@@ -321,7 +327,11 @@ export class Cluster {
     this.run(machine, 'pgbouncer', [pgbouncer, 'pgbouncer.ini'], how);
   }
 
-  /** In the background, with its output in a file. @param {Machine} place @param {string} name @param {string[]} command @param {{ asPostgres?: boolean; env?: Record<string, string> }} how */
+  /**
+   * Runs a program in the background, with its output in a file.
+   * @param {Machine} place @param {string} name @param {string[]} command @param {{ asPostgres?: boolean; env?: Record<string, string> }}
+   * how
+   */
   run(place, name, command, { asPostgres = false, env = {} }) {
     const log = openSync(pathOf(place.folder, `${name}.log`), 'a');
     const as = asPostgres ? AS_POSTGRES : [];
@@ -337,7 +347,7 @@ export class Cluster {
     writeFileSync(pathOf(place.folder, `${name}.pid`), String(child.pid));
   }
 
-  /** 0: it was never started. @param {Machine} machine @param {string} name */
+  /** The process id of a program; 0 if it was never started. @param {Machine} machine @param {string} name */
   pid(machine, name) {
     const file = pathOf(machine.folder, `${name}.pid`);
     return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
@@ -347,7 +357,7 @@ export class Cluster {
     return (this.found ??= { ...ensureClusterPrograms(), postgres: ensurePostgres() });
   }
 
-  /** Made once, and kept. @returns {Record<string, string>} */
+  /** Generates the secrets at the first call and keeps them in a file. @returns {Record<string, string>} */
   secrets() {
     const file = pathOf(this.folder, 'secrets.json');
     if (!existsSync(file)) {
@@ -365,7 +375,7 @@ export class Cluster {
     return JSON.parse(readFileSync(file, 'utf8'));
   }
 
-  /** Its configuration, and folders. @param {Machine} place */
+  /** Creates the folders of a machine and writes its configuration. @param {Machine} place */
   configure(place) {
     for (const folder of [place.folder, ...Object.values(this.shared())]) this.makeFolder(folder);
     for (const [name, text] of this.filesOf(place, this.secrets())) {
@@ -375,12 +385,15 @@ export class Cluster {
     }
   }
 
-  /** What all machines reach: on real ones, a bucket or a shared folder. */
+  /** Folders that all machines can reach: on real machines, a bucket or a shared folder. */
   shared() {
     return { ARCHIVE: pathOf(this.folder, 'archive'), FILES: pathOf(this.folder, 'files') };
   }
 
-  /** The templates beside this file, filled, by name. @param {Machine} place @param {Record<string, string>} secrets @returns {[name: string, text: string][]} */
+  /**
+   * Fills in the templates beside this file.
+   * @param {Machine} place @param {Record<string, string>} secrets @returns {[name: string, text: string][]}
+   */
   filesOf(place, secrets) {
     const each = (/** @type {(machine: Machine) => string} */ line) => this.machines.map(line);
     const postgres = (/** @type {Machine} */ { name, address }) =>
@@ -418,7 +431,7 @@ export class Cluster {
     chmodSync(this.folder, 0o711);
   }
 
-  /** PostgreSQL refuses root, and its user must get to its data. */
+  /** PostgreSQL refuses to run as root, and the user that runs it must be able to reach its data. */
   requireReachable() {
     const { folder } = this.front;
     const test = [...AS_POSTGRES, 'test', '-w', folder];
@@ -428,7 +441,7 @@ export class Cluster {
       );
   }
 
-  /** To the user that PostgreSQL runs as. @param {string} path */
+  /** Makes the user that runs PostgreSQL the owner. @param {string} path */
   give(path) {
     const [uid, gid] = ['-u', '-g'].map((flag) =>
       Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout),
@@ -443,7 +456,7 @@ function endAll(place, signal) {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended meanwhile.
+      // The process has already ended.
     }
   }
 }
@@ -454,7 +467,7 @@ function waitForEnd(place, ms) {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
 }
 
-/** Why it cannot run here; undefined: it can. */
+/** The reason why the cluster cannot run on this machine, or undefined if it can. */
 export function obstacle() {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     return 'The cluster needs Linux and root, because it makes network namespaces: use sudo, or read docs/deployment.md for real machines.';

@@ -1,6 +1,7 @@
 /**
- * The cluster of ops/cluster under load: primaries, hubs and machines are killed, a machine is cut off, hubs are upgraded. What clients saw is
- * judged by the history checker. BURROW_CLUSTER_FAILOVERS sets how often a primary is lost (2), BURROW_SEED what is done.
+ * Tests the cluster of ops/cluster under load: primaries, hubs and machines are killed, a machine is cut off, hubs are upgraded. The
+ * history checker judges what clients observed. BURROW_CLUSTER_FAILOVERS sets how many primaries are lost (2 by default), BURROW_SEED the
+ * actions.
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ const FAILOVERS = Number(ASKED ?? 2);
 const SEED = seedOf('BURROW_SEED');
 const CLIENTS = 8;
 const ANSWER_MS = 40_000;
-/** Asked of a failover: writers go on after so long. */
+/** Limit of the time without a successful write after a failover. */
 const GAP_MAX_MS = 30_000;
 const BETWEEN_MS = 2000;
 const DEVICES = 4;
@@ -39,11 +40,11 @@ test('each place of a template is filled', () => {
       expect(text, name).not.toMatch(/@[A-Z_]+@/u);
 });
 
-/** A client of the cluster: over the HAProxy in front. */
+/** A client of the cluster, through the HAProxy in front. */
 class Client {
   readonly url: string;
   readonly secret: string;
-  /** When answers came that say that it was done, ms. */
+  /** Times, in ms, at which a successful response arrived. */
   readonly done: number[];
   readonly failures: string[] = [];
 
@@ -63,7 +64,7 @@ class Client {
       });
       const body = await answer.text();
       if (answer.ok) this.done.push(performance.now());
-      // A rejected transaction is an answer.
+      // A rejected transaction (status 400) is a valid response, not a failure.
       else if (answer.status !== 400) this.failures.push(`${answer.status} ${body}`);
       return { status: answer.status, body };
     } catch (reason) {
@@ -73,7 +74,7 @@ class Client {
   }
 }
 
-/** Process of a standby's PostgreSQL that applies what it receives. */
+/** Process id of the startup process of a standby's PostgreSQL, which replays the log that the standby receives. */
 async function replayOf({ folder }: { readonly folder: string }): Promise<number> {
   const client = new SqlClient({ host: folder, user: 'postgres', database: 'postgres' });
   await client.connect();
@@ -107,7 +108,7 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
   });
   afterAll(() => cluster.down({ erase: true }));
 
-  /** Clients at work while something happens. @returns the longest time in which none was served, ms */
+  /** Runs the clients while `meanwhile` runs. @returns the longest time, in ms, in which no client got a successful response */
   async function underLoad(meanwhile: () => Promise<void>): Promise<number> {
     const over = new AbortController();
     done.length = 0;
@@ -149,7 +150,7 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
     }
     const seen = figuresOf(histories);
     console.log(`[figures] failovers: ${JSON.stringify({ ...seen, longestGapMs: gaps })}`);
-    // How long it takes on a machine that does other work says nothing.
+    // On a machine that does other work at the same time, the duration of a failover means nothing.
     if (ASKED === undefined) return;
     for (const all of Object.values(gaps))
       for (const gap of all) expect(gap).toBeLessThan(GAP_MAX_MS);
@@ -247,7 +248,7 @@ describe.runIf(why === undefined)('a cluster of three machines', () => {
       await opened.close();
       return headOf(found.rows[0]);
     };
-    // Patroni resumes a replay that is paused by SQL; a standby goes on to receive what this process would apply.
+    // SIGSTOP, because Patroni resumes a replay that was paused by SQL. The standby still receives the log that the process would replay.
     const replays = await Promise.all(standbys.map(replayOf));
     const before = await Promise.all(standbys.map(shown));
     for (const pid of replays) process.kill(pid, 'SIGSTOP');

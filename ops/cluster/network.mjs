@@ -1,4 +1,4 @@
-// Machines of the cluster on this one: each is a network namespace with an address of its own, all on one bridge.
+// Machines of the simulated cluster: each is a network namespace with its own address. All are connected to one bridge.
 import { execFileSync } from 'node:child_process';
 
 const BRIDGE = 'burrow-lan';
@@ -13,7 +13,7 @@ function tryIp(...args) {
   try {
     ip(...args);
   } catch {
-    // It is gone already.
+    // The interface or namespace no longer exists.
   }
 }
 
@@ -57,15 +57,15 @@ export const removePlace = (/** @type {Place} */ place) => {
   tryIp('netns', 'del', namespaceOf(place));
 };
 
-/** Pulls its cable. @param {Place} place */
+/** Disconnects a machine from the network. @param {Place} place */
 export const cut = (place) => ip('link', 'set', linkOf(place), 'down');
 /** @param {Place} place */
 export const join = (place) => ip('link', 'set', linkOf(place), 'up');
 
-/** The command that runs another one there. @param {Place} place */
+/** The prefix that runs a command inside the machine's network namespace. @param {Place} place */
 export const there = (place) => ['ip', 'netns', 'exec', namespaceOf(place)];
 
-/** Processes that run there. @param {Place} place @returns {number[]} */
+/** Ids of the processes that run in the machine's network namespace. @param {Place} place @returns {number[]} */
 export function pidsOf(place) {
   try {
     return ip('netns', 'pids', namespaceOf(place)).split('\n').filter(Boolean).map(Number);

@@ -31,7 +31,7 @@ const FAMILIES = [
   ['Identity', 'identity'],
 ].map(([text = '', name]) => ({ text, link: `/reference/${name}` }));
 
-/** The database of the examples is in the page's own thread: what the page would start by default is not built. */
+/** The examples open their database in the page's own thread, so the default worker is never started, and its file is not built. */
 const withoutWorker = {
   name: 'burrow:without-worker',
   enforce: 'pre' as const,

@@ -1,17 +1,17 @@
 import type { MarkdownRenderer } from 'vitepress';
 import { FAMILIES } from '../../src/reference/families.ts';
 
-/** The query, before what it answers. */
+/** Group 1 is the query; the comment with its result follows. */
 const EXAMPLE = /^([\s\S]*?)\n\/\/ [\s\S]*$/;
 
-/** Those about the current user. */
+/** Examples that are executed with a token of the user Ada, because they are about the current user. */
 const AS_ADA = new Set(
   FAMILIES.flatMap(({ docs }) => Object.values(docs)).flatMap(({ as, example }) =>
     as === 'ada' ? [example] : [],
   ),
 );
 
-/** Examples of the language reference can be changed and run, in the page. */
+/** Renders examples of the language reference as playgrounds, which readers can edit and run in the page. */
 export function examplesThatRun(markdown: MarkdownRenderer): void {
   const plain = markdown.renderer.rules.fence;
   markdown.renderer.rules.fence = (

@@ -1,17 +1,17 @@
-/** The database of the examples, in memory: the engine itself, in the page. */
+/** Runs an example on an in-memory database: the engine itself, in the page. */
 import { build } from '../../../inspector/fql/build.ts';
 import { createClock, openDatabase } from '../../../in-process/testing.ts';
 import { q, queryText, type Database, type Expr } from '../../../src/index.ts';
 import { SETUP } from '../../../src/reference/example-setup.ts';
 import { printAnswer } from '../../../src/reference/print-answer.ts';
 
-/** As the reference says: each example runs at this time, on a database of its own. */
+/** The time at which each example runs, as the reference says. Each example has a database of its own. */
 const MOMENT = '2026-06-01T12:00:00Z';
 const BEFORE = '2025-06-01T12:00:00Z';
 
 /**
- * What the query answers, or why it fails, as the reference shows it.
- * @param isAda with a token of Ada, and not with an admin key
+ * Runs the query and returns its result, or the reason why it fails, formatted as in the reference.
+ * @param isAda run with a token of the user Ada instead of an admin key
  */
 export async function answerOf(query: string, isAda = false): Promise<string> {
   try {
@@ -42,7 +42,7 @@ async function answerIn(expression: Expr, isAda: boolean): Promise<string> {
   }
 }
 
-/** @returns the secret of an admin key */
+/** Creates the documents that the examples use. @returns the secret of an admin key */
 async function makeExamples(db: Database): Promise<string> {
   const root = db.client();
   await root.query(q.CreateDatabase({ name: 'garden' }));

@@ -1,6 +1,6 @@
 import { defineComponent, h, ref } from 'vue';
 
-/** An example that can be changed and run: its database is made in the page for each run, and is gone after it. */
+/** An example that can be edited and run. Each run creates a database in the page and drops it afterwards. */
 export const Playground = defineComponent({
   props: { query: { type: String, required: true }, isAda: Boolean },
   setup({ query, isAda }) {
