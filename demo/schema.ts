@@ -1,14 +1,14 @@
 import { q, type Client, type CollectionParams, type IndexParams } from '../src/index.ts';
 
-/** In this order: the second names the first. */
+/** The order matters: `cities` refers to `users`. */
 const COLLECTIONS: Readonly<Record<string, Omit<CollectionParams, 'name'>>> = {
   users: {},
-  // Everybody may read cities, and whoever is logged in may change them.
+  // Anyone may read cities. Any logged-in user may change them.
   cities: { permissions: { read: 'public', write: q.Collection('users') } },
   settings: {},
 };
 
-/** Indexes are made before the cities come in: then each city's entries are written with it. */
+/** The indexes are created before the import, so that each city's index entries are written together with the city. */
 const INDEXES: Readonly<Record<string, Omit<IndexParams, 'name'>>> = {
   cities_by_country: {
     source: q.Collection('cities'),
@@ -32,7 +32,7 @@ const INDEXES: Readonly<Record<string, Omit<IndexParams, 'name'>>> = {
     source: q.Collection('users'),
     terms: [{ field: ['data', 'email'] }],
     unique: true,
-    // Before login there is no user whose role could allow it.
+    // At login there is no user yet whose role could grant access.
     permissions: { read: 'public' },
   },
   logins: {
@@ -50,9 +50,9 @@ export interface KeySecrets {
   readonly client: string;
 }
 
-/** Makes what is missing; a second start changes nothing. Two tabs that start at once make it once. */
+/** Creates missing collections and indexes; a later start changes nothing. If two tabs start at once, each object is created once. */
 export async function ensureSchema(root: Client): Promise<void> {
-  // A query each: what one names must be there before it.
+  // One query per collection: a collection must exist before another one can refer to it.
   for (const [name, params] of Object.entries(COLLECTIONS)) {
     await root.query(
       q.If(q.Exists(q.Collection(name)), null, q.CreateCollection({ name, ...params })),
@@ -68,7 +68,9 @@ export async function ensureSchema(root: Client): Promise<void> {
   );
 }
 
-/** The app's own two keys, made at the first start. Their secrets are shown once, so they are kept: in this database. */
+/**
+ * The app's two keys, created at the first start. A secret is returned only when its key is created, so both are stored in this database.
+ */
 export function ensureKeys(root: Client): Promise<KeySecrets> {
   const makeKey = (role: string) =>
     q.Select('secret', q.CreateKey({ role, data: { name: `demo, ${role}` } }));

@@ -11,7 +11,7 @@ const accountOf = (email: string): Account => ({
   secret: 's',
 });
 
-/** Logins never end: what is shown meanwhile is looked at. */
+/** An app whose logins never finish, so that the tests can check what the page shows while a login is under way. */
 const appWith = (all: readonly Account[]): App =>
   ({
     accounts: Object.assign(new EventTarget(), {

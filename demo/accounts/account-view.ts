@@ -106,7 +106,9 @@ function tabAccounts(app: App, current: Account): HTMLElement[] {
   );
 }
 
-/** Live: a login elsewhere shows at once. Read with the user's own token, through the index of tokens. */
+/**
+ * Lists the logins of the current user, as a live query: a login on another device appears at once. The query uses the user's own token.
+ */
 function showLogins(app: App, current: Account, list: HTMLElement): () => void {
   const logins = q.Match<string>(q.Index('logins'), q.CurrentIdentity());
   return app.accounts.clientOf(current).subscribe(q.Paginate(logins, { size: 1000 }), {
@@ -134,7 +136,7 @@ function showLogins(app: App, current: Account, list: HTMLElement): () => void {
   });
 }
 
-/** The token may have been ended in another tab. */
+/** Drops logins whose token is no longer valid: another tab may have ended this one. */
 async function followEnd(app: App): Promise<void> {
   try {
     await app.accounts.dropEnded();

@@ -1,4 +1,4 @@
-/** The logins of this tab. Tokens are kept in `sessionStorage`: they outlive a reload, and are forgotten with the tab. */
+/** The logins of this tab. Tokens are in `sessionStorage`: they survive a reload and are deleted when the tab is closed. */
 import {
   q,
   QueryError,
@@ -12,9 +12,8 @@ export interface Account {
   readonly email: string;
   /** Id of the user document. */
   readonly userId: string;
-  /** What this login is called. */
+  /** Name that the user gave to this login. */
   readonly loginName: string;
-  /** Secret of the token. */
   readonly secret: string;
 }
 
@@ -41,12 +40,12 @@ export class Accounts extends EventTarget {
     return this.kept.accounts;
   }
 
-  /** Whom the user acts as; nobody, when undefined. */
+  /** The account that queries act as, or undefined if nobody is logged in. */
   get current(): Account | undefined {
     return this.kept.accounts[this.kept.current];
   }
 
-  /** Acts as the current account, or as a visitor. */
+  /** Acts as the current account, or as a visitor if nobody is logged in. */
   get client(): Client {
     const { current } = this;
     return current ? this.clientOf(current) : this.visitor;
@@ -56,7 +55,7 @@ export class Accounts extends EventTarget {
     return this.db.client({ secret });
   }
 
-  /** By the client key, as from any public app: the index of users by e-mail address is public. */
+  /** Logs in with the client key, as any public app would: the index of users by e-mail address is public. */
   async logIn(email: string, password: string, loginName: string): Promise<void> {
     const user = q.Match(q.Index('users_by_email'), normal(email));
     const token: Token = await this.visitor.Login(user, { password, data: { name: loginName } });
@@ -69,7 +68,7 @@ export class Accounts extends EventTarget {
     this.keep([...this.all, account], this.all.length);
   }
 
-  /** Ends this login, or with `everywhere` all logins of its user. */
+  /** Ends the current login, or with `everywhere` all logins of its user. */
   async logOut({ everywhere }: { readonly everywhere: boolean }): Promise<void> {
     const { current } = this;
     if (!current) return;
@@ -86,7 +85,7 @@ export class Accounts extends EventTarget {
     this.keep(this.all, this.all.indexOf(account));
   }
 
-  /** Forgets the logins that were ended elsewhere. */
+  /** Removes logins that were ended elsewhere. */
   async dropEnded(): Promise<void> {
     const valid = await Promise.all(this.all.map((account) => this.isValid(account)));
     if (!valid.includes(false)) return;
@@ -119,7 +118,7 @@ function read(): Kept {
 
 const normal = (email: string): string => email.trim().toLowerCase();
 
-/** By the server key, as on the side of whoever runs an app: visitors may not make users. */
+/** Creates a user. Needs the server key, which the operator of an app would hold: visitors may not create users. */
 export async function signUp(server: Client, email: string, password: string): Promise<Ref> {
   const user = await server.Create(q.Collection('users'), {
     credentials: { password },

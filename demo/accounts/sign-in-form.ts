@@ -3,7 +3,7 @@ import { field, fill, h, submitting, WORDED } from '../shell/dom.ts';
 import { explain, isTaken } from '../shell/explain.ts';
 import { signUp } from './accounts.ts';
 
-/** One form for both: a user without an account creates one with the same fields. */
+/** One form to log in and to sign up: both need the same fields. */
 export function signInForm(app: App, onDone: () => void): HTMLElement {
   const { email, password, loginName } = credentialInputs();
   const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'sign-in-problem' });

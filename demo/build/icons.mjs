@@ -1,4 +1,4 @@
-// Draws the PNG icons from public/icon.svg: `node demo/build/icons.mjs`, run by hand when the drawing changes.
+// Renders the PNG icons from public/icon.svg: `node demo/build/icons.mjs`. Run it by hand after a change of the SVG.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright';
@@ -7,7 +7,7 @@ import { chromiumArgs, chromiumPath } from '../../scripts/chromium.mjs';
 const folder = new URL('../public/', import.meta.url);
 const svg = readFileSync(new URL('icon.svg', folder), 'utf8');
 
-// A maskable icon may be cut to a circle: the ground is square, the drawing smaller.
+// The system may crop a maskable icon to a circle, so its background fills the square and its drawing is smaller.
 const icons = [
   { name: 'icon-192.png', size: 192, inset: 0, ground: 'transparent' },
   { name: 'icon-512.png', size: 512, inset: 0, ground: 'transparent' },

@@ -1,4 +1,4 @@
-// What the demo's build adds to Vite's: the data of the cities, the list of files to keep offline, the security policy.
+// Vite plugins of the demo's build: the city data, the list of files to cache for offline use, the Content-Security-Policy.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { cityFiles } from './city-data.mjs';
 const DATA = 'data/';
 
 /**
- * The files of the cities, at `data/`.
+ * Serves the city files at `data/`, and adds them to the build.
  * @returns {import('vite').Plugin}
  */
 const cityData = () => {
@@ -36,7 +36,8 @@ const cityData = () => {
 const NOT_KEPT = /^(?:data\/|service-worker\.js$|precache\.json$)|\.map$/;
 
 /**
- * `precache.json`: what the service worker keeps. Not the cities: once imported, they are in the database.
+ * Writes `precache.json`, the list of files that the service worker caches. City files are left out: after the import, the cities are in
+ * the database.
  * @returns {import('vite').Plugin}
  */
 const precacheList = () => ({
@@ -74,7 +75,7 @@ const POLICY = [
 ].join('; ');
 
 /**
- * A Content-Security-Policy without exceptions. Only in what is built: Vite's live reload puts styles into the page.
+ * Adds a Content-Security-Policy without exceptions. Applies to builds only, because Vite's live reload injects inline styles.
  * @returns {import('vite').Plugin}
  */
 const securityPolicy = () => ({

@@ -3,7 +3,7 @@ import { button, field, fill, h, submitting, WORDED } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { isChangedMeanwhile, updateCity, type CityDocument } from './city-queries.ts';
 
-/** Changes a city as the current account. */
+/** A form that changes a city as the current account. */
 export function cityForm(
   app: App,
   latest: () => CityDocument | undefined,

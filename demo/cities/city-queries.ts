@@ -9,7 +9,7 @@ import {
 } from '../../src/index.ts';
 import type { City } from '../import/city-files.ts';
 
-/** A city, and who changed it last. */
+/** A city and the user who changed it last. */
 export interface StoredCity extends City {
   readonly editedBy?: Ref;
 }
@@ -18,16 +18,16 @@ export type CityDocument = StoredDocument<StoredCity>;
 
 export type Order = 'name' | 'population';
 
-/** Where a page stands: a cursor as pages give them, or one of our own. */
+/** Start of a page: a cursor from an earlier page, or one that this file makes. */
 export type Place = { readonly after: Arg } | { readonly before: Arg } | Record<string, never>;
 
 export const FIRST_PAGE: Place = {};
-/** Before the value that stands last: null in rising order, the smallest number in falling order. */
+/** Cursors behind the last entry: null sorts last in ascending order, the smallest number in descending order. */
 export const LAST_PAGE: Readonly<Record<Order, Place>> = {
   name: { before: null },
   population: { before: Number.MIN_SAFE_INTEGER },
 };
-/** From the first entry that begins so, or would stand after it: a cursor may be a prefix. */
+/** A page from the first entry that is equal to or greater than `value`, or starts with it: a cursor may be a prefix of an entry. */
 export const startingAt = (value: string | number): Place => ({ after: [value] });
 
 export const PAGE_SIZE = 20;
@@ -37,7 +37,7 @@ const INDEX: Readonly<Record<Order, string>> = {
   population: 'cities_by_country_population',
 };
 
-/** A page of the cities of a country: whole documents. */
+/** A page of the cities of a country, as whole documents. */
 export function pageOfCities(
   country: string,
   order: Order,
@@ -50,7 +50,7 @@ export function pageOfCities(
 
 export const cityRef = (id: string): Expr<Ref> => q.Ref(q.Collection('cities'), id);
 
-/** The fields that the app lets people change. */
+/** The fields that users of the app can change. */
 export interface CityChanges {
   readonly name: string;
   readonly altName: string;
@@ -60,8 +60,8 @@ export interface CityChanges {
 const CHANGED_MEANWHILE = 'changed meanwhile';
 
 /**
- * Changes a city as the one who is logged in. Only if it is still the version that the user saw: else another change would
- * be lost without a word.
+ * Changes a city as the logged-in user, only if the city is still the version that the user saw. Otherwise the query aborts, so that the
+ * change does not silently overwrite another one.
  */
 export const updateCity = (client: Client, id: string, seen: number, changes: CityChanges) =>
   client.query<CityDocument>(
@@ -81,11 +81,11 @@ export interface CityEvent {
   readonly data: Partial<StoredCity> | null;
 }
 
-/** All versions of a city. */
+/** All versions of a city, as events. */
 export const cityEvents = (id: string): Expr<Page<CityEvent>> =>
   q.Paginate<CityEvent>(cityRef(id), { events: true, size: 1000 });
 
-/** Who the ids of users are. */
+/** The e-mail addresses of users, by id. */
 export async function namesOfUsers(
   server: Client,
   ids: readonly string[],

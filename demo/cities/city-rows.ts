@@ -5,9 +5,9 @@ import { kindOf } from './kinds.ts';
 
 export interface CityRows {
   readonly node: HTMLElement;
-  /** Marks what begins so. */
+  /** Highlights this prefix in the names of the cities. */
   mark(prefix: string | undefined): void;
-  /** What changed since the last time is lit up, unless this is another page. */
+  /** Shows the cities. Those that changed since the last call flash, unless this is another page. */
   show(cities: readonly CityDocument[], isOtherPage: boolean): void;
 }
 

@@ -1,4 +1,4 @@
-/** One city: what is known of it, a form to change it, and its history. Live, as every view here. */
+/** One city: its data, a form to change it, and its history. Live, like all views of the demo. */
 import { q, QueryError } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
 import { fill, h, hint, lead, type Child } from '../shell/dom.ts';
@@ -23,7 +23,7 @@ export function cityView(app: App, { id }: Route): View {
     fill(problem);
     fill(head, ...headParts(city));
     fill(facts, ...factParts(city));
-    // A form that is being filled in keeps what the user has typed.
+    // An open form is not redrawn: it keeps what the user has typed.
     if (!before) editor.draw();
     else if (before.ts !== city.ts) light(facts);
   };
@@ -57,7 +57,7 @@ interface Editor {
   readonly stop: () => void;
 }
 
-/** A form to change the city, for who is logged in. It is drawn again when accounts change. */
+/** A form to change the city if somebody is logged in. It is redrawn when accounts change. */
 function cityEditor(app: App, latest: () => CityDocument | undefined): Editor {
   const node = h('section', { 'aria-label': 'Edit' });
   let isEditing = false;
@@ -67,7 +67,7 @@ function cityEditor(app: App, latest: () => CityDocument | undefined): Editor {
   const edit = (editing: boolean): void => {
     isEditing = editing;
     draw();
-    // The form that had the focus is gone.
+    // The form that had the focus has been removed.
     if (!editing) node.querySelector('button')?.focus();
   };
   const form = (): HTMLElement =>
@@ -108,10 +108,10 @@ function factParts({ ref, data }: CityDocument): Child[] {
 const degrees = (value: number, positive: string, negative: string): string =>
   `${Math.abs(value).toFixed(2)}° ${value < 0 ? negative : positive}`;
 
-/** Lights up what has just changed. */
+/** Restarts the animation that highlights a change. */
 function light(element: HTMLElement): void {
   element.classList.remove('lit');
-  // Reading its size makes the browser see that the class was gone, so that the animation starts anew.
+  // Reading the size forces a layout without the class, so that adding it again restarts the animation.
   void element.offsetWidth;
   element.classList.add('lit');
 }

@@ -3,7 +3,7 @@ import type { App, View } from '../shell/app.ts';
 import { fill, h } from '../shell/dom.ts';
 import { countryName, formatNumber } from '../shell/format.ts';
 
-/** The start: every country, and how many cities it has. */
+/** The start page: all countries, with the number of cities of each. */
 export function countriesView(app: App): View {
   const grid = h('ul', { class: 'countries', 'data-testid': 'countries' });
   const none = h('p', { class: 'hint', hidden: true }, 'No country has this name.');
@@ -20,7 +20,7 @@ export function countriesView(app: App): View {
     const { state } = app.cities.progress;
     if (!state) return;
     fill(lead, leadText(state));
-    // The list comes with the first batch and stays as it is: no need to draw it at every one.
+    // The list of countries arrives with the first batch and does not change afterwards.
     if (shown) return;
     shown = state.countries;
     fill(grid, ...countryItems(shown));
@@ -59,7 +59,7 @@ function countryItems(countries: Readonly<Record<string, number>>): HTMLElement[
     );
 }
 
-/** As one types it on any keyboard: `Côte d’Ivoire` is found by `cote d'ivoire`. */
+/** Folds case, accents and apostrophes, so that the search for `cote d'ivoire` finds `Côte d’Ivoire`. */
 const folded = (text: string): string =>
   text.normalize('NFD').replaceAll(/\p{M}/gu, '').replaceAll('’', "'").toLowerCase();
 

@@ -1,4 +1,4 @@
-/** The cities of a country, page by page. The page on show is a live query: a change in another tab shows at once. */
+/** The cities of a country, page by page. The visible page is a live query: a change in another tab appears at once. */
 import type { Arg, Page } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
 import { button, fill, h, lead } from '../shell/dom.ts';
@@ -16,7 +16,7 @@ import {
   type Place,
 } from './city-queries.ts';
 
-/** Kept while the app runs, so that coming back from a city shows the page it was opened from. */
+/** The last visited page of each list. It is kept while the app runs, so that going back from a city returns to the same page. */
 const places = new Map<string, Place>();
 
 export function countryView(app: App, { id: country, options }: Route): View {
@@ -93,7 +93,7 @@ function orderLinks(country: string, order: Order): HTMLElement {
   );
 }
 
-/** Opens the list at what is typed: the database takes a beginning of an entry as a cursor. */
+/** Goes to the page that starts at the typed text or number: the database accepts the beginning of an entry as a cursor. */
 function jumpField(
   order: Order,
   onChange: (value: string | number | undefined) => void,
@@ -118,7 +118,7 @@ function jumpField(
   return input;
 }
 
-/** The order of an index knows no equality of cases: what is typed in small letters alone gets the capitals of names. */
+/** Capitalizes text that was typed in lower case only: the order of an index is case-sensitive, and names are capitalized. */
 const capitalized = (text: string): string =>
   text === text.toLocaleLowerCase()
     ? text.replaceAll(/(?<![\p{L}\p{M}'’])\p{L}/gu, (letter) => letter.toLocaleUpperCase())
@@ -140,16 +140,16 @@ function makePager(order: Order, go: (place: Place) => void) {
   const node = h('nav', { class: 'pager', 'aria-label': 'Pages' }, first, previous, next, last);
   return {
     node,
-    /** Until the next page is here, its buttons stay as they are: a disabled one would lose the focus. */
+    /** Until the next page arrives, the buttons stay enabled: a disabled button would lose the focus. */
     wait: () => node.setAttribute('aria-busy', 'true'),
-    /** A page echoes the cursor it was asked for, so the last one, asked for as such, has one behind it too. */
+    /** `isLast` is needed because a page returns the cursor that it was requested with: the last page has an `after` cursor too. */
     show: (shown: Page<CityDocument>, isLast: boolean) => {
       page = shown;
       const hadFocus = node.contains(document.activeElement);
       node.removeAttribute('aria-busy');
       first.disabled = previous.disabled = shown.before === undefined;
       next.disabled = last.disabled = isLast || shown.after === undefined;
-      // A button that is disabled under the focus loses it: the other way is what is left.
+      // A focused button that becomes disabled loses the focus, which then moves to the opposite button.
       if (hadFocus && next.disabled) previous.focus();
       else if (hadFocus && previous.disabled) next.focus();
     },

@@ -4,7 +4,7 @@ import { explain } from '../shell/explain.ts';
 import { formatMicros, formatNumber } from '../shell/format.ts';
 import { cityEvents, namesOfUsers, type CityEvent, type StoredCity } from './city-queries.ts';
 
-/** Every version of a city, newest first. Read with the server key: what was is more than a user's token may see. */
+/** All versions of a city, newest first. They are read with the server key: a user's token may not read history. */
 export function historyList(
   app: App,
   id: string,
@@ -29,7 +29,7 @@ const WORDS = { create: 'Imported', update: 'Changed', delete: 'Deleted' };
 
 type Known = Partial<StoredCity>;
 
-/** Each event with what it changed. An event of a change holds only the members that changed, the first one all. */
+/** Turns each event into a row with its changes. The first event has all fields, later ones only the changed fields. */
 function items(events: readonly CityEvent[], users: ReadonlyMap<string, string>): HTMLElement[] {
   let known: Known = {};
   return events.map((event) => {

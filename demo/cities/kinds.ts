@@ -1,4 +1,4 @@
-/** GeoNames' feature codes of populated places, in words. */
+/** Descriptions of GeoNames' feature codes of populated places. */
 const KINDS: Readonly<Record<string, string>> = {
   PPL: 'Populated place',
   PPLA: 'Seat of a first-order division',

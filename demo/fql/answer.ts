@@ -1,4 +1,4 @@
-/** How the result of a query is shown: its failure, and its metrics. */
+/** Shows why a query failed, and the metrics of a query. */
 import { QueryError, type QueryMetrics } from '../../src/index.ts';
 import { denialOf } from '../roles/denial.ts';
 import { plain } from '../roles/role-column.ts';
@@ -8,7 +8,7 @@ import { formatBytes, formatNumber } from '../shell/format.ts';
 import type { Built } from '../../inspector/fql/build.ts';
 import { SyntaxProblem } from '../../inspector/fql/tokens.ts';
 
-/** What went wrong, and the way to the part of the text that is meant. */
+/** Describes an error, with a button that selects the part of the text that it refers to. */
 export function failure(
   error: unknown,
   {
@@ -18,7 +18,7 @@ export function failure(
   }: {
     readonly built: Built | undefined;
     readonly area: HTMLTextAreaElement;
-    /** Of who asked, in words. */
+    /** What the query's permissions come from, in words, such as `the root secret`. */
     readonly rights: string;
   },
 ): Child[] {
@@ -51,7 +51,7 @@ export function failure(
   ];
 }
 
-/** Leads to the part of the text that is meant. */
+/** A button that selects the part of the text between `start` and `end`. */
 function placeButton(
   area: HTMLTextAreaElement,
   { start, end }: { readonly start: number; readonly end: number },

@@ -4,7 +4,7 @@ import { builderNames } from '../../inspector/fql/build.ts';
 const SHOWN = 8;
 const WORD = /[A-Za-z]+$/;
 
-/** Names of functions that begin as the word at the caret does. A click, or Ctrl+Space, puts the first one in. */
+/** Lists functions whose names start with the word at the caret. A click inserts a name; Ctrl+Space inserts the first one. */
 export function completionFor(area: HTMLTextAreaElement): HTMLElement {
   const node = h('div', { class: 'chips', role: 'group', 'aria-label': 'Matching functions' });
   const wordAtCaret = (): string =>

@@ -1,4 +1,4 @@
-/** Runs whatever is typed, as whom one likes. */
+/** Runs queries that the user types, with the permissions of an actor that the user chooses. */
 import { Expr, type Client } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
 import { field, fill, h, lead, submitting } from '../shell/dom.ts';
@@ -10,7 +10,7 @@ import { helpFor } from './help.ts';
 import { printValue } from '../../inspector/fql/print-value.ts';
 import { SyntaxProblem } from '../../inspector/fql/tokens.ts';
 
-/** What was typed last, while the app runs. */
+/** The last query that was typed. It is kept while the app runs. */
 let draft = EXAMPLES[0]?.text ?? '';
 let draftForm: 'builders' | 'wire' = 'builders';
 
@@ -89,7 +89,7 @@ function onShortcut(event: KeyboardEvent): void {
 
 interface Actor {
   readonly label: string;
-  /** By which it may do what it may, in words. */
+  /** What this actor's permissions come from, in words. */
   readonly rights: string;
   readonly client: () => Client;
 }
@@ -163,7 +163,7 @@ function exampleSelect(area: HTMLTextAreaElement, form: HTMLSelectElement): HTML
   return node;
 }
 
-/** As if it was typed: what follows the text, follows. */
+/** Replaces the text and fires an `input` event, so that help and completion update as if the text had been typed. */
 function replaceText(area: HTMLTextAreaElement, text: string): void {
   area.value = text;
   area.focus();

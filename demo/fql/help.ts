@@ -1,4 +1,4 @@
-/** The reference of the language beside the query: made with `npm run docs`, fetched when the panel first opens. */
+/** The language reference beside the query. `npm run docs` generates its data, which is fetched when the panel is first opened. */
 import { button, fill, h, hint } from '../shell/dom.ts';
 import { callAt } from '../../inspector/fql/caret.ts';
 
@@ -16,7 +16,7 @@ interface Form {
 const loadForms = async (): Promise<readonly Form[]> =>
   (await import('../../docs/reference/forms.json')).default;
 
-/** Examples that read what only the database of the reference has. */
+/** Matches examples that read data which only the reference's own database has. */
 const NOTES = /notes|users|double|reader|shop|cellar/;
 
 const nameOf = (signature: string): string => signature.slice(0, signature.indexOf('('));
@@ -48,7 +48,7 @@ export function helpFor(
       if (form) show(form);
     };
     for (const event of ['input', 'click', 'keyup'] as const) area.addEventListener(event, follow);
-    // Something may have been typed meanwhile.
+    // The user may have typed while the reference was loading.
     follow();
     fill(list, ...familyLists(forms, choose));
   });
@@ -72,7 +72,7 @@ function helpOn(form: Form, use: Parameters<typeof helpFor>[1]): readonly HTMLEl
   ];
 }
 
-/** What stands between backticks is code. */
+/** Text between backticks becomes code. */
 const withCode = (text: string): readonly (Node | string)[] =>
   text.split('`').map((part, at) => (at % 2 === 1 ? h('code', {}, part) : part));
 

@@ -1,11 +1,11 @@
-/** The shipped cities, see build/city-data.mjs. */
+/** The city files that the demo ships. build/city-data.mjs generates them. */
 export interface CityList {
   readonly source: string;
   readonly total: number;
   readonly fields: readonly string[];
   readonly rowsPerFile: number;
   readonly files: readonly string[];
-  /** How many cities each country has. */
+  /** Number of cities, by country code. */
   readonly countries: Readonly<Record<string, number>>;
 }
 

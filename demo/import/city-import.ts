@@ -1,18 +1,18 @@
 /**
- * Brings the shipped cities into the database, in batches. Each batch is one transaction, which also writes how far it got: so
- * an import that was cut off anywhere goes on where it was, and no city comes twice.
+ * Imports the shipped cities into the database, in batches. Each batch is one transaction, which also stores the progress: an interrupted
+ * import resumes where it stopped, and no city is imported twice.
  */
 import { q, type Client } from '../../src/index.ts';
 import { fetchCities, fetchCityList, type City, type CityList } from './city-files.ts';
 
-/** Large enough that a batch is mostly work, small enough that the bar moves. */
+/** Cities per transaction: enough to keep the overhead of a transaction small, few enough for the progress bar to move often. */
 const BATCH = 1000;
-/** One tab imports at a time; another takes over when that one is closed. */
+/** Web Lock: only one tab imports at a time. Another tab takes over when the first one is closed. */
 const LOCK = 'burrow-cities-import';
 
 const stateRef = q.Ref(q.Collection('settings'), '2');
 
-/** As it is stored. */
+/** Progress as it is stored in the database. */
 export interface ImportState {
   readonly done: number;
   readonly total: number;
@@ -20,16 +20,16 @@ export interface ImportState {
   readonly countries: Readonly<Record<string, number>>;
 }
 
-/** Null before the first batch. */
+/** Null before the first batch is stored. */
 const storedState = q.If(q.Exists(stateRef), q.Select<ImportState>('data', q.Get(stateRef)), null);
 
 type Phase = 'waiting' | 'running' | 'paused' | 'failed' | 'complete';
 
 export interface ImportProgress {
   readonly phase: Phase;
-  /** Undefined until it is known. */
+  /** Undefined until it has been read. */
   readonly state: ImportState | undefined;
-  /** Documents per second, over the last batches of this tab. */
+  /** Documents per second over the last batches of this tab. Undefined until two batches are done. */
   readonly speed: number | undefined;
   readonly error: unknown;
 }
@@ -50,7 +50,7 @@ export class CityImport extends EventTarget {
   constructor(server: Client) {
     super();
     this.server = server;
-    // Follows the import of another tab as well.
+    // Also follows an import that another tab runs.
     server.subscribe(storedState, {
       next: (state) => this.receive(state),
       error: (error) => this.change({ error }),
@@ -65,7 +65,7 @@ export class CityImport extends EventTarget {
     return this.latest.phase === 'complete';
   }
 
-  /** Goes on until all cities are here, or `pause` is called. */
+  /** Resolves when all cities are imported, `pause` is called, or the import fails. */
   async run(): Promise<void> {
     if (this.running || this.isComplete) return;
     const running = new AbortController();
@@ -84,7 +84,7 @@ export class CityImport extends EventTarget {
     }
   }
 
-  /** Stops after the batch that is under way. */
+  /** Stops after the current batch. */
   pause(): void {
     this.running?.abort();
   }
@@ -121,7 +121,7 @@ export class CityImport extends EventTarget {
   }
 }
 
-/** Writes a batch and the progress, unless another tab has written it already. Returns the progress. */
+/** Writes a batch and the progress, unless another tab has already written the batch. Returns the progress. */
 function writeBatch(list: CityList, from: number, batch: readonly City[]) {
   const { total, source, countries } = list;
   const to = from + batch.length;
@@ -136,7 +136,7 @@ function writeBatch(list: CityList, from: number, batch: readonly City[]) {
   return q.Let({ before }, (before) => q.If(q.Equals(before, from), q.Do(write, keep, to), before));
 }
 
-/** Batches of the last seconds. */
+/** Measures the speed over the batches of the last seconds. */
 class SpeedMeter {
   private readonly marks: { readonly time: number; readonly count: number }[] = [];
 
@@ -149,7 +149,7 @@ class SpeedMeter {
     if (this.marks.length > 12) this.marks.shift();
   }
 
-  /** Per second; undefined until there are two batches to measure between. */
+  /** Cities per second. Undefined until there are two batches to measure between. */
   get speed(): number | undefined {
     const [first, ...rest] = this.marks;
     const last = rest.at(-1);

@@ -3,7 +3,7 @@ import { button, fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
 import { formatNumber } from '../shell/format.ts';
 
-/** The progress of the import, above every view, until all cities are here. */
+/** The progress of the import. It is shown above every view until all cities are imported. */
 export function importBanner(app: App): HTMLElement {
   const bar = h('progress', { 'aria-label': 'Import of the cities', 'data-testid': 'import-bar' });
   const count = h('p', { class: 'import-count', 'data-testid': 'import-count' });

@@ -1,4 +1,4 @@
-/** The query log: asks for a time range as a file, and lists what was asked for before. */
+/** The query log: requests a time range as a file, and lists earlier requests. */
 import type { LogRequestRecord, LogState } from '../../src/index.ts';
 import type { App, View } from '../shell/app.ts';
 import { button, field, fill, h, lead, submitting, type Child } from '../shell/dom.ts';
@@ -79,7 +79,7 @@ const STATES: Readonly<Record<LogState, string>> = {
 const isOpen = ({ state }: LogRequestRecord): boolean =>
   state === 'Pending' || state === 'Requested' || state === 'CreatingNewUrl';
 
-/** The record, once it changes no more. */
+/** Polls until the request is finished, and returns its final record. */
 async function finished(app: App, id: string, signal: AbortSignal): Promise<LogRequestRecord> {
   for (;;) {
     const record = await app.db.logs.status(id);

@@ -1,11 +1,11 @@
 /**
- * Why a query was refused, in words. It says what the caller knows anyway: what was queried, and with which role. What the role's
- * predicate reads, and whether the document exists, is not revealed.
+ * Explains in words why a query was refused. The text contains only what the caller knows anyway: what was queried, and with which role. It
+ * does not reveal what the role's predicate reads, or whether the document exists.
  */
 
 type Json = unknown;
 
-/** What a form needs the right to do, and what it does in words. */
+/** The action that each form needs a privilege for, and a verb for the sentence. */
 const FORMS: Readonly<Record<string, readonly [action: string, words: string]>> = {
   get: ['read', 'read'],
   exists: ['read', 'read'],
@@ -39,12 +39,12 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 export interface Denial {
-  /** As privileges name it. */
+  /** Name of the action in privileges, such as `read`. */
   readonly action: string;
   readonly sentence: string;
 }
 
-/** @param role whose rights were looked at, in words: `the role “notes_reader”` */
+/** @param role description of the role that was checked, such as `the role “notes_reader”` */
 export function denialOf(
   query: Json,
   position: readonly (string | number)[],
@@ -62,7 +62,7 @@ export function denialOf(
   return { action, sentence: `With ${role}, you may not ${words} ${resource}${doubt}.` };
 }
 
-/** The innermost form on the way that may need a right. */
+/** The innermost form along the error's position that may need a privilege. */
 function formAt(
   query: Json,
   position: readonly (string | number)[],
@@ -80,7 +80,7 @@ function formAt(
   return found;
 }
 
-/** The first thing with a name. */
+/** Describes the first named resource in the JSON, depth first. */
 function resourceIn(json: Json): string | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
   if (isObject(json) && isObject(json['@ref'])) return ofRef(json['@ref']);
@@ -99,7 +99,7 @@ function resourceIn(json: Json): string | undefined {
   return undefined;
 }
 
-/** Of a ref that came as a value: a document's, or that of what is made by `Collection("…")` and its like. */
+/** Describes a ref that is a value: of a document, or of a schema object such as `Collection("…")`. */
 function ofRef({ id, collection }: Readonly<Record<string, Json>>): string | undefined {
   const of = isObject(collection) ? collection['@ref'] : undefined;
   if (!isObject(of) || typeof of['id'] !== 'string') return undefined;

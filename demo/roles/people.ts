@@ -1,4 +1,4 @@
-/** Three people who look at the same notes, and the roles that say what each may do with them. */
+/** Three people who look at the same notes, and the roles that define what each of them may do. */
 import {
   q,
   type Arg,
@@ -12,12 +12,12 @@ import {
 export interface Person {
   readonly id: string;
   readonly name: string;
-  /** In a word. */
+  /** Short name of the role. */
   readonly role: 'admin' | 'editor' | 'reader';
   readonly roleName: string;
-  /** What the role grants, for whoever reads the page. */
+  /** What the role grants, as a sentence for the page. */
   readonly may: string;
-  /** Acts as this person: the server key takes on their document, and with it their roles. */
+  /** Acts as this person: the server key impersonates the person's document and so has that person's roles. */
   readonly client: Client;
 }
 
@@ -61,7 +61,7 @@ const ACTIONS: Readonly<Record<Person['role'], NonNullable<Privilege['actions']>
   editor: {
     read: ofDocument((note) => q.Or(isPublished(note), isOwn(note))),
     create: q.Query(q.Lambda('note', isOwn(q.Var('note')))),
-    // His before, and his after: a note cannot be given away.
+    // The owner is checked before and after the write, so a note cannot be given to somebody else.
     write: q.Query(q.Lambda(['old', 'new'], q.And(isOwn(q.Var('old')), isOwn(q.Var('new'))))),
     delete: ofDocument(isOwn),
   },
@@ -84,7 +84,7 @@ const roleParams = (role: Person['role']): RoleParams => ({
   ],
 });
 
-/** Makes what is missing; the notes only once. */
+/** Creates missing collections, people, notes and roles. The notes are created only at the first start. */
 export async function ensurePeople(root: Client): Promise<void> {
   for (const name of ['people', 'notes']) {
     await root.query(q.If(q.Exists(q.Collection(name)), null, q.CreateCollection({ name })));
@@ -107,7 +107,7 @@ export async function ensurePeople(root: Client): Promise<void> {
   }
 }
 
-/** @param serverSecret of the app's server key, which may act as any document */
+/** @param serverSecret secret of the app's server key, which may impersonate any document */
 export const peopleOf = (db: Database, serverSecret: string): readonly Person[] =>
   PEOPLE.map((each) => ({
     ...each,
@@ -115,7 +115,7 @@ export const peopleOf = (db: Database, serverSecret: string): readonly Person[] 
     client: db.client({ secret: `${serverSecret}:@doc/people/${each.id}` }),
   }));
 
-/** The notes as they were at first. */
+/** Resets the notes to their initial state. */
 export async function startAgain(server: Client): Promise<void> {
   await server.query(
     q.Do(

@@ -1,4 +1,4 @@
-/** One person's screen: the notes as they see them, with all that can be tried. */
+/** One person's screen: the notes that this person can read, and buttons that try various actions. */
 import { q, QueryError, type StoredDocument, type Expr, type Ref } from '../../src/index.ts';
 import { button, fill, h, hint } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
@@ -45,7 +45,7 @@ export function roleColumn(person: Person, names: ReadonlyMap<string, string>): 
     } catch (error) {
       fill(outcome, ...refusal(what, error, expression, roleName));
     }
-    // On a phone it may be below the fold.
+    // On a phone the outcome may be outside the visible part of the page.
     outcome.scrollIntoView({ block: 'nearest' });
   };
   const act: Act = (what, label, expression) =>
@@ -72,7 +72,7 @@ export function roleColumn(person: Person, names: ReadonlyMap<string, string>): 
       'div',
       { class: 'buttons' },
       act('Write a note', `Write a note as ${name}`, writeNote()),
-      // The same for everybody, whatever they see: note 3 is Ada's draft.
+      // Each person can try to open note 3, Ada's draft, whether or not the person's list contains it.
       act('Open note 3', `Open note 3 as ${name}`, q.Get(q.Ref(q.Collection('notes'), '3'))),
     ),
     outcome,
@@ -80,7 +80,7 @@ export function roleColumn(person: Person, names: ReadonlyMap<string, string>): 
   return { node, stop };
 }
 
-/** A button that tries something. */
+/** Makes a button that executes the expression and shows the outcome. */
 type Act = (what: string, label: string, expression: Expr) => HTMLElement;
 
 function noteRow(
@@ -131,5 +131,5 @@ function refusal(
   ];
 }
 
-/** As it goes over the wire. */
+/** The expression as wire JSON. */
 export const plain = (expression: Expr): unknown => JSON.parse(JSON.stringify(expression));

@@ -1,4 +1,4 @@
-/** The same screen as three people see it. */
+/** The same notes as three people see them. */
 import { q, type StoredDocument } from '../../src/index.ts';
 import { printValue } from '../../inspector/fql/print-value.ts';
 import type { App, View } from '../shell/app.ts';

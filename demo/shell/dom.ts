@@ -1,4 +1,4 @@
-/** Elements of the demo: those of the inspector, and forms. */
+/** DOM helpers of the demo: those of the inspector, and helpers for forms. */
 import { fill, h, type Child } from '../../inspector/dom.ts';
 
 export { button, fill, h, hint, type Child } from '../../inspector/dom.ts';
@@ -6,7 +6,6 @@ export { button, fill, h, hint, type Child } from '../../inspector/dom.ts';
 export const lead = (...children: readonly Child[]): HTMLElement =>
   h('p', { class: 'lead' }, ...children);
 
-/** A form field with its label. */
 export function field(
   label: string,
   input: HTMLInputElement | HTMLSelectElement,
@@ -22,8 +21,8 @@ export function field(
 }
 
 /**
- * For a form that the page handles by itself: the browser sends nothing. Until that is done the form is busy and takes nothing
- * else. Its buttons are not disabled, because a disabled one loses the focus.
+ * A submit handler for forms that the page handles itself: the browser sends nothing. While `handle` runs, the form is marked busy and
+ * ignores further submits. Its buttons are not disabled, because a disabled button loses the focus.
  */
 export const submitting =
   (handle: (event: SubmitEvent) => unknown) =>
@@ -39,10 +38,10 @@ export const submitting =
     }
   };
 
-/** Of a field for text: required, and blanks alone are refused. */
+/** Attributes of a required text field that rejects text of blanks only. */
 export const WORDED = { required: true, pattern: '.*\\S.*', title: 'Not only blanks.' } as const;
 
-/** Replaces a part of the page. If the focus was in it, it goes to the heading of what is there now. */
+/** Replaces a part of the page. If the focus was inside the old content, it moves to the heading of the new content. */
 export function refillPart(element: Element, ...children: readonly Child[]): void {
   const hadFocus = element.contains(document.activeElement);
   fill(element, ...children);

@@ -1,12 +1,12 @@
 import { QueryError } from '../../src/index.ts';
 
-/** What went wrong, in a sentence for the user. */
+/** Describes an error in a sentence for the user. */
 export function explain(error: unknown): string {
   if (error instanceof QueryError) return SENTENCES[error.code] ?? described(error);
   return error instanceof Error ? sentence(error.message) : String(error);
 }
 
-/** What the database says briefly, and a user of this app would want longer. */
+/** Texts for errors whose own description is too short for a user of this app. */
 const SENTENCES: Readonly<Record<string, string>> = {
   'authentication failed': 'That e-mail address and password do not match an account.',
   'permission denied': 'You do not have permission for this. Log in, or switch to another account.',
@@ -15,7 +15,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
     'This device has no storage left for the database. Saved data is not lost. Free some space, then try again.',
 };
 
-/** With what is wrong with each field, where the database says so. */
+/** The error's description, followed by the validation failure of each field, if any. */
 function described({ description, errors }: QueryError): string {
   const failures = errors.flatMap((error) => error.failures ?? []);
   const details = failures.map((failure) => `${failure.field.join('.')}: ${failure.description}`);

@@ -1,4 +1,4 @@
-/** How numbers, times and countries read, in the language of the browser. */
+/** Formats numbers and times in the language of the browser, and country names in English. */
 
 const numbers = new Intl.NumberFormat();
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -10,7 +10,7 @@ export const formatNumber = (value: number): string => numbers.format(value);
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`;
 
-/** @param micros µs since 1970, as documents have them */
+/** @param micros µs since 1970, the unit of timestamps in documents */
 export const formatMicros = (micros: number): string => times.format(new Date(micros / 1000));
 
 export const formatTime = (iso: string): string => times.format(new Date(iso));
@@ -23,9 +23,9 @@ export function formatBytes(bytes: number): string {
   return `${numbers.format(value < 100 ? Math.round(value * 10) / 10 : Math.round(value))} ${BYTE_UNITS[power]}`;
 }
 
-/** Kosovo has a code that is in use, but not in the standard. */
+/** The name of a country. `XK` (Kosovo) is in use, but is not part of ISO 3166. */
 export function countryName(code: string): string {
   if (code === 'XK') return 'Kosovo';
-  // An address that was typed by hand may hold anything; of what is no code, `of()` throws.
+  // The code may come from an address that was typed by hand, and `of()` throws for text that is not a code.
   return /^[A-Z]{2}$/.test(code) ? (countryNames.of(code) ?? code) : code;
 }

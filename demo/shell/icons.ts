@@ -1,4 +1,4 @@
-/** Paths of the drawings beside the ways, on a field of 24 by 24. */
+/** SVG paths of the icons in the navigation, for a view box of 24 by 24. */
 export const ICONS = {
   cities:
     'M12 21s7-6.5 7-11.5a7 7 0 0 0-14 0C5 14.500 12 21 12 21zM12 12a2.500 2.500 0 1 0 0-5 2.500 2.500 0 0 0 0 5z',

@@ -1,10 +1,10 @@
-/** What the user must know of the database, whatever they are doing. */
+/** Notices about the database that are shown above every view. */
 import type { Database } from '../../src/index.ts';
 import { button, fill, h } from './dom.ts';
 import { explain } from './explain.ts';
 import { formatNumber } from './format.ts';
 
-/** Data was lost, or the database has closed: both stay on the screen. */
+/** Shows a notice when data was lost or the database has closed. Both stay visible. */
 export function watchDatabase(db: Database, notices: HTMLElement): void {
   const tellLoss = (description: string): void => {
     notices.append(
@@ -24,7 +24,7 @@ export function watchDatabase(db: Database, notices: HTMLElement): void {
   });
 }
 
-/** An index that is made over many documents takes a while: how far it is, and a word when it is ready. */
+/** Shows the progress of index builds over many documents, and a message when an index is ready. */
 export function watchIndexBuilds(
   db: Database,
   notices: HTMLElement,
@@ -36,7 +36,7 @@ export function watchIndexBuilds(
     if (task !== 'index' || name === undefined) return;
     const line = lines.get(name) ?? h('p', { class: 'building', 'data-testid': 'building' });
     if (isComplete) {
-      // Small ones are ready before anybody wonders.
+      // An index that was built before its progress was shown needs no message.
       if (lines.delete(name)) say(`The index “${name}” is ready.`);
       line.remove();
       return;
@@ -47,7 +47,7 @@ export function watchIndexBuilds(
   });
 }
 
-/** Instead of everything else: the database could not be opened. */
+/** Shown instead of the app when the database could not be opened. */
 export function openingFailed(error: unknown): HTMLElement {
   return notice('failed', 'The database could not be opened', explain(error), [
     { label: 'Try again', run: () => location.reload() },

@@ -1,6 +1,9 @@
 import { fill } from './dom.ts';
 
-/** Replaces the rows of a list. If the focus was at a control of it, it goes to the same one, to the one in its place, or to the list. */
+/**
+ * Replaces the rows of a list. If one of its controls had the focus, the focus moves to the same control, to the one in its place, or to
+ * the list.
+ */
 export function refill(list: HTMLElement, rows: readonly HTMLElement[]): void {
   const focused = document.activeElement;
   const at = controlsOf(list).findIndex((each) => each === focused);

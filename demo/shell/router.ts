@@ -1,9 +1,9 @@
 import type { App, View } from './app.ts';
 
-/** Where the user is: `#/country/FR?sort=population`. */
+/** The current route, parsed from an address such as `#/country/FR?order=population`. */
 export interface Route {
   readonly name: string;
-  /** What follows the name; empty when nothing does. */
+  /** The part after the name; empty if there is none. */
   readonly id: string;
   readonly options: URLSearchParams;
 }
@@ -24,12 +24,12 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // An address that was typed by hand: as it stands.
+    // The address was typed by hand and is not valid percent-encoding: use it unchanged.
     return text;
   }
 }
 
-/** Shows the view that the address names, and follows it. */
+/** Shows the view that the address names, and switches views when the address changes. */
 export function startRouter(
   app: App,
   views: Readonly<Record<string, MakeView>>,

@@ -1,6 +1,6 @@
 /**
- * Sets up the service worker: it keeps the app's files for use without network, and answers the database's HTTP surface at
- * `burrow/`. Only for what is built: there is no list of files to keep in development.
+ * Registers the service worker. It caches the app's files for offline use and serves the database's HTTP API under `burrow/`. Only for
+ * builds: in development there is no list of files to cache.
  */
 export async function registerService(database: string): Promise<void> {
   if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
@@ -10,7 +10,7 @@ export async function registerService(database: string): Promise<void> {
   await navigator.serviceWorker.register(trusted(url));
 }
 
-/** The part of Trusted Types that is used; TypeScript's DOM does not know them. */
+/** The part of the Trusted Types API that is used. TypeScript's DOM types do not include it. */
 declare const trustedTypes:
   | {
       createPolicy(
@@ -20,7 +20,7 @@ declare const trustedTypes:
     }
   | undefined;
 
-/** The demo's policy (`demo/build/plugins.mjs`) requires trusted types: a URL of a script is made by a policy of its name. */
+/** The demo's Content-Security-Policy (`demo/build/plugins.mjs`) requires Trusted Types: a script URL must come from the policy `demo`. */
 const trusted = (url: URL): URL =>
   typeof trustedTypes === 'undefined'
     ? url

@@ -1,23 +1,23 @@
-/** Where this browser reaches the hub, and what a page must know before anyone has logged in. */
+/** Reaches the hub from this browser, and reads what a page needs before anyone has logged in. */
 
 export interface Person {
   readonly id: string;
   readonly name: string;
-  /** Of a made-up person: public. */
+  /** Public, because the person is fictional. */
   readonly password: string;
-  /** Of a note that only this person sees. */
+  /** Title of a note that only this person can read. */
   readonly secretTitle: string;
 }
 
 export interface HubNotes {
-  /** Secret of a client key: with it a page may log in, and do nothing else. */
+  /** Secret of a client key, with which a page can log in and do nothing else. */
   readonly key: string;
   readonly people: readonly Person[];
 }
 
 const KEPT = 'burrow-sync';
 
-/** Kept for the time without network. Undefined: there is no hub, and never was one. */
+/** The response is kept for later starts without network. Undefined: there is no hub, and there never was one. */
 export async function readHubNotes(): Promise<HubNotes | undefined> {
   try {
     const answer = await fetch(new URL('hub/about', document.baseURI), { cache: 'no-store' });
@@ -27,13 +27,13 @@ export async function readHubNotes(): Promise<HubNotes | undefined> {
       return JSON.parse(text) as HubNotes;
     }
   } catch {
-    // No network: the earlier answer still holds.
+    // No network: the stored response is still valid.
   }
   const kept = localStorage.getItem(KEPT);
   return kept === null ? undefined : (JSON.parse(kept) as HubNotes);
 }
 
-/** The name of this browser's copy for one person: its way to the hub has that name, so it can be cut alone. */
+/** The name of this browser's copy for one person. It is part of the path to the hub, so the network of one copy can be cut alone. */
 function copyName({ id }: Person): string {
   const place = `${KEPT} ${id}`;
   const known = localStorage.getItem(place);
@@ -48,13 +48,13 @@ export const hubUrl = (person: Person): string =>
 
 const switchUrl = (person: Person): URL => new URL(`network/${copyName(person)}`, document.baseURI);
 
-/** Whether requests of this copy come through. */
+/** Whether the network of this copy is on. */
 export async function isNetworkOn(person: Person): Promise<boolean> {
   const answer = await fetch(switchUrl(person), { cache: 'no-store' });
   return ((await answer.json()) as { readonly isOn: boolean }).isOn;
 }
 
-/** The server of this page drops every request of this copy, and those on their way, until it is turned on again. */
+/** Turns the network of this copy on or off. While it is off, the page's server drops all requests of the copy, also those in progress. */
 export async function turnNetwork(person: Person, isOn: boolean): Promise<void> {
   await fetch(switchUrl(person), { method: isOn ? 'PUT' : 'DELETE' });
 }

@@ -1,4 +1,4 @@
-/** Which notes this copy keeps, and whether its answers are complete. */
+/** Shows which notes this copy holds and whether its answers are complete. */
 import { q } from '../../src/index.ts';
 import { button, fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
@@ -63,7 +63,7 @@ async function countAtHub({ sync }: NoteCopy, answer: HTMLElement): Promise<void
   }
 }
 
-/** @param answer what the hub has counted: it is of the notes that were kept before */
+/** @param answer shows the count of the hub. It is cleared when the choice changes, because the count is for the earlier choice */
 function ownNotesBox(copy: NoteCopy, answer: HTMLElement): HTMLElement {
   const box = h('input', {
     type: 'checkbox',

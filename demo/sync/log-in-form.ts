@@ -4,7 +4,7 @@ import { explain } from '../shell/explain.ts';
 import type { HubNotes, Person } from './hub-place.ts';
 import { logIn, type NoteCopy } from './note-copy.ts';
 
-/** Who are you? The passwords are filled in: these people are made up. */
+/** Asks who the user is. The passwords are filled in, because the people are fictional. */
 export function logInForm(
   { people, key }: HubNotes,
   chosen: string,
@@ -58,7 +58,7 @@ export function logInForm(
   );
 }
 
-/** Who it is was chosen, so it is the password that is wrong. */
+/** The person was chosen from a list, so a failed authentication means that the password is wrong. */
 const problemOf = (error: unknown): string =>
   error instanceof QueryError && error.code === 'authentication failed'
     ? 'This password is wrong.'

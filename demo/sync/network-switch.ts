@@ -4,7 +4,7 @@ import type { NoteCopy } from './note-copy.ts';
 
 const LOOK_MS = 5000;
 
-/** Cuts this copy's own way to the hub; other windows keep theirs. */
+/** A switch that cuts the connection of this copy to the hub. Other copies stay connected. */
 export function networkSwitch({ person, sync }: NoteCopy, signal: AbortSignal): HTMLElement {
   const button = h('button', {
     type: 'button',
@@ -25,7 +25,7 @@ export function networkSwitch({ person, sync }: NoteCopy, signal: AbortSignal): 
         : 'The hub cannot be reached. Everything below keeps working.',
     );
   };
-  /** Another window of the same person may have turned it. */
+  /** Reads the state from the server: another window of the same person may have changed it. */
   const look = async (): Promise<void> => {
     try {
       show(await isNetworkOn(person));
@@ -35,7 +35,7 @@ export function networkSwitch({ person, sync }: NoteCopy, signal: AbortSignal): 
       fill(hint, 'The server of this page cannot be reached: you are offline.');
     }
   };
-  /** It would find out by itself, a little later. */
+  /** Starts a sync round now instead of waiting for the next automatic one. */
   const tryNow = (): void => {
     sync.whenSynced().catch(() => undefined);
   };

@@ -1,4 +1,4 @@
-/** One person's copy of the notes in this browser, kept in step with the hub. */
+/** One person's copy of the notes in this browser. It is synced with the hub. */
 import { openDatabase, q, type Database, type Sync } from '../../src/index.ts';
 import { hubUrl, type Person } from './hub-place.ts';
 import { NOTES, notesOf, PEOPLE } from './note-queries.ts';
@@ -11,24 +11,24 @@ export interface NoteCopy {
   readonly sync: Sync;
 }
 
-/** They stay open while other pages of the app are looked at. */
+/** Open copies, by person id. They stay open while the user visits other pages of the app. */
 const copies = new Map<string, Promise<NoteCopy>>();
 
-/** The copy that was last opened in this window; undefined: nobody is logged in here. */
+/** The copy that was opened last in this window. Undefined if nobody is logged in here. */
 export const openHere = (): Promise<NoteCopy> | undefined => [...copies.values()].at(-1);
 
-/** The copy of this person from an earlier login, which needs no new one. Undefined: there is none, or they logged out. */
+/** Opens the copy from an earlier login, without a new one. Undefined if there is none, or if the person has logged out. */
 export async function openKnown(person: Person): Promise<NoteCopy | undefined> {
   const open = copies.get(person.id);
   if (open) return open;
   return remember(person, async (db) => {
     if (db.isLocked) return undefined;
-    // Without a login, and without anybody who ever logged in, there is nothing to go on from.
+    // Fails if this person has never logged in here: then there is no copy to continue with.
     return startSync(db, person).catch(() => undefined);
   });
 }
 
-/** @throws QueryError when the password is wrong, or the first time is without network */
+/** @throws QueryError when the password is wrong, or when the person's first login here is without network */
 export async function logIn(
   person: Person,
   { password, key }: { readonly password: string; readonly key: string },
@@ -54,7 +54,7 @@ const startSync = (
 
 const keptPlace = ({ id }: Person): string => `burrow-sync keeps ${id}`;
 
-/** Whether the copy is to hold all notes that this person may see, and not their own alone. */
+/** Whether the copy holds all notes that this person may read, or only the person's own notes. */
 export const keepsAll = (person: Person): boolean =>
   localStorage.getItem(keptPlace(person)) !== 'own';
 
@@ -89,7 +89,7 @@ async function remember(
   }
 }
 
-/** The copy stays here, locked: the password opens it again, also without network. */
+/** Locks the copy, which stays in this browser: the password unlocks it again, also without network. */
 export async function logOut({ person, db, sync }: NoteCopy): Promise<void> {
   copies.delete(person.id);
   await sync.stop();
@@ -97,7 +97,7 @@ export async function logOut({ person, db, sync }: NoteCopy): Promise<void> {
   await db.close();
 }
 
-/** Nothing of it stays here. @throws QueryError when writes have not been sent, unless they are to go too */
+/** Deletes the copy from this browser. @throws QueryError when writes have not been sent, unless `discardUnsent` is true */
 export async function forgetCopy({ person, db }: NoteCopy, discardUnsent: boolean): Promise<void> {
   await db.signOut({ forget: true, discardUnsent });
   copies.delete(person.id);

@@ -1,4 +1,4 @@
-/** The notes as this copy shows them: its own writes included, at once. */
+/** The notes of this copy. Its own writes appear at once. */
 import { type StoredDocument, type Expr } from '../../src/index.ts';
 import { button, fill, h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
@@ -20,7 +20,7 @@ import { newNoteForm, titleForm } from './title-form.ts';
 
 export interface NoteList {
   readonly node: HTMLElement;
-  /** As this window last saw it, also when it is gone. */
+  /** The title that this window saw last, also for a deleted note. */
   readonly titleOf: (id: string) => string;
 }
 
@@ -38,7 +38,7 @@ export function noteList(copy: NoteCopy, options: NoteListOptions): NoteList {
   const { write, problem } = noteWriter(copy, onWrite);
   const titles = new Map<string, string>();
   const list = h('ul', { class: 'rows', 'data-testid': 'sync-notes' });
-  /** A title that is being edited stays as it is typed. */
+  /** Id of the note whose title is being edited. */
   let editing: string | undefined;
   let latest: readonly StoredDocument<Note>[] = [];
   const picker = photoPicker((id, file) => {
@@ -63,7 +63,7 @@ export function noteList(copy: NoteCopy, options: NoteListOptions): NoteList {
           edit: (id) => {
             editing = id;
             show();
-            // The form that had the focus is gone.
+            // The form that had the focus has been removed.
             if (id === undefined) editButton(note.ref.id)?.focus();
           },
         }),
@@ -94,7 +94,7 @@ export function noteList(copy: NoteCopy, options: NoteListOptions): NoteList {
   return { node, titleOf: (id) => titles.get(id) ?? 'a deleted note' };
 }
 
-/** @returns with `problem`, which says why the last write was not saved */
+/** @returns a function that submits a write, and the element `problem`, which shows why the last write was not saved */
 function noteWriter({ sync }: NoteCopy, onWrite: () => void) {
   const problem = h('p', { class: 'problem', role: 'alert', 'data-testid': 'note-problem' });
   const write: Write = async (expression) => {

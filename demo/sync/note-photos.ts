@@ -1,4 +1,4 @@
-/** Photos of notes: each is fetched once, when it has come to the hub, and shown as long as this window is open. */
+/** Photos of notes. Each is fetched once, as soon as the hub has it, and kept while this window is open. */
 import type { FileRef, Ref } from '../../src/index.ts';
 import { h } from '../shell/dom.ts';
 import { explain } from '../shell/explain.ts';
@@ -16,10 +16,10 @@ export class NotePhotos {
   private readonly onChange: () => void;
   private readonly urls = new Map<string, string>();
   private readonly fetching = new Set<string>();
-  /** Why a photo is not here. */
+  /** Why a photo could not be fetched, by file. */
   private readonly reasons = new Map<string, string>();
 
-  /** @param onChange a photo can be shown, or it is known why not */
+  /** @param onChange called when a photo can be shown, or when its fetch has failed */
   constructor(copy: NoteCopy, signal: AbortSignal, onChange: () => void) {
     this.copy = copy;
     this.signal = signal;
@@ -66,7 +66,7 @@ export class NotePhotos {
   }
 }
 
-/** A hidden file input, which the buttons of notes open. */
+/** A hidden file input. The buttons of notes open it. */
 export function photoPicker(onPicked: (noteId: string, photo: File) => void) {
   let noteId: string | undefined;
   const input = h('input', {

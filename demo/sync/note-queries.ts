@@ -1,4 +1,4 @@
-/** The writes of this page. Each is a query: it runs on the copy at once, and again at the hub. */
+/** The writes of this page. Each is a query that is executed on the copy at once, and later again at the hub. */
 import {
   q,
   type FileRef,
@@ -19,7 +19,7 @@ export interface Note {
 export const NOTES = q.Documents(q.Collection('notes'));
 export const PEOPLE = q.Documents(q.Collection('people'));
 
-/** Of one person. */
+/** The notes of one person. */
 export const notesOf = (personId: string): Expr =>
   q.Match(q.Index('notes_by_owner'), q.Ref(q.Collection('people'), personId));
 
@@ -41,7 +41,7 @@ export const renameNote = (id: string, title: string): Expr =>
 export const shareNote = (id: string, shared: boolean): Expr =>
   q.Update(note(id), { data: { shared } });
 
-/** One more than whatever is there when it runs: two people who both count are both counted. */
+/** Increments the count that is stored when the query is executed: if two people count, both increments are kept. */
 export const countNote = (id: string): Expr =>
   q.Update(note(id), {
     data: { count: q.Add(q.Select(['data', 'count'], q.Get(note(id))), 1) },

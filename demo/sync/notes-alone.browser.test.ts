@@ -18,7 +18,7 @@ const password = 'heron at dawn';
 let hub: TestHub;
 let network: TestNetwork;
 let copy: NoteCopy;
-/** Another window of the same browser. */
+/** The same database, opened as if by another window. */
 let other: Database;
 let ending: AbortController;
 let node: HTMLElement;

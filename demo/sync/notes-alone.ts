@@ -1,4 +1,4 @@
-/** Notes that were written on this device without an account, and their adoption: each becomes a write of a copy. */
+/** Notes that were written on this device without an account, and their adoption, which makes each note a write of a copy. */
 import {
   openDatabase,
   q,
@@ -27,7 +27,7 @@ const TITLES = q.Map<Page<string>>(
 );
 const REFS = q.Select<Ref[]>('data', q.Paginate(q.Documents(COLLECTION), { size: 100_000 }));
 
-/** Opened when it is first needed in this window. */
+/** The database, opened when it is first needed in this window. */
 let alone: Promise<Database> | undefined;
 
 function openAlone(): Promise<Database> {
@@ -41,7 +41,7 @@ function openAlone(): Promise<Database> {
   return alone;
 }
 
-/** Only these: another window has the same database open, and may have added notes since. */
+/** Deletes only these notes: another window has the same database open, and may have added notes since they were listed. */
 const deleteNotes = (refs: readonly Ref[]) =>
   q.Foreach(refs, (ref) => q.If(q.Exists(ref), q.Delete(ref), null));
 
@@ -51,7 +51,7 @@ interface Adoption {
   readonly onWrite: () => void;
 }
 
-/** Copies all notes into the copy, and deletes them here when the hub has accepted them all. */
+/** Adopts all notes into the copy, and deletes the originals when the hub has accepted all of them. */
 async function bringIn({ copy: { sync }, say, onWrite }: Adoption): Promise<void> {
   const db = await openAlone();
   const owner = await sync.client.query(q.CurrentIdentity());
@@ -81,7 +81,7 @@ function confirmsClashes({ documents, clashes }: AdoptionPlan): boolean {
   return clashes.length === 0 || confirm(question);
 }
 
-/** Live: the other window has the same notes. */
+/** Subscribes to the titles: another window may change the same notes. */
 async function follow(observer: Observer<Page<string>>, signal: AbortSignal): Promise<void> {
   const db = await openAlone();
   db.client().subscribe(TITLES, observer, { signal });
@@ -103,7 +103,7 @@ export function notesAlone(copy: NoteCopy, signal: AbortSignal, onWrite: () => v
     // A disabled button loses the focus.
     if (hadFocus && bring.disabled) form.querySelector('input')?.focus();
   };
-  /** @returns whether it has succeeded */
+  /** @returns whether `work` succeeded */
   const run = async (work: () => Promise<void>): Promise<boolean> => {
     try {
       await work();

@@ -1,4 +1,4 @@
-/** What a write of this page was about, read from its query. */
+/** Recognizes which action of this page a write comes from, by its query. */
 
 export type NoteWrite =
   | { readonly kind: 'create'; readonly title: string; readonly shared: boolean }
@@ -13,7 +13,7 @@ type Json = Readonly<Record<string, unknown>>;
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 const member = (value: unknown, name: string): unknown => (isJson(value) ? value[name] : undefined);
 
-/** @param query wire JSON. Undefined: it is none of this page's */
+/** @param query wire JSON. @returns undefined if no action of this page makes such a query */
 export function readWrite(query: string): NoteWrite | undefined {
   const json: unknown = JSON.parse(query);
   if (member(json, 'delete') !== undefined) {
@@ -44,8 +44,9 @@ function idIn(target: unknown): string | undefined {
 }
 
 /**
- * @param titleOf of a note, as this window last saw it
- * @param label what is said of it otherwise
+ * Describes a write in words.
+ * @param titleOf returns the title of a note as this window saw it last
+ * @param label the text for a write that this page did not make
  */
 export function sayWrite(
   write: NoteWrite | undefined,

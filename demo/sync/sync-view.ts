@@ -8,7 +8,7 @@ import { logInForm } from './log-in-form.ts';
 import { openHere, openKnown, type NoteCopy } from './note-copy.ts';
 import { workspace } from './workspace.ts';
 
-/** `#/sync/1` is the window of the person with that id. */
+/** `#/sync/1` is the window of the person with the id 1. */
 export function syncView(app: App, { id }: Route): View {
   const place = h('div', { class: 'sync-place' }, hint('Connecting to the hub…'));
   let stop: (() => void) | undefined;
@@ -34,7 +34,7 @@ export function syncView(app: App, { id }: Route): View {
     const hub = await readHubNotes();
     if (!hub) return fill(place, noHub());
     const person = hub.people.find((each) => each.id === id);
-    // The link to this page names nobody: whoever is logged in here goes on.
+    // A link without an id opens the copy of the person who is logged in here.
     const known = await (person ? openKnown(person) : openHere());
     if (known) show(known, hub);
     else showForm(hub);

@@ -2,16 +2,16 @@ import { button, h, submitting, WORDED } from '../shell/dom.ts';
 
 export interface TitleFormOptions {
   readonly title: string;
-  /** What the field is called. */
+  /** Accessible name of the field. */
   readonly label: string;
   readonly testId: string;
-  /** What the button says that sends it. */
+  /** Text of the submit button. */
   readonly send: string;
   readonly onTitle: (title: string) => unknown;
   readonly onCancel: () => void;
 }
 
-/** Another title for a note. It takes the focus as soon as it is shown. */
+/** A form to change the title of a note. It takes the focus when it is shown. */
 export function titleForm(options: TitleFormOptions): HTMLElement {
   const { title, label, testId, send, onTitle, onCancel } = options;
   const input = h('input', {
@@ -32,14 +32,14 @@ export function titleForm(options: TitleFormOptions): HTMLElement {
 }
 
 export interface NewNoteOptions {
-  /** What the field is called. */
+  /** Accessible name of the field. */
   readonly label: string;
   readonly placeholder: string;
-  /** Of the field, and of the button. */
+  /** Test ids of the field and of the button. */
   readonly testIds: readonly [field: string, button: string];
-  /** What else there is to choose. */
+  /** Further controls of the form. */
   readonly more?: HTMLElement;
-  /** Resolves to false when the title is to be kept. */
+  /** Resolves to false if the title must stay in the field. */
   readonly onTitle: (title: string) => Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-/** One person's window: their notes, the way to the hub, and what became of each of their writes. */
+/** One person's window: the person's notes, the state of the connection to the hub, and the state of each write. */
 import type { Sync } from '../../src/index.ts';
 import type { App } from '../shell/app.ts';
 import { button, fill, h, hint } from '../shell/dom.ts';
@@ -75,7 +75,7 @@ export function workspace(app: App, copy: NoteCopy, hub: HubNotes, onOut: () => 
   return { node, stop: () => ending.abort() };
 }
 
-/** Asked once more when something would be lost. */
+/** Deletes the copy. Asks for a confirmation if unsent writes would be lost. */
 async function forget(copy: NoteCopy): Promise<void> {
   const waiting = await copy.sync.writes.list({ states: ['local', 'parked'] });
   const question = `${formatNumber(waiting.length)} of your writes have not reached the hub. Delete them too?`;
@@ -105,7 +105,7 @@ const STATES: Readonly<Record<Sync['state'], readonly [word: string, meaning: st
   locked: ['Locked', 'The hub has revoked this login. No data is shown.'],
 };
 
-/** The state of the way to the hub, in a word and in a sentence. */
+/** The state of the sync, as a word and a sentence. */
 function badge(sync: Sync, signal: AbortSignal): HTMLElement {
   const node = h('p', { class: 'sync-badge', role: 'status', 'data-testid': 'sync-badge' });
   const update = (): void => {
@@ -123,7 +123,7 @@ interface ProgressLine {
   readonly refresh: () => void;
 }
 
-/** How much has come, and how much waits to go. */
+/** Shows how many documents have arrived and how many writes are waiting. */
 function progressLine({ db, sync }: NoteCopy, signal: AbortSignal): ProgressLine {
   const bar = h('progress', { 'aria-label': 'Documents of the copy', hidden: true });
   const waits = h('p', { class: 'hint', 'data-testid': 'sync-waits' });
@@ -178,7 +178,7 @@ function lookButton(): HTMLElement {
   return button('Show reason and options', look, { class: 'plain inline' });
 }
 
-/** A write that is right for all this window knows, and wrong for what the hub knows. */
+/** Submits a write that is valid as far as this copy knows, but that the hub will refuse. */
 function provoke(copy: NoteCopy, { name, secretTitle }: Person, onWrite: () => void): HTMLElement {
   const outcome = h('p', { class: 'problem', role: 'alert' });
   const run = (): void => {

@@ -1,4 +1,4 @@
-/** What became of each write, and what can be done about one that was refused. */
+/** The state of each write, with actions for those that the hub refused. */
 import type { Expr, QueryError, Write } from '../../src/index.ts';
 import { button, fill, h, hint } from '../shell/dom.ts';
 import { explain, isTaken } from '../shell/explain.ts';
@@ -22,11 +22,11 @@ const STATES: Readonly<Record<Write['state'], readonly [word: string, meaning: s
 export interface WriteList {
   readonly node: HTMLElement;
   readonly refresh: () => void;
-  /** Titles come from the notes. */
+  /** Sets the function that returns the title of a note. */
   readonly follow: (titleOf: (id: string) => string) => void;
 }
 
-/** @param onResolved something was done about a refused one */
+/** @param onResolved called when the user has resolved a refused write */
 export function writeList(
   { sync }: NoteCopy,
   signal: AbortSignal,
@@ -46,7 +46,7 @@ export function writeList(
       });
   };
   let turn = 0;
-  /** A form that was sent goes, whichever of the answers comes last. */
+  /** Set after the user submitted a form, so that the next refresh removes the form. */
   let mustShow = false;
   let shown = '';
   const refresh = (isForced = false): void => {
@@ -54,13 +54,13 @@ export function writeList(
     mustShow ||= isForced;
     sync.writes.list().then(
       (writes) => {
-        // Somebody is typing in it.
+        // The user is typing in a form.
         if (mine !== turn || (!mustShow && list.querySelector('form'))) return;
         mustShow = false;
         const newest = writes.toSorted((a, b) => order(b) - order(a)).slice(0, SHOWN);
         const rows = newest.map((write) => writeRow(write, titleOf, resolve));
         const text = rows.map((row) => row.outerHTML).join('');
-        // A form that was sent is not in the text.
+        // The text has no open forms, so a list that shows one is redrawn even if the text is the same.
         if (text === shown && !list.querySelector('form')) return;
         shown = text;
         refill(list, rows);
@@ -89,7 +89,7 @@ export function writeList(
   };
 }
 
-/** Refused ones first: they wait for somebody. Then the latest. */
+/** Sorts refused writes first, because they wait for the user, then by time. */
 const order = ({ state, at }: Write): number =>
   at.getTime() + (state === 'refused' ? Number.MAX_SAFE_INTEGER / 2 : 0);
 
