@@ -1,4 +1,4 @@
-/** The anchor of a heading, as GitHub makes them: the site does the same, so that a link holds in both. @param {string} heading */
+/** The anchor of a heading as GitHub makes it. The site makes the same one, so a link works in both. @param {string} heading */
 export const anchorOf = (heading) =>
   heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -1,5 +1,6 @@
-// Every public name has an example in its TSDoc, for editors and for the reference on the site. All compile under `strict`; those that
-// need no browser and no framework are run, and show what they say. Builders (`q.Get`) have theirs in docs/reference.
+// Every public name has an example in its TSDoc, for editors and for the reference on the site. All examples compile under `strict`. Those
+// that need no browser and no framework are executed, and must log what their comments say. Builders (`q.Get`) have theirs in
+// docs/reference.
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import ts from 'typescript';
@@ -18,7 +19,7 @@ import { root } from './setup.mjs';
 
 const { q } = index;
 
-/** Sources of the entries, by what an app imports. */
+/** Source files of the package's entries, by the name that an app imports. */
 const entries = {
   burrowdb: SURFACE,
   ...Object.fromEntries(
@@ -29,7 +30,7 @@ const entries = {
   ),
 };
 
-/** What an example takes for granted; `given()` makes it. */
+/** Types of the variables that examples use without declaring them. `given()` creates their values. */
 const GIVEN = /** @type {const} */ ({
   db: `import('burrowdb').Database`,
   client: `import('burrowdb').Client`,
@@ -40,7 +41,7 @@ const GIVEN = /** @type {const} */ ({
   listening: `{ url: string; secret: string }`,
 });
 
-/** Entries whose examples are run, with what they export. */
+/** Entries whose examples are executed, with their exports. */
 const run = /** @type {Record<string, object>} */ ({
   burrowdb: index,
   'burrowdb/adopt': { ...adopt, openDatabase: testing.openDatabase },
@@ -50,7 +51,10 @@ const run = /** @type {Record<string, object>} */ ({
   'burrowdb/testing': testing,
 });
 
-/** Not run, because Node has no IndexedDB: databases of a page. The other entries need a component, an element, a bundler or a folder. */
+/**
+ * Examples that are not executed: they open a page's database, and Node has no IndexedDB. The entries not listed above need a component, an
+ * element, a bundler or a folder.
+ */
 const OF_PAGES = new Set([
   'openDatabase',
   'forgetDatabase',
@@ -64,7 +68,7 @@ const OF_PAGES = new Set([
 const surface = compileSurface(new Map(), Object.values(entries));
 const checker = surface.getTypeChecker();
 
-/** What an app can use as a value, or is given. @param {string} path */
+/** The exports that an app can use as values, or gets from calls. @param {string} path */
 function valuesOf(path) {
   const source = surface.getSourceFile(path);
   const module = source && checker.getSymbolAtLocation(source);
@@ -76,7 +80,7 @@ function valuesOf(path) {
       (declaration.isTypeOnly || declaration.parent.parent.isTypeOnly);
     const symbol =
       exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
-    // What is exported as a type, but has methods, is what calls return.
+    // A class that is exported as a type only is what some call returns.
     const flags = isType ? ts.SymbolFlags.Class : ts.SymbolFlags.Value;
     return symbol.flags & flags ? [{ name: exported.name, symbol }] : [];
   });
@@ -102,7 +106,7 @@ const uses = (/** @type {string} */ code, /** @type {string} */ name) =>
 const declares = (/** @type {string} */ code, /** @type {string} */ name) =>
   new RegExp(`\\b(?:const|function) (?:\\{[^}]*\\b)?${name}\\b`).test(code);
 
-/** As the module of an app, all that is imported on its first line. @param {Example} example @returns {[string, string]} */
+/** Makes an app's module of an example: its first line has all imports. @param {Example} example @returns {[string, string]} */
 function moduleOf({ entry, name, code }, number = 0) {
   const from = new Map(Object.keys(GIVEN).map((given) => [given, '']));
   for (const { name: each } of values['burrowdb'] ?? []) from.set(each, 'burrowdb');
@@ -166,7 +170,7 @@ describe('an example runs, and shows what it says:', () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
 
-  /** A copy of all notes. @param {import('../src/index.ts').Database} db @param {testing.TestHub} hub */
+  /** Syncs a database with all notes of the hub. @param {import('../src/index.ts').Database} db @param {testing.TestHub} hub */
   async function syncOf(db, hub) {
     const { secret } = await hub.client().query(q.CreateKey({ role: 'admin' }));
     return db.sync({ url: hub.url, secret, sets: [q.Documents(q.Collection('notes'))] });
@@ -180,7 +184,7 @@ describe('an example runs, and shows what it says:', () => {
     const notes = q.Collection('notes');
     const more = {};
     if (code.includes('hub.url') || code.includes(', sync)')) {
-      // What becomes a copy has nothing of its own.
+      // A database that becomes a copy must be empty.
       const hub = await testing.openHub();
       closing.push(() => hub.close());
       Object.assign(more, { hub, ...(await signUp(hub)) });

@@ -1,4 +1,5 @@
-// `npm run build`: the library into dist/, as npm ships it. What needs packages is imported when they are there.
+// `npm run build`: builds the library into dist/, as npm ships it. Modules that need packages are imported after the packages are
+// installed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -7,23 +8,23 @@ import { ensureNode, ensurePackages, root, runMain } from './setup.mjs';
 import { billOfMaterials, licenceTexts, packagesIn } from './third-party.mjs';
 
 const dist = join(root, 'dist');
-/** Not shipped: what `npm run size` weighs. */
+/** Not shipped: `npm run size` measures it. */
 const pageAsMinified = join(root, 'node_modules/.cache/burrow/page.min.js');
 
-/** Licences ask that changes be told. */
+/** The licences of these packages require a note about changes. */
 const CHANGES =
   'Changed for Burrow: of comlink and dexie only the parts that it uses are here, and bcryptjs computes its tables (scripts/trim-packages.mjs).';
 
-/** What tsc makes of all rooms: what entries name of it is shipped. */
+/** Declarations of all rooms, from tsc. Only those that the entries refer to are shipped. */
 const declared = join(root, 'node_modules/.cache/burrow/declarations');
 
-/** Declarations name sources (`./open.ts`); what ships beside them is `.js`. */
+/** Imports of source files in declarations (`./open.ts`). The shipped files end in `.js`. */
 const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*['"])(\.{1,2}\/[^'"]*)\.ts(['"])/g;
 
-/** Where in the package the declarations of a source are. @param {string} path from the root, without its ending */
+/** Path in the package of a source's declarations. @param {string} path from the root, without its extension */
 const shippedAt = (path) => path.replace(/^src\//, '');
 
-/** @param {Readonly<Record<string, string>>} sources of entries, by their names */
+/** @param {Readonly<Record<string, string>>} sources of the entries, by name */
 function buildDeclarations(sources) {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const ofPlugins = [tsc, '-p', 'tsconfig.bundlers.json'];
@@ -54,7 +55,7 @@ function buildDeclarations(sources) {
     mkdirSync(dirname(join(dist, shipped)), { recursive: true });
     writeFileSync(join(dist, `${shipped}.d.ts`), text);
   }
-  // Entries are beside index.js, their declarations where their sources are.
+  // All entries are beside index.js, but declarations keep the folders of their sources, so an entry's declaration re-exports them.
   for (const [name, source] of Object.entries(sources)) {
     const shipped = shippedAt(relative(root, source).slice(0, -'.ts'.length));
     if (shipped !== name)
@@ -70,9 +71,9 @@ await runMain(async () => {
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist, { recursive: true });
   const files = /** @type {const} */ ([
-    // Readable, for the literal URL of the worker must reach users' bundlers as it is; they minify it.
+    // Not minified: bundlers of apps find the worker by the literal expression with its URL. They minify the file themselves.
     ['index.js', entries.index, { format: 'es', minify: false }],
-    // A module in pages; a service worker, which may be a classic script, imports the same file.
+    // One file for two uses: pages load it as a module, and service workers, which may be classic scripts, import it.
     ['worker.js', entries.worker, { format: 'iife', minify: true }],
     ['service-worker.js', entries.serviceWorker, { format: 'iife', minify: true }],
   ]);
@@ -87,7 +88,7 @@ await runMain(async () => {
     );
   }
   for (const [name, input] of Object.entries(besideIndex)) {
-    // Readable too; `npm run size` weighs it as users' bundlers make it.
+    // Not minified either. `npm run size` measures a minified version, as bundlers of apps produce.
     const options = /** @type {const} */ ({ format: 'es', besideIndex: 'packages outside' });
     const { code } = await bundle(input, { ...options, minify: false });
     writeFileSync(join(dist, `${name}.js`), code);

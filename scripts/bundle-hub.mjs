@@ -1,4 +1,4 @@
-// The hub as programs for Node, and databases in folders. From a checkout its packages stay outside; for npm they are put inside, but for PGlite.
+// Bundles the hub and `burrowdb/node` for Node. In a checkout, packages are not bundled; for npm they are, except PGlite.
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,16 +8,16 @@ import { licenceTexts, packagesIn } from './third-party.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Where `npm run hub` and tests put it: packages are found from there. */
+/** Where `npm run hub` and tests put the bundle: Node finds the packages from there. */
 export const hubFolder = join(root, 'node_modules/.cache/burrow/hub');
 
-/** What is made of sources: the hub, and its thread for long queries. */
+/** Programs made from sources: the hub, and its thread for long queries. */
 const programs = ['main.ts', 'evaluator-thread.ts'].map((name) => join(root, 'hub', name));
 
-/** Stands beside the hub for `burrow schema`, with the page's client. */
+/** Bundled beside the hub for the command `burrow schema`, which uses the page's client. */
 const schemaCommands = join(root, 'in-process/schema-commands.ts');
 
-/** Threads are started by their files, which stand beside the program. */
+/** Files that are started as threads. They must be beside the program. */
 const threads = () =>
   readdirSync(join(root, 'hub'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('-thread.mjs'))
@@ -29,7 +29,7 @@ const BARE = /^(?![./]|[A-Za-z]:)/;
 /**
  * @param {string} folder
  * @param {{ packages: 'outside' | 'inside'; failpoints?: boolean }} options
- * @returns {Promise<ReadonlySet<string>>} the modules inside
+ * @returns {Promise<ReadonlySet<string>>} the bundled modules
  */
 export async function bundleHub(folder, { packages, failpoints = false }) {
   mkdirSync(folder, { recursive: true });
@@ -42,7 +42,7 @@ export async function bundleHub(folder, { packages, failpoints = false }) {
     schemaCommands,
     ...(isInside ? [...threads(), ...Object.values(inNode)] : []),
   ];
-  // In the package, the page is a file beside the hub's folder.
+  // In the package, the page's client is a file beside the hub's folder, so it is not bundled.
   const options = { failpoints, minify: isInside, hasPage: !isInside };
   for (const file of files) {
     const name = basename(file).replace(/\.ts$/, '.mjs');
@@ -55,7 +55,10 @@ export async function bundleHub(folder, { packages, failpoints = false }) {
   return inside;
 }
 
-/** `burrowdb/node` for tests, with the page inside: of packages it needs PGlite, and bcryptjs for its threads. @param {string} folder */
+/**
+ * Bundles `burrowdb/node`, with the page's client, for tests. Of packages it needs PGlite, and bcryptjs for its threads.
+ * @param {string} folder
+ */
 export async function bundleNode(folder) {
   mkdirSync(folder, { recursive: true });
   const options = { failpoints: false, minify: false, hasPage: true };
@@ -71,7 +74,7 @@ function placeThreads(folder) {
 }
 
 /**
- * For what stands in a folder of the package: the page is beside that.
+ * Imports the page's client from `../index.js`, for files in a folder of the package.
  * @type {import('rolldown').Plugin}
  */
 const pageFromIndex = {
@@ -109,7 +112,10 @@ async function bundled(input, outside, { failpoints, minify, hasPage = false }) 
   }
 }
 
-/** At once, for a hub started from here before may be about to start a thread. @param {string} file @param {string} code */
+/**
+ * Replaces the file atomically: a hub that was started from this folder earlier may be about to start a thread from it.
+ * @param {string} file @param {string} code
+ */
 function place(file, code) {
   const whole = `${file}.${process.pid}`;
   writeFileSync(whole, code);

@@ -1,4 +1,4 @@
-// How sources become bundles: shared by the library build, the demo and the browser tests.
+// Bundles sources. Used by the build of the library, by the demo and by the browser tests.
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ export const entries = {
   serviceWorker: join(root, 'worker/service-worker.ts'),
 };
 
-/** Entries of the package beside `index.js`, by their names: each imports that, and packages that the app has. */
+/** Entries of the package beside `index.js`, by name. They import `index.js`, and packages that the app has. */
 export const besideIndex = {
   adopt: join(root, 'src/adopt/adopt.ts'),
   background: join(root, 'src/background/background.ts'),
@@ -27,24 +27,27 @@ export const besideIndex = {
   vue: join(root, 'src/hooks/vue.ts'),
 };
 
-/** Plugins of bundlers: entries too, that run in Node and find the files of the page beside them. */
+/** Plugins of bundlers. They are entries that run in Node and find the page's files beside them. */
 export const plugins = {
   esbuild: join(root, 'bundlers/esbuild.ts'),
   rollup: join(root, 'bundlers/rollup.ts'),
 };
 
-/** Those with an engine of their own inside, and all packages that they need. */
+/** Entries that have an engine inside, and all packages that they need. */
 export const inProcess = {
   remote: join(root, 'in-process/remote.ts'),
   testing: join(root, 'in-process/testing.ts'),
 };
 
-/** Those that run in Node alone: `scripts/bundle-hub.mjs` puts them beside the threads that they start. */
+/** Entries that run in Node only. `scripts/bundle-hub.mjs` puts them beside the threads that they start. */
 export const inNode = {
   node: join(root, 'in-process/node.ts'),
 };
 
-/** bcryptjs imports Node's `crypto`; a browser has none. Dexie's own entry picks its build for old browsers too; its minified one is smaller than ours of it. */
+/**
+ * bcryptjs imports Node's `crypto`, which a browser does not have. Dexie's default entry also contains a build for old browsers, and its
+ * own minified build is smaller than ours.
+ */
 export const browserAlias = {
   crypto: join(root, 'scripts/no-node-crypto.mjs'),
   dexie: join(root, 'node_modules/dexie/dist/modern/dexie.min.mjs'),
@@ -53,8 +56,7 @@ export const browserAlias = {
 const WORKER_URL = /new URL\(\s*(['"])\.\/worker\.js\1\s*,\s*import\.meta\.url\s*,?\s*\)/g;
 
 /**
- * In the sources the page reaches the engine at `./worker.js`, where it stands in the package.
- * Run from the checkout, that is worker/main.ts.
+ * The page's source refers to the worker as `./worker.js`, its place in the package. This plugin makes that worker/main.ts in a checkout.
  * @returns {import('vite').Plugin}
  */
 export const workerFromSource = () => ({
@@ -72,8 +74,8 @@ export const workerFromSource = () => ({
 });
 
 /**
- * For what stands beside `index.js` in the package: it imports the page from there.
- * @param {'inside' | 'outside'} packages where they are
+ * Imports the page's client from `./index.js`, for files beside it in the package.
+ * @param {'inside' | 'outside'} packages whether packages are bundled
  * @returns {import('rolldown').Plugin}
  */
 const pageFromIndex = (packages) => ({
@@ -88,10 +90,10 @@ const pageFromIndex = (packages) => ({
 });
 
 /**
- * One bundle as text, with everything it needs inside.
+ * Bundles a file with everything that it imports.
  * @param {string} input
  * @param {{ format: 'es' | 'iife'; minify: boolean; besideIndex?: 'packages inside' | 'packages outside' }} options
- * @returns {Promise<{ code: string; modules: readonly string[]; map: import('rolldown').SourceMap }>} and the modules inside
+ * @returns {Promise<{ code: string; modules: readonly string[]; map: import('rolldown').SourceMap }>} with the ids of the bundled modules
  */
 export async function bundle(input, { format, minify, besideIndex: beside }) {
   const ownPage = beside && [pageFromIndex(beside === 'packages inside' ? 'inside' : 'outside')];
@@ -103,7 +105,7 @@ export async function bundle(input, { format, minify, besideIndex: beside }) {
     transform: { target: 'es2022' },
     optimization: { inlineConst: true },
     onLog(level, log, print) {
-      // A bundle with a hole in it must not be built: an unresolved import is an error.
+      // An unresolved import is an error: the bundle would not work.
       print(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log);
     },
   });
@@ -111,13 +113,13 @@ export async function bundle(input, { format, minify, besideIndex: beside }) {
     const { output } = await build.generate({
       format,
       codeSplitting: false,
-      // What is no module says it for itself.
+      // Modules are strict anyway; a script needs the directive.
       strict: format === 'iife',
       minify,
       sourcemap: 'hidden',
       comments: { legal: true, annotation: !minify, jsdoc: false },
     });
-    // Its source map beside it.
+    // The other output is the source map.
     if (output.filter(({ type }) => type === 'chunk').length !== 1) {
       throw new Error(
         `${relative(root, input)} must be bundled into one file, but was split into ${output.map((file) => file.fileName).join(', ')}`,

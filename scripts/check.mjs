@@ -5,7 +5,8 @@ import { inLanes, run, secondsSince } from './side-by-side.mjs';
 /** @typedef {readonly [name: string, script: string]} Step */
 
 /**
- * One phase after the other, its lanes beside each other: a step may need what an earlier phase made, and nothing that one in another lane changes.
+ * The phases run one after the other, the lanes of a phase in parallel. A step may use results of an earlier phase, but nothing that a step
+ * in another lane of its phase changes.
  * @type {readonly (readonly (readonly Step[])[])[]}
  */
 const phases = [
@@ -31,7 +32,7 @@ const phases = [
   ],
 ];
 
-/** @param {Step} step @returns {Promise<string>} its line of the summary */
+/** @param {Step} step @returns {Promise<string>} the step's line of the summary */
 async function check([name, script]) {
   const startedMs = performance.now();
   const { ok, printed } = await run('npm', ['run', '--silent', script]);

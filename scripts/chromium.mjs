@@ -1,15 +1,15 @@
-// The Chromium that tests drive. `npm test` finds one and passes its path; a test run by hand finds the usual place.
+// The Chromium that tests drive. `npm test` finds one and passes its path; a test that is started by hand looks in the usual places.
 import { existsSync } from 'node:fs';
 
 const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Undefined: the browser that Playwright keeps itself. */
+/** Undefined: Playwright uses its own browser. */
 export const chromiumPath =
   process.env.BURROW_CHROMIUM || usualPlaces.find((path) => existsSync(path));
 
 /**
- * Of the browser's own window, which nobody sees here: the page behind its address bar costs 2 s of CPU at each start,
- * and a spare renderer 0.3.
+ * Features of the browser's own window, which are turned off because nobody sees it: the page behind the address bar takes 2 s of CPU at
+ * each start, and a spare renderer 0.3 s.
  */
 const windowFeatures = [
   'WebUIOmniboxPopup',
@@ -18,7 +18,7 @@ const windowFeatures = [
   'SpareRendererForSitePerProcess',
 ];
 
-/** What Playwright turns off. Chromium takes the last list that it is given, so ours has to name these too. */
+/** Features that Playwright turns off. Chromium uses only the last `--disable-features`, so our list must repeat them. */
 const featuresOffInPlaywright = [
   'AvoidUnnecessaryBeforeUnloadCheckSync',
   'DestroyProfileOnBrowserClose',
@@ -35,7 +35,7 @@ const featuresOffInPlaywright = [
   'PreconnectToSearch',
 ];
 
-/** Runs as root in a container, and asks nothing of the network by itself. */
+/** Lets Chromium run as root in a container, and stops its own network requests. */
 export const chromiumArgs = [
   '--no-sandbox',
   '--disable-gpu',

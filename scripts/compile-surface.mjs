@@ -1,4 +1,4 @@
-// The public surface as the compiler of an app sees it: for tests of what is said of it and of what it says.
+// Compiles the public surface as an app's compiler would, for tests of its types and of its documentation.
 import { join } from 'node:path';
 import ts from 'typescript';
 import { besideIndex, inNode, inProcess } from './bundle.mjs';
@@ -6,7 +6,7 @@ import { root } from './setup.mjs';
 
 export const SURFACE = join(root, 'src/index.ts');
 
-/** What an app has that is strict, and nothing more. */
+/** Options of a strict app, and nothing more. */
 const options = /** @type {import('typescript').CompilerOptions} */ ({
   strict: true,
   target: ts.ScriptTarget.ES2023,
@@ -34,8 +34,8 @@ const options = /** @type {import('typescript').CompilerOptions} */ ({
 });
 
 /**
- * @param {ReadonlyMap<string, string>} [files] more of them, by path, that need not be on the disk
- * @param {readonly string[]} [others] that are
+ * @param {ReadonlyMap<string, string>} [files] texts of further files, by path; they need not exist on disk
+ * @param {readonly string[]} [others] further files on disk
  */
 export function compileSurface(files = new Map(), others = []) {
   const host = ts.createCompilerHost(options);

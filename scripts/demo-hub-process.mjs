@@ -1,9 +1,10 @@
-// The hub of the demo, as a process of its own. It ends with whoever started it, however that one ended: the line between them breaks.
+// The hub of the demo, as its own process. When the process that started it ends, in whatever way, the IPC channel closes and the hub shuts
+// down.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { hubFolder } from './bundle-hub.mjs';
 
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-// A hub that could not start ends by itself.
+// The channel must not keep the process of a hub alive that failed to start.
 process.channel?.unref();
 await import(pathToFileURL(join(hubFolder, 'main.mjs')).href);

@@ -1,4 +1,4 @@
-// The hub that `npm start` runs beside the demo: started, filled at its first start, stopped.
+// The hub that `npm start` runs for the demo: starts it, fills it at its first start, stops it.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ export async function startDemoHub({ data, port }) {
     `--port=${await freePort(port)}`,
     `--data=${data === 'memory:' ? data : join(data, 'hub')}`,
     '--query-log=off',
-    // Beside builds and tests a machine may be slow.
+    // A machine that builds or runs tests at the same time may be slow.
     '--query-timeout=30000',
     '--log-level=error',
   ]);
@@ -53,12 +53,12 @@ const startProcess = (rootSecret, settings) =>
     cwd: root,
     env: { ...process.env, BURROW_ROOT_SECRET: rootSecret },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // Ctrl-C is for whoever started it: that one lets go of it in order.
+    // Ctrl-C must reach only the process that started the hub, which then stops the hub in order.
     detached: process.platform !== 'win32',
   });
 
 /**
- * The address it says it listens at. What else it says goes to the console.
+ * Resolves to the URL that the hub prints when it is ready. Its error output after that goes to the console.
  * @param {import('node:child_process').ChildProcess} child @returns {Promise<string>}
  */
 function listening(child) {
@@ -89,7 +89,7 @@ function listening(child) {
   });
 }
 
-/** This one, or any other when somebody listens there. @param {number} port @returns {Promise<number>} */
+/** The given port if it is free, otherwise 0, with which the system picks one. @param {number} port @returns {Promise<number>} */
 const freePort = (port) =>
   new Promise((resolve) => {
     const probe = createServer();
@@ -97,7 +97,7 @@ const freePort = (port) =>
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(port)));
   });
 
-/** Made at the first start. @param {string} data */
+/** Reads the secrets, or generates them at the first start. @param {string} data */
 function keptSecrets(data) {
   const isKept = data !== 'memory:';
   const file = join(data, 'secrets.json');

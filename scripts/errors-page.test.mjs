@@ -1,4 +1,4 @@
-// docs/errors.md has each code, with the class and status that it has.
+// Checks that docs/errors.md lists every error code, with its class and HTTP status.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { root } from './setup.mjs';
 
 const text = readFileSync(join(root, 'docs/errors.md'), 'utf8');
 
-/** What the page says first of each code. */
+/** Class, status and `retryable` of each code, as the page states them. */
 const said = Object.fromEntries(
   [...text.matchAll(/^### (.+)\n\n(`\w+`[^.]*)\. \S/gm)].map(([, code, facts]) => [
     code,

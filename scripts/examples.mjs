@@ -1,4 +1,4 @@
-// `npm run examples`: installs, builds, serves and uses the apps in examples/. `npm run examples -- esbuild next` takes only those.
+// `npm run examples`: installs, builds, serves and uses the apps in examples/. `npm run examples -- esbuild next` selects two of them.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureBrowser, ensureNode, ensurePackages, root, runMain } from './setup.mjs';

@@ -1,4 +1,4 @@
-// Faults that the reference model has to find, as `planted-faults.mjs` plants them.
+// Faults that `planted-faults.mjs` plants and the reference model must find.
 import { fileURLToPath } from 'node:url';
 
 export const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
@@ -6,7 +6,7 @@ export const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
 export const MODEL = 'engine/testing/model/play.ts';
 const RECORDED_TIMES = 'sync/testing/recorded-times.ts';
 
-/** Name, file, the text that is there (once), what stands in its place, and what is played, if not the model. */
+/** Name, file, text to replace (which occurs once), replacement, and optionally the test to run instead of the model. */
 export const FAULTS = [
   ['union keeps the fewest', 'engine/sets/operations/union.ts', 'length > best', 'length < best'],
   [

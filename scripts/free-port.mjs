@@ -1,12 +1,15 @@
-// For servers that must be told their port before they start, some of them seconds later.
+// Finds ports for servers that must know their port before they start, possibly seconds later.
 import { createServer } from 'node:net';
 
-/** Below those that a system gives to whoever connects: else a client of another test may have got it meanwhile. */
+/**
+ * Below the range that systems use for outgoing connections: otherwise another test's connection could take the port before the server
+ * starts.
+ */
 const FIRST = 20_000;
 const LAST = 32_000;
 const TRIES = 100;
 
-/** A port of loopback at which nobody listens. @returns {Promise<number>} */
+/** A port that is free on the loopback address. @returns {Promise<number>} */
 export async function freePort() {
   for (let i = 0; i < TRIES; i++) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));

@@ -1,19 +1,19 @@
-// The code of a guide: all of its TypeScript from top to bottom is one program. It is checked as that (snippets.test.mjs) and run
-// (guides.test.mjs), so that a reader who pastes one piece after another has what runs here.
+// The TypeScript code of a guide, from top to bottom, is one program. It is type-checked (snippets.test.mjs) and executed
+// (guides.test.mjs), so a reader who pastes all its pieces in order gets a program that works.
 import ts from 'typescript';
 import { entries, inProcess } from './bundle.mjs';
 
 const LOGGED = /console\.log\(.*\);? +\/\/ (.*)$/;
 
-/** The package as guides have it: databases are opened in memory. */
+/** The package as guides import it: `openDatabase` opens an in-memory database. */
 const PACKAGE = 'virtual:burrowdb-of-guides';
 
-/** Guides by the path in the project: those under docs/guides, and two beside them. */
+/** Whether a document is a guide: all under docs/guides are, and two beside that folder. */
 export const isGuide = (/** @type {string} */ path) =>
   /(?:^|\/)docs\/(?:guides\/[\w-]+|tour|recipes)\.md$/.test(path);
 
 /**
- * The program of a guide. Its lines keep their numbers: those that are no code are empty.
+ * The program of a guide. Lines keep their numbers, because lines that are not code become empty lines.
  * @param {string} markdown
  */
 export function programOf(markdown) {
@@ -30,8 +30,8 @@ export function programOf(markdown) {
 }
 
 /**
- * What is said of what is logged: `console.log(value) // as it is shown`, by line. A value that is logged several times is shown as often,
- * with "then" between.
+ * Expected output by line number, from comments such as `console.log(value) // expected output`. If a line logs several times, its comment
+ * has the outputs with ", then " between them.
  * @param {string} program
  */
 export const shownIn = (program) =>
@@ -42,7 +42,7 @@ export const shownIn = (program) =>
     }),
   );
 
-/** As a module that calls `logged(line, value)` where it logs. @param {string} program */
+/** Compiles the program to a module in which `console.log` becomes `logged(line, value)`. @param {string} program */
 function moduleOf(program) {
   const code = program
     .split('\n')
@@ -54,7 +54,7 @@ function moduleOf(program) {
   return outputText.replaceAll(/from (['"])burrowdb\1/g, `from '${PACKAGE}'`);
 }
 
-/** Guides are imported as modules. */
+/** Vite plugin with which tests import guides as modules. */
 export const guidesAsModules = () => ({
   name: 'burrow:guides',
   enforce: /** @type {const} */ ('pre'),

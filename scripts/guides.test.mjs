@@ -1,4 +1,4 @@
-// Guides are programs: each is run from top to bottom, and what it says of what it logs is what is logged.
+// Executes each guide from top to bottom and compares its output with the comments in its code.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -8,7 +8,7 @@ import { root } from './setup.mjs';
 
 const modules = import.meta.glob(['../docs/guides/*.md', '../docs/tour.md', '../docs/recipes.md']);
 
-/** As a reader sees it in a console. @param {unknown} value */
+/** Formats a value as a console does. @param {unknown} value */
 const shown = (value) =>
   typeof value === 'string' ? value : inspect(value, { breakLength: Infinity, depth: 5 });
 

@@ -1,4 +1,4 @@
-// The packages that a hub needs are a third of all: a fresh clone that only wants to run one fetches no more.
+// Installs only the packages that a hub needs, a third of all, in a fresh clone that is only used to run a hub.
 import {
   existsSync,
   mkdirSync,
@@ -20,7 +20,7 @@ import {
 
 /** @typedef {import('./setup.mjs').LockedPackages} LockedPackages */
 
-/** What the hub imports, and what bundles it. */
+/** Packages that the hub imports, and the bundler. */
 export const HUB_PACKAGES = [
   '@electric-sql/pglite',
   'bcryptjs',
@@ -56,7 +56,7 @@ function areInstalled(wanted) {
   );
 }
 
-/** The hub's packages and what they stand on, as the lockfile places them. @param {LockedPackages} lock */
+/** The hub's packages with all their dependencies, at their places in the lockfile. @param {LockedPackages} lock */
 function closureOf(lock) {
   /** @type {LockedPackages} */
   const found = {};
@@ -74,7 +74,10 @@ function closureOf(lock) {
   return found;
 }
 
-/** Where Node finds a package from another: beside it, or further out. @param {LockedPackages} lock @param {string} from @param {string} name */
+/**
+ * The place at which Node finds a package: inside the importing package's own node_modules, or in one further out.
+ * @param {LockedPackages} lock @param {string} from @param {string} name
+ */
 function placeOf(lock, from, name) {
   for (let base = from; ; base = base.slice(0, Math.max(base.lastIndexOf('/node_modules/'), 0))) {
     const path = `${base === '' ? '' : `${base}/`}node_modules/${name}`;
@@ -83,7 +86,7 @@ function placeOf(lock, from, name) {
   }
 }
 
-/** In a folder of its own, for npm installs all of a project or nothing. @param {LockedPackages} wanted */
+/** Installs in a separate folder, because npm can only install all packages of a project. @param {LockedPackages} wanted */
 function installOnly(wanted) {
   const modules = join(root, 'node_modules');
   const project = join(modules, '.hub');

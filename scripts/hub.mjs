@@ -1,4 +1,5 @@
-// `npm run hub -- --port 8443`: the hub, from this checkout. Options go to `burrow hub`; what begins with a command, to `burrow`.
+// `npm run hub -- --port 8443`: runs the hub from this checkout. Arguments are passed to `burrow hub`, or to `burrow` if they start with a
+// command.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensureHubPackages } from './hub-packages.mjs';

@@ -1,4 +1,4 @@
-// `npm run imports`: which room may look where, by .dependency-cruiser.cjs.
+// `npm run imports`: checks which rooms may import which, by .dependency-cruiser.cjs.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

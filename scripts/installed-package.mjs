@@ -1,4 +1,4 @@
-// What somebody gets who installs the package: it is packed, installed in an empty folder, and tried there.
+// Tests the package as a user gets it: packs it, installs it in an empty folder, and uses it there.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ function run(command, args, cwd) {
   return stdout;
 }
 
-/** A page's program: every entry that the package shows, with its types. */
+/** A program of an app that imports every entry, with its types. */
 const CONSUMER = `
 import { openDatabase as openFolder, type FolderOptions } from 'burrowdb/node';
 import { BurrowError, openDatabase, q, type Client, type Database } from 'burrowdb';
@@ -75,7 +75,7 @@ console.log(typeof secret);
 await folder.close();
 `;
 
-/** @returns {Promise<string[]>} what is wrong with it */
+/** @returns {Promise<string[]>} problems; empty if there are none */
 export async function tryInstalledPackage() {
   const folder = mkdtempSync(join(tmpdir(), 'burrow-package-'));
   try {
@@ -102,7 +102,7 @@ export async function tryInstalledPackage() {
   }
 }
 
-/** All that it needs is inside it: who installs it gets no other package. @param {string} app */
+/** The package bundles its dependencies, so installing it must install nothing else, apart from PGlite. @param {string} app */
 function wrongPackages(app) {
   const { packages } = JSON.parse(readFileSync(join(app, 'package-lock.json'), 'utf8'));
   const asked = ['', 'node_modules/burrowdb', 'node_modules/@electric-sql/pglite'];
@@ -136,7 +136,7 @@ function wrongTypes(app) {
     : [`a program that imports the installed package does not compile:\n${stdout}`];
 }
 
-/** A test that has closed what it opened ends by itself. @param {string} app */
+/** Runs a test program, which must exit by itself once it has closed all that it opened. @param {string} app */
 function wrongTests(app) {
   writeFileSync(join(app, 'try.mjs'), TESTS);
   const { status, stdout, stderr } = spawnSync(process.execPath, ['try.mjs'], {
@@ -144,7 +144,7 @@ function wrongTests(app) {
     encoding: 'utf8',
     timeout: 120_000,
   });
-  // Nothing is said: what is not stable, or goes, a newer Node warns of.
+  // Stderr must be empty: a newer Node prints warnings about experimental and deprecated features there.
   return status === 0 && stdout.trim() === '1 confirmed\nhub_unreachable\nstring' && stderr === ''
     ? []
     : [
@@ -186,7 +186,7 @@ async function wrongHub(app) {
       `the hub of the installed package responded with ${answer.status} ${await answer.text()}`,
     ];
   } finally {
-    // The group of npx, which need not tell its child.
+    // Signals the whole process group, because npx may not forward the signal to its child.
     if (hub.pid !== undefined && !isWindows && hub.exitCode === null)
       process.kill(-hub.pid, 'SIGTERM');
     else hub.kill();

@@ -1,4 +1,4 @@
-// Links in documents lead to files that exist, and to headings that these have.
+// Links in documents lead to existing files, and to headings that these files have.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
@@ -21,7 +21,7 @@ const documents = [
   ...['docs', 'examples', 'bench/results', 'src', 'worker', 'hub'].flatMap(inFolder),
 ];
 
-/** Without code, where brackets are no links. @param {string} path */
+/** The text without code blocks, in which brackets are not links. @param {string} path */
 const textOf = (path) => readFileSync(path, 'utf8').replaceAll(FENCE, '').replaceAll('\r', '');
 
 /** @param {string} path */
@@ -53,7 +53,7 @@ test('the first page leads to an answer to each of eleven everyday questions', (
   for (const [, question, answer = ''] of rows) {
     const targets = [...answer.matchAll(LINK)].map(([, target = '']) => target.split('#')[0] ?? '');
     expect(targets, question).not.toEqual([]);
-    // That the links lead somewhere is tested above.
+    // The previous test checks that the links resolve.
     for (const target of targets) expect(textOf(join(root, 'docs', target))).toMatch(/^# .+/m);
   }
 });

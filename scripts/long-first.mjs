@@ -1,12 +1,13 @@
-// In which order vitest runs test files. It takes large ones first when it knows no better; but what tries many cases is a small file.
+// The order in which vitest runs test files. Without timings of earlier runs it starts with large files, but a long test that tries many
+// cases is a small file.
 import { BaseSequencer } from 'vitest/node';
 
 const TRIES_MUCH = /(?:simulation|seeds|conformance|property|serializable|stores)[^/]*\.test\.ts$/;
 
 /**
- * Those that run long are not begun last, when no other is left to run beside them.
+ * Puts long tests first within their project, so that none of them runs alone at the end.
  * @template {{ moduleId: string; project: unknown }} File
- * @param {readonly File[]} files those of a project beside each other @returns {File[]}
+ * @param {readonly File[]} files grouped by project @returns {File[]}
  */
 export function longFirst(files) {
   const isLong = (/** @type {File} */ { moduleId }) => TRIES_MUCH.test(moduleId);

@@ -1,11 +1,11 @@
-// `npm run format:markdown`: prose in Markdown that is wider than 100 characters. With `--fix` it is wrapped.
+// `npm run format:markdown`: finds lines of prose in Markdown that are wider than 100 characters. With `--fix`, wraps them.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, runMain } from './setup.mjs';
 import { longLines, MARKDOWN_WIDTH, wrapMarkdown } from './wrap-markdown.mjs';
 
-/** The Markdown of the project: what Git keeps or would keep, not what a test run or a build left there. */
+/** The project's Markdown files: tracked by Git, or untracked and not ignored, so without files of test runs or builds. */
 const markdown = () =>
   execFileSync(
     'git',

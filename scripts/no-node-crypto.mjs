@@ -1,2 +1,2 @@
-// Stands in for Node's `crypto` in browser bundles: bcryptjs imports it as a fallback for Web Crypto, which is always there.
+// Replaces Node's `crypto` in browser bundles: bcryptjs imports it as a fallback for Web Crypto, which all browsers have.
 export default undefined;

@@ -1,5 +1,5 @@
-// The options of `openDatabase` in docs/options.md, as their tables define them: types, defaults and checks as they run, descriptions as editors
-// show them. `npm run docs` writes the table.
+// Checks the options of `openDatabase` in docs/options.md against the tables that define them: types, defaults and checks come from the
+// code, descriptions from the TSDoc. `npm run docs` writes the table.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -14,13 +14,13 @@ const TABLE = /(?<=<!-- options: made by npm run docs -->\n)[^]*(?=<!-- end of o
 const program = compileSurface();
 const checker = program.getTypeChecker();
 
-/** What an option does, as an editor shows it. @param {ts.Symbol | undefined} member */
+/** The description of an option, as an editor shows it. @param {ts.Symbol | undefined} member */
 const descriptionOf = (member) =>
   ts.displayPartsToString(member?.getDocumentationComment(checker)).replaceAll(/\s+/g, ' ');
 
 /**
  * @param {import('../src/host/options.ts').OptionTable} table
- * @param {ts.Type} type of what is given for it
+ * @param {ts.Type} type of the object with these options
  * @param {string} prefix
  * @returns {{ name: string; does: string; accepted: string; by: string }[]}
  */

@@ -1,6 +1,9 @@
-// Lint rules of our own.
+// The project's own lint rules.
 
-/** In the engine no clock is hidden in `new Date()` or `Date()`. @type {any} ESLint's rule shape, as oxlint's `jsPlugins` take it. */
+/**
+ * Rejects `Date()` and `new Date()` in the engine, because they read the clock.
+ * @type {any} The shape of ESLint's rules, which oxlint's `jsPlugins` accept.
+ */
 const noHiddenClock = {
   create(/** @type {any} */ context) {
     const check = (/** @type {any} */ node) => {
@@ -22,7 +25,7 @@ const READERS = new Set(['reader', 'writer', 'base']);
 /** @param {any} node */
 const nameOf = (node) => (node.type === 'Identifier' ? node.name : node.property?.name);
 
-/** Whether a call reads, or applies a lambda, which may. @param {any} node */
+/** Whether a call reads from the store, or applies a lambda, which may read. @param {any} node */
 function isRead({ type, callee }) {
   if (type !== 'CallExpression' || callee.type !== 'MemberExpression') return false;
   const [object, method] = [nameOf(callee.object), callee.property.name];
@@ -38,7 +41,10 @@ const holdsRead = (node) =>
       [child].flat().some((each) => typeof each?.type === 'string' && holdsRead(each)),
   );
 
-/** A loop of JavaScript stops at the first read that is missing: a round trip for each element. src/query/README.md tells more. */
+/**
+ * Rejects loop methods whose body reads: the first missing read ends the loop, which makes one round trip per element. See
+ * src/query/README.md.
+ */
 const eachForReads = {
   create(/** @type {any} */ context) {
     const check = (/** @type {any} */ node) => {
@@ -53,7 +59,7 @@ const eachForReads = {
   },
 };
 
-/** Only the codec makes keys: any other text in their place is not ordered as values are. */
+/** Rejects casts to `Key` outside the codec, because other text does not sort like values. */
 const keysFromCodec = {
   create(/** @type {any} */ context) {
     const check = (/** @type {any} */ node) => {
@@ -68,7 +74,10 @@ const keysFromCodec = {
 const isInFunction = (node) =>
   node !== null && (/Function/.test(node.type) || isInFunction(node.parent));
 
-/** For the stack of an error made while a file is loaded, Chromium parses the whole bundle again: 50 ms of each start. */
+/**
+ * Rejects errors that are created while a file is loaded: to capture the stack, Chromium parses the whole bundle again, which adds 50 ms to
+ * each start.
+ */
 const noErrorsAtLoad = {
   create(/** @type {any} */ context) {
     const check = (/** @type {any} */ node) => {

@@ -1,4 +1,4 @@
-// What our own lint rules report, and what they let pass.
+// What the project's own lint rules report, and what they accept.
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What oxlint says of a file with this text when the rule is on. */
+/** Reports of oxlint for a file with this text, with the rule enabled. */
 async function reportsOf(/** @type {string} */ rule, /** @type {string} */ text) {
   const folder = await mkdtemp(join(tmpdir(), 'oxlint-burrow-'));
   try {

@@ -1,4 +1,5 @@
-// `npm run package`: what the exports map promises is in dist, a server can import it, and who installs it can use it.
+// `npm run package`: checks that dist has all files of the exports map, that a server can import the package, and that an installed copy
+// works.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';

@@ -1,7 +1,7 @@
 /**
- * Shows that the reference model would see what it is there to see: each fault of `faults.mjs` is planted into the engine, one line of it
- * replaced, and the model's random queries have to find it within their usual number. So are faults of the hub of devices into what
- * it does with recorded times. A seed may miss one that it seldom meets: then further seeds are tried.
+ * Shows that the reference model finds the faults that it is meant to find. Each fault of `faults.mjs` replaces one piece of code of the
+ * engine, and the model's random queries must find it within their usual number of cases. Some faults concern the hub's use of recorded
+ * times and are found by a test of their own. A seed may miss a fault that occurs rarely: then further seeds are tried.
  *
  *   node scripts/planted-faults.mjs [name…]      seeds as for the test: BURROW_MODEL_SEED, BURROW_MODEL_CASES
  */
@@ -15,10 +15,10 @@ import { FAULTS, MODEL, SOURCES } from './faults.mjs';
 const CASES = Number(process.env['BURROW_MODEL_CASES'] ?? 4000);
 const SEED = Number(process.env['BURROW_MODEL_SEED'] ?? Date.now() % 1_000_000_000);
 
-/** Of one fault, one after the other. */
+/** Seeds to try for each fault, one after the other. */
 const SEEDS_MAX = 5;
 
-/** Puts one text in the place of another. */
+/** Rolldown plugin that replaces one text of a source file by another. */
 const planting = (file, from, to) => ({
   name: 'planted-fault',
   load: async (id) => {
@@ -43,7 +43,7 @@ async function playWith([name, file, from, to, game = MODEL], folder) {
   return untilMet(play);
 }
 
-/** The seed that is asked for, and after it others, until one finds the fault. */
+/** Tries the given seed and the following ones until one finds the fault. */
 async function untilMet(play) {
   const tally = { values: 0, faults: 0, seeds: 0 };
   for (let seed = SEED; tally.seeds < SEEDS_MAX; seed += 1) {

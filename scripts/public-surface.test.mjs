@@ -1,5 +1,5 @@
-// What an app can import, as declarations. A change here is a change for those who use Burrow: run
-// `npx vitest run --project programs scripts/public-surface.test.mjs --update`, look at the difference, and tell it in CHANGELOG.md.
+// The declarations of all that an app can import. A change here affects users of Burrow: run
+// `npx vitest run --project programs scripts/public-surface.test.mjs --update`, review the difference, and describe it in CHANGELOG.md.
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ function exportsOf(path) {
   return checker.getExportsOfModule(module).map(({ name }) => name);
 }
 
-/** Files that declare what is exported, and those that these name. */
+/** The declaration files of the exports, and all files that they refer to. */
 function declarations() {
   const all = [];
   const wanted = [SURFACE, ...others];

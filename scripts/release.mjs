@@ -1,4 +1,4 @@
-// `npm run release`: checks that this checkout is what is to be published. With `-- --publish`, in CI, it is published with provenance.
+// `npm run release`: checks that this checkout is ready to be published. With `-- --publish`, in CI, publishes it with provenance.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ await runMain(async () => {
   succeed('npm', ['test']);
   succeed('npm', ['run', 'check']);
   const publish = ['publish', '--access', 'public', '--provenance'];
-  // Provenance is signed by the CI that runs this; elsewhere npm refuses it.
+  // Only CI can sign the provenance; elsewhere npm refuses to publish with it.
   if (values.publish) succeed('npm', publish);
   else say(`Ready. In CI: npm run release -- --publish (npm ${publish.join(' ')}).`);
 });

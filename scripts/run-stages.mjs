@@ -1,4 +1,4 @@
-// Runs the parts of `npm test`, and counts what they say.
+// Runs the stages of `npm test`, and adds up their results.
 import { resolve } from 'node:path';
 import { root, say } from './setup.mjs';
 import { run, secondsSince } from './side-by-side.mjs';
@@ -6,7 +6,7 @@ import { run, secondsSince } from './side-by-side.mjs';
 /** @typedef {import('./test-stages.mjs').Stage} Stage */
 /** @typedef {import('./test-stages.mjs').Tally} Tally */
 /** @typedef {import('./test-stages.mjs').StageReport & { stage: Stage; ok: boolean }} Outcome */
-/** `unsteady`: what passed only when it was run again. @typedef {{ tally: Tally; unsteady: readonly string[] }} Settled */
+/** `unsteady`: files that passed only in a second run. @typedef {{ tally: Tally; unsteady: readonly string[] }} Settled */
 
 /** @param {Stage} stage @returns {Promise<Outcome>} */
 export async function runStage(stage) {
@@ -21,7 +21,10 @@ export async function runStage(stage) {
   return { stage, ok, ...report };
 }
 
-/** A run that failed without a failed test (a crash, no report), or that ran none, still counts as one failure. @param {Outcome} outcome @returns {Tally} */
+/**
+ * Counts one failure for a run that failed without a failed test (a crash, no report), or in which no test ran.
+ * @param {Outcome} outcome @returns {Tally}
+ */
 function honest({ stage, ok, tally }) {
   const hasRun = tally.passed > 0 || (stage.mayBeSkipped === true && tally.skipped > 0);
   return (ok && hasRun) || tally.failed > 0 ? tally : { ...tally, failed: 1 };
@@ -30,8 +33,8 @@ function honest({ stage, ok, tally }) {
 const FILES_AGAIN_MAX = 4;
 
 /**
- * Tests of browsers, servers and other processes depend on their timing, which no seed fixes: up to four files that failed there
- * are run once more, alone. What passed only then is told in the last lines, for it is a defect of the test or of the code.
+ * Tests with browsers, servers and other processes depend on timing, which no seed controls: up to four failed files are run once more,
+ * alone. Files that pass only then are listed in the last lines, because the test or the code has a defect.
  *
  * @param {Outcome} outcome @returns {Promise<Settled>}
  */

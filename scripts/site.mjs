@@ -1,5 +1,5 @@
-// `npm run site`: builds the site of the documentation into site/dist; a link that leads nowhere fails. `-- --dev` serves it with live
-// reload, `-- --preview` serves what was built.
+// `npm run site`: builds the documentation site into site/dist, and fails if a link is dead. `-- --dev` serves it with live reload,
+// `-- --preview` serves the build.
 import { join } from 'node:path';
 import { commandOptions, ensureNode, ensurePackages, root, runMain, say } from './setup.mjs';
 

@@ -1,4 +1,5 @@
-// `npm run size`: whether the bundles are within their limits. With `--table`: which sources the bytes of page and worker come from.
+// `npm run size`: checks that the bundles are within their size limits. With `--table`: prints how many bytes of page and worker come from
+// each source.
 import { spawnSync } from 'node:child_process';
 import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -6,7 +7,7 @@ import { ensurePackages, root, runMain } from './setup.mjs';
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** The numbers of one segment of a source map. @param {string} segment */
+/** Decodes one segment of a source map (base64 VLQ). @param {string} segment */
 function numbersIn(segment) {
   const numbers = [];
   let value = 0;
@@ -24,7 +25,7 @@ function numbersIn(segment) {
 }
 
 /**
- * The pieces of the code that each source has become.
+ * The ranges of the bundled code that come from each source.
  * @param {string} code @param {{ sources: readonly string[]; mappings: string }} map
  */
 function piecesBySource(code, { sources, mappings }) {
@@ -57,7 +58,10 @@ function piecesBySource(code, { sources, mappings }) {
 function printTable(title, { code, map }) {
   const pieces = piecesBySource(code, map);
   const whole = gzipSync(code).length;
-  /** What is less without them, so that the shares of all add up to somewhat less than the whole. @param {[number, number][]} removed */
+  /**
+   * How much smaller the gzipped bundle is without these ranges. The shares of all sources add up to somewhat less than the whole.
+   * @param {[number, number][]} removed
+   */
   const share = (removed) => {
     let rest = '';
     let at = 0;

@@ -1,4 +1,4 @@
-// The code in README.md and docs/ compiles under `strict` against the public surface, and is run: which test does it is said here.
+// The code in README.md and docs/ compiles under `strict` against the public surface, and tests execute it: `RUN_BY` lists which tests.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -10,9 +10,9 @@ import { isGuide, programOf } from './guides.mjs';
 
 const PRELUDE = ['docs/snippets.d.ts', 'docs/component-files.d.ts'].map((name) => join(root, name));
 const FENCE = /^```(ts|js|tsx|vue|svelte)\n([\s\S]*?)^```$/gm;
-/** What is checked of a component in a language of its own; its template is not. */
+/** The part of a Vue or Svelte component that is type-checked; its template is not. */
 const SCRIPT = /<script[^>]*>\n([\s\S]*?)<\/script>/;
-/** Before code that is a file of an example: a link to it. */
+/** A link to a file of an example, directly before code that must be equal to that file. */
 const FILE = /\]\(\.\.\/(examples\/\S+)\):\n\n$/;
 
 const documents = [
@@ -24,7 +24,7 @@ const documents = [
     .map((name) => `docs/${name}`),
 ];
 
-/** Examples of the reference are written without `q.`. On the first line, so that lines keep their numbers. */
+/** Examples of the reference omit `q.`. The declaration is put on the first line, so that lines keep their numbers. */
 const builders = `const { ${Object.keys(q).join(', ')} } = q;`;
 
 /** @param {string} name */
@@ -72,7 +72,7 @@ test('code in documents compiles under strict', () => {
   expect(problemsIn(new Map(snippets.map(({ path, text }) => [path, text])))).toEqual([]);
 });
 
-/** Tests that run all code of a document. Guides: guides.test.mjs. The language: src/reference/reference.test.ts. */
+/** Tests that execute all code of a document. guides.test.mjs executes guides; src/reference/reference.test.ts the language reference. */
 const RUN_BY = {
   'README.md': ['worker/readme.browser.test.ts', 'e2e/readme-sync.spec.ts'],
   'docs/data.md': ['src/reference/data-docs.test.ts'],
@@ -86,16 +86,16 @@ const RUN_BY = {
   'docs/tanstack.md': ['src/reference/page-docs.test.ts'],
 };
 
-/** How many pieces of a document are compiled only, and why. */
+/** Number of snippets per document that are compiled, but not executed, and why. */
 const NOT_RUN = {
-  'docs/bundlers.md': 1, // A worker that the app starts itself: e2e/examples runs it with each bundler.
-  'docs/react.md': 1, // A query that waits for its argument: src/hooks/hooks.contract.ts has it, for each framework.
+  'docs/bundlers.md': 1, // The app starts the worker itself: e2e/examples executes that with each bundler.
+  'docs/react.md': 1, // A query that waits for its argument: src/hooks/hooks.contract.ts tests that for each framework.
   'docs/solid.md': 1,
   'docs/svelte.md': 1,
   'docs/vue.md': 1,
 };
 
-/** The file of an example, or of a test, that the code of a document is. @param {string} before @param {string} code */
+/** The file of an example or test whose text the snippet must equal, if any. @param {string} before @param {string} code */
 const fileOf = (before, code) =>
   FILE.exec(before)?.[1] ??
   readdirSync(join(root, 'in-process/examples'))

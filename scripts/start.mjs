@@ -1,5 +1,5 @@
-// `npm start`: the demo, built as users get it, and a hub for its page "Sync", served until Ctrl-C. `--dev` serves the sources with
-// live reload; `--app-only` leaves the hub out.
+// `npm start`: builds the demo as users get it and serves it until Ctrl-C, with a hub for its page "Sync". `--dev` serves the sources with
+// live reload; `--app-only` starts no hub.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -38,7 +38,7 @@ await runMain(async () => {
   });
 });
 
-/** The rest of the demo needs no hub: a failed start is reported, and the demo goes on. */
+/** The rest of the demo needs no hub, so a failed start is reported and the demo is served without it. */
 async function startHub() {
   say('Starting a hub for the page "Sync".');
   try {
@@ -85,7 +85,7 @@ function stopOnSignal(stop) {
   let isStopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.on(signal, () => {
-      // A second signal ends it at once.
+      // A second signal exits at once.
       if (isStopping) process.exit(1);
       isStopping = true;
       stop().then(

@@ -1,11 +1,14 @@
-// The parts that `npm test` is made of: a program each, and how its report is read.
+// The stages of `npm test`: the program that each one runs, and how its report is read.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { freePort } from './free-port.mjs';
 import { root } from './setup.mjs';
 
 /** @typedef {{ passed: number; failed: number; skipped: number }} Tally */
-/** `unsteady`: what passed only when it was run again. @typedef {{ tally: Tally; failedFiles: readonly string[]; unsteady: readonly string[] }} StageReport */
+/**
+ * `unsteady`: files that passed only in a second run.
+ * @typedef {{ tally: Tally; failedFiles: readonly string[]; unsteady: readonly string[] }} StageReport
+ */
 
 /**
  * @typedef {{
@@ -16,7 +19,8 @@ import { root } from './setup.mjs';
  *   readReport: () => StageReport;
  *   again?: (files: readonly string[]) => Stage;
  *   mayBeSkipped?: boolean;
- * }} Stage `env`: made when its turn has come; `again`: some of its files, where what failed may be run once more; `mayBeSkipped`: all of it
+ * }} Stage `env`: called when the stage starts; `again`: makes a stage that reruns these files, if failed tests may be run once more;
+ * `mayBeSkipped`: all its tests may be skipped
  */
 
 /** @param {string} path */
@@ -24,7 +28,7 @@ const readJson = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'ut
 
 /**
  * @param {'node' | 'programs' | 'cluster' | 'browsers' | import('./browsers/kinds.mjs').Kind} project
- * @param {string} folder of its report @param {Record<string, string>} env @param {readonly string[]} files all when none is given @returns {Stage}
+ * @param {string} folder for its report @param {Record<string, string>} env @param {readonly string[]} files all if empty @returns {Stage}
  */
 export function vitestStage(project, folder, env, files = []) {
   const file = join(folder, `${project}-${files.length}.json`);
@@ -36,7 +40,12 @@ export function vitestStage(project, folder, env, files = []) {
     args: ['run', '--project', project, ...reporters, ...files],
     env: async () => env,
     readReport() {
-      /** @type {{ numPassedTests?: number; numFailedTests?: number; numPendingTests?: number; testResults?: { name: string; status: string }[] }} */
+      /**
+       * @type {{
+       *   numPassedTests?: number; numFailedTests?: number; numPendingTests?: number;
+       *   testResults?: { name: string; status: string }[];
+       * }}
+       */
       const found = readJson(file);
       const { numPassedTests = 0, numFailedTests = 0, numPendingTests = 0 } = found;
       const failed = (found.testResults ?? []).filter(({ status }) => status === 'failed');
@@ -50,7 +59,7 @@ export function vitestStage(project, folder, env, files = []) {
   };
 }
 
-/** @param {string} name @param {string} file of its report @param {readonly string[]} args @returns {Omit<Stage, 'env'>} */
+/** @param {string} name @param {string} file for its report @param {readonly string[]} args @returns {Omit<Stage, 'env'>} */
 const playwrightStage = (name, file, args) => ({
   name: `${name} (playwright)`,
   program: 'node_modules/@playwright/test/cli.js',
@@ -79,14 +88,17 @@ export function endToEndStage(folder, env) {
   };
 }
 
-/** Each is installed with the packed package, built and used. @param {string} folder @param {Record<string, string>} env @returns {Stage} */
+/**
+ * Installs the packed package in each example, builds the example and uses it.
+ * @param {string} folder @param {Record<string, string>} env @returns {Stage}
+ */
 export function examplesStage(folder, env) {
   const file = join(folder, 'examples.json');
   const config = ['--config', 'e2e/examples/playwright.config.ts'];
   return {
     ...playwrightStage('the examples', file, config),
     env: async () => ({ ...env, PLAYWRIGHT_JSON_OUTPUT_NAME: file }),
-    // Where npm cannot reach its registry.
+    // Examples are skipped if npm cannot reach its registry.
     mayBeSkipped: true,
   };
 }

@@ -1,5 +1,5 @@
-// `npm test`: every test there is. `npm test -- --node`, `--browser`, `--e2e` or `--examples` runs only those; `--browsers chromium,firefox,webkit`
-// names the browsers, which are all that can be had otherwise. End-to-end tests are driven in Chromium.
+// `npm test`: runs all tests. `npm test -- --node`, `--browser`, `--e2e` or `--examples` selects some; `--browsers chromium,firefox,webkit`
+// selects the browsers, by default all that are installed or can be installed. End-to-end tests run in Chromium.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const endToEndExists = () =>
   existsSync(join(root, 'e2e')) &&
   readdirSync(join(root, 'e2e')).some((name) => name.endsWith('.spec.ts'));
 
-/** Which browsers there are, before anything runs: an unknown name is reported at once. */
+/** Finds or installs the browsers before any test runs, so that an unknown name is reported at once. */
 function readyBrowsers() {
   if (chosen.browsers !== undefined) return ensureEngines(enginesNamed(chosen.browsers), true);
   if (all || chosen.browser) return ensureEngines(engines, false);
@@ -46,7 +46,7 @@ function nodeStages(folder) {
 }
 
 /**
- * After the cluster, whose networks come and go: Chromium gives up requests when one does.
+ * These run after the cluster's tests, which add and remove network interfaces: Chromium aborts requests when an interface changes.
  * @param {string} folder @param {import('./browsers/engines.mjs').ReadyBrowsers} ready
  */
 function browserStages(folder, { kinds, chromium }) {
@@ -55,7 +55,7 @@ function browserStages(folder, { kinds, chromium }) {
   const stages = [];
   if (all || chosen.browser) {
     for (const kind of kinds) stages.push(vitestStage(kind, folder, env));
-    // Driven from outside: restarts, kills, two tabs, quotas.
+    // These tests drive browsers from outside: restarts, kills, two tabs, quotas.
     stages.push(vitestStage('browsers', folder, { ...env, BURROW_BROWSERS: kinds.join(',') }));
   }
   if ((all || chosen.e2e) && hasChromium && endToEndExists())
@@ -73,7 +73,7 @@ await runMain(async () => {
   /** @type {readonly import('./run-stages.mjs').Settled[]} */
   let settled;
   try {
-    // One after the other: each uses all cores, and two at once are no faster and late for their limits.
+    // One stage at a time: each uses all cores, so two in parallel are no faster, and tests would exceed their time limits.
     const stages = [...nodeStages(folder), ...browserStages(folder, ready)];
     const outcomes = await inLanes(stages, 1, runStage);
     for (const { stage, tally } of outcomes)

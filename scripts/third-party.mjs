@@ -1,8 +1,8 @@
-// The packages that a bundle holds: their licences, and what they are, for those who must list them.
+// The packages inside a bundle: their licences, and a bill of materials.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Licences that ask for no more than that their text goes along. */
+/** Licences that only require that their text is distributed with the code. */
 const ALLOWED = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT']);
 
 /** @typedef {{ folder: string; name: string; version: string; licence: string }} Package */
@@ -26,9 +26,9 @@ function folderOf(id) {
 }
 
 /**
- * Their texts, which go along with the bundle.
+ * The licence texts that are distributed with the bundle.
  * @param {readonly Package[]} packages
- * @throws Error for a package that may not be bundled
+ * @throws Error for a package whose licence is not allowed
  */
 export function licenceTexts(packages) {
   const texts = packages.map(({ folder, name, version, licence }) => {
@@ -43,7 +43,10 @@ export function licenceTexts(packages) {
   return `${texts.join('\n\n----------------------------------------\n\n')}\n`;
 }
 
-/** A software bill of materials in CycloneDX 1.5; the same for the same packages. @param {readonly Package[]} packages @param {{ name: string; version: string }} of */
+/**
+ * A software bill of materials in CycloneDX 1.5. Its text depends on the packages only.
+ * @param {readonly Package[]} packages @param {{ name: string; version: string }} of
+ */
 export function billOfMaterials(packages, { name, version }) {
   const purl = (/** @type {{ name: string; version: string }} */ each) =>
     `pkg:npm/${each.name.replace('@', '%40')}@${each.version}`;

@@ -1,14 +1,14 @@
-// What our bundles leave out of packages: of Dexie what neither opens, upgrades nor deletes a database, of Comlink what no call needs,
-// of bcryptjs its tables, of eventsource-parser what limits a stream and reports faults in it.
-// Tests in browsers run with what is left. A release in which a part is not found as it is named here cannot be built.
+// Parts of packages that our bundles leave out: of Dexie all but opening, upgrading and deleting a database, of Comlink all but calls,
+// of bcryptjs its tables, of eventsource-parser its limits on a stream and its error reports.
+// Browser tests run with the trimmed packages. The build fails if a new release does not contain a part under the name used here.
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** A part of a file: from its beginning, which stands there once, to the next end. @typedef {readonly [string, string]} Part */
-/** @typedef {readonly [Part, string]} Edit a part, and what stands in its place */
+/** A part of a file, from a text that occurs once to the next occurrence of an end. @typedef {readonly [string, string]} Part */
+/** @typedef {readonly [Part, string]} Edit a part, and its replacement */
 
 /** @type {(name: string) => Part} */
 const fn = (name) => [`\nfunction ${name}(`, '\n}\n'];
@@ -21,9 +21,9 @@ const line = (text) => [`\n${text}`, '\n'];
 /** @type {(part: Part) => Edit} */
 const without = (part) => [part, '\n'];
 
-/** What is reached only from here is left out too when the bundle is made. @type {readonly Edit[]} */
+/** Code that only these parts refer to is removed by the bundler's tree shaking. @type {readonly Edit[]} */
 const OF_DEXIE = [
-  // An upgrade reads one row: the version of a database of which stores were once missing.
+  // Dexie's upgrade reads one row: the version of a database that once lacked stores.
   [
     classOf('Table'),
     `
@@ -55,9 +55,9 @@ function createTableConstructor(db) {
   ...['createCollectionConstructor', 'createWhereClauseConstructor', 'signalSubscribersNow'].map(
     /** @returns {Edit} */ (name) => [fn(name), `\nfunction ${name}() {}\n`],
   ),
-  // To look at all these classes, for a copier of objects that nobody calls, takes a browser 2 ms.
+  // Looking up all these classes takes a browser 2 ms, and the function that clones objects is never called.
   without(["\nconst intrinsicTypeNames = '", '));\n']),
-  // Its promises carry a transaction of Dexie from one function to the next, by a patch of the browser's. There is none here.
+  // Dexie's own promises pass a transaction from function to function, by patching the browser's. No transaction of Dexie is used here.
   [
     ['\nvar INTERNAL = {};\n', '\nvar rejection = DexiePromise.reject;\n'],
     `
@@ -85,7 +85,7 @@ const newScope = (fn) => fn();
     ['\n                : wasActive && this.idbtrans && ', 'return rejection(e);\n'],
     '\n                : wasActive && this.idbtrans && this.idbtrans.abort();\n',
   ],
-  // Of an error its name is read, and what the browser said; no operation of many rows can fail in several ways.
+  // Only an error's name and the browser's message are read. There are no bulk operations, so none can fail with several errors.
   [
     ['\nvar dexieErrorNames = [', '\nfullNameExceptions.BulkError = BulkError;\n'],
     `
@@ -100,7 +100,7 @@ const exceptions = new Proxy({}, {
 });
 `,
   ],
-  // Of its events only its own listeners are told, one each.
+  // Only Dexie itself listens to its events, with one listener each.
   [
     fn('Events'),
     `
@@ -120,17 +120,17 @@ function Events(ctx, ...names) {
   without(['\n        state.onReadyBeingFired = [];\n        return', '\n        });\n']),
   without(["\n            if ('mutatedParts' in idbtrans) {", '\n            }\n']),
   without(['\n        if (wasCreated) {', '\n        }\n']),
-  // Nobody reaches a table as a property of the database or of a transaction.
+  // Tables are never accessed as properties of a database or transaction.
   ...['setApiOnPlace', 'removeTablesApi'].map(
     /** @returns {Edit} */ (name) => [fn(name), `\nfunction ${name}() {}\n`],
   ),
-  // What listeners of "ready" would be given, to come before those who wait for it.
+  // The object that listeners of "ready" get, which lets them run before calls that wait for "ready".
   without(['\n        const vipDB = new Proxy(this, {', '\n        this.vip = vipDB;\n']),
-  // An upgrade changes stores and indexes, and no rows.
+  // An upgrade changes stores and indexes, not rows.
   without(method('upgrade')),
   without(['\n            if (contentUpgrade && version._cfg', '\n            }\n']),
   without(['\n            DexiePromise.follow(() => db.on.populate', '\n']),
-  // Names are kept for browsers that cannot list databases, and read by nobody here.
+  // Dexie stores database names for browsers that cannot list databases. They are never read here.
   ...['_onDatabaseCreated', '_onDatabaseDeleted'].map(
     /** @returns {Edit} */ (name) => [fn(name), `\nfunction ${name}() {}\n`],
   ),
@@ -145,13 +145,13 @@ function Events(ctx, ...names) {
   ),
   without(line('        this._maxKey = getMaxKey(options.IDBKeyRange);')),
   without(line('Dexie.maxKey = getMaxKey(Dexie.dependencies.IDBKeyRange);')),
-  // Live queries of other tabs, which Dexie has and we do not use: a channel, and listeners of the page.
+  // Dexie's live queries across tabs are not used: they open a channel and add listeners to the page.
   [['\nconst RangeSet = function (', '\n};\n'], '\nfunction RangeSet() {}\n'],
   without(['\nprops(RangeSet.prototype, {', '\n});\n']),
   without(["\nif (typeof dispatchEvent !== 'undefined' &&", '\n}\n']),
   without(['\nlet createBC = () => { };\nif ', '\n}\n']),
   without(["\nif (typeof addEventListener !== 'undefined') {", '\n}\n']),
-  // Of what stands on the class itself, the constructor needs two, and we one.
+  // Of the static members, the constructor needs two and we need one.
   [
     ['\nprops(Dexie, {\n', '\n});\n'],
     `
@@ -166,7 +166,10 @@ props(Dexie, {
   [['\nexport {', '};\n'], '\nexport { Dexie$1 as Dexie };\n'],
 ];
 
-/** A page calls functions of its worker: nothing else of it can be reached, nor is a function passed to the other side. @type {readonly Edit[]} */
+/**
+ * A page only calls functions of its worker. It does not get, set or construct anything there, and passes no functions.
+ * @type {readonly Edit[]}
+ */
 const OF_COMLINK = [
   without(line('    ["proxy", proxyTransferHandler],')),
   ...['GET', 'SET', 'CONSTRUCT', 'ENDPOINT', 'RELEASE'].map((type) =>
@@ -193,7 +196,10 @@ function createProxy(ep, pendingListeners, path = []) {
   [['\nexport { createEndpoint', ';\n'], '\nexport { expose, transfer, wrap };\n'],
 ];
 
-/** The tables with which Blowfish begins are the fraction of π, in words of 32 bits: computed, they are 5 kB less to load. @type {readonly Edit[]} */
+/**
+ * Blowfish's initial tables are the fractional digits of π in 32-bit words. Computing them makes the bundle 5 kB smaller.
+ * @type {readonly Edit[]}
+ */
 const OF_BCRYPTJS = [
   [
     ['\nvar P_ORIG = [', '];\n'],
@@ -232,8 +238,8 @@ function fractionOfPi(words) {
 ];
 
 /**
- * Of a stream its events are read: no limit was given, nobody hears of a faulty line, and none is begun again. What is a line, and what a
- * field, is as it was; there is one way for all of them, where there was a faster one for what most lines begin with.
+ * Only the events of a stream are read: no limit is set, errors are not reported, and the parser is not reset. Lines and fields are parsed
+ * as in the original, but without its fast path for the most common lines.
  * @type {readonly Edit[]}
  */
 const OF_EVENTSOURCE_PARSER = [
@@ -301,8 +307,11 @@ const TRIMMED = [
 ];
 
 /**
- * Our sources get the trimmed packages; what else is in a bundle, such as what we are measured against, does not.
- * @returns {{ name: string, enforce: 'pre', resolveId(source: string, importer?: string): string | undefined, load(id: string): string | undefined }}
+ * Only our own sources get the trimmed packages. Other code in a bundle, such as the databases that benchmarks compare with, does not.
+ * @returns {{
+ *   name: string, enforce: 'pre',
+ *   resolveId(source: string, importer?: string): string | undefined, load(id: string): string | undefined
+ * }}
  */
 export const trimPackages = () => ({
   name: 'burrow:trim-packages',
@@ -323,6 +332,6 @@ const MARK = '?trimmed';
 /** @param {string} importer */
 const isOurs = (importer) => /^(?:src|worker|hosts)[\\/]/.test(relative(root, importer));
 
-/** As it is written, or as an alias has made it. @param {string} name @param {string} source */
+/** Whether the import is of this package, as written or as an alias has resolved it. @param {string} name @param {string} source */
 const isOf = (name, source) =>
   source === name || source.replaceAll('\\', '/').includes(`/node_modules/${name}/dist/`);

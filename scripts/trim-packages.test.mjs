@@ -12,7 +12,7 @@ import { trimPackages } from './trim-packages.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'burrow-trim-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A package as bundles of the browser have it. @param {string} name @returns {Promise<unknown>} */
+/** Imports a package as browser bundles contain it. @param {string} name @returns {Promise<unknown>} */
 async function trimmed(name) {
   const plugin = trimPackages();
   const importer = join(import.meta.dirname, '../worker/main.ts');

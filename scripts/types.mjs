@@ -1,13 +1,13 @@
-// `npm run types`: each room under its own libraries, so no room can use a global its host lacks. By the compiler of TypeScript 7, in a
-// third of the time: version 5 stays for what reads programs by its API, and for the declarations that are published.
+// `npm run types`: type-checks each room with the libraries of its host, so that no room can use a global that its host lacks. Uses the
+// compiler of TypeScript 7, which takes a third of the time; version 5 is kept for its API and for the published declarations.
 import { join } from 'node:path';
 import { root } from './setup.mjs';
 import { inLanes, run } from './side-by-side.mjs';
 
-/** The longest first, so that none is left alone at the end. */
+/** The slowest first, so that none of them runs alone at the end. */
 const rooms = ['tests', 'tools', 'page', 'worker', 'in-process', 'engine', 'hub', 'demo'];
 
-/** tsc ends with this when a room has no file yet: nothing to check is no failure. */
+/** The error of tsc when a room has no files yet: there is nothing to check, so it is not a failure. */
 const NO_INPUTS = 'error TS18003';
 
 await inLanes(rooms, 2, async (room) => {

@@ -1,18 +1,18 @@
-// How Markdown is wrapped here: prose at 100 characters. Tables, code, headings and HTML stay as they are.
+// Wraps Markdown: prose at 100 characters. Tables, code, headings and HTML are left unchanged.
 
 export const MARKDOWN_WIDTH = 100;
 
 const VERBATIM = /^(?:#| {0,3}\||\s*<|\s*\[[^\]]+\]:)/;
 const FENCE = /^\s*(?:```|~~~)/;
 const MARKER = /^(\s*(?:[-*+]|\d+[.)])\s+|\s*>\s?)/;
-/** At the start of a line these would begin a list, a heading or a quote. */
+/** Words that would begin a list, a heading or a quote at the start of a line. */
 const BEGINS_BLOCK = /^(?:[-*+>#]|\d+[.)])$/;
 
-/** A space inside `code` or ![link](…) is no place to break. */
+/** A word may contain spaces inside `code` or ![link](…), where a line must not break. */
 const WORD = /(?:!?\[[^\]\n]{1,40}\]\([^)\s]*\)|`+[^`]*`+|[^\s])+/g;
 
 /**
- * Wraps each paragraph and list item that holds a line that is too long; leaves all others alone.
+ * Wraps each paragraph and list item that has a line that is too long. Others are left unchanged.
  * @param {string} text
  */
 export const wrapMarkdown = (text) =>
@@ -20,7 +20,7 @@ export const wrapMarkdown = (text) =>
     .flatMap(({ isProse, lines }) => (isProse && lines.some(isTooLong) ? wrapped(lines) : lines))
     .join('\n');
 
-/** Numbers of the lines of prose that could be shorter. @param {string} text */
+/** Line numbers of prose that is too long and can be wrapped. @param {string} text */
 export function longLines(text) {
   const found = [];
   let number = 0;
@@ -52,7 +52,7 @@ function blocksOf(text) {
     if (isFence) isFenced = !isFenced;
     if (isCode || line.trim() === '' || VERBATIM.test(line)) {
       blocks.push({ isProse: false, lines: [line] });
-      // A list item goes on after a blank line only with another marker or less indentation.
+      // The next line of prose starts a new block.
       open = undefined;
     } else if (open && !MARKER.test(line)) {
       open.push(line);

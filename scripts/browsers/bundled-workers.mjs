@@ -1,9 +1,10 @@
-// Workers of browser tests, each as one file like in the package: it has five hundred modules, which a page would ask for at each start.
+// Bundles each worker of browser tests into one file, as the package does: a worker has five hundred modules, which a page would otherwise
+// request at each start.
 import { join } from 'node:path';
 import { bundle } from '../bundle.mjs';
 import { root } from '../setup.mjs';
 
-/** What vite makes of `new Worker(new URL(…))` in a test or a source. @param {string} url */
+/** The worker's source file, if the URL is what vite makes of `new Worker(new URL(…))` in a test or a source file. @param {string} url */
 function workerSource(url) {
   const { pathname, searchParams } = new URL(url, 'http://tests/');
   return searchParams.has('worker_file') && pathname.startsWith('/worker/')
@@ -15,7 +16,7 @@ function workerSource(url) {
 export const bundledWorkers = () => ({
   name: 'burrow:bundled-workers',
   configureServer(server) {
-    /** By their sources. @type {Map<string, Promise<string>>} */
+    /** Bundles by source file. @type {Map<string, Promise<string>>} */
     const made = new Map();
     server.watcher.on('change', () => made.clear());
     const codeOf = (/** @type {string} */ source) => {

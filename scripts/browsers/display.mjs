@@ -1,11 +1,14 @@
-// A screen that nobody sees, for a browser that has no way of running without one.
+// A virtual screen, for a browser that has no headless mode.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 
 /** @typedef {{ env: Record<string, string>; close: () => Promise<void> }} Display */
 
-/** The server picks a number that is free. Only who can read `keyFile` sees the screen. @param {string} keyFile @returns {Promise<Display>} */
+/**
+ * Starts an X server, which picks a free display number. Only processes that can read `keyFile` can connect to it.
+ * @param {string} keyFile @returns {Promise<Display>}
+ */
 export async function startDisplay(keyFile) {
   writeFileSync(keyFile, keyForAnyNumber(randomBytes(16)), { mode: 0o600 });
   const server = spawn(
@@ -40,7 +43,7 @@ async function firstLine(stream) {
   return text.trim();
 }
 
-/** A file of X keys with one entry: any machine, any number. @param {Buffer} key */
+/** An X authority file with one entry, valid for any host and any display number. @param {Buffer} key */
 function keyForAnyNumber(key) {
   const name = Buffer.from('MIT-MAGIC-COOKIE-1');
   const field = (/** @type {Buffer} */ bytes) => Buffer.concat([size(bytes.length), bytes]);

@@ -1,4 +1,4 @@
-// The engines of browsers that tests run in: which are on this machine, and how one gets there.
+// The browser engines that tests run in: which are installed on this machine, and how to install the others.
 import { spawnSync } from 'node:child_process';
 import { ensureBrowser, tryInstallPackages, SetupError } from '../setup.mjs';
 import { programOf } from './kinds.mjs';
@@ -7,7 +7,7 @@ import { programOf } from './kinds.mjs';
 /** @typedef {'chromium' | 'firefox' | 'webkit'} Engine */
 /** @typedef {{ kinds: readonly Kind[]; chromium: string | undefined; notRun: readonly string[] }} ReadyBrowsers */
 
-/** WebKit as Safari has it, then as it is built without its features for storage. @type {Readonly<Record<Engine, readonly Kind[]>>} */
+/** WebKit runs with the storage features of Safari, then with its own defaults. @type {Readonly<Record<Engine, readonly Kind[]>>} */
 const kindsOf = {
   chromium: ['chromium'],
   firefox: ['firefox'],
@@ -17,10 +17,10 @@ const kindsOf = {
 /** @type {readonly Engine[]} */
 export const engines = ['chromium', 'firefox', 'webkit'];
 
-/** As Debian names them. @type {Readonly<Record<Exclude<Engine, 'chromium'>, readonly string[]>>} */
+/** Names of Debian's packages. @type {Readonly<Record<Exclude<Engine, 'chromium'>, readonly string[]>>} */
 const packagesOf = { firefox: ['firefox-esr'], webkit: ['webkit2gtk-driver', 'xvfb'] };
 
-/** @param {string} list names with commas between @returns {Engine[]} */
+/** @param {string} list names, separated by commas @returns {Engine[]} */
 export function enginesNamed(list) {
   const names = list.split(',').map((name) => name.trim());
   const unknown = names.filter((name) => !engines.some((engine) => engine === name));
@@ -32,9 +32,9 @@ export function enginesNamed(list) {
 }
 
 /**
- * Installs what is missing where that can be done. Chromium must be there; of the others `notRun` says which are not, unless `isAsked`.
+ * Installs missing engines where possible. Chromium is required. Other engines that cannot be installed are listed in `notRun`.
  * @param {readonly Engine[]} wanted
- * @param {boolean} isAsked whether they were named: then a missing one is a fault
+ * @param {boolean} isAsked whether the user named the engines: then a missing one is an error
  * @returns {Promise<ReadyBrowsers>}
  */
 export async function ensureEngines(wanted, isAsked) {
@@ -65,7 +65,7 @@ const ensured = (engine) =>
 function runs(engine) {
   const program = programOf(engine);
   if (program === undefined) return false;
-  // WebKit's tells its version on a screen only. Of Firefox there are stubs that are no browser.
+  // WebKit's browser prints its version only with a display. Some `firefox` programs are stubs, so Firefox must print its version.
   if (engine === 'webkit') return true;
   return spawnSync(program, ['--version'], { stdio: 'ignore', timeout: 30_000 }).status === 0;
 }

@@ -1,5 +1,5 @@
-// What differs from a user's Firefox: nobody is there to be asked, nothing is fetched that a test did not ask for, and a killed browser starts again like any other.
-// How it stores, throttles or shares is left as users have it.
+// How test runs differ from a user's Firefox: it asks the user nothing, requests nothing that a test did not request, and starts normally
+// after it was killed. Its settings of storage, throttling and sharing stay at their defaults.
 
 /** @type {Readonly<Record<string, string | number | boolean>>} */
 export const firefoxPrefs = {
@@ -22,7 +22,7 @@ export const firefoxPrefs = {
   'datareporting.healthreport.uploadEnabled': false,
   'datareporting.policy.dataSubmissionEnabled': false,
   'devtools.console.stdout.content': true,
-  // The pages of tests open windows and close them.
+  // Test pages open windows and close them.
   'dom.allow_scripts_to_close_windows': true,
   'dom.disable_open_during_load': false,
   'dom.push.connection.enabled': false,
@@ -36,7 +36,7 @@ export const firefoxPrefs = {
   'network.prefetch-next': false,
   'services.settings.server': 'data:,',
   'signon.rememberSignons': false,
-  // Or it asks for its safe mode after a few kills.
+  // Otherwise Firefox offers its safe mode after a few kills.
   'toolkit.startup.max_resumed_crashes': -1,
   'toolkit.telemetry.enabled': false,
   'toolkit.telemetry.server': 'data:,',

@@ -1,4 +1,5 @@
-// The process that stands between a script and the browser it started. The browser ends with the script however that one ended: the line between them breaks.
+// The process between a script and the browser that it starts. When the script ends, in whatever way, the IPC channel closes and this
+// process kills the browser.
 import { spawn } from 'node:child_process';
 import { mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { groupEnds, signalGroup } from './process-group.mjs';
 /** @typedef {{ code: number | null; signal: string | null }} Exit */
 /** @typedef {{ pid: number } | { exit: Exit } | { failed: string }} Report */
 
-/** What the other processes of a browser may take to write down what they have when its first one has ended. */
+/** Time, after the browser's first process has ended, in which its other processes may finish writing to disk. */
 const REST_MS = 5000;
 
 /** @param {Report} report */
@@ -41,11 +42,14 @@ async function run({ program, args, env, files, profileDir, isTemporary, needsDi
   }
 }
 
-/** @param {string} program @param {string[]} args @param {string} profileDir @param {Record<string, string>} env @returns {Promise<Exit>} */
+/**
+ * @param {string} program @param {string[]} args @param {string} profileDir @param {Record<string, string>} env
+ * @returns {Promise<Exit>}
+ */
 async function runBrowser(program, args, profileDir, env) {
   const log = openSync(join(profileDir, 'browser.log'), 'a');
   const browser = spawn(program, args, {
-    // The leader of a group of its own: this process stays outside.
+    // Makes the browser the leader of its own process group, which this process is not part of.
     detached: true,
     cwd: profileDir,
     env: { ...process.env, ...env },

@@ -1,4 +1,4 @@
-// With a shell and its child in place of a browser and its processes.
+// Tests the guard with a shell and its child instead of a browser and its processes.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { groupEnds, signalGroup } from './process-group.mjs';
 
 const guardFile = fileURLToPath(new URL('guard.mjs', import.meta.url));
-/** Of what hangs only. */
+/** A timeout that only a hanging test reaches. */
 const LONG_MS = 60_000;
 
 /** @type {number[]} */

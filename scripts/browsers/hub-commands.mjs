@@ -1,4 +1,4 @@
-// What tests in a browser may ask of the process that runs them: a hub of their own, in memory.
+// Commands for tests in a browser, executed by the process that runs the tests: start and stop an in-memory hub.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -10,12 +10,12 @@ process.on('exit', () => {
   for (const hub of hubs.values()) hub.kill();
 });
 
-/** As arguments and results cross by JSON. @typedef {{ url: string; secret: string }} StartedHub */
+/** Arguments and results are passed as JSON. @typedef {{ url: string; secret: string }} StartedHub */
 
 export const hubCommands = {
   /**
    * @param {unknown} _context @param {string} cors origins whose pages it answers
-   * @returns {Promise<StartedHub>}
+   * @param {unknown} _context @param {string} cors origins whose pages may call the hub
    */
   startHub(_context, cors) {
     const secret = `burrow-root-${randomBytes(30).toString('base64url')}`;

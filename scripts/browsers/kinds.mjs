@@ -1,19 +1,22 @@
-// The browsers that tests run in, and how each is started: its program, and its words for a profile folder, a private window and an address.
+// The browsers that tests run in, and how each is started: its program and its arguments for a profile folder, a private window and a URL.
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { chromiumArgs, chromiumPath } from '../chromium.mjs';
 import { firefoxPrefs } from './firefox-prefs.mjs';
 
-/** `webkit-storage`: WebKitGTK with the features for storage that Safari has and WebKitGTK leaves off. @typedef {'chromium' | 'firefox' | 'webkit' | 'webkit-storage'} Kind */
+/**
+ * `webkit-storage`: WebKitGTK with the storage features that Safari enables and WebKitGTK disables by default.
+ * @typedef {'chromium' | 'firefox' | 'webkit' | 'webkit-storage'} Kind
+ */
 
 /**
- * What a start is made of.
+ * How a browser is started.
  * @typedef {{
  *   args: string[];
  *   env: Record<string, string>;
  *   files: Record<string, string>;
  *   needsDisplay: boolean;
- * }} Start `files`: to be in the profile folder, by their names
+ * }} Start `files`: contents of files to create in the profile folder, by name
  */
 
 /**
@@ -32,7 +35,7 @@ const firstOf = (names, places) =>
       .flatMap((folder) => names.map((name) => join(folder, name))),
   ].find((path) => existsSync(path));
 
-/** Distributions keep it beside the library, in a folder with the version of the library's interface. */
+/** Paths of WebKitGTK's MiniBrowser: distributions install it beside the library, in a folder named after the library's API version. */
 function miniBrowsers() {
   const libraries = ['/usr/lib', '/usr/libexec', '/usr/lib64'];
   const perMachine = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }[
@@ -87,7 +90,10 @@ const firefoxStart = ({ url, profileDir, isPrivate, prefs }) => ({
   needsDisplay: false,
 });
 
-/** It keeps all it stores in the user's folders: these are its profile. @param {Wish} wish @param {string[]} more @returns {Start} */
+/**
+ * WebKitGTK stores everything in the user's XDG folders, so these point into the profile.
+ * @param {Wish} wish @param {string[]} more @returns {Start}
+ */
 const webkitStart = ({ url, profileDir, isPrivate }, more) => ({
   args: [
     ...more,
@@ -101,11 +107,11 @@ const webkitStart = ({ url, profileDir, isPrivate }, more) => ({
     XDG_DATA_HOME: join(profileDir, 'data'),
     XDG_CACHE_HOME: join(profileDir, 'cache'),
     XDG_CONFIG_HOME: join(profileDir, 'config'),
-    // No desktop is there to be asked for settings, or to be told what is shown.
+    // There is no desktop session to read settings from, and no accessibility bus.
     GSETTINGS_BACKEND: 'memory',
     NO_AT_BRIDGE: '1',
     LIBGL_ALWAYS_SOFTWARE: '1',
-    // No plugins for media: a new profile would have all of them scanned, which takes a second of a core at each start.
+    // No media plugins: with a new profile, each start would scan all of them, which takes one second of CPU.
     GST_PLUGIN_SYSTEM_PATH_1_0: '',
   },
   files: {},
@@ -141,9 +147,9 @@ export const kinds = ['chromium', 'firefox', 'webkit', 'webkit-storage'];
 /** @param {string} text @returns {text is Kind} */
 export const isKind = (text) => kinds.some((kind) => kind === text);
 
-/** Path of the program; undefined when it is not on this machine. @param {Kind} kind */
+/** Path of the program, or undefined if it is not installed. @param {Kind} kind */
 export const programOf = (kind) =>
-  // A browser is ended as a group of processes, which Windows does not have.
+  // Closing a browser needs a process group, which Windows does not have.
   process.platform === 'win32' ? undefined : table[kind].find();
 
 /** @param {Kind} kind @param {Wish} wish */

@@ -1,4 +1,5 @@
-// Starts a browser of the system on an address, with a profile folder of its own, and ends it: what tests from outside and vitest's own provider build on.
+// Starts a system browser with its own profile folder on a URL, and closes it. Used by tests that drive browsers from outside, and by
+// vitest's provider.
 import { fork } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,8 +20,9 @@ import { signalGroup } from './process-group.mjs';
  *   prefs?: Record<string, string | number | boolean>;
  *   args?: string[];
  * }} LaunchOptions
- * `profileDir`: made when it is missing, and kept, with what the browser says in `browser.log`; without one there is a temporary one, removed at the end.
- * `isPrivate`: one private window. `prefs`: Firefox's settings beside those of `firefox-prefs.mjs`. `args`: before the others.
+ * `profileDir`: created if it is missing, and kept, with the browser's output in `browser.log`. Without it, a temporary folder is used and
+ * deleted at the end. `isPrivate`: opens one private window. `prefs`: Firefox preferences in addition to `firefox-prefs.mjs`. `args`:
+ * placed before the default arguments.
  */
 
 /**
@@ -31,13 +33,14 @@ import { signalGroup } from './process-group.mjs';
  *   kill: (signal?: NodeJS.Signals) => boolean;
  *   close: () => Promise<Exit>;
  * }} RunningBrowser
- * `pid`: its first process, which leads its group. `exited`: none of the group lives, so its profile folder can be used again.
- * `kill`: a signal to every process of it at once, SIGKILL by default; false when it is gone. `close`: it is asked to end, and killed when it does not.
+ * `pid`: the browser's first process, which leads its group. `exited`: resolves when no process of the group is alive, so the profile
+ * folder can be reused. `kill`: sends a signal to all processes of the group, SIGKILL by default; returns false if none is left. `close`:
+ * asks the browser to exit, and kills it if it does not.
  */
 
 const CLOSE_MS = 10_000;
 
-/** Rejects when the browser is not on this machine or cannot be started. @param {LaunchOptions} options @returns {Promise<RunningBrowser>} */
+/** Rejects if the browser is not installed or cannot be started. @param {LaunchOptions} options @returns {Promise<RunningBrowser>} */
 export async function launch({
   kind,
   url,
@@ -52,7 +55,7 @@ export async function launch({
   const folder = profileDir ?? mkdtempSync(join(temporaryParent(), `burrow-${kind}-`));
   const start = startOf(kind, { url, profileDir: folder, isPrivate, prefs });
   const guard = fork(fileURLToPath(new URL('guard.mjs', import.meta.url)), {
-    // Ctrl-C is for whoever started it: that one lets go of it in order.
+    // Ctrl-C must reach only the process that launched the browser, which then closes it in order.
     detached: true,
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -75,7 +78,9 @@ export async function launch({
   }
 }
 
-/** In memory where there is room: it need not outlive the machine, and browsers wait for their disk at each small database. */
+/**
+ * In memory if there is room: a temporary profile need not survive a restart, and browsers wait for the disk when they create a database.
+ */
 function temporaryParent() {
   if (!existsSync(MEMORY)) return tmpdir();
   const { bavail, bsize } = statfsSync(MEMORY);
@@ -83,10 +88,10 @@ function temporaryParent() {
 }
 
 const MEMORY = '/dev/shm';
-/** More than three times what a run of all browser tests was seen to need. */
+/** More than three times what all browser tests together were seen to need. */
 const ROOM_BYTES = 1e9;
 
-/** What the guard tells. @param {import('node:child_process').ChildProcess} guard */
+/** Promises for the messages of the guard. @param {import('node:child_process').ChildProcess} guard */
 function reports(guard) {
   /** @type {PromiseWithResolvers<{ pid: number }>} */
   const started = promised();
@@ -99,7 +104,7 @@ function reports(guard) {
     else if ('failed' in message) started.reject(new Error(message.failed));
     else exit = message.exit;
   });
-  // The guard ends last, with the screen and the temporary folder gone.
+  // The guard exits last, after the display and the temporary folder have been removed.
   guard.once('exit', () => {
     started.reject(new Error('The browser did not start.'));
     exited.resolve(exit);
@@ -125,7 +130,7 @@ function promised() {
 function endings(pid, exited) {
   let hasExited = false;
   void exited.then(() => (hasExited = true));
-  // The number may be somebody else's by then.
+  // After the exit, the process id may belong to another process.
   const kill = (/** @type {NodeJS.Signals} */ signal = 'SIGKILL') =>
     !hasExited && signalGroup(pid, signal);
   const close = async () => {
@@ -138,7 +143,7 @@ function endings(pid, exited) {
   return { kill, close };
 }
 
-/** Its first process only, which ends the others in order. @param {number} pid */
+/** Terminates the first process, which ends the others in order. @param {number} pid */
 function terminate(pid) {
   try {
     process.kill(pid, 'SIGTERM');

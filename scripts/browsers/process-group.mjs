@@ -1,8 +1,11 @@
-// A browser is many processes. They are ended as the group that the first of them leads, so nobody else's is met.
+// A browser has many processes. They are signalled as the group that the first of them leads, so no other process is affected.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 
-/** To all of a group; false when none is left. @param {number} leader @param {NodeJS.Signals | 0} signal `0` only asks */
+/**
+ * Sends a signal to all processes of a group; returns false if none is left.
+ * @param {number} leader @param {NodeJS.Signals | 0} signal `0` only tests
+ */
 export function signalGroup(leader, signal) {
   try {
     process.kill(-leader, signal);
@@ -13,7 +16,7 @@ export function signalGroup(leader, signal) {
   }
 }
 
-/** Resolves to whether none of a group lives; looks for `ms` at most. @param {number} leader @param {number} ms */
+/** Waits up to `ms` for all processes of a group to end, and resolves to whether they have. @param {number} leader @param {number} ms */
 export async function groupEnds(leader, ms) {
   const until = performance.now() + ms;
   while (groupLives(leader)) {
@@ -31,11 +34,11 @@ const groupLives = (leader) =>
     ? readdirSync('/proc').some((name) => /^\d+$/.test(name) && isLivingMember(name, leader))
     : signalGroup(leader, 0);
 
-/** A dead process that nobody has waited for still has its number: it counts as ended. @param {string} pid @param {number} leader */
+/** Zombies (ended, but not yet reaped by their parent) are not alive. @param {string} pid @param {number} leader */
 function isLivingMember(pid, leader) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Its name, in parentheses, may hold anything.
+    // The name is in parentheses and may itself contain parentheses and spaces.
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return Number(group) === leader && state !== 'Z' && state !== 'X';
   } catch {

@@ -1,4 +1,4 @@
-// Lets vitest run its browser tests in a browser of the system: it needs no more of it than that it opens an address.
+// Runs vitest's browser tests in a system browser, which only has to open a URL.
 import { setTimeout as after } from 'node:timers/promises';
 import { defineBrowserProvider } from '@vitest/browser';
 import { launch } from './launch.mjs';
@@ -16,7 +16,8 @@ export const systemBrowser = (kind) =>
 const LOOK_AGAIN_MS = 50;
 
 /**
- * A browser for each session, with a profile of its own: no test sees what another session stored. It cannot click, type or mock modules.
+ * Starts a browser with its own profile for each session, so no test sees what another session stored. It cannot click, type or mock
+ * modules.
  * @implements {import('vitest/node').BrowserProvider}
  */
 class SystemBrowserProvider {

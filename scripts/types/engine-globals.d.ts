@@ -1,5 +1,5 @@
-// The globals every host has (browser, worker, Node) that are no part of ES2023. Keep this short:
-// a clock, randomness and the network come to the engine as arguments, never from here.
+// Globals that every host has (browser, worker, Node) and that are not part of ES2023. Keep this list short:
+// the engine gets its clock, random source and network as arguments, never as globals.
 
 declare class TextEncoder {
   encode(text?: string): Uint8Array<ArrayBuffer>;
