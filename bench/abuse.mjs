@@ -1,6 +1,6 @@
-// `npm run abuse [-- --only <words>] [--seconds n] [--at hub|page] [--store PGlite|PostgreSQL]`: attacks on the database of a page in
-// Chromium, then on a hub over PGlite and over PostgreSQL, one after the other, while an innocent client uses it. Prints a table and, when all were made, writes it
-// to bench/results/ABUSE.md; ends with 1 when an attack gets through.
+// `npm run abuse [-- --only <words>] [--seconds n] [--at hub|page] [--store PGlite|PostgreSQL]`: attacks the database of a page in
+// Chromium, then a hub over PGlite and a hub over PostgreSQL, one attack after the other, while an innocent client uses the database.
+// Prints a table and, if no attack was left out, writes it to bench/results/ABUSE.md. Exits with 1 when an attack succeeds.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

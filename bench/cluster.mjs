@@ -1,6 +1,7 @@
-// `npm run bench:cluster [-- --seconds 8 --rounds 3 --folder <folder>]`: commits and reads per second through 1, 2 and 3 hubs of ops/cluster,
-// in 1, 10 and 100 databases, in turns; then commits through hubs of which each is a tenant with data of its own. All share the processors of this machine: CPU per request says what more machines would give.
-// Commits come from as many clients however many hubs there are; reads from as many for each hub, as when hubs are added for a crowd.
+// `npm run bench:cluster [-- --seconds 8 --rounds 3 --folder <folder>]`: commits and reads per second through 1, 2 and 3 hubs of
+// ops/cluster, in 1, 10 and 100 databases, interleaved; then commits through hubs that are separate tenants with their own data. All
+// hubs share the processors of this machine, so CPU time per request shows what more machines would give. The number of clients that
+// commit is the same for any number of hubs; the number of clients that read grows with the hubs, as when hubs are added for a crowd.
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +47,7 @@ const create = {
 };
 const read = { get: { ref: { collection: 'things' }, id: '1' } };
 
-/** @param {number} pid ms of processor time */
+/** @param {number} pid @returns CPU time of the process in ms */
 function cpuOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return ((Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_S) * 1000;

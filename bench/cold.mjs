@@ -1,5 +1,6 @@
-// `node bench/cold.mjs [--before <checkout>]`: CPU of single queries in Node while their code is interpreted, as it is when a page has just
-// opened, and once it is compiled; and the first ten pages of a fresh process. With another checkout: of both in turn, and the ratio.
+// `node bench/cold.mjs [--before <checkout>]`: CPU time of single queries in Node while their code is interpreted, as in a page that has
+// just opened, and after it is compiled; and of the first ten pages of a fresh process. With another checkout: of both, interleaved, with
+// the ratio.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,13 +14,13 @@ const options = commandOptions({
   before: { type: 'string' },
   modes: { type: 'string', default: 'interpreted,compiled,fresh' },
   rounds: { type: 'string', default: '3' },
-  /** Workloads, with `|` between. */
+  /** Workloads, separated by `|`. */
   only: { type: 'string' },
-  /** A folder to keep programs and data in. */
+  /** A folder in which to keep programs and data. */
   out: { type: 'string' },
 });
 
-/** What V8 is told, and what is measured then. @type {Readonly<Record<string, { flags: readonly string[], task: string }>>} */
+/** V8's flags, and the task to measure with them. @type {Readonly<Record<string, { flags: readonly string[], task: string }>>} */
 const MODES = {
   interpreted: { flags: ['--no-opt', '--no-sparkplug', '--no-maglev'], task: 'few' },
   jitless: { flags: ['--jitless', '--no-expose-wasm'], task: 'few' },
@@ -35,7 +36,7 @@ const checkouts = [
 const folder = options.out ?? mkdtempSync(join(tmpdir(), 'burrow-bench-'));
 const data = join(folder, 'data');
 
-/** The queries over the engine of that checkout. @param {string} checkout @param {number} at */
+/** Bundles the queries with the engine of this checkout. @param {string} checkout @param {number} at */
 async function build(checkout, at) {
   const bundle = await rolldown({
     input: fileURLToPath(new URL('cold/queries.ts', import.meta.url)),
@@ -67,13 +68,13 @@ function run(flags, ...rest) {
   return stdout === '' ? undefined : JSON.parse(stdout);
 }
 
-/** @param {string} what @param {readonly (readonly number[])[]} sides the last one is this checkout's */
+/** @param {string} what @param {readonly (readonly number[])[]} sides times of each checkout; the last one is this checkout */
 function report(what, sides) {
   const own = sides.at(-1) ?? [];
   const [former] = sides;
   const line = `${what.padEnd(36)} ${medianOf(own).toFixed(0).padStart(6)} µs`;
   if (!former || former === own) return console.log(line);
-  // Of what was measured one after the other: the load of the machine is in both.
+  // The ratio of neighbouring measurements, because the load of the machine affects both alike.
   const ratio = medianOf(own.map((micros, at) => micros / (former[at] ?? Number.NaN)));
   console.log(`${line}, before ${medianOf(former).toFixed(0).padStart(6)}: ${ratio.toFixed(3)}`);
 }
@@ -94,7 +95,7 @@ function measureQueries(mode, programs, names) {
 
 /** @param {readonly string[]} programs */
 function measureFresh(programs) {
-  /** By side, query, process. @type {number[][][]} */
+  /** Times by side, query and process. @type {number[][][]} */
   const sides = programs.map(() => []);
   for (let process = 0; process < rounds * FRESH_PROCESSES; process += 1) {
     programs.forEach((program, side) => {

@@ -1,5 +1,5 @@
-// `node bench/crash.mjs [--kills 48] [--only burrow,…] [--control] [--out crash]`: SIGKILL of the browser amid writes, then two starts,
-// with a look at what is left in each. `--control`: each contender again without the marks by which Burrow notices a kill.
+// `node bench/crash.mjs [--kills n] [--only burrow,…] [--control] [--out crash]`: kills the browser (SIGKILL) during writes, starts it
+// twice, and checks after each start what is left. `--control`: repeats each contender without the marks by which Burrow detects a kill.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandOptions } from '../scripts/setup.mjs';
@@ -8,7 +8,7 @@ import { live } from './host/crash-life.mjs';
 import { describeMachine } from './host/machine.mjs';
 import { serve } from './host/server.mjs';
 
-/** Kills of one database before the next begins, so that looking through it stays quick. */
+/** Kills of one database before a new one is used, so that reading its contents stays fast. */
 const KILLS_OF_A_LIFE = 8;
 
 const values = commandOptions({
@@ -43,12 +43,12 @@ for (let life = 0; life < Math.ceil(Number(values.kills) / KILLS_OF_A_LIFE); lif
 }
 web.close();
 
-/** @returns {[string, boolean][]} contenders, and whether marks are kept */
+/** @returns {[string, boolean][]} contenders, and whether their marks are kept */
 function arms() {
   return contenders.flatMap((each) => marked.map((isMarked) => [each, isMarked]));
 }
 
-/** Written after each round of lives: a run cut short still tells what it saw. */
+/** Writes the results so far. It is called after each round of lives, so that an interrupted run has results. */
 function write() {
   const rows = arms().flatMap(([contender, isMarked]) =>
     sizes.map((size) => rowOf(contender, isMarked, size)),

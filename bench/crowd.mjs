@@ -1,5 +1,5 @@
-// `npm run bench:crowd [-- --devices 500,1000 --seconds 60 --commits 50 --rooms 20 --postgres <url>]`: one hub and many idle devices
-// while others write. Each room is a set of its own; a commit concerns the devices of one room.
+// `npm run bench:crowd [-- --devices 500,1000 --seconds 60 --commits 50 --rooms 20 --postgres <url>]`: one hub with many idle devices while
+// other clients write. Each room is a set, and a commit changes the set of the devices in one room.
 import { fork, spawn } from 'node:child_process';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,10 @@ const values = commandOptions({
   postgres: { type: 'string' },
 });
 
-/** In bytes and ms: of what it holds after a collection of garbage, and since the last time it was asked. @typedef {{ held: number; rss: number; cpuMs: number; blockedMs: number; longestRanMs: number }} Usage */
+/**
+ * In bytes and ms. `held`: memory in use after a garbage collection. Times are since the last call.
+ * @typedef {{ held: number; rss: number; cpuMs: number; blockedMs: number; longestRanMs: number }} Usage
+ */
 /** @typedef {{ url: string; usage: () => Promise<Usage>; stop: () => void }} Hub */
 
 /** @returns {Promise<Hub>} */
@@ -92,7 +95,7 @@ const object = (/** @type {object} */ members) => ({ object: members });
 const collection = (/** @type {string} */ name) => ({ collection: name });
 const user = (/** @type {number} */ n) => ({ ref: collection('users'), id: String(n + 1) });
 
-/** A user, a token and a set for each room. @param {string} url @param {number} rooms */
+/** Creates a user, a token and a set for each room. @param {string} url @param {number} rooms */
 async function furnish(url, rooms) {
   for (const name of ['users', 'notes']) await ask(url, { create_collection: object({ name }) });
   const terms = [object({ field: ['data', 'room'] })];
@@ -219,7 +222,10 @@ function startPings(url) {
   };
 }
 
-/** So many commits a second, whatever becomes of the ones before. @param {string} url @param {import('node:child_process').ChildProcess} child @param {number} rooms */
+/**
+ * Commits at a fixed rate, without waiting for earlier commits.
+ * @param {string} url @param {import('node:child_process').ChildProcess} child @param {number} rooms
+ */
 async function write(url, child, rooms) {
   const rate = Number(values.commits);
   const total = rate * Number(values.seconds);

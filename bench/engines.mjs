@@ -1,5 +1,5 @@
-// `npm run bench:engines`: rows of `npm run bench` in Chromium, Firefox and WebKit, on disk; the table goes to results/ENGINES.md.
-// --browsers chromium,firefox,webkit-storage  --rounds 3  --n 5000  --big 100000 (0: none)
+// `npm run bench:engines`: workloads of `npm run bench` in Chromium, Firefox and WebKit, on disk; writes the table to results/ENGINES.md.
+// --browsers chromium,firefox,webkit-storage  --rounds 3  --n 5000  --big 100000 (0: no large database)
 // --before FOLDER (another checkout, measured in the same rounds)
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -22,12 +22,12 @@ const kinds = /** @type {import('../scripts/browsers/kinds.mjs').Kind[]} */ (
   values.browsers.split(',')
 );
 
-/** ms for each row, bytes for the disk; `isExact`: no transfer was lost or done twice. */
+/** `rows`: ms per row, bytes for the disk. `isExact`: no transfer was lost or executed twice. */
 /** @typedef {{ rows: Record<string, number>; isExact: boolean }} Result */
 /** @typedef {Result | { error: string }} Report */
 /** @typedef {{ p50: number }} Times */
 
-/** What runs in the browser: frames stand for tabs, so that each engine is driven the same way. */
+/** Runs in the browser. Frames take the place of tabs, so that all engines can be driven in the same way. */
 async function drive() {
   const address = new URLSearchParams(location.search);
   const contender = address.get('contender');
@@ -53,7 +53,7 @@ async function drive() {
   const options = { documents, seed, batch: 1000, count: 500 };
   /** @type {Record<string, number>} */
   const rows = {};
-  /** In a frame of its own. @param {string} database @param {string} workload @param {object} [more] */
+  /** Runs a workload in a new frame. @param {string} database @param {string} workload @param {object} [more] */
   const alone = async (database, workload, more) => {
     const { bench, end } = await openFrame(database);
     const times = await bench.run(workload, { ...options, ...more });
@@ -62,7 +62,7 @@ async function drive() {
       times
     );
   };
-  /** From the navigation to the first document. */
+  /** Time from the navigation to the first document, in ms. */
   const openCold = async () => {
     const frame = await loadFrame('&cold=db');
     const { cold } = /** @type {Window & { cold: Promise<{ total: number }> }} */ (
@@ -151,7 +151,7 @@ const reply = await drive().catch((error) => ({ error: String(error) }));
 await fetch('/done', { method: 'POST', body: JSON.stringify(reply) });
 </script>`;
 
-/** Serves the driver, and hands on what it reports. @param {{ url: string }} web */
+/** Serves the driver page and passes its reports on. @param {{ url: string }} web */
 async function serveDriver(web) {
   /** @type {(report: Report) => void} */
   let take = () => undefined;

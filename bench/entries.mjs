@@ -1,4 +1,4 @@
-// `node bench/entries.mjs [documents]`: one page of so many entries (50,000) in Node: CPU time of the engine, and of the page.
+// `node bench/entries.mjs [documents]`: one page with this many index entries (50,000 by default) in Node: CPU time of engine and page.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A page of many entries: CPU of what the worker does for it, and of what the page does. Run by entries.mjs. */
+/** A page of many index entries: CPU time of the worker's part and of the page's part. Run by entries.mjs. */
 import { decodeWire } from '../src/client/queries/decode.ts';
 import { MediumData } from '../src/packed/testing/memory-medium.ts';
 import { openPackedEngine } from './cold/packed-engine.ts';
@@ -56,7 +56,7 @@ interface Page {
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
-/** ms of CPU, in each round. */
+/** CPU time in ms, by round. */
 const query: number[] = [];
 const decode: number[] = [];
 for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,4 +1,4 @@
-// `npm run bench:hub [-- seconds]`: the hub beside a bare server with the same database, in turns; seconds of one measurement.
+// `npm run bench:hub [-- seconds]`: the hub compared with a bare server over the same database, interleaved; `seconds` per measurement.
 // `npm run bench:hub -- pages [documents]`: a page of a large collection; `-- export [lines]`: one export of the query log.
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { bundleHub } from '../scripts/bundle-hub.mjs';
 import { ensureNode, ensurePackages, root, runMain } from '../scripts/setup.mjs';
 
 const KINDS = ['pages', 'export'];
-/** A million documents are not stored in minutes on every machine. */
+/** Time limit of the program: on some machines, storing a million documents takes more than minutes. */
 const TIME_MS = 3_600_000;
 
 await runMain(async () => {

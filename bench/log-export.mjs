@@ -1,4 +1,4 @@
-// `node bench/log-export.mjs [lines]`: one export of the query log, in a process that may hold 64 MiB of heap.
+// `node bench/log-export.mjs [lines]`: one export of the query log, in a process with a heap limit of 64 MiB.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

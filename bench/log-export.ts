@@ -14,7 +14,7 @@ import { keyOfHex, type Key } from '../src/codec/key.ts';
 import type { Entry, Range, ReadTx, Row, Space, Store } from '../src/store/port.ts';
 import { measureExport } from './measure-export.ts';
 
-/** Log rows stand in one file, chunks in files of their own: only keys are in memory. */
+/** Log rows are in one file, chunks in files of their own. Only keys are in memory. */
 function openDiskStore(folder: string): Store {
   const log = openSync(join(folder, 'log'), 'w+');
   let logBytes = 0;

@@ -1,4 +1,4 @@
-/** One export of the query log: how long it takes, and how much memory it holds. */
+/** Measures the duration and peak memory of one export of the query log. */
 import { createGunzip } from 'node:zlib';
 import { readExportRequest } from '../src/logs/export-request.ts';
 import { LogExports } from '../src/logs/exports.ts';
@@ -8,7 +8,7 @@ import type { Store } from '../src/store/port.ts';
 const MIB = 1024 * 1024;
 const START = Date.UTC(2024, 4, 1) * 1000;
 
-/** Fills the log of a store, exports it, reads the file, and says what that took. The process fails when a line is missing. */
+/** Fills the log of a store, exports it, reads the file, and prints the results. The process fails if a line is missing. */
 export async function measureExport(store: Store, count: number): Promise<void> {
   let peak = 0;
   const host = {

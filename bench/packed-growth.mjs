@@ -1,5 +1,5 @@
-// `node bench/packed-growth.mjs [documents]`: the packed store over memory, as it grows to so many (1,000,000). The bounds it must
-// keep, and what it takes.
+// `node bench/packed-growth.mjs [documents]`: grows a packed store in memory to this many documents (1,000,000 by default), checks its
+// limits, and measures its times.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

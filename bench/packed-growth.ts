@@ -1,4 +1,4 @@
-/** The packed store over memory, as it grows. Run by packed-growth.mjs. */
+/** Grows a packed store in memory. Run by packed-growth.mjs. */
 import { documentKey, entryKey, termsPrefix, type Key } from '../src/codec/key.ts';
 import { prefixRange } from '../src/codec/ranges.ts';
 import { Ref } from '../src/values/value.ts';
@@ -19,7 +19,7 @@ const BY_AGE = 3;
 
 const slices = new Slices();
 
-/** Answers in another turn of the event loop, as IndexedDB does. */
+/** Responds in another turn of the event loop, as IndexedDB does. */
 class TurningMedium implements Medium {
   private readonly medium: Medium;
   constructor(medium: Medium) {
@@ -43,7 +43,7 @@ class TurningMedium implements Medium {
   close(): Promise<void> {
     return this.medium.close();
   }
-  /** What the medium does itself is not the store's. */
+  /** The time that the medium itself takes is not counted as the store's. */
   private async after<T>(kind: string, body: () => Promise<T>): Promise<T> {
     await slices.turn(kind);
     const result = await slices.outside(body);
@@ -52,7 +52,7 @@ class TurningMedium implements Medium {
   }
 }
 
-/** The same numbers in each run. */
+/** A pseudo-random number; the sequence is the same in each run. */
 let state = 1;
 function random(below: number): number {
   state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -62,7 +62,7 @@ function random(below: number): number {
 const entryOf = (index: number, terms: readonly string[], values: readonly number[], ref: Ref) =>
   entryKey({ database: 0, index, terms, values, reverse: [], ref });
 
-/** About 330 bytes, and three entries that land everywhere. */
+/** A row of about 330 bytes with three index entries, which are spread over their indexes. */
 function rowOf(i: number, version: number): Row {
   const ref = new Ref(0, 1024, BigInt(i));
   const city = `city ${(i * 31 + version) % 100}`;
@@ -109,7 +109,7 @@ const put = (store: PackedStore, rows: readonly Row[]): Promise<void> =>
     { durability: 'relaxed' },
   );
 
-/** A document, a page of 64 that lie scattered, and an address that nobody has. */
+/** Reads a document, a page of 64 scattered documents, and an address that does not exist. */
 async function readSome(store: PackedStore, count: number): Promise<void> {
   const { key } = rowOf(random(count), 0);
   const absent = termsPrefix(0, EMAILS, [`nobody${random(count)}@example.org`]);
@@ -200,7 +200,7 @@ process.stdout.write(
     `blocks ${shown(blocks)}, indexes ${shown(indexes)}, memtables in them ${shown(memtables)})\n`,
 );
 
-// What is left by a flush that never came to its flip is swept.
+// A block that a flush wrote before it was interrupted. The sweep must remove it.
 await medium.putBlocks([{ id: 2 ** 20 + 5, bytes: new Uint8Array(10) }]);
 const opening = performance.now();
 const again = await open();

@@ -1,20 +1,20 @@
-/** How long a program runs between two turns of the event loop. */
+/** Measures how long a program runs between two turns of the event loop. */
 export class Slices {
-  /** By what ended it: the longest, and the CPU time of the one that took most. */
+  /** By kind of turn: the longest slice, and the longest CPU time of a slice. */
   private longest = new Map<string, { ms: number; cpuMs: number }>();
   private begun = performance.now();
   private cpu = process.cpuUsage();
   private outsideMs = 0;
   private outsideCpu = 0;
 
-  /** Ends the slice, and begins another in the next turn. */
+  /** Ends the slice, and begins another one in the next turn of the event loop. */
   async turn(kind: string): Promise<void> {
     this.end(kind);
     await new Promise((resolve) => setImmediate(resolve));
     this.begin();
   }
 
-  /** Does not count. */
+  /** Runs `body` without counting its time. */
   async outside<T>(body: () => Promise<T>): Promise<T> {
     const begun = performance.now();
     const cpu = process.cpuUsage();

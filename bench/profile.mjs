@@ -1,5 +1,5 @@
-// `node bench/profile.mjs W2,W5 [--n 10000] [--contender burrow] [--page]`: where the worker's time goes, or that of the page's own
-// thread, by Chromium's CPU profiler.
+// `node bench/profile.mjs W2,W5 [--n 10000] [--contender burrow] [--page]`: profiles the worker, or with `--page` the page's own thread,
+// by Chromium's CPU profiler.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,7 +10,10 @@ import { serve } from './host/server.mjs';
 import { REST_MS } from './host/slots.mjs';
 import { openTab } from './host/tabs.mjs';
 
-/** @type {Record<string, { workload: string, fresh?: boolean, more?: object }>} `fresh`: in a tab that has read nothing. */
+/**
+ * `fresh`: run in a tab that has read nothing.
+ * @type {Record<string, { workload: string, fresh?: boolean, more?: object }>}
+ */
 const workloads = {
   W2: { workload: 'fill' },
   W3: { workload: 'insert' },

@@ -1,4 +1,4 @@
-// `npm run bench`: Burrow beside raw IndexedDB and what people would pick instead, in Chromium on disk.
+// `npm run bench`: Burrow compared with raw IndexedDB and other databases that people might choose, in Chromium, on disk.
 // --only a,b  --workloads W9,W11  --all  --rounds 3  --n 10000  --big 100000  --quick  --grow 1000000  --no-extras  --out results
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -26,7 +26,10 @@ writeFileSync(rawFile, '');
 /** @type {import('./host/results.mjs').Measured[]} */
 const measured = [];
 
-/** W2 and `fillBig` fill the databases that others need; growth has an option of its own. @param {string} workload */
+/**
+ * W2 and `fillBig` always run, because they fill the databases of other workloads; growth has its own option.
+ * @param {string} workload
+ */
 function isWanted(workload) {
   if (wanted.workloads === undefined || ['info', 'W2', 'fillBig', 'growth'].includes(workload))
     return true;
@@ -70,7 +73,7 @@ for (let round = 1; round <= rounds; round++) {
     await slot(contender, round, runSmall);
     if (big > 0) await slot(contender, round, runBig);
   }
-  // A run cut short still tells what it measured.
+  // Writes results after each round, so that an interrupted run has results.
   writeResults({ startedAt, machine, wanted, measured });
 }
 if (wanted.extras && contenders.includes('burrow')) await slot('burrow', 1, runExtras);

@@ -1,5 +1,5 @@
-// `node bench/torn-log.mjs [--times 3]`: how a kill of the browser can cost a whole database two starts later, what keeps it from
-// doing so, and that Burrow does that. See docs/decisions/0004-crash.md.
+// `node bench/torn-log.mjs [--times 3]`: shows how a kill of the browser can lose a whole database two starts later, what prevents that,
+// and that Burrow does so. See docs/decisions/0004-crash.md.
 import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandOptions } from '../scripts/setup.mjs';
@@ -9,7 +9,7 @@ import { serve } from './host/server.mjs';
 import { inTab, openTab } from './host/tabs.mjs';
 
 const DOCUMENTS = 1000;
-/** What a kill leaves: the head of a log record of 530 bytes, and nothing behind it. */
+/** What a kill leaves at the end of a log: the header of a record of 530 bytes, without the record. */
 const TORN_RECORD = Buffer.from([0x11, 0x22, 0x33, 0x44, 0x12, 0x02, 0x01]);
 const PIECE_KB = 60;
 
@@ -20,7 +20,7 @@ const web = await serve(await buildPage([contender, 'burrow']));
 /** @param {import('playwright').BrowserContext} context */
 const placeIn = (context) => ({ context, url: web.url, contender });
 
-/** @param {number} pieces Of ballast, written in the start after the kill. */
+/** @param {number} pieces of ballast that are written in the start after the kill */
 async function restartTwice(pieces) {
   let browser = await openBrowser('torn-log', { fresh: true });
   await inTab(placeIn(browser.context), 'db', (tab) =>
@@ -64,7 +64,8 @@ async function documentsIn(tab) {
 }
 
 /**
- * Fills LevelDB's buffer, so that it begins a new log and drops the torn one. Pieces, for a value over 64 KB goes to a file.
+ * Fills LevelDB's buffer, so that it starts a new log and drops the torn one. In pieces, because a value over 64 KB is stored in its own
+ * file.
  * @param {import('playwright').Page} page @param {number} pieces
  */
 const writeBallast = (page, pieces) =>
@@ -89,7 +90,7 @@ const writeBallast = (page, pieces) =>
   );
 
 /**
- * Burrow, killed while it writes, and then two starts. Without the marks outside IndexedDB it does not know of the kill.
+ * Kills Burrow while it writes, and starts it twice. Without the marks outside IndexedDB, Burrow cannot detect the kill.
  * @param {boolean} isMarked
  */
 async function killAndRestartTwice(isMarked) {
@@ -120,7 +121,7 @@ async function killAndRestartTwice(isMarked) {
   return { Burrow: isMarked ? 'as it is' : 'without marks', ms: Math.round(ms), first, second };
 }
 
-/** Runs in the page: resolves when no worker is left that may have been killed amid writes. */
+/** Executed in the page: resolves when no mark is left of a worker that may have been killed during writes. */
 async function untilUnmarked() {
   const root = await navigator.storage.getDirectory();
   const marks = await root.getDirectoryHandle('burrow-writing');

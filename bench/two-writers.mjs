@@ -1,5 +1,5 @@
-// `node bench/two-writers.mjs [--times 5]`: a browser is killed while one transaction of a database writes, and while two do, of object
-// stores that they do not share. See docs/decisions/0004-crash.md.
+// `node bench/two-writers.mjs [--times 5]`: kills a browser while one transaction of a database writes, and while two transactions write to
+// different object stores. See docs/decisions/0004-crash.md.
 import { commandOptions } from '../scripts/setup.mjs';
 import { killBrowser, openBrowser } from './host/browser.mjs';
 
@@ -7,7 +7,10 @@ const ROWS = 100;
 
 const values = commandOptions({ times: { type: 'string', default: '5' } });
 
-/** A page that may use IndexedDB; nothing is served. @param {import('playwright').BrowserContext} context */
+/**
+ * A page that may use IndexedDB. Its request is answered with an empty page; there is no server.
+ * @param {import('playwright').BrowserContext} context
+ */
 async function openPage(context) {
   const page = await context.newPage();
   await page.route('**/*', (route) => route.fulfill({ contentType: 'text/html', body: '' }));
@@ -15,7 +18,10 @@ async function openPage(context) {
   return page;
 }
 
-/** Runs in the page: stores rows, then writes on and on. Resolves when each transaction has written. @param {{ rows: number, writers: number }} wanted */
+/**
+ * Executed in the page: stores rows, then writes without end. Resolves when each transaction has written.
+ * @param {{ rows: number, writers: number }} wanted
+ */
 async function writeOn({ rows, writers }) {
   const stores = ['a', 'b', 'base'];
   const opening = indexedDB.open('db', 1);
@@ -40,7 +46,7 @@ async function writeOn({ rows, writers }) {
   await Promise.all(stores.slice(0, writers).map(write));
 }
 
-/** Runs in the page: how many rows there are. */
+/** Executed in the page: the number of rows. */
 async function countRows() {
   const opening = indexedDB.open('db');
   await new Promise((resolve) => {

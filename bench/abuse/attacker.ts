@@ -1,6 +1,6 @@
 /**
- * One attack, in a thread of its own, until it is told to stop; then it says what came of it. Attackers are other machines in life, so
- * on the cores that they share with the hub they get what nobody else wants.
+ * Runs one attack in a thread until it is told to stop, and reports the responses that it got. Real attackers run on other machines, so the
+ * thread has the lowest priority on the cores that it shares with the hub.
  */
 import { setMaxListeners } from 'node:events';
 import { constants, setPriority } from 'node:os';
@@ -16,13 +16,13 @@ export interface AttackerData {
 }
 
 const { attack, port, credentials } = workerData as AttackerData;
-// Elsewhere it is the priority of the whole process, the innocent client's too.
+// Only on Linux does this set the priority of the thread; elsewhere it would slow down the whole process, with the innocent client.
 if (platform === 'linux') setPriority(0, constants.priority.PRIORITY_LOW);
 
 const run = ATTACKS[attack];
 if (!run) throw new Error(`There is no attack "${attack}".`);
 const stop = new AbortController();
-// Each connection waits for it.
+// Each connection adds a listener.
 setMaxListeners(0, stop.signal);
 parentPort?.once('message', () => stop.abort());
 void run({ port, credentials, signal: stop.signal }).then((answers) =>

@@ -4,12 +4,12 @@ import { CONNECTIONS, keepSending, type Attack } from './connections.ts';
 import { FLOODS } from './floods.ts';
 import { QUERIES } from './queries.ts';
 
-/** Each by so many at a time: more than a hub has threads. */
+/** Attackers per query, each with one request at a time: more than a hub has threads. */
 const QUERIES_AT_ONCE = 4;
 
 const TURN_MS = 5;
 
-/** No attack: what the machine itself makes of an innocent client when another program wants its cores. */
+/** Not an attack: measures how much another program that uses the CPU slows down the innocent client. */
 const compute: Attack = async ({ signal }) => {
   let turns = 0;
   for (; !signal.aborted; turns += 1) {

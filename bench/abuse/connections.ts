@@ -1,4 +1,4 @@
-/** What no client would send: connections and requests that hold on to what others need. */
+/** Connections and requests that no ordinary client makes, and that hold resources which other clients need. */
 import { createHash } from 'node:crypto';
 import { HUB_LIMITS, SYNC_LIMITS } from '../../src/limits.ts';
 import { hashOf } from '../../src/sync/protocol/digest.ts';
@@ -15,17 +15,17 @@ export interface Target {
   readonly signal: AbortSignal;
 }
 
-/** Runs until the signal, and says what came of it. */
+/** Runs until the signal, and resolves to counts of what happened, such as responses by status. */
 export type Attack = (target: Target) => Promise<Readonly<Record<string, number>>>;
 
-/** Attackers come from another address than the innocent: bounds that count by address must not confuse them. */
+/** Attackers use another address than the innocent client, because some limits apply per address. */
 const ATTACKER = '127.0.0.2';
 const EIGHT_MIB = 8 * 1024 * 1024;
 const HEAD = 'HTTP/1.1\r\nhost: 127.0.0.1\r\n';
 
 /**
- * A socket that says `text`, and `then` when the first answer has come; ended with the attack. Resolves when it is closed, with how many
- * answers it was given.
+ * Opens a socket that sends `text`, and `then` after the first data of the response. The socket is closed when the attack ends. Resolves
+ * when it is closed, to the number of responses.
  */
 function dial(
   { port, signal }: Target,
@@ -46,7 +46,7 @@ function dial(
   });
 }
 
-/** So many at a time, again and again. */
+/** Keeps `atOnce` sockets open: when one is closed, opens another. */
 async function keepDialling(
   target: Target,
   atOnce: number,
@@ -67,7 +67,7 @@ async function keepDialling(
 
 const openSession = (port: number): ClientHttp2Session =>
   connectHttp2(`http://127.0.0.1:${port}`, {
-    // After its session has ended nobody listens to the socket, which the hub may reset only then.
+    // The hub may reset the socket after its HTTP/2 session has ended: then no other listener handles the error.
     createConnection: () =>
       connect({ port, host: '127.0.0.1', localAddress: ATTACKER }).on('error', () => undefined),
   });
@@ -81,7 +81,7 @@ export interface Sender {
   readonly localAddress?: string;
 }
 
-/** As `send`, by each of the senders one request at a time; the answers by status. */
+/** Sends the request again and again: each sender has one request at a time. Resolves to the number of responses by status. */
 export async function keepSending(
   { port, signal }: Target,
   senders: readonly Sender[],
@@ -113,7 +113,7 @@ function liveRequest({ credentials }: Target, queries: readonly unknown[]): stri
   return `POST /live/ ${HEAD}authorization: Bearer ${credentials.attacker}\r\nx-faunadb-api-version: 4\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** JSON as long as is accepted: a list of as many empty objects as it may have, which cost most to parse, and a long text. */
+/** JSON of the greatest accepted length: a list with the greatest number of empty objects, which are slowest to parse, and a long text. */
 function longBody(values: number, before: string, after: string): string {
   const chars = HUB_LIMITS.parsedBodyBytes - before.length - after.length - 2;
   const objects = '{},'.repeat(values / 2 - 10);
@@ -145,7 +145,7 @@ const LONG_BODIES = {
 
 const NOTES = { id: 'notes', query: JSON.stringify({ documents: { collection: 'notes' } }) };
 
-/** Of a device of the attacker, whose contents do not matter. */
+/** Says hello as a device of the attacker, whose contents do not matter. */
 async function deviceAt({ port, credentials }: Target, device = 'a'.repeat(32)) {
   const secret = credentials.attacker;
   const hello = JSON.stringify({ protocol: SYNC_PROTOCOL, device, lastSeq: 0 });
@@ -154,7 +154,7 @@ async function deviceAt({ port, credentials }: Target, device = 'a'.repeat(32)) 
   return { secret, device, epoch };
 }
 
-/** A device that compares a set with the hub again and again: a predicate decides about each document. */
+/** A device that compares a set with the hub again and again. The hub evaluates a predicate for each document. */
 const checks: Attack = async (target) => {
   const { secret, ...from } = await deviceAt(target);
   const buckets = range(FINGERPRINT_BUCKETS).map(() => '0'.repeat(16));
@@ -162,7 +162,7 @@ const checks: Attack = async (target) => {
   return keepSending(target, [{ secret }, { secret }], check, '/sync/check');
 };
 
-/** A device that begins to load a set again and again: likewise. */
+/** A device that starts to load a set again and again. The hub evaluates a predicate for each document. */
 const loads: Attack = async (target) => {
   const { secret, ...from } = await deviceAt(target);
   const sets = [{ ...NOTES, loaded: 'nothing' }];
@@ -171,7 +171,7 @@ const loads: Attack = async (target) => {
   return keepSending(target, senders, JSON.stringify(pull), '/sync/pull');
 };
 
-/** A device that asks again and again for what has changed since the beginning: likewise. */
+/** A device that requests all changes since the beginning again and again. The hub evaluates a predicate for each document. */
 const catchesUp: Attack = async (target) => {
   const { secret, ...from } = await deviceAt(target);
   const sets = [{ ...NOTES, loaded: [null] }];
@@ -180,7 +180,7 @@ const catchesUp: Attack = async (target) => {
   return keepSending(target, senders, JSON.stringify(pull), '/sync/pull');
 };
 
-/** Eight devices whose writes take some milliseconds each. */
+/** Eight devices whose writes each take some milliseconds to execute. */
 const pushes: Attack = async (target) => {
   const elements = {
     reduce: { lambda: ['a', 'x'], expr: { append: { var: 'a' }, collection: { var: 'a' } } },

@@ -1,4 +1,6 @@
-/** Ordinary requests, too many of them: of another database, by credentials and from addresses of which each keeps to its limits. */
+/**
+ * Too many ordinary requests: for another database, with many credentials and from many addresses, each of which stays within its limits.
+ */
 import { keepSending, type Attack } from './connections.ts';
 import { object } from './prepare.ts';
 import { range } from '../../src/engine/testing/large-values.ts';

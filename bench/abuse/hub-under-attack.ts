@@ -1,10 +1,10 @@
-/** A hub in a process of its own, with its default bounds, whose event loop and memory are watched. */
+/** Starts a hub with default limits as a process, and observes its event loop and memory. */
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { startProgram } from '../hub/served.ts';
 
 export interface Watched {
-  /** The longest time since the last look for which nothing else was served. */
+  /** The longest time, since the last look, in which the event loop was blocked. */
   readonly delayMs: number;
   readonly memoryBytes: number;
 }
@@ -15,7 +15,7 @@ export interface HubUnderAttack {
   readonly stop: () => Promise<void>;
 }
 
-/** @param more what it keeps its data in */
+/** @param more options that set where the hub stores its data */
 export async function startHub(folder: string, more: readonly string[]): Promise<HubUnderAttack> {
   const probe = ['--import', join(folder, 'probe.mjs')];
   const { child, port } = await startProgram(folder, ['--hash-cost', '10', ...more], probe);

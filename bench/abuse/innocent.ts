@@ -1,4 +1,7 @@
-/** The innocent client, in a thread of its own so that the attackers' work does not slow it: a query and a `/ping` every 50 ms. */
+/**
+ * The innocent client: a query and a `/ping` every 50 ms. It runs in a thread of its own, so that the attackers' work does not slow it
+ * down.
+ */
 import { Agent } from 'node:http';
 import { constants, setPriority, userInfo } from 'node:os';
 import { platform } from 'node:process';
@@ -10,24 +13,24 @@ export interface InnocentData {
   readonly secret: string;
 }
 
-/** What it saw since it was last asked. Times in ms. */
+/** What the client observed since the last report. Times in ms. */
 export interface Experience {
   readonly count: number;
   readonly queryP95: number;
   readonly queryMax: number;
   readonly pingP95: number;
   readonly pingMax: number;
-  /** Answers that were none, by status; 0: no answer. */
+  /** Failed requests by status; 0 if there was no response. */
   readonly failed: Readonly<Record<string, number>>;
 }
 
 const { port, secret } = workerData as InnocentData;
-// Its machine is its own: what it waits for is the hub, not a core.
+// A real client has its own machine: this one must wait for the hub, not for a core.
 if (platform === 'linux' && userInfo().uid === 0)
   setPriority(0, constants.priority.PRIORITY_HIGHEST);
-/** It does not wait for answers, so that a hub that is blocked for a second makes twenty of them late. */
+/** Interval of requests. The client does not wait for responses, so a hub that is blocked for a second delays twenty of them. */
 const EVERY_MS = 50;
-/** More than these would be refused for their number. */
+/** With more requests in flight, the hub would refuse them because of their number. */
 const OUTSTANDING_MAX = 50;
 const GET = '{"get":{"ref":{"collection":"notes"},"id":"1"}}';
 const agent = new Agent({ keepAlive: true });

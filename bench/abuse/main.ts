@@ -1,4 +1,4 @@
-/** Attacks a hub, one kind after the other, while an innocent client uses it: `npm run abuse`. */
+/** Attacks a hub, with one attack after the other, while an innocent client uses it: `npm run abuse`. */
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ class Innocent {
     this.worker = new Worker(join(folder, 'innocent.mjs'), { workerData: data });
   }
 
-  /** What it saw since the last time. */
+  /** What the client observed since the last call. */
   async tell(): Promise<Experience> {
     const told = once(this.worker, 'message');
     this.worker.postMessage('tell');
@@ -50,7 +50,7 @@ class Innocent {
   }
 }
 
-/** Attacks for so long. @returns its answers */
+/** Attacks for this time. @returns the attack's responses */
 async function attackFor(ms: number, data: AttackerData): Promise<Outcome['answers']> {
   const attacker = new Worker(join(folder, 'attacker.mjs'), { workerData: data });
   try {
@@ -134,7 +134,7 @@ async function attackHubs(): Promise<Outcome[]> {
   }
 }
 
-/** Those of the page were made before, by who can start a browser. */
+/** Results of the attacks on the page. They were made before, by the script that can start a browser. */
 const pageFile = join(folder, 'page.json');
 const outcomes: readonly Outcome[] = [
   ...(existsSync(pageFile) ? (JSON.parse(readFileSync(pageFile, 'utf8')) as Outcome[]) : []),

@@ -1,4 +1,4 @@
-// Attacks on the database of a page in Chromium, while another part of the page uses it.
+// Attacks the database of a page in Chromium, while another part of the page uses it.
 import { openBrowser, processesOf } from '../host/browser.mjs';
 import { buildPage } from '../host/build.mjs';
 import { serve } from '../host/server.mjs';
@@ -8,7 +8,7 @@ const MIB = 2 ** 20;
 
 /**
  * @param {{ only: string, seconds: number }} wanted
- * @returns {Promise<readonly object[]>} as `Outcome` in report.ts
+ * @returns {Promise<readonly object[]>} objects like `Outcome` in report.ts
  */
 export async function attackPage({ only, seconds }) {
   const web = await serve(await buildPage([]));

@@ -1,10 +1,10 @@
-/** What is there before the attacks: documents, a person who may see few of them, an innocent program. */
+/** Prepares the database before the attacks: documents, a user who may read few of them, an innocent program. */
 import { range } from '../../src/engine/testing/large-values.ts';
 
 export interface Credentials {
-  /** A token of a person without privileges, but for a public index and documents that a predicate hides. */
+  /** A token of a user without privileges, except for a public index and for documents that a predicate hides. */
   readonly attacker: string;
-  /** A client key, as pages show it to anybody. */
+  /** A client key, which any page shows to its visitors. */
   readonly clientKey: string;
   readonly innocent: string;
   /** Server keys of another database. */
@@ -21,7 +21,7 @@ export const object = (members: Readonly<Record<string, unknown>>) => ({ object:
 export const collection = (name: string) => ({ collection: name });
 export const variable = (name: string) => ({ var: name });
 
-/** A query, with all rights where no secret is given, and what it was answered. */
+/** Executes a query, with all privileges if no secret is given, and resolves to its result. */
 export type Ask = (query: unknown, secret?: string) => Promise<{ readonly secret?: string }>;
 
 export async function prepare(ask: Ask): Promise<Credentials> {

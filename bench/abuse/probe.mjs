@@ -1,4 +1,4 @@
-// Loaded into the hub before its program: tells its parent how long its event loop was blocked, and its memory.
+// Loaded into the hub before its program: reports to the parent process how long the event loop was blocked, and the memory in use.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 

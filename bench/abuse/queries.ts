@@ -1,4 +1,4 @@
-/** Queries that are short and take long: by anybody who has a token. */
+/** Short queries that take long to execute. Anybody who has a token can send them. */
 import type { Query } from '../../src/engine/testing/engine-world.ts';
 import { longList, longText, range, repeated } from '../../src/engine/testing/large-values.ts';
 import { collection, variable } from './prepare.ts';
@@ -6,7 +6,7 @@ import { collection, variable } from './prepare.ts';
 const text = variable('s');
 const all = { match: { index: 'notes_all' } };
 
-/** A query of the greatest length that is accepted. */
+/** A query of nearly the greatest accepted length. */
 const longQuery = (): Query => {
   const member = { object: { id: 12_345, name: 'abcdef', ok: true } };
   return { count: Array.from({ length: 150_000 }, () => member) };

@@ -1,4 +1,4 @@
-/** The table of what the attacks did. */
+/** The table of the attacks' effects. */
 import type { Experience } from './innocent.ts';
 import type { Watched } from './hub-under-attack.ts';
 
@@ -12,9 +12,12 @@ export interface Outcome {
   readonly answers: Readonly<Record<string, number>>;
 }
 
-/** What is asked (issue "bounds by work"): an innocent client's p95 within 3 times of quiet, /ping within 50 ms, memory bounded. */
+/**
+ * Requirements (issue "bounds by work"): the innocent client's p95 within 3 times of that without attack, /ping within 50 ms, memory
+ * bounded.
+ */
 const P95_RATIO_MAX = 3;
-/** Below it a ratio says nothing: it is one turn of the timer or of the scheduler. */
+/** A p95 below this always passes: it is within one tick of the timer or of the scheduler, so a ratio means nothing. */
 const P95_FLOOR_MS = 10;
 const DELAY_MS_MAX = 50;
 const MEMORY_BYTES_MAX = 512 * 2 ** 20;

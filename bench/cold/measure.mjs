@@ -1,13 +1,13 @@
-// One process of cold.mjs: `measure.mjs <task> <data> <workload> <program…>`. Prints JSON: for each program its figures, in µs of CPU.
+// One process of cold.mjs: `measure.mjs <task> <data> <workload> <program…>`. Prints the times of each program as JSON, in µs of CPU time.
 const [, , task = '', data = '', workload = '', ...programs] = process.argv;
 /** @type {typeof import('./queries.ts')[]} */
 const engines = [];
 for (const program of programs) engines.push(await import(program));
 
-/** Queries before the first that counts, and those that do. */
+/** Numbers of queries: `before` for warming up, then `counted` for the result. */
 const COUNTS = { few: { before: 10, counted: 49 }, many: { before: 1200, counted: 800 } };
 
-/** The programs in turn, so that whatever else the machine does meets both. @param {'few' | 'many'} name */
+/** Alternates between the programs, so that the load of the machine affects all of them alike. @param {'few' | 'many'} name */
 async function inTurn(name) {
   const runners = engines.map(({ runnerOf }) => runnerOf(workload, data));
   const figures = runners.map(() => /** @type {number[]} */ ([]));

@@ -1,4 +1,4 @@
-/** The engine of a page in Node: over a packed store in memory that nobody else has open. */
+/** The engine of a page, in Node, over a packed store in memory that no other process has open. */
 import { createHash } from 'node:crypto';
 import { createEngine } from '../../src/engine/engine.ts';
 import { PackedStore } from '../../src/packed/packed-store.ts';

@@ -1,4 +1,4 @@
-/** Single queries over a packed store in memory. Bundled by cold.mjs, for the engine of each checkout. */
+/** Single queries over a packed store in memory. cold.mjs bundles this file once for the engine of each checkout. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { MediumData } from '../../src/packed/testing/memory-medium.ts';
@@ -6,7 +6,7 @@ import { cityOf, idOf, makeDocs } from '../page/documents.ts';
 import { openPackedEngine, ROOT } from './packed-engine.ts';
 
 const DOCUMENTS = 6000;
-/** Of about 100 documents each. */
+/** Each city has about 100 documents. */
 const CITIES = 60;
 const SIZE = 64;
 const ROLE = `${ROOT}:@role/reader`;
@@ -94,7 +94,7 @@ function stored(file: string): MediumData {
 
 // --- the queries ------------------------------------------------------------------------------------
 
-/** The documents of a city, whole. */
+/** A query for whole documents of a city. */
 const docsOf = (at: number): string =>
   JSON.stringify({
     map: { lambda: 'ref', expr: { get: { var: 'ref' } } },
@@ -138,7 +138,7 @@ const update = (at: number): string => {
 
 interface Workload {
   readonly text: (at: number) => string;
-  /** How many before the first is repeated. */
+  /** Number of different queries before the first is repeated. */
   readonly cycle: number;
   readonly secret?: string;
 }
@@ -162,14 +162,14 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   'update, role': { text: update, cycle: 2000, secret: ROLE },
 };
 
-/** A query after another of one workload, on an engine of its own. */
+/** Opens an engine for one workload. @returns a function that executes the next query and resolves to its CPU time in µs */
 export function runnerOf(name: string, file: string): (at: number) => Promise<number> {
   const { text, cycle, secret } = WORKLOADS[name] ?? { text: get, cycle: 1 };
   let opened: Opened | undefined;
   return async (at) => {
     if (!opened || (cycle > 1 && at % cycle === 0)) {
       opened = await openEngine(stored(file));
-      // Schema, rights and the form of the query: only the documents are cold.
+      // Loads schema, privileges and the parsed query, so that only the documents are cold.
       await opened.ask(text(cycle > 1 && cycle < ONCE ? cycle - 1 : ONCE), secret);
     }
     const query = text(at % cycle);
@@ -179,7 +179,7 @@ export function runnerOf(name: string, file: string): (at: number) => Promise<nu
   };
 }
 
-/** CPU of the first ten pages of this process, with what compiles them. */
+/** CPU time, in µs, of the first ten pages of this process, including the compilation of their code. */
 export async function firstTen(file: string): Promise<readonly number[]> {
   const { ask } = await openEngine(stored(file));
   await ask(get(0));

@@ -1,4 +1,4 @@
-/** Burrow through its public API, with the queries an app would write. */
+/** Burrow through its public API, with queries that an app would write. */
 import {
   NotFound,
   openDatabase,
@@ -41,7 +41,7 @@ export async function makeSchema(client: Client): Promise<void> {
   );
 }
 
-/** The documents of a city, whole, by id. */
+/** Whole documents of a city, by id. */
 const docsOf = (city: string, size: number) =>
   q.Map(q.Paginate(q.Match<Ref>(BY_CITY, city), { size }), (ref) => q.Get<Doc>(ref));
 
@@ -55,7 +55,7 @@ export class BurrowContender implements Contender {
   private opened: { readonly database: Database; readonly client: Client } | undefined;
 
   constructor(options: Pick<DatabaseOptions, 'durability' | 'store'>) {
-    // On, so that what it costs is in every figure.
+    // The log is enabled, so that its cost is part of all results.
     this.options = { ...options, log: { enabled: true } };
   }
 
@@ -71,7 +71,7 @@ export class BurrowContender implements Contender {
   }
 
   async insertMany(docs: readonly Doc[]): Promise<void> {
-    // `true`, or `Foreach` would give all the documents back.
+    // Returns `true`, because `Foreach` would return all documents.
     await this.client().query(
       q.Do(
         q.Foreach(docs, (doc) => q.Create(q.Ref(DOCS, q.Select('id', doc)), { data: doc })),

@@ -1,4 +1,4 @@
-/** The floor: IndexedDB by hand, one store with three native indexes. Another tab is told by BroadcastChannel and asks again. */
+/** The baseline: hand-written IndexedDB code, one store with three native indexes. A BroadcastChannel tells other tabs to read again. */
 import type { Contender, ContenderInfo, Doc, DocPage } from '../page/contender.ts';
 
 export const info: ContenderInfo = {
@@ -24,7 +24,7 @@ export class RawIdb implements Contender {
       const store = request.result.createObjectStore('docs', { keyPath: 'id' });
       store.createIndex('email', 'email', { unique: true });
       store.createIndex('city', 'city');
-      // Not unique: that costs a read at each insert.
+      // Not declared unique, because that costs a read per insert.
       store.createIndex('city-age', ['city', 'age', 'id']);
     };
     this.database = await resultOf(request);
@@ -102,7 +102,7 @@ export class RawIdb implements Contender {
     return this.database.transaction('docs', 'readonly').objectStore('docs');
   }
 
-  /** Reads all at once, writes each when it is there, and commits with the last one. */
+  /** Reads all documents in parallel, writes each as soon as it has been read, and commits after the last one. */
   private async change(ids: readonly string[], edit: (doc: StoredDoc) => void): Promise<void> {
     let missing = ids.length;
     await this.write((store, commit) => {
@@ -118,7 +118,7 @@ export class RawIdb implements Contender {
     });
   }
 
-  /** `commit` saves the wait for the browser to notice that nothing more comes. */
+  /** `commit` ends the transaction at once; otherwise the browser waits until it notices that no more requests follow. */
   private async write(work: (store: IDBObjectStore, commit: () => void) => void): Promise<void> {
     if (!this.database) throw new Error('It is not open.');
     const { durability } = this;

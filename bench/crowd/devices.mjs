@@ -1,4 +1,4 @@
-// Many devices in one process: each says hello, loads its set, listens on a WebSocket, and takes over what it is told or asks for it.
+// Many devices in one process. Each says hello, loads its set, listens on a WebSocket, and applies the changes in hints or pulls them.
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { WebSocket } from 'ws';
@@ -30,11 +30,11 @@ const post = (url, token, message) =>
   });
 
 class Device {
-  /** Documents by name, as they are stored. @type {Map<string, string>} */
+  /** Stored documents by collection and id. @type {Map<string, string>} */
   documents = new Map();
   cursor = 0;
   isPulling = false;
-  /** By hints, in order. @type {{ since: number; pulled: any }[]} */
+  /** Changes that hints brought, in order. @type {{ since: number; pulled: any }[]} */
   brought = [];
   mustPull = false;
   id = randomBytes(16).toString('hex');
@@ -117,7 +117,7 @@ class Device {
     else if (!this.takeBrought() || !brought) void this.catchUp();
   }
 
-  /** What follows what it has. Returns whether that was all. */
+  /** Applies changes that continue from the device's cursor. Returns whether all of them did. */
   takeBrought() {
     for (const { since, pulled } of this.brought.splice(0)) {
       if (pulled.cursor <= this.cursor) continue;
@@ -147,7 +147,7 @@ const counts = { hints: 0, brought: 0, pulls: 0 };
 const devices = [];
 /** @type {Crowd | undefined} */
 let crowd;
-/** Commits that some device has not met. @type {(Commit & { left: number })[]} */
+/** Commits that at least one device does not have yet. @type {(Commit & { left: number })[]} */
 let waiting = [];
 /** @type {number[]} */
 const delays = [];
@@ -160,7 +160,7 @@ function settle() {
   });
 }
 
-/** Looked at after everything that came at once. */
+/** Whether a check is scheduled: it runs once, after all messages that arrived together. */
 let isDue = false;
 const settleSoon = () => {
   if (isDue) return;
@@ -171,7 +171,7 @@ const settleSoon = () => {
   });
 };
 
-/** One for each room, which has just read all that is there. */
+/** Opens one new device for each room, which reads the current state. */
 async function freshDevices() {
   const { url = '', rooms = [] } = crowd ?? {};
   const fresh = rooms.map((of, room) => new Device(url, room, of, () => undefined));

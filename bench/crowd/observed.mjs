@@ -1,4 +1,4 @@
-// Loaded into the hub (`node --expose-gc --import`): tells the bench what only the process itself knows.
+// Loaded into the hub (`node --expose-gc --import`): reports measurements that only the process itself can make.
 import { existsSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
@@ -6,7 +6,7 @@ const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 const AFTER_MS = 50;
 
-/** Of this thread, on Linux: what a turn takes beyond it, it waits for a core. */
+/** Scheduler statistics of this thread, on Linux: the part of a blocked time that is not in them was spent waiting for a core. */
 const SCHEDULED = `/proc/self/task/${process.pid}/schedstat`;
 const ranMs = () => Number(readFileSync(SCHEDULED, 'utf8').split(' ')[0]) / 1e6;
 let ranBefore = 0;
@@ -30,7 +30,7 @@ process.on('message', () => {
     blockedMs: delay.max / 1e6,
     longestRanMs,
   });
-  // Not the collection itself: the next sample tells of it.
+  // Resets after the next sample, which still contains the garbage collection.
   setTimeout(() => {
     delay.reset();
     if (isKnown) longestRanMs = 0;

@@ -1,4 +1,4 @@
-// How many times faster one contender is than those of the same durability.
+// Computes how many times faster a contender is than others of the same durability.
 import { short } from './asks.mjs';
 import { figureOf, figures } from './results.mjs';
 

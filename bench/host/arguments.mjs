@@ -1,7 +1,7 @@
-// What the command line asks for.
+// Parses the command line.
 import { commandOptions } from '../../scripts/setup.mjs';
 
-/** What a run measures when nothing is said. */
+/** Contenders that are measured by default. */
 export const usual = [
   'raw-idb',
   'raw-idb-worker',
@@ -12,11 +12,11 @@ export const usual = [
   'burrow-strict',
 ];
 
-/** What people would pick instead too, in rivals/ with packages of their own, as SQLite is. */
+/** Other databases that people might choose. Like SQLite, they are in rivals/, which has its own packages. */
 export const rivals = ['pglite', 'rxdb'];
 
 const MILLION = 1_000_000;
-/** Read the large database. */
+/** Workloads that read the large database. */
 const OF_LARGE = ['W7', 'W14', 'W16', 'disk', 'fillBig'];
 
 export function readArguments() {
@@ -45,7 +45,7 @@ export function readArguments() {
     rounds: Number(values.rounds ?? (quick ? 1 : 3)),
     documents: Number(values.n ?? (quick ? 2000 : 10_000)),
     big: Number(values.big ?? (needsBig ? 100_000 : 0)),
-    /** To how many documents one database grows; 0: none does. */
+    /** Size, in documents, to which a database is grown; 0 to leave this out. */
     grow: Number(grow ?? (isWhole ? MILLION : 0)),
     extras,
     out,

@@ -1,11 +1,15 @@
-// What Burrow has to reach, against the floor of its shape: raw IndexedDB in a worker, as durable, in the same run.
+// Targets for Burrow, relative to the baseline for its design: raw IndexedDB in a worker, with the same durability, measured in the same
+// run.
 import { figureOf, figures } from './results.mjs';
 
 /** @param {string} contender */
 export const floorOf = (contender) =>
   contender === 'burrow-strict' ? 'raw-idb-worker-strict' : 'raw-idb-worker';
 
-/** @type {readonly { figure: string, limit: number }[]} Ratio to the floor; of rates at least, of times at most. */
+/**
+ * Limits of the ratio to the baseline: a minimum for rates, a maximum for times.
+ * @type {readonly { figure: string, limit: number }[]}
+ */
 const ratios = [
   { figure: 'W1 cold open to first read', limit: 1.3 },
   { figure: 'W2 bulk create', limit: 2 },

@@ -1,4 +1,4 @@
-// A Chromium on disk, never incognito, and what its processes use.
+// A Chromium with a profile on disk, never incognito, and the memory of its processes.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright';
@@ -31,13 +31,13 @@ function textOf(path) {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // The process has ended meanwhile.
+    // The process has ended.
     return '';
   }
 }
 
 /**
- * The processes of one browser, by its profile folder; memory in MB. Linux only: elsewhere there are none.
+ * The processes of a browser, found by its profile folder; memory in MB. Empty on systems other than Linux.
  * @param {string} folder
  */
 export function processesOf(folder) {
@@ -45,7 +45,7 @@ export function processesOf(folder) {
   for (const name of entriesOf('/proc').filter((entry) => /^\d+$/.test(entry))) {
     const stat = textOf(`/proc/${name}/stat`);
     const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-    // Renderers join theirs by spaces.
+    // Renderers join their arguments by spaces.
     all.set(Number(name), { parent, command: textOf(`/proc/${name}/cmdline`).split(/[\0 ]/) });
   }
   const roots = [...all].filter(
@@ -75,14 +75,14 @@ export function processesOf(folder) {
   });
 }
 
-/** Resolves when it is gone. @param {Awaited<ReturnType<typeof openBrowser>>} browser */
+/** Kills all processes and resolves when the browser is closed. @param {Awaited<ReturnType<typeof openBrowser>>} browser */
 export async function killBrowser({ context, folder }) {
   const closed = new Promise((resolve) => context.once('close', resolve));
   for (const { pid } of processesOf(folder)) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It ended with the one before.
+      // It ended together with a process that was killed before.
     }
   }
   await closed;
@@ -94,12 +94,12 @@ export function resetPeaks(folder) {
     try {
       writeFileSync(`/proc/${pid}/clear_refs`, '5');
     } catch {
-      // Not ours to reset: the peak then counts from the start of the process.
+      // Without permission to reset it, the peak is that since the start of the process.
     }
   }
 }
 
-/** Bytes of site data in a profile. @param {string} folder */
+/** Size of the site data in a profile, in bytes. @param {string} folder */
 export const siteBytes = (folder) =>
   ['IndexedDB', 'File System'].reduce(
     (sum, name) => sum + bytesBelow(join(folder, 'Default', name)),

@@ -1,4 +1,4 @@
-// Bundles the page with the contenders that a run asks for.
+// Bundles the page with the contenders of this run.
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ function filesOf(contenders) {
 }
 
 /**
- * A module of contenders by name: only these are bundled, so that the others' packages need not be there.
+ * A virtual module that exports contenders by name. Only these are bundled, so the packages of others need not be installed.
  * @param {string} id @param {Readonly<Record<string, string>>} files
  * @returns {import('vite').Plugin}
  */

@@ -1,4 +1,4 @@
-// One database from its birth, through some kills of its browser. It ends with the first loss.
+// The life of one database: it is created, and its browser is killed several times. The life ends with the first loss.
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { killBrowser, openBrowser } from './browser.mjs';
@@ -6,22 +6,22 @@ import { benchRoot } from './build.mjs';
 import { openTab, sleep, within } from './tabs.mjs';
 
 /**
- * What a start of the browser found.
+ * What was found after a start of the browser.
  * @typedef {object} Look
  * @property {string} contender
  * @property {boolean} isMarked
- * @property {number} size Documents of one transaction.
+ * @property {number} size Documents per transaction.
  * @property {number} life
- * @property {number} kills Of this life so far.
+ * @property {number} kills Kills in this life so far.
  * @property {'birth' | 'kill' | 'close'} after How the browser ended before.
- * @property {number} ageMs Of the database.
- * @property {number} acknowledged Transactions in this life so far.
- * @property {boolean} isEmpty Nothing is left of it.
- * @property {number} lost Transactions that had been acknowledged and are gone, in whole or in part.
- * @property {number} torn Transactions of which a part is there.
- * @property {string} [loss] What the contender itself said was lost.
- * @property {string} [refusal] It could not be opened.
- * @property {readonly string[]} problems What it said is wrong.
+ * @property {number} ageMs Age of the database.
+ * @property {number} acknowledged Acknowledged transactions in this life so far.
+ * @property {boolean} isEmpty The database is empty although transactions were acknowledged.
+ * @property {number} lost Transactions that were acknowledged and are missing, in whole or in part.
+ * @property {number} torn Transactions that are only partly there.
+ * @property {string} [loss] The loss that the contender itself reported.
+ * @property {string} [refusal] Why the database could not be opened.
+ * @property {readonly string[]} problems Problems that the contender reported.
  *
  * @typedef {object} Wanted
  * @property {string} contender
@@ -30,10 +30,10 @@ import { openTab, sleep, within } from './tabs.mjs';
  * @property {number} life
  * @property {number} kills
  * @property {string} url
- * @property {boolean} isMarked Without the marks outside IndexedDB Burrow does not know of a kill.
+ * @property {boolean} isMarked If false, the marks outside IndexedDB are deleted, without which Burrow cannot detect a kill.
  */
 
-/** What one page of ids shows, less what one more kill may add. */
+/** Below the length of one page of ids, with room for the documents that are written before one more kill. */
 const DOCUMENTS_MAX = 70_000;
 
 /** @param {Wanted} wanted @returns {Promise<Look[]>} */
@@ -73,7 +73,7 @@ export async function live(wanted) {
     browser = await start(false);
     tab = await look('kill', kills);
     if (!tab) continue;
-    // What a kill has done may show at a later start only.
+    // Damage by a kill may become visible only at a later start.
     await browser.close();
     browser = await start(false);
     tab = await look('close', kills);
@@ -87,7 +87,7 @@ const EVIDENCE = join(benchRoot, 'out/evidence');
 const STORE = 'Default/IndexedDB';
 const MARKS = 'Default/File System';
 
-/** Keeps a copy of the store's files as they are before the browser sees them. @param {boolean} fresh */
+/** Starts the browser. Copies the store's files first, as the last browser left them. @param {boolean} fresh */
 function start(fresh) {
   const before = join(EVIDENCE, 'before');
   rmSync(before, { recursive: true, force: true });
@@ -108,7 +108,10 @@ function keepEvidence(name) {
 
 /** @typedef {Awaited<ReturnType<typeof openTab>>} Tab */
 
-/** @param {Wanted} wanted @param {Awaited<ReturnType<typeof openBrowser>>} browser @param {Tab} tab @param {Set<number>} acknowledged @param {number} from */
+/**
+ * @param {Wanted} wanted @param {Awaited<ReturnType<typeof openBrowser>>} browser @param {Tab} tab
+ * @param {Set<number>} acknowledged @param {number} from
+ */
 async function writeAndKill({ size, pauseMs }, browser, tab, acknowledged, from) {
   await tab.page.exposeFunction('acknowledge', (/** @type {number} */ transaction) => {
     acknowledged.add(transaction);
@@ -127,7 +130,7 @@ async function untilMore(acknowledged, least) {
 
 /**
  * @typedef {object} Seen
- * @property {readonly [number, number][]} counts Documents of each transaction.
+ * @property {readonly [number, number][]} counts Number of documents by transaction.
  * @property {{ loss?: string, problems: string[] }} [inspection]
  * @property {string} [refusal]
  */

@@ -1,10 +1,10 @@
-// Figures that no contender beside Burrow has.
+// Measurements that only Burrow has.
 import { openBrowser, processesOf } from './browser.mjs';
 import { workerMemory } from './profiler.mjs';
 import { openTab } from './tabs.mjs';
 
 const GROW_STEPS = 20;
-/** Creates one by one, beside flushes and merges of the large database. */
+/** Time for creating single documents in the large database, while it is flushed and merged. */
 const BESIDE_MS = 30_000;
 
 /** @param {import('./slots.mjs').Slot} slot */
@@ -33,7 +33,10 @@ export async function runExtras({ url, big, step }) {
   await large.close();
 }
 
-/** Rate, longest commit, create and read, and memory while a database grows, and after reads all over it. @param {import('./slots.mjs').Slot} slot */
+/**
+ * Throughput, the longest commit, create and read, and memory, while a database grows; then memory after reads throughout it.
+ * @param {import('./slots.mjs').Slot} slot
+ */
 export async function runGrowth({ url, documents, step }) {
   const browser = await openBrowser('burrow-growth', { fresh: true });
   const count = Math.ceil(documents / GROW_STEPS / 1000) * 1000;

@@ -1,4 +1,4 @@
-// Where a run took place: figures of two machines are not to be compared.
+// Describes the machine of a run: results of different machines must not be compared.
 import { spawnSync } from 'node:child_process';
 import { cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { ensureBrowser } from '../../scripts/setup.mjs';

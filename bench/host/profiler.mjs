@@ -1,4 +1,4 @@
-// The CPU profiler of a page's worker, over the debugging protocol.
+// Profiles the CPU time of a page's worker, over the Chrome DevTools Protocol.
 import { sleep } from './tabs.mjs';
 
 /**
@@ -11,7 +11,7 @@ export async function profileWorker(page, work) {
 }
 
 /**
- * The same of the page's own thread.
+ * Profiles the CPU time of the page's own thread.
  * @template T
  * @param {import('playwright').Page} page @param {() => Promise<T>} work
  */
@@ -36,7 +36,7 @@ async function profile(send, detach, work) {
 }
 
 /**
- * MB that the page's worker keeps when its garbage is collected: objects, what the browser keeps for them, and buffers.
+ * Memory of the page's worker after a garbage collection, in MB: objects, the browser's memory for them, and buffers.
  * @param {import('playwright').Page} page @returns {Promise<number>}
  */
 export async function workerMemory(page) {
@@ -52,7 +52,7 @@ export async function workerMemory(page) {
 }
 
 /**
- * A way to send commands to the worker of the page: inside messages to the page's own session.
+ * Sends commands to the page's worker, wrapped in messages of the page's own session.
  * @param {import('playwright').Page} page
  */
 async function attach(page) {
@@ -92,7 +92,7 @@ async function attach(page) {
   return { send, detach: () => session.detach() };
 }
 
-/** ms by function, with and without what it calls. @param {any} profile */
+/** CPU time by function in ms, with and without the functions that it calls. @param {any} profile */
 function sums(profile) {
   const nodes = new Map(profile.nodes.map((/** @type {any} */ node) => [node.id, node]));
   const parents = new Map();

@@ -1,4 +1,4 @@
-// Writes what a run measured: results/latest.json for programs, results/RESULTS.md for people.
+// Writes the results of a run: results/latest.json for programs, results/RESULTS.md for people.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { wrapMarkdown } from '../../scripts/wrap-markdown.mjs';
@@ -72,7 +72,7 @@ function describe(machine, wanted, measured) {
   ].join(' ');
 }
 
-/** As far as the run has come. @param {Run['measured']} measured */
+/** Rounds that were completed or begun. @param {Run['measured']} measured */
 const roundsOf = (measured) => Math.max(0, ...measured.map(({ round }) => round));
 
 /** @param {Run['measured']} measured @param {string} contender @returns {string} */

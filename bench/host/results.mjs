@@ -1,16 +1,16 @@
-// What a run measured, and its medians.
+// The measurements of a run, and their medians.
 
 /**
  * @typedef {object} Measured
  * @property {string} contender
  * @property {number} round
  * @property {string} workload
- * @property {number} load Of the machine, when it began.
+ * @property {number} load Load average of the machine at the start of the workload.
  * @property {any} [result]
  * @property {string} [error]
  *
  * @typedef {object} Figure
- * @property {number} median Of the rounds.
+ * @property {number} median Median of the rounds.
  * @property {number} least
  * @property {number} most
  */
@@ -24,7 +24,7 @@ export function medianOf(values) {
 }
 
 /**
- * What is read off each workload; `isRate`: more is better.
+ * The figures that are read from each workload's result. `isRate`: higher is better.
  * @type {readonly { name: string, workload: string, unit: string, isRate?: boolean, of: (result: any) => number }[]}
  */
 export const figures = [

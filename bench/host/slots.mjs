@@ -1,12 +1,12 @@
-// One slot: everything one contender does in one round, in browsers of its own.
+// One slot: all workloads of one contender in one round, in browsers of its own.
 import { killBrowser, openBrowser, processesOf, resetPeaks, siteBytes } from './browser.mjs';
 import { inTab, openTab, sleep, within } from './tabs.mjs';
 
 const COLD_STARTS = 3;
 const SMALL = 1000;
-/** A log of the packed store gets no longer. */
+/** The greatest length of the packed store's log. */
 const LOG_COMMITS = 2900;
-/** In which a store may read what nobody has asked for yet. */
+/** Idle time in which a store may read ahead. */
 export const REST_MS = 6000;
 
 /**
@@ -19,7 +19,7 @@ export const REST_MS = 6000;
  * @property {(workload: string, work: () => Promise<unknown>) => Promise<unknown>} step
  */
 
-/** A database filled once and used by every round. @param {Slot} slot */
+/** Fills the large database, which all rounds use. @param {Slot} slot */
 export async function fillBig({ contender, big, url, step }) {
   const browser = await openBrowser(`${contender}-big`, { fresh: true });
   const place = { context: browser.context, url, contender };
@@ -71,7 +71,7 @@ export async function runSmall({ contender, round, documents, big, url, step }) 
 }
 
 /**
- * Many small commits, then the browser is killed, so that nothing is tidied up: what the next opening finds.
+ * Makes many small commits and kills the browser, so that the next opening finds a full log.
  * @param {object} given
  * @param {Awaited<ReturnType<typeof openBrowser>>} given.browser
  * @param {{ url: string, contender: string }} given.place

@@ -1,4 +1,4 @@
-// Tabs of the bench page, and calls into them.
+// Opens tabs with the bench page, and calls functions in them.
 
 const CALL_MS = 300_000;
 
@@ -41,7 +41,7 @@ export async function openTab(context, url, query, path = '') {
 }
 
 /**
- * A tab with a contender open, closed again whatever happens.
+ * Opens a contender in a tab for `work`, and closes the tab afterwards, even if `work` fails.
  * @template T
  * @param {{ context: import('playwright').BrowserContext, url: string, contender: string }} place
  * @param {string} database

@@ -1,4 +1,4 @@
-/** One export of the query log over the store of a hub, in a process that may hold 96 MiB of heap: `npm run bench:hub -- export [lines]`. */
+/** One export of the query log over a hub's store, in a process with a heap limit of 96 MiB: `npm run bench:hub -- export [lines]`. */
 import { openHubStore } from '../../hub/store/open-store.ts';
 import { startPostgres } from '../../hub/testing/postgres-server.ts';
 import { measureExport } from '../measure-export.ts';

@@ -1,4 +1,4 @@
-/** The floor: a bare HTTP server that does the least SQL for the same work. Started by bench/hub.mjs; prints its port. */
+/** The baseline: a bare HTTP server that executes the fewest SQL statements for the same work. bench/hub.mjs starts it. Prints its port. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PGlite } from '@electric-sql/pglite';
@@ -15,7 +15,7 @@ interface Database {
 
 function openPool(url: string): Database {
   const pool = new Pool({ connectionString: url, max: 16 });
-  // The server is stopped first.
+  // PostgreSQL is stopped before this process, which then ends as well.
   pool.on('error', () => process.exit(0));
   const prepared = (sql: string) => ({ name: sql.slice(0, 60), text: sql });
   return {
@@ -86,11 +86,11 @@ async function create(id: string, value: string): Promise<string> {
   return id;
 }
 
-/** Rows are the text of documents: they are answered as they are. */
+/** Rows contain documents as text, which is returned unchanged. */
 const resourceOf = (rows: readonly Record<string, unknown>[]): string =>
   `{"resource":[${rows.map(({ value }) => String(value)).join(',')}]}`;
 
-/** Seconds of CPU that this process has taken. */
+/** CPU time of this process in seconds. */
 function cpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;

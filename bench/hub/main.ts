@@ -1,4 +1,4 @@
-/** The hub beside its floor, in turns, over PostgreSQL and over PGlite: `npm run bench:hub`. */
+/** The hub and the baseline, interleaved, over PostgreSQL and over PGlite: `npm run bench:hub`. */
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { startPostgres } from '../../hub/testing/postgres-server.ts';
@@ -38,7 +38,7 @@ const hubWork = (port: number): Record<string, Send> => ({
 interface Figures {
   readonly perSecond: number;
   readonly p50: number;
-  /** Of the process under measurement, for one request. */
+  /** CPU time of the measured process, per request. */
   readonly cpuMs: number;
 }
 
@@ -148,7 +148,7 @@ async function run(name: string, floorUrl: string, hubArgs: readonly string[]): 
 
 const PAGES = 30;
 
-/** Of pages that the hub has forgotten. */
+/** Database round trips for pages that are no longer in the hub's cache. */
 async function tripsOfPages(hub: Served): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   await post(agent, hub.port, '/', forgetting(fresh));

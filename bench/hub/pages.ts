@@ -1,6 +1,6 @@
 /**
- * What a page of 64 documents costs in a large collection, beside a small one, over PostgreSQL: `npm run bench:hub -- pages [documents]`.
- * Each page is read for the first time: what a hub has read before is at hand, and of a small collection that is soon all.
+ * Time of a page of 64 documents in a large collection, compared with a small one, over PostgreSQL: `npm run bench:hub -- pages
+ * [documents]`. Each page is read for the first time, because a hub caches what it has read, and soon caches all of a small collection.
  */
 import { Agent } from 'node:http';
 import { startPostgres } from '../../hub/testing/postgres-server.ts';
@@ -15,7 +15,7 @@ const PAGES = 150;
 const ROUNDS = 7;
 const BATCH = 500;
 
-/** The same number of documents a commit, whatever the size. */
+/** Commits have the same number of documents, whatever the size of the collection. */
 async function openWith(documents: number, url: string): Promise<Served> {
   const hub = await startHub(folder, ['--postgres', url, '--query-log', 'off']);
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
@@ -45,7 +45,7 @@ function report(documents: number, begun: number): void {
 
 let fresh = 100_000_000;
 
-/** Pages that do not touch each other, one after the other. */
+/** Reads pages that do not overlap, one after the other. */
 async function pageMs(hub: Served, documents: number): Promise<{ ms: number; trips: number }> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   await post(

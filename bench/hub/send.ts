@@ -1,11 +1,11 @@
-/** One request to a hub on this machine. */
+/** Sends one request to a hub on this machine. */
 import { request, type Agent } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface Sent {
   readonly secret: string;
   readonly body: string | Buffer;
-  /** Of this machine, where it is to come from. */
+  /** Local address from which to connect. */
   readonly localAddress?: string;
   readonly agent?: Agent;
   readonly path?: string;
@@ -19,7 +19,7 @@ export interface Answered {
 
 const ignore = (): void => undefined;
 
-/** A reset after the response, while the rest of a body is sent, is heard by nobody else. */
+/** Ignores a reset of the socket after the response, while the rest of the body is sent: no other listener handles that error. */
 const hear = (socket: Socket): Socket => socket.off('error', ignore).on('error', ignore);
 
 export function send(port: number, { secret, body, ...how }: Sent): Promise<Answered> {

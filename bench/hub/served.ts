@@ -1,10 +1,10 @@
-/** Programs under measurement, and how they are asked. */
+/** Starts the measured programs and sends requests to them. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Agent } from 'node:http';
 import { join } from 'node:path';
 import { send } from './send.ts';
 
-/** Of the root of each. */
+/** Root secret of the hub and of the baseline. */
 export const SECRET = 'burrow-root-of-a-bench-hub-which-is-known';
 
 export interface Served {
@@ -18,7 +18,7 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
 
-/** It can be sent messages, if it listens. */
+/** Starts a program with an IPC channel, and resolves when its output matches `pattern`. */
 export function start(args: readonly string[], pattern: RegExp): Promise<Served> {
   const env = { PATH: process.env['PATH'], BURROW_ROOT_SECRET: SECRET };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
@@ -49,7 +49,7 @@ export async function post(
 
 const UNLIMITED = ['--rate', '0', '--rate-address', '0', '--sockets-per-address', '1000'];
 
-/** @param before of node, before the program */
+/** @param before arguments of node before the program */
 export const startProgram = (
   folder: string,
   options: readonly string[],
@@ -77,7 +77,7 @@ export function stop({ child }: Served): void {
   child.kill('SIGKILL');
 }
 
-/** What the hub says of itself. */
+/** A value of the hub's Prometheus metrics. */
 export async function metric(hub: Served, name: string): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${hub.port}/metrics`, {
     headers: { authorization: `Bearer ${SECRET}` },

@@ -1,4 +1,4 @@
-/** `window.bench` of abuse.html: a page whose database is attacked, and used by an innocent part of it meanwhile. */
+/** `window.bench` of abuse.html: a page whose database is attacked while an innocent part of the page uses it. */
 import { openDatabase, q, type Client, type Database } from '../../src/index.ts';
 import { Expr } from '../../src/client/queries/values.ts';
 import type { Experience } from '../abuse/innocent.ts';
@@ -23,7 +23,7 @@ async function open(): Promise<readonly string[]> {
   return Object.keys(QUERIES);
 }
 
-/** Uses the database until it is told to stop. It does not wait for answers. */
+/** Uses the database until the returned function is called. Does not wait for responses. */
 function beInnocent(client: Client): () => Promise<Experience> {
   const queries: number[] = [];
   const pings: number[] = [];
@@ -65,7 +65,7 @@ const count = (into: Record<string, number>, name: string): void => {
   into[name] = (into[name] ?? 0) + 1;
 };
 
-/** Sends a query again and again, then aborts what is still evaluated. Answers by their codes. */
+/** Sends a query again and again, then aborts those still in progress. Resolves to the number of responses by code. */
 async function keepAttacking(name: string, ms: number): Promise<Readonly<Record<string, number>>> {
   const query = new Expr(QUERIES[name]?.());
   const answers: Record<string, number> = {};
@@ -94,7 +94,9 @@ function opened<T>(part: T | undefined): T {
   return part;
 }
 
-/** What the innocent part of the page sees: without the attack first. `gap`: how long the page itself could not run. */
+/**
+ * What the innocent part of the page observes, first without the attack. `gap`: the longest time in which the page itself could not run.
+ */
 async function suffer(name: string, ms: number) {
   const client = opened(innocent);
   const before = beInnocent(client);

@@ -1,4 +1,4 @@
-/** `window.bench` of burrow.html: figures that no contender beside Burrow has. */
+/** `window.bench` of burrow.html: measurements that only Burrow has. */
 import { openDatabase, q, type Client } from '../../src/index.ts';
 import { BurrowContender, makeSchema, refOf } from '../contenders/burrow-queries.ts';
 import { cityCount, cityOf, dice, draw, idOf, makeDocs } from './documents.ts';
@@ -18,7 +18,7 @@ const insertAll = (client: Client) =>
     ),
   );
 
-/** Reads with the query log on and off, turn about: ms of each. */
+/** Reads with the query log on and off, alternating: ms of each. */
 async function measureLog({ turns, reads }: { readonly turns: number; readonly reads: number }) {
   const open = async (name: string, enabled: boolean) => {
     const database = await openDatabase(name, { durability: 'relaxed', log: { enabled } });
@@ -36,7 +36,7 @@ async function measureLog({ turns, reads }: { readonly turns: number; readonly r
         client.query(q.Get(refOf(idOf(draw(roll, DOCUMENTS))))),
       );
       const pages = await timeEach(Math.ceil(reads / 10), () => client.query(pageOf(roll)));
-      // The first turn warms up.
+      // The first turn is a warm-up.
       if (turn > 0) side.gets.push(gets.mean);
       if (turn > 0) side.pages.push(pages.mean);
     }
@@ -52,7 +52,7 @@ const pageOf = (roll: () => number) => {
   return q.Map(q.Paginate(set, { size: 64 }), (ref) => q.Get(ref));
 };
 
-/** Queries that touch no data, beside the same in plain JS. */
+/** Queries that touch no data, compared with the same work in plain JavaScript. */
 async function measureCompute() {
   const database = await openDatabase('compute', {
     durability: 'relaxed',
@@ -65,7 +65,7 @@ async function measureCompute() {
     0,
   );
   const additions = Array.from({ length: 1700 }, (_, index) => q.Add(index, `${index} unread`, 1));
-  // Never the same text twice: what was parsed is remembered.
+  // Each text is different, because parsed queries are cached by their text.
   const unread = (turn: number) => q.If(true, turn, additions);
   const text = JSON.stringify(unread(0));
   const floor = (): number => {
@@ -89,7 +89,7 @@ async function measureCompute() {
   };
 }
 
-/** Refs alone, in the order of ids, beside the entries that W7 reads. */
+/** Reads refs alone, in the order of ids, to compare with the index entries that W7 reads. */
 async function measureRefs(documents: number) {
   const database = await openDatabase('big', { durability: 'relaxed' });
   const client = database.client();
@@ -102,13 +102,13 @@ async function measureRefs(documents: number) {
 }
 
 const large = new BurrowContender({ durability: 'relaxed', store: 'packed' });
-/** Between two reads, or two creates, beside the commits. */
+/** Pause between two reads, or two creates, during the commits. */
 const BESIDE_MS = 10;
 
-/** Empty. */
+/** Opens an empty database. */
 const openGrowth = (): Promise<void> => large.open('growth');
 
-/** Adds documents in queries of 1,000, beside creates of one and reads of those before: the longest of each. */
+/** Adds documents in queries of 1,000, while single documents are created and earlier ones are read: the longest time of each, in ms. */
 async function grow({ from, count }: { readonly from: number; readonly count: number }) {
   const docs = makeDocs({ count, from, cities: 2000 });
   const filling = { isOver: false };
@@ -126,7 +126,10 @@ async function grow({ from, count }: { readonly from: number; readonly count: nu
 
 const CREATES_AT_ONCE = 8;
 
-/** Creates of one document, some at once, beside reads, so that the database is flushed and merged all the time: the longest of each. */
+/**
+ * Creates single documents, several in parallel, while others are read, so that the database is flushed and merged constantly: the longest
+ * times.
+ */
 async function createBeside({ from, ms }: { readonly from: number; readonly ms: number }) {
   const creating = { isOver: false };
   const reads = longestUntil(creating, readOf(from));
@@ -140,7 +143,7 @@ async function createBeside({ from, ms }: { readonly from: number; readonly ms: 
   return { creates: next - from, createMs, readMs: await reads };
 }
 
-/** Of one of the first documents. */
+/** Reads one of the first `documents` documents. */
 function readOf(documents: number): () => Promise<void> {
   const roll = dice(documents + 1);
   return async () => {
@@ -165,7 +168,7 @@ async function longestUntil(
   return longest;
 }
 
-/** Reads all over the large database, so that every cache of the worker is full. */
+/** Reads throughout the large database, so that all caches of the worker are full. */
 async function roam({ documents }: { readonly documents: number }) {
   const roll = dice(3);
   const gets = await timeEach(20_000, () => large.get(idOf(draw(roll, documents))), 30_000);

@@ -1,4 +1,4 @@
-/** Made by host/build.mjs from the contenders that a run asks for. */
+/** host/build.mjs generates this module from the contenders of the run. */
 declare module 'virtual:contenders' {
   import type { ContenderModule } from './contender.ts';
 

@@ -1,21 +1,21 @@
-/** The page's side of the crash test: writes until the browser is killed, and says afterwards what is there. */
+/** The page's part of the crash test: writes until the browser is killed, and reports afterwards what is there. */
 import type { Contender } from './contender.ts';
 import { idOf, makeDocs } from './documents.ts';
 import { sleep } from './measure.ts';
 
-/** Ids of one transaction lie together, so that a missing part of it shows. */
+/** Each transaction has its own range of ids, so that missing documents are noticed. */
 const STRIDE = 1000;
 const IDS_MAX = 100_000;
 
 declare global {
   interface Window {
-    /** Offered by the test: keeps what was acknowledged, outside the browser. */
+    /** Provided by the test: records an acknowledged transaction outside the browser. */
     acknowledge(transaction: number): Promise<void>;
   }
 }
 
 interface Writing {
-  /** Documents of one transaction. */
+  /** Documents per transaction. */
   readonly size: number;
   /** Number of the first transaction. */
   readonly from: number;
@@ -35,7 +35,7 @@ export async function writeUntilKilled(
   }
 }
 
-/** How many documents of each transaction are there: `[transaction, documents]`. */
+/** Number of documents of each transaction: `[transaction, documents]`. */
 export async function contents(contender: Contender) {
   const ids = await contender.ids(IDS_MAX);
   const base = BigInt(idOf(0));

@@ -1,7 +1,7 @@
-/** The documents of the bench, the same in every run: drawn from a seed. */
+/** The documents of the benchmark. They are generated from a seed, and so are the same in every run. */
 import type { Doc } from './contender.ts';
 
-/** Numbers from 0 up to 1, by mulberry32. */
+/** Pseudo-random numbers from 0 up to, but not including, 1, by mulberry32. */
 export function dice(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -17,7 +17,7 @@ export const draw = (roll: () => number, below: number): number => Math.floor(ro
 export const idOf = (index: number): string =>
   `4${String(10_000_000 + index * 7).padStart(17, '0')}`;
 
-/** About 500 documents each. */
+/** Number of cities, such that each has about 500 documents. */
 export const cityCount = (documents: number): number => Math.max(10, Math.round(documents / 500));
 
 export const cityOf = (index: number): string => `City${String(index).padStart(4, '0')}`;
@@ -30,7 +30,7 @@ const BODY_CHARS = 200;
 
 interface DocumentRange {
   readonly count: number;
-  /** Index of the first one. */
+  /** Index of the first document. */
   readonly from?: number;
   readonly seed?: number;
   readonly cities?: number;
@@ -60,7 +60,7 @@ export function makeDocs({
   });
 }
 
-/** Far from the documents of every workload. */
+/** Far from the indexes of all other documents. */
 const ACCOUNTS_FROM = 5_000_000;
 export const ACCOUNTS = 10;
 export const ACCOUNT_BALANCE = 1000;

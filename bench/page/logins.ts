@@ -1,4 +1,4 @@
-/** What logging in costs, and what it costs the others. */
+/** Measures the time of logins, and how much they slow down other queries. */
 import { openDatabase, q, Unauthorized, BadRequest, type Client } from '../../src/index.ts';
 import { median, timesOf } from './measure.ts';
 
@@ -39,10 +39,10 @@ async function refused(work: Promise<unknown>): Promise<void> {
   throw new Error('Wrong answer: the login was accepted.');
 }
 
-/** Wrong passwords of one account in a minute that are still compared. */
+/** Number of wrong passwords per account and minute that are still compared. */
 const TRIES_EACH = 4;
 
-/** People for each reason to fail: more tries of one would be refused unread. */
+/** Creates users for each reason to fail: with more attempts per user, logins would be refused without a comparison. */
 async function makePeople(client: Client, count: number): Promise<void> {
   const make = (kind: string, more: { readonly credentials?: { readonly password: string } }) => {
     const emails = Array.from({ length: count }, (_, i) => `${kind}${i}@example.com`);
@@ -59,7 +59,7 @@ async function makePeople(client: Client, count: number): Promise<void> {
   await make('bare', {});
 }
 
-/** Medians of right and of each reason to fail, turn about. */
+/** Medians of successful logins and of each reason to fail, alternating. */
 export async function measureLogins({ tries }: { readonly tries: number }) {
   const client = await openUsers();
   await makePeople(client, Math.ceil(tries / TRIES_EACH));
@@ -87,7 +87,7 @@ export async function measureLogins({ tries }: { readonly tries: number }) {
   return Object.fromEntries(Object.entries(ms).map(([name, each]) => [name, median(each)]));
 }
 
-/** Medians of a `Get`, one after the other, alone and while people log in. */
+/** Medians of sequential `Get`s, alone and while users log in. */
 export async function measureReadsBesideLogins({ logins }: { readonly logins: number }) {
   const client = await openUsers();
   const ref = q.Ref(q.Collection('users'), '1');

@@ -1,4 +1,4 @@
-/** The page that the bench drives: `window.bench`, on the contender named in the address. */
+/** The page that the benchmark drives: `window.bench`, for the contender named in the address. */
 import { contenders } from 'virtual:contenders';
 import type { Contender, ContenderModule } from './contender.ts';
 import { idOf } from './documents.ts';
@@ -46,7 +46,7 @@ const bench = {
   poke: (options: Parameters<typeof poke>[1]) => poke(contender(), options),
 };
 
-/** From the start of the navigation to the first document: the whole of what a user waits for. */
+/** Time from the start of the navigation to the first document, which is what a user waits for. */
 async function openCold(name: string) {
   const { create } = await load();
   const loaded = performance.now();

@@ -1,4 +1,4 @@
-/** How things are timed in the page. */
+/** Timing functions for the page. */
 
 export interface Times {
   readonly count: number;
@@ -6,9 +6,9 @@ export interface Times {
   readonly p95: number;
   readonly mean: number;
   readonly max: number;
-  /** ms of all of them together. */
+  /** Sum of all times, in ms. */
   readonly total: number;
-  /** Whether the time was up before all were done. */
+  /** Whether the time limit was reached before all calls were made. */
   readonly isCut: boolean;
 }
 
@@ -52,13 +52,13 @@ export async function timeEach(
 export interface Watched<T> {
   readonly value: T;
   readonly ms: number;
-  /** Longest time in which a ticker of 4 ms could not run, ms. */
+  /** Longest time in which a timer with an interval of 4 ms could not run, in ms. */
   readonly gap: number;
-  /** Longest task the browser reported, ms. */
+  /** Longest task that the browser reported, in ms. */
   readonly longTask: number;
 }
 
-/** How long `work` takes, and how long it keeps the main thread from other things. */
+/** Measures how long `work` takes, and how long it blocks the main thread. */
 export async function watchMainThread<T>(work: () => Promise<T>): Promise<Watched<T>> {
   let last = performance.now();
   let gap = 0;
@@ -80,7 +80,7 @@ export async function watchMainThread<T>(work: () => Promise<T>): Promise<Watche
   const value = await work();
   const ms = performance.now() - started;
   tick();
-  // Long tasks are reported late.
+  // The browser reports long tasks with a delay.
   await sleep(60);
   clearInterval(ticker);
   observer.disconnect();

@@ -1,7 +1,7 @@
 import * as Comlink from 'comlink';
 import type { Contender } from './contender.ts';
 
-/** A contender that lives in a worker of its own. */
+/** A contender that runs in its own worker. */
 export function overComlink(worker: Worker): Contender {
   const remote = Comlink.wrap<Contender>(worker);
   return {

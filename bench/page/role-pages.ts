@@ -1,4 +1,4 @@
-/** Pages of the large database as an admin sees them, and as a role whose predicate reads each document. */
+/** Pages of the large database, read by an admin and by a role whose predicate reads each document. */
 import { openDatabase, q, type Client, type Expr, type Page, type Ref } from '../../src/index.ts';
 import { idOf } from './documents.ts';
 import { median } from './measure.ts';
@@ -20,7 +20,7 @@ interface RolePages {
   readonly documents: number;
 }
 
-/** Medians, turn about: of the first page again and again, and of page after page. */
+/** Medians of the first page, repeated, and of one page after the other; admin and role alternate. */
 export async function measureRolePages({ pages, documents }: RolePages) {
   const database = await openDatabase('big', { durability: 'relaxed' });
   const admin = database.client();
@@ -31,7 +31,7 @@ export async function measureRolePages({ pages, documents }: RolePages) {
   };
   const onwards = { admin: [] as number[], role: [] as number[] };
   const warm = { admin: [] as number[], role: [] as number[] };
-  // Apart, or the second would find what the first has read.
+  // The sides start at different places; otherwise the second one would read from the cache what the first one has read.
   const middle = q.Ref(DOCS, idOf(Math.floor(documents / 2)));
   const after: { admin: unknown; role: unknown } = { admin: undefined, role: middle };
   for (let turn = 0; turn < pages; turn++) {
@@ -39,7 +39,7 @@ export async function measureRolePages({ pages, documents }: RolePages) {
       const first = await timePage(sides[side], undefined);
       const next = await timePage(sides[side], after[side]);
       after[side] = next.page.after;
-      // The first turns warm up.
+      // The first turns are a warm-up.
       if (turn < pages / 10) continue;
       warm[side].push(first.ms);
       onwards[side].push(next.ms);

@@ -1,4 +1,4 @@
-/** What two tabs do at once. */
+/** Workloads of two tabs at the same time. */
 import type { Contender } from './contender.ts';
 import {
   ACCOUNTS,
@@ -21,7 +21,7 @@ export async function balances(contender: Contender): Promise<number[]> {
   return docs.map((doc) => doc?.age ?? Number.NaN);
 }
 
-/** One tab's half: what it was told had been moved, so that a third one can compare. */
+/** The transfers of one tab. Returns what was acknowledged as moved, so that a third tab can compare it with the balances. */
 export async function transfers(
   contender: Contender,
   { count, seed }: { readonly count: number; readonly seed: number },
@@ -49,7 +49,7 @@ export async function transfers(
 
 const LIVE_CHANNEL = 'bench-live';
 
-/** The tab that watches: tells the other one how many documents it has been shown. */
+/** The tab that watches: sends the other tab the number of documents that its query has shown. */
 export async function listen(contender: Contender): Promise<number> {
   const channel = new BroadcastChannel(LIVE_CHANNEL);
   let most = 0;
@@ -62,7 +62,7 @@ export async function listen(contender: Contender): Promise<number> {
   return most;
 }
 
-/** The tab that writes: ms from just before the insert to the other tab's answer. */
+/** The tab that writes: times in ms from just before the insert to the message of the other tab. */
 export async function poke(
   contender: Contender,
   { count, shown }: { readonly count: number; readonly shown: number },

@@ -1,15 +1,15 @@
-/** What is done and timed in one tab. Every answer is looked at: a wrong one fails the workload. */
+/** The workloads of a single tab. Every result is checked: a wrong one fails the workload. */
 import type { Contender, Doc } from './contender.ts';
 import { cityCount, cityOf, dice, draw, idOf, makeDocs } from './documents.ts';
 import { median, sleep, timeEach, watchMainThread, type Times } from './measure.ts';
 
 export interface WorkloadOptions {
-  /** Documents in the database. */
+  /** Number of documents in the database. */
   readonly documents: number;
   readonly count: number;
   readonly seed: number;
   readonly batch: number;
-  /** How long the tab does nothing before, so that a store can read ahead. */
+  /** Idle time before the workload, in which a store can read ahead. */
   readonly restMs?: number;
 }
 
@@ -19,7 +19,7 @@ const PAGE = 64;
 const TOGETHER = 32;
 const MANY = 100_000;
 
-/** Reads of the same things twice over: the first time from the store, then again. */
+/** The same reads twice: first from the store, then again. */
 interface ColdAndWarm {
   readonly cold: Times;
   readonly warm: Times;
@@ -51,7 +51,7 @@ async function fill(contender: Contender, { documents, batch }: WorkloadOptions)
   return { ms, gap, longTask, perSecond: (documents / ms) * 1000 };
 }
 
-/** ms for each of them; where `insert` puts none. */
+/** Time per document in ms, for parallel inserts. Uses ids that `insert` does not use. */
 async function createTogether(contender: Contender, { documents, count }: WorkloadOptions) {
   const turns = Math.ceil(count / TOGETHER);
   const wish = { count: turns * TOGETHER, from: documents + 100_000, seed: 8, cities: 20 };
@@ -102,7 +102,7 @@ async function readCities(
   return { cold, warm };
 }
 
-/** The first pages of a tab: documents that lie far apart, each city once. */
+/** The first pages of a tab: documents far apart, each city once. */
 async function readScattered(
   contender: Contender,
   { documents, seed, restMs = 0 }: WorkloadOptions,

@@ -26,7 +26,7 @@ const SCHEMA = {
   indexes: ['email', 'city', ['city', 'age', 'id']],
 };
 
-/** Where a page ended: so many documents into a city. */
+/** The end of a page: the number of documents of a city that have been read. */
 interface Place {
   readonly city: string;
   readonly seen: number;

@@ -1,4 +1,4 @@
-// The server of PouchDB's documentation: express-pouchdb over LevelDB. Prints its port; the argument is a folder.
+// The server that PouchDB's documentation recommends: express-pouchdb over LevelDB. Prints its port; the argument is a folder.
 import express from 'express';
 import makeApp from 'express-pouchdb';
 import { join } from 'node:path';

@@ -22,7 +22,7 @@ class PouchSync implements SyncContender {
     await this.local().put({ _id: crypto.randomUUID(), ...note });
   }
 
-  /** Its feed of changes brings the document itself: no query is run again. */
+  /** PouchDB's feed of changes contains the changed document, so no query is executed again. */
   watch(room: string, onChange: (texts: readonly string[]) => void): Promise<void> {
     this.local()
       .changes<Stored>({ since: 'now', live: true, include_docs: true })

@@ -1,4 +1,5 @@
-// What RxDB's documentation has one write for its HTTP replication, over PGlite. Prints its port; the argument is a folder.
+// The server that RxDB's documentation asks users to write for its HTTP replication, over PGlite. Prints its port; the argument is a
+// folder.
 import { PGlite } from '@electric-sql/pglite';
 import { createServer } from 'node:http';
 

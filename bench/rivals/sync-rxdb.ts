@@ -55,7 +55,7 @@ class RxSync implements SyncContender {
   }
 }
 
-/** As its documentation has it: pull and push by HTTP, and a stream of what others pushed. */
+/** Replicates as RxDB's documentation describes: pull and push over HTTP, and an event stream of what others have pushed. */
 async function replicate(collection: RxCollection<Stored>, url: string): Promise<void> {
   const post = async (path: string, message: unknown): Promise<unknown> => {
     const headers = { 'content-type': 'application/json' };

@@ -1,4 +1,4 @@
-// Two browsers with a profile each, and pages whose clock is compared with the one of this process.
+// Two browsers, each with its own profile, and pages whose clocks are compared with the clock of this process.
 import { openBrowser } from '../host/browser.mjs';
 
 /** @typedef {import('./page/main.ts').SyncBench} SyncBench */
@@ -12,7 +12,7 @@ export async function openSide(context, url) {
   page.on('pageerror', (error) => console.error(`page: ${error.message}`));
   page.on('console', (message) => {
     const text = message.text();
-    // PouchDB asks for checkpoints that are not there yet.
+    // Ignores failed requests: PouchDB requests checkpoints that do not exist yet.
     if (message.type() === 'error' && !text.startsWith('Failed to load')) console.error(text);
   });
   await page.goto(url);
@@ -20,7 +20,7 @@ export async function openSide(context, url) {
   return { page, clockAhead: await clockAheadOf(page), close: () => page.close() };
 }
 
-/** By how much the clock of a page is ahead, ms: from the quickest of many looks. @param {import('playwright').Page} page */
+/** How far the clock of a page is ahead, in ms, by the fastest of many comparisons. @param {import('playwright').Page} page */
 async function clockAheadOf(page) {
   let best = { took: Infinity, ahead: 0 };
   for (let look = 0; look < CLOCK_LOOKS; look++) {
@@ -47,7 +47,7 @@ export async function openBrowsers(run) {
 
 /** @typedef {'open' | 'offline' | 'swallows pushes'} Network */
 
-/** Before anything is opened: what a worker began earlier cannot be cut. @param {import('playwright').Page} page */
+/** Must be called before anything is opened: requests that a worker sent earlier cannot be cut. @param {import('playwright').Page} page */
 export function gateWorkers(page) {
   page.on('worker', (worker) => {
     worker.evaluate(gate, 'open').catch((/** @type {unknown} */ reason) => console.error(reason));
@@ -55,14 +55,14 @@ export function gateWorkers(page) {
 }
 
 /**
- * The worker of a page loses its network, or has it again; pushes can be swallowed, as by a hub that cannot judge.
+ * Cuts or restores the network of a page's worker. Pushes can also be swallowed: they get the response of a hub that judges no writes.
  * @param {import('playwright').Page} page @param {Network} mode
  */
 export async function setNetwork(page, mode) {
   for (const worker of page.workers()) await worker.evaluate(gate, mode);
 }
 
-/** Runs in the worker. @param {Network} mode */
+/** Executed in the worker. @param {Network} mode */
 function gate(mode) {
   /** @typedef {{ mode: string; stop: AbortController; fetch: typeof fetch; pulledAt: number }} Gate */
   const scope = /** @type {typeof globalThis & { gate?: Gate }} */ (globalThis);
@@ -76,7 +76,7 @@ function gate(mode) {
   function install() {
     /** @type {Gate} */
     const made = { mode, stop: new AbortController(), fetch: scope.fetch, pulledAt: 0 };
-    // What is cut here is requests: without a line everything is one.
+    // Removes WebSocket, because this gate can only cut requests: without a WebSocket, sync uses requests for everything.
     Reflect.deleteProperty(scope, 'WebSocket');
     scope.fetch = async (resource, init = {}) => {
       const path = typeof resource === 'string' ? resource : '';
@@ -87,7 +87,7 @@ function gate(mode) {
       const signal = AbortSignal.any(signals);
       const answer = await made.fetch.call(scope, resource, { ...init, signal });
       if (!path.endsWith('/sync/pull')) return answer;
-      // Noted when it is there as a whole, if it brings documents.
+      // Records the time when the whole response has arrived, if it has documents.
       const text = await answer.text();
       if (!text.includes('"puts":[]')) made.pulledAt = performance.timeOrigin + performance.now();
       return new Response(text, answer);

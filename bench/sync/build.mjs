@@ -1,4 +1,4 @@
-// Bundles the page of the bench of sync.
+// Bundles the page of the sync benchmark.
 import { join } from 'node:path';
 import { build } from 'vite';
 import { browserAlias, workerFromSource } from '../../scripts/bundle.mjs';
@@ -29,7 +29,7 @@ export async function buildSyncPage(contenders) {
     configFile: false,
     logLevel: 'warn',
     base: './',
-    // PouchDB leaves Node's events to the bundler.
+    // PouchDB imports Node's `events`, which bundlers must provide.
     resolve: { alias: { ...browserAlias, events: join(RIVALS, 'node_modules/events/events.js') } },
     plugins: [namedModules('virtual:sync-contenders', files), workerFromSource(), trimPackages()],
     worker: { format: 'es', plugins: () => [workerFromSource(), trimPackages()] },

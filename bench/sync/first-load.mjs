@@ -1,4 +1,5 @@
-// A browser that has nothing gets all that a server has: beside the same documents downloaded as one file and stored by hand.
+// The first load: a new browser gets all documents of a server. Compared with the same documents, downloaded as one file and stored by
+// hand.
 import { openBrowser } from '../host/browser.mjs';
 import { openSide } from './browsers.mjs';
 import { askRoot, startServer } from './servers.mjs';
@@ -6,7 +7,7 @@ import { askRoot, startServer } from './servers.mjs';
 const BATCH = 1000;
 const WORDS = 'heron reed wing north marsh count two seen calm early bank nest wind low'.split(' ');
 
-/** Of about 200 bytes. @param {number} count */
+/** Notes of about 200 bytes each. @param {number} count */
 export const firstNotes = (count) =>
   Array.from({ length: count }, (_, i) => ({
     room: `first ${i % 200}`,
@@ -47,7 +48,7 @@ async function post(url, body) {
 }
 
 /**
- * ms of opening, and of the floor in a browser of its own.
+ * Time to open a copy, and of the baseline in the same browser, in ms.
  * @param {{ contender: string, round: number, pageUrl: string }} slot @param {{ first: number }} sizes
  */
 export async function measureFirstLoad({ contender, round, pageUrl }, { first }) {
@@ -81,7 +82,10 @@ export async function measureFirstLoad({ contender, round, pageUrl }, { first })
   }
 }
 
-/** @template T @param {Awaited<ReturnType<typeof openBrowser>>} browser @param {string} url @param {(page: import('playwright').Page) => Promise<T>} work */
+/**
+ * @template T @param {Awaited<ReturnType<typeof openBrowser>>} browser @param {string} url
+ * @param {(page: import('playwright').Page) => Promise<T>} work
+ */
 async function inPage({ context }, url, work) {
   const { page, close } = await openSide(context, url);
   const result = await work(page);

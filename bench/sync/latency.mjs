@@ -1,4 +1,4 @@
-// From a write in one browser to the live result in another one.
+// Measures the time from a write in one browser to the result of a live query in another.
 import { openSide } from './browsers.mjs';
 
 const PAUSE_MS = 60;
@@ -12,7 +12,7 @@ const PAUSE_MS = 60;
  * @property {{ url: string, secret: string }} server
  */
 
-/** ms of each write, seen from both ends. @param {Slot} slot @param {{ warm: number, writes: number }} sizes */
+/** Times of each write in ms, seen from both ends. @param {Slot} slot @param {{ warm: number, writes: number }} sizes */
 export async function measureLatency({ contender, round, pageUrl, browsers, server }, sizes) {
   const a = await openSide(browsers.a, pageUrl);
   const b = await openSide(browsers.b, pageUrl);
@@ -34,7 +34,7 @@ export async function measureLatency({ contender, round, pageUrl, browsers, serv
       shown.push(at - b.clockAhead - (written.begun - a.clockAhead));
       stored.push(written.stored - written.begun);
     }
-    // People pause; whoever has something left to do does it meanwhile.
+    // Pauses as users do, in which a contender can finish remaining work.
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS + Math.random() * 20));
   }
   await a.close();

@@ -1,11 +1,14 @@
-// Writes made without a network, pushed when it is back, beside the same queries sent to the hub one after the other.
+// Pushes writes that were made without network, compared with the same queries sent to the hub one after the other.
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { gateWorkers, openSide, setNetwork } from './browsers.mjs';
 
 const TURNS = 1;
 
-/** One after the other, on one connection. @param {{ url: string; secret: string }} server @param {readonly string[]} queries */
+/**
+ * Sends queries one after the other, on one connection.
+ * @param {{ url: string; secret: string }} server @param {readonly string[]} queries
+ */
 async function sendDirectly({ url, secret }, queries) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = { authorization: `Bearer ${secret}`, 'x-faunadb-api-version': '4' };

@@ -1,9 +1,9 @@
-// Writes that wait for their verdicts run again over what comes from the hub: beside the parts of that work, each alone.
+// Measures the rebase, which executes pending writes again over changes from the hub, and compares it with its parts, each alone.
 import { gateWorkers, openSide, setNetwork } from './browsers.mjs';
 import { askRoot } from './servers.mjs';
 
 const TURNS = 3;
-/** As long as what it is compared with takes, about. */
+/** About as long as the work that it is compared with. */
 const IDLE_MS = 700;
 
 /** @param {import('./latency.mjs').Slot} slot @param {{ pending: number, incoming: number }} sizes */
@@ -20,11 +20,11 @@ export async function measureRebase(slot, { pending, incoming }) {
   const watched = `rebase ${contender} ${round}`;
   await page.evaluate((room) => window.bench.watch(room), watched);
 
-  /** From the answer of the pull in the worker to the live result, ms. @param {string} text */
+  /** Time in ms from the pull's response in the worker to the result of the live query. @param {string} text */
   const takeUp = async (text, /** @type {import('./browsers.mjs').Network} */ mode) => {
     await askRoot(server.url, changeAll(incoming, text));
     await askRoot(server.url, note(watched, text));
-    // Just before: others on the machine keep the page waiting too, now more and now less.
+    // The idle page is measured just before, because the load of the machine blocks the page too, and varies.
     const idle = await gapsOf(page, () => new Promise((resolve) => setTimeout(resolve, IDLE_MS)));
     const busy = await gapsOf(page, async () => {
       await setNetwork(page, mode);
@@ -67,7 +67,10 @@ async function gapsOf(page, work) {
   return gaps ?? { tick: 0, frame: 0, ticks: 0 };
 }
 
-/** When the worker had the last answer to a pull that brought documents. @param {import('playwright').Page} page @returns {Promise<number>} */
+/**
+ * When the worker had received the last pull response that contained documents.
+ * @param {import('playwright').Page} page @returns {Promise<number>}
+ */
 async function pulledAt(page) {
   const all = await Promise.all(
     page
@@ -88,7 +91,7 @@ const numbered = (/** @type {number} */ count) =>
   Array.from({ length: count }, (_, i) => String(i + 1));
 const refTo = (/** @type {unknown} */ id) => ({ ref: { collection: 'notes' }, id });
 
-/** Documents 1 to `count`, made where they are not there yet. @param {number} count */
+/** Creates the documents 1 to `count` that do not exist. @param {number} count */
 const fill = (count) => ({
   foreach: {
     lambda: 'id',

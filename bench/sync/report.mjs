@@ -1,4 +1,4 @@
-// Writes what a run measured: results/sync.json for programs, results/SYNC.md for people.
+// Writes the results of a run: results/sync.json for programs, results/SYNC.md for people.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { wrapMarkdown } from '../../scripts/wrap-markdown.mjs';

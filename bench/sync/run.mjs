@@ -1,4 +1,4 @@
-// The rounds of one run.
+// Runs the rounds of the sync benchmark.
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { startServer } from './servers.mjs';
 
 const ALL = ['burrow', 'burrow-strict', 'pouchdb', 'rxdb'];
 
-/** What a live query of a room shows. */
+/** The greatest number of texts that a live query of a room shows. */
 const SHOWN_MAX = 64;
 
 export function readArguments() {
@@ -48,7 +48,7 @@ export function readArguments() {
     incoming: quick ? 200 : 1000,
     queues: values.queues,
     latency: values.latency,
-    /** Documents of a first load; 0: none. */
+    /** Number of documents of a first load; 0 to leave it out. */
     first: Number(values.first ?? (quick ? 2000 : 20_000)),
     out: values.out,
   };
@@ -95,7 +95,7 @@ export async function runSyncBench() {
       if (wanted.first > 0)
         for (const contender of turn)
           await step('first load', contender, round, (slot) => measureFirstLoad(slot, wanted));
-      // A run cut short still tells what it measured.
+      // Writes results after each round, so that an interrupted run has results.
       writeSyncResults({ startedAt, machine, wanted, rows });
     }
   } finally {

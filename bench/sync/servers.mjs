@@ -1,4 +1,4 @@
-// The servers of a run, each a process with its data in a folder of its own: Burrow's hub and those of the rivals.
+// Starts the servers of a run, Burrow's hub and those of the rivals. Each is a process with its own data folder.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -33,7 +33,7 @@ async function startHub() {
       join(programs, 'main.mjs'),
       'hub',
       ...flags({ port: '0', data: join(folder, 'hub'), cors: '*', 'log-level': 'silent' }),
-      // Nobody is kept waiting on purpose.
+      // No rate limits, so that the hub never delays or refuses a request.
       ...flags({ rate: '0', 'rate-address': '0', 'sockets-per-address': '1000' }),
     ],
     folder,
@@ -75,7 +75,7 @@ async function startProcess(args, folder, pattern) {
   return { found, stop };
 }
 
-/** Asks the hub as its root. @param {string} url @param {unknown} query @returns {Promise<any>} */
+/** Executes a query at the hub with the root secret. @param {string} url @param {unknown} query @returns {Promise<any>} */
 export async function askRoot(url, query) {
   const headers = { authorization: `Bearer ${ROOT_SECRET}`, 'x-faunadb-api-version': '4' };
   const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(query) });
@@ -87,7 +87,10 @@ export async function askRoot(url, query) {
 const object = (/** @type {object} */ members) => ({ object: members });
 const collection = (/** @type {string} */ name) => ({ collection: name });
 
-/** Notes, by room, that a person may read and write. Returns the token of one. @param {string} url @returns {Promise<string>} */
+/**
+ * Creates a collection of notes that a user may read and write, indexed by room.
+ * @param {string} url @returns {Promise<string>} the user's token
+ */
 async function furnish(url) {
   const ask = (/** @type {unknown} */ query) => askRoot(url, query);
   for (const name of ['people', 'notes']) await ask({ create_collection: object({ name }) });

@@ -1,16 +1,16 @@
-/** Many writes of Burrow at once: kept while there is no network. */
+/** Many writes of Burrow at once, which are queued while there is no network. */
 import { q, type Sync } from '../../../src/index.ts';
 import { create } from './burrow.ts';
 import type { Note } from './contender.ts';
 
-/** All are asked for before the first is answered. Returns ms until the last is stored. */
+/** Submits all writes without waiting in between. Returns the time in ms until the last one is stored. */
 export async function submitMany(sync: Sync, notes: readonly Note[]): Promise<number> {
   const begun = performance.now();
   await Promise.all(notes.map((note) => sync.client.submit(create(note))));
   return performance.now() - begun;
 }
 
-/** Each counts on in a document of its own. Returns ms until the last is stored. */
+/** Increments a counter in each document. Returns the time in ms until the last write is stored. */
 export async function updateMany(sync: Sync, ids: readonly string[]): Promise<number> {
   const begun = performance.now();
   await Promise.all(ids.map((id) => sync.client.submit(countOn(id))));
@@ -23,13 +23,13 @@ function countOn(id: string) {
   return q.Update(ref, { data: { count } });
 }
 
-/** How many writes have which state. */
+/** Number of writes by state. */
 export async function pushMarks(sync: Sync): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};
   for (const { state } of await sync.writes.list()) counts[state] = (counts[state] ?? 0) + 1;
   return counts;
 }
 
-/** The queries as they go over the wire. */
+/** The queries as wire JSON. */
 export const queriesOf = (notes: readonly Note[]): readonly string[] =>
   notes.map((note) => JSON.stringify(create(note)));

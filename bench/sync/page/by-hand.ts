@@ -1,8 +1,8 @@
-/** The least that a first load can be: one download, parsed, and put into IndexedDB as it comes, with the index that it is read by. */
+/** The baseline of a first load: one download, parsed and stored in IndexedDB, with the index that queries need. */
 
 const BATCH = 1000;
 
-/** ms until the last is stored. */
+/** Time until the last note is stored, in ms. */
 export async function loadByHand(url: string): Promise<number> {
   const begun = performance.now();
   const answer = await fetch(url);

@@ -1,4 +1,4 @@
-/** What the page of the bench of sync asks of whoever keeps two browsers in step. */
+/** The interface of contenders that sync two browsers. */
 
 export interface Note {
   readonly room: string;
@@ -6,17 +6,17 @@ export interface Note {
 }
 
 export interface SyncOptions {
-  /** Of the server. */
+  /** URL of the server. */
   readonly url: string;
   readonly name: string;
-  /** What the server knows the caller by, where it does. */
+  /** Credential for the server, for contenders that need one. */
   readonly secret: string;
 }
 
 export interface SyncContender {
-  /** Resolves when what the server has is here, and changes flow both ways. */
+  /** Resolves when the server's data has arrived and changes are synced in both directions. */
   open(options: SyncOptions): Promise<void>;
-  /** Resolves when it is stored here. */
+  /** Resolves when the note is stored in this browser. */
   write(note: Note): Promise<void>;
   /** Calls back with the texts of a room, now and after each change. */
   watch(room: string, onChange: (texts: readonly string[]) => void): Promise<void>;

@@ -1,4 +1,4 @@
-/** Made by sync/build.mjs from the contenders that a run asks for. */
+/** sync/build.mjs generates this module from the contenders of the run. */
 declare module 'virtual:sync-contenders' {
   import type { SyncContenderModule } from './contender.ts';
 

@@ -1,7 +1,7 @@
-/** How long the main thread cannot do other things: ticks by messages, which no timer clamps. */
+/** Measures how long the main thread is blocked. Its ticks are messages, because browsers clamp timers. */
 
 export interface Gaps {
-  /** Ends the watch: the longest times between two ticks and between two frames, ms, and how many ticks there were. */
+  /** Ends the measurement. Returns the longest times in ms between two ticks and between two frames, and the number of ticks. */
   stop(): Promise<{ readonly tick: number; readonly frame: number; readonly ticks: number }>;
 }
 
@@ -44,7 +44,7 @@ export function startGaps(): Gaps {
   };
 }
 
-/** Starts a watch, or ends the one that runs. */
+/** Starts a measurement, or ends the current one and returns its result. */
 export async function watchGaps(
   isOn: boolean,
 ): Promise<Awaited<ReturnType<Gaps['stop']>> | undefined> {

@@ -1,4 +1,4 @@
-/** `window.bench` of the bench of sync. Times are of the clock that pages and Node share, ms. */
+/** `window.bench` of the sync benchmark. Times are in ms, by the clock of `performance.timeOrigin`, which pages and Node share. */
 import { contenders } from 'virtual:sync-contenders';
 import { BurrowSync } from './burrow.ts';
 import { loadByHand } from './by-hand.ts';
@@ -32,7 +32,7 @@ const bench = {
     opened = made;
     return module.title;
   },
-  /** Notes when each text of the room is first shown. */
+  /** Records when each text of the room is first shown. */
   watch: (room: string) =>
     contender().watch(room, (texts) => {
       const at = now();
