@@ -1,4 +1,4 @@
-/** Notes that were written without an account go up to a hub, whatever ends their tab meanwhile. */
+/** Adopting notes that were written without an account into a hub, while tabs are closed in the middle of it. */
 import { expect, type Page } from '@playwright/test';
 import { loadApp } from './support/browser-profile.ts';
 import { call, notes } from './support/sync-hub.ts';
@@ -6,7 +6,7 @@ import { openSynced, shownIn } from './support/sync-page.ts';
 import { test } from './support/sync-test.ts';
 
 const NOTES = 120;
-/** Tabs end when so many notes are in the outbox, at least. */
+/** A tab is closed when at least this many notes are in the outbox. */
 const CUTS = [1, 20, 45, 80, 119];
 
 const writeAlone = (page: Page) =>
@@ -22,7 +22,7 @@ const writeAlone = (page: Page) =>
     await alone.close();
   }, NOTES);
 
-/** Begins to adopt, and does not wait for its end. */
+/** Starts the adoption without waiting for its end. */
 const begin = (page: Page) =>
   page.evaluate(async () => {
     const { adopt } = await loadAdopt();
@@ -31,7 +31,7 @@ const begin = (page: Page) =>
       const { refused } = await settled;
       return { submitted, known, failed: failed.length, refused: refused.length };
     });
-    // A tab that is closed does not wait for it.
+    // The promise rejects when the tab is closed during the adoption.
     globalThis.adopting.catch(() => undefined);
   });
 
@@ -61,7 +61,7 @@ test('tabs that adopt are closed at any time, with and without network: each not
   let page = await open();
   await writeAlone(page);
   for (const [round, cut] of CUTS.entries()) {
-    // Every other time nothing reaches the hub.
+    // In every other round the hub cannot be reached.
     hub.proxy.set(round % 2 === 0 ? 'down' : 'up');
     await begin(page);
     await expect.poll(() => writes(page)).toBeGreaterThanOrEqual(cut);

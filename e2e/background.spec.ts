@@ -1,4 +1,4 @@
-/** Sync while no page of the app is open: the browser's Background Sync, sent as its debugging protocol sends it. */
+/** Sync while no page of the app is open, by the browser's Background Sync. Its events are sent over the Chrome DevTools Protocol. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type BrowserContext, type Page } from '@playwright/test';
@@ -7,7 +7,7 @@ import { call, notes, type SyncHub } from './support/sync-hub.ts';
 import { openSynced, shownIn, submitNote } from './support/sync-page.ts';
 import { test } from './support/sync-test.ts';
 
-/** The service worker of the package, and that of an app which has one already, as docs/sync.md has them. */
+/** The package's service worker, and that of an app that has its own, as in docs/sync.md. */
 const WORKERS = ['/service-worker.js?engine=worker.js', '/own-service-worker.js'] as const;
 
 const shown = readFileSync(join(import.meta.dirname, '../docs/sync.md'), 'utf8')
@@ -15,7 +15,7 @@ const shown = readFileSync(join(import.meta.dirname, '../docs/sync.md'), 'utf8')
   ?.match(/```ts\n([\s\S]*?)```/)?.[1]
   ?.replace(/^import .*$/m, '');
 
-/** What docs/sync.md shows. */
+/** Runs the code that docs/sync.md shows, with this service worker. */
 async function syncInBackground(page: Page, worker: (typeof WORKERS)[number]): Promise<void> {
   if (shown === undefined) throw new Error('docs/sync.md does not show how.');
   const code = shown.replace(WORKERS[0], worker);
@@ -30,7 +30,7 @@ async function syncInBackground(page: Page, worker: (typeof WORKERS)[number]): P
   }, code);
 }
 
-/** Tags that the browser was asked to send. */
+/** Tags of the syncs that were requested from the browser. */
 const tagsIn = (page: Page): Promise<readonly string[]> =>
   page.evaluate(async () => {
     const registration = (await navigator.serviceWorker.ready) as unknown as {
@@ -39,7 +39,9 @@ const tagsIn = (page: Page): Promise<readonly string[]> =>
     return registration.sync.getTags();
   });
 
-/** An event for the service worker of the app, from a tab that is none of the app's. Resolves when the browser has it. */
+/**
+ * Sends an event to the app's service worker, from a tab that does not belong to the app. Resolves when the browser has accepted the event.
+ */
 async function dispatch(
   context: BrowserContext,
   kind: 'dispatchSyncEvent' | 'dispatchPeriodicSyncEvent',
@@ -82,7 +84,7 @@ async function openNotes(context: BrowserContext, hub: SyncHub, secret?: string)
   return page;
 }
 
-/** Once the browser was asked for a sync. */
+/** Closes the page after a sync was requested from the browser. */
 async function closeTagged(page: Page): Promise<{ readonly origin: string; readonly tag: string }> {
   await expect.poll(() => tagsIn(page)).toHaveLength(1);
   const [tag = ''] = await tagsIn(page);
@@ -91,11 +93,11 @@ async function closeTagged(page: Page): Promise<{ readonly origin: string; reado
   return { origin, tag };
 }
 
-/** With what is stored, once the service worker is done. */
+/** Opens a page without network when the service worker is done: it shows what is stored. */
 async function openWithoutNetwork(context: BrowserContext, hub: SyncHub): Promise<Page> {
   const page = await context.newPage();
   await loadApp(page);
-  // The service worker is done.
+  // No lock is held any more, so the service worker is done.
   await expect
     .poll(() => page.evaluate(async () => (await navigator.locks.query()).held))
     .toEqual([]);
@@ -121,13 +123,13 @@ for (const worker of WORKERS)
     await dispatch(context, 'dispatchSyncEvent', { origin, tag });
     await expect.poll(() => notesAt(hub)).toEqual(['one', 'two', 'three']);
 
-    // Once each, and the copy knows.
+    // Each note was written once, and the copy has the verdicts.
     const later = await openNotes(context, hub);
     await later.evaluate(() => sync.whenSettled());
     expect(
       await later.evaluate(async () => (await sync.writes.list()).map(({ state }) => state)),
     ).toEqual(['confirmed', 'confirmed', 'confirmed']);
-    // A service worker beside an open page sends nothing twice.
+    // With a page open, the service worker does not send a write a second time.
     hub.proxy.set('down');
     await submitNote(later, 'four');
     hub.proxy.set('up');
@@ -157,7 +159,7 @@ test('what is new is fetched while the app is closed, and is there without netwo
 const fileStates = (page: Page): Promise<readonly string[]> =>
   page.evaluate(async () => (await db.files.list()).map(({ state }) => state));
 
-/** A photo whose write the hub has, and whose bytes it has not. */
+/** Submits a photo of which the hub gets the write, but not the bytes. */
 async function submitPhoto(page: Page, hub: SyncHub): Promise<void> {
   hub.proxy.judge = ({ path }) => (path.startsWith('/files/') ? 'drop' : 'none');
   await page.evaluate(async () => {
@@ -200,7 +202,7 @@ test('who leaves with an unsent photo is asked whether to stay', async ({ contex
   await expect.poll(() => wouldAsk(page)).toBe(false);
 });
 
-/** Whether the page would have the browser ask whoever leaves it. */
+/** Whether the page makes the browser ask for a confirmation before the page is closed. */
 const wouldAsk = (page: Page): Promise<boolean> =>
   page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
 
@@ -219,7 +221,7 @@ test('who leaves with unsent writes is asked whether to stay, and nobody else', 
     askBeforeLeaving(sync);
   });
   const leave = async (): Promise<void> => {
-    // Browsers ask nobody who has not touched the page.
+    // Browsers only ask users who have interacted with the page.
     await page.mouse.click(5, 5);
     await page.reload();
     await page.waitForFunction(() => 'burrow' in globalThis);
@@ -236,11 +238,11 @@ test('who leaves with unsent writes is asked whether to stay, and nobody else', 
   await expect.poll(() => wouldAsk(page)).toBe(true);
   await leave();
   expect(asked).toEqual(['beforeunload']);
-  // Known from the start of a page too.
+  // A page that was just loaded knows of the unsent writes too.
   await expect.poll(() => wouldAsk(page)).toBe(true);
   await leave();
   expect(asked).toHaveLength(2);
-  // A page that does not know of it yet would not ask either.
+  // Waits until the page knows of them: before that, it would not ask either.
   await expect.poll(() => wouldAsk(page)).toBe(true);
   hub.proxy.set('up');
   await expect.poll(() => wouldAsk(page)).toBe(false);

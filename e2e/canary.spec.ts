@@ -1,4 +1,6 @@
-/** Law 7 in a browser: passwords and secrets go in by every way, and are looked for in all that the browser keeps or passes on. */
+/**
+ * Law 7 in a browser: sends passwords and secrets in every possible way, and searches for them in all that the browser stores or passes on.
+ */
 import { Buffer } from 'node:buffer';
 import { expect, type Page } from '@playwright/test';
 import { test } from './support/app-test.ts';
@@ -9,7 +11,7 @@ import { rowVersions, type StoredBytes } from '../src/packed/testing/by-hand.ts'
 
 const NAME = 'canary-cage';
 
-/** A message that was seen to pass, and during which step. */
+/** A message that was observed, and the step during which it was sent. */
 interface Passed {
   readonly step: string;
   readonly place: string;
@@ -21,7 +23,7 @@ declare global {
   var step: string;
 }
 
-/** Before anything else runs: whatever comes from the worker, from other tabs or through the service worker is written down. */
+/** Records all messages from the worker, from other tabs and from the service worker. Must run before all other scripts. */
 const watchMessages = (page: Page) =>
   page.addInitScript((name) => {
     globalThis.passed = [];
@@ -64,13 +66,13 @@ const watchMessages = (page: Page) =>
     });
   }, NAME);
 
-/** By the page's own `fetch` through the service worker, or by the API. @returns all that the caller sees */
+/** Sends a request with the page's own `fetch` through the service worker, or with the API. @returns all that the caller can see */
 const send = (page: Page, asked: Asked, how: 'db' | 'service worker') =>
   page.evaluate(
     async ({ asked, how }) => {
       const { name, by, secret, query, scheme, path } = asked;
       globalThis.step = name;
-      /** As an app would print it. */
+      /** The error as an app might print it. */
       const told = (error: unknown): string => {
         const { stack = '', ...members } = error as Error;
         return JSON.stringify([String(error), stack, members]);
@@ -115,7 +117,7 @@ const send = (page: Page, asked: Asked, how: 'db' | 'service worker') =>
     { asked, how },
   );
 
-/** Everything in IndexedDB: primary keys, rows, and what indexes hold is part of rows. */
+/** All of IndexedDB: primary keys and rows. Keys of indexes are contained in the rows. */
 const rows = (page: Page) =>
   page.evaluate(async () => {
     const settled = <T>(request: IDBRequest<T>): Promise<T> =>
@@ -148,7 +150,10 @@ const rows = (page: Page) =>
     return found;
   });
 
-/** What holds documents may hold all that apps write into them; what else is there is told by the rows in log and blocks. */
+/**
+ * Stores of documents may contain what apps write into documents. In a packed store, the rows decoded from log and blocks tell what is
+ * what.
+ */
 async function lookAtRows(page: Page, cage: Cage): Promise<void> {
   const packed: Record<'commits' | 'blocks', StoredBytes[]> = { commits: [], blocks: [] };
   for (const { what, number, text, bytes } of await rows(page)) {
@@ -168,11 +173,11 @@ async function lookAtRows(page: Page, cage: Cage): Promise<void> {
     cage.look('indexeddb', kind, row.value);
     seen.add(space);
   }
-  // Or nobody has looked.
+  // Otherwise the search would have looked at nothing.
   expect([...seen]).toEqual(expect.arrayContaining(['documents', 'history', 'meta']));
 }
 
-/** All else that this origin keeps. */
+/** All other storage of this origin. */
 const storage = (page: Page) =>
   page.evaluate(async () => {
     const files: string[] = [];
@@ -201,7 +206,7 @@ const storage = (page: Page) =>
     return { files, cached, web };
   });
 
-/** Made of the log of all steps. @returns the file, as a download gets it */
+/** Exports the log of all steps. @returns the file as a download gets it */
 const exportLog = (page: Page) =>
   page.evaluate(async () => {
     const time_start = new Date(Date.now() - 3_600_000);
@@ -217,7 +222,7 @@ const exportLog = (page: Page) =>
     }
   });
 
-/** What a page says and asks for. Playwright tells of its workers' consoles too. */
+/** Searches console output and errors of the page. Playwright also reports the console of its workers. */
 function watchPage(page: Page, cage: Cage): void {
   page.on('console', (message) => cage.look('console', message.type(), message.text()));
   page.on('pageerror', (error) => cage.look('console', 'error', `${error.message} ${error.stack}`));
@@ -243,7 +248,7 @@ for (const how of ['db', 'service worker'] as const) {
     const page = await openCage(profile, cage);
     const root = await page.evaluate(() => db.rootSecret);
     cage.add({ name: 'root secret', text: root, mayBeIn: [] });
-    // A tab beside it, so that tabs have something to tell each other.
+    // A second tab, so that tabs send messages to each other.
     const beside = await profile.openTab();
     await beside.evaluate(async (name) => {
       globalThis.db = await burrow.openDatabase(name);
@@ -279,7 +284,7 @@ for (const how of ['db', 'service worker'] as const) {
     for (const file of files) cage.look('private files', 'file', file);
     cage.look('cache storage', 'all', cached.join('\n'));
     cage.look('web storage', 'all', web);
-    // A secret passes once, in the answer that must hold it.
+    // A secret may only appear in the response that must contain it.
     for (const { step, place, text } of await page.evaluate(() => globalThis.passed)) {
       const own = place === 'tab messages' ? [] : allowedIn(step);
       const opened = step === 'open' && place === 'worker messages' ? OPENED : [];
@@ -291,7 +296,7 @@ for (const how of ['db', 'service worker'] as const) {
         .map(({ name }) => name)
         .join('\n'),
     );
-    // Whoever puts a password into an address of a page's own `fetch` has put it there himself.
+    // With plain `fetch`, the caller itself puts a password into the address, so the addresses of requests are not searched.
     cage.look('addresses', 'all', how === 'db' ? requested : page.url());
     await page.evaluate(() => console.log('Something must be said, or nobody listened.'));
     if (how === 'db') cage.visited.add('service worker messages');
@@ -300,5 +305,5 @@ for (const how of ['db', 'service worker'] as const) {
   });
 }
 
-/** What opening, and unlocking with the secret, answer. */
+/** Canaries that the responses to opening and to unlocking with the secret may contain. */
 const OPENED = ['root secret', 'root secret after unlocking', 'secret of the admin key'];

@@ -1,4 +1,4 @@
-/** What `burrowdb/data` does in a browser: imports of many documents, and the warning before the quota is reached. */
+/** `burrowdb/data` in a browser: imports of many documents, and the warning before the quota is reached. */
 import { expect } from '@playwright/test';
 import { print, test } from './support/app-test.ts';
 import { appUrl } from './support/browser-profile.ts';
@@ -7,9 +7,9 @@ import { openNotes } from './support/notes.ts';
 const QUOTA_BYTES = 30_000_000;
 
 declare global {
-  /** What `watchStorage()` has told: thresholds. */
+  /** Thresholds of the warnings from `watchStorage()`. */
   var warned: number[];
-  /** How often it has begun to look. */
+  /** How often `watchStorage()` has started to check the storage. */
   var looks: number;
 }
 
@@ -36,7 +36,10 @@ test('watchStorage() warns before a write fails, and again after room was made a
     };
     watchStorage({ storage: counted, onWarning: ({ threshold }) => void warned.push(threshold) });
   });
-  /** The watch looks when the page becomes visible: by itself, it does after minutes. A look that has begun after this call has ended then. */
+  /**
+   * Makes `watchStorage()` check now, by a change of visibility; otherwise it checks after minutes. When this resolves, one check that was
+   * started after the call has ended.
+   */
   const look = async () => {
     const before = await page.evaluate(() => looks);
     const begun = () =>
@@ -47,7 +50,7 @@ test('watchStorage() warns before a write fails, and again after room was made a
     await expect.poll(begun, { intervals: [5] }).toBeGreaterThan(before + 1);
     return page.evaluate(() => [...warned]);
   };
-  /** @returns the code of what went wrong */
+  /** @returns the code of the error, or undefined */
   const write = (id: number) =>
     page.evaluate(async (id) => {
       const { q } = burrow;
@@ -79,14 +82,14 @@ test('watchStorage() warns before a write fails, and again after room was made a
   expect(code).toBe('quota_exceeded');
   expect(warnedAt).toBeGreaterThan(0);
   expect(warnedAt).toBeLessThan(written);
-  // A log that is written anew is there twice for a moment: then it is more than 0.8 at once.
+  // While a log is rewritten, both versions exist for a moment, so usage may jump to more than 0.8.
   expect(first[0]).toBeGreaterThanOrEqual(0.8);
 
-  // Room is made: nothing is told any more, and writes go on.
+  // With a larger quota there are no warnings, and writes succeed again.
   await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: QUOTA_BYTES * 4 });
   expect(await look()).toEqual([]);
   expect(await write(1000)).toBeUndefined();
-  // And taken again: it is told anew.
+  // With a smaller quota there is a new warning.
   const { usage = 0 } = await page.evaluate(() => navigator.storage.estimate());
   await session.send('Storage.overrideQuotaForOrigin', {
     origin,

@@ -1,4 +1,4 @@
-/** The demo as a stranger meets it: one browser, in which the cities are brought in once. */
+/** The demo as a new user sees it, in one browser in which the cities are imported once. */
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, test, type BrowserContext, type Page } from '@playwright/test';
@@ -9,14 +9,14 @@ test.describe.configure({ mode: 'serial' });
 
 const IMPORT_MS = 400_000;
 const PASSWORD = 'correct horse battery';
-/** Several pages of cities, with equal names and equal populations among them. */
+/** A country with several pages of cities, some of which have equal names or equal populations. */
 const COUNTRY = 'DZ';
 const PARIS = '2988507';
 
 let profile: BrowserProfile;
 let context: BrowserContext;
 let home: string;
-/** What a page said that it should not have. */
+/** Errors that pages have reported. */
 const complaints: string[] = [];
 
 test.beforeAll(async ({ baseURL, launchOptions }) => {
@@ -49,7 +49,7 @@ const listed = (page: Page): Promise<string[]> =>
     .getByRole('listitem')
     .evaluateAll((items) => items.map((item) => item.dataset['city'] ?? ''));
 
-/** Turns the page and waits until the other one is there. */
+/** Goes to another page of the list and waits until it is shown. */
 async function turn(page: Page, button: string): Promise<void> {
   await page.getByTestId(button).click();
   await settled(page);
@@ -161,7 +161,7 @@ test('two accounts sign up, log in under names, and log out here and everywhere'
 
   await page.getByRole('button', { name: 'Use ada@example.org, train' }).click();
   await page.getByTestId('log-out').click();
-  // The first of those that are left is used next.
+  // The first of the remaining logins becomes the current one.
   await expect(page.getByTestId('accounts').getByRole('listitem')).toHaveCount(2);
   await expect(logins(page)).toHaveText([/^laptop/]);
   await page.reload();

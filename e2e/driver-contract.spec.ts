@@ -1,4 +1,4 @@
-/** What the original driver asks of a `fetch`, statement by statement of the page on its contract. */
+/** What Fauna's original driver requires of a `fetch`, in the order of the document about its contract. */
 import { expect } from '@playwright/test';
 import { test } from './support/app-test.ts';
 import type { DriverResult, DriverStream } from './support/driver.ts';
@@ -9,10 +9,10 @@ test('the original driver gets values, clock, metrics, pages and headers over db
   const page = await profile.openTab();
   const result = await page.evaluate(async () => {
     const { Client, q, values } = await loadDriver();
-    // Taken off its object, as the driver calls it as a method of its own.
+    // Destructured, because the driver calls `fetch` without the database as `this`.
     const { fetch, rootSecret: secret } = await burrow.openDatabase('contract');
     const observed: DriverResult[] = [];
-    // No such host, and a base URL whose paths get two slashes.
+    // A host that does not exist, and a base URL that leads to paths with two slashes.
     const admin = new Client({
       secret,
       fetch,
@@ -194,7 +194,7 @@ test('the original driver follows documents and sets over db.fetch, until it clo
     const ref = q('Ref', notes, '1');
     await admin.query(q('Create', ref, { data: { text: 'a' } }));
 
-    /** Collects what a stream says, and waits for so many events. */
+    /** Collects the events of a stream, and can wait for a number of them. */
     const listen = (stream: DriverStream, types: readonly string[]) => {
       const events: unknown[] = [];
       let wake: () => void = () => undefined;
@@ -238,7 +238,7 @@ test('the original driver follows documents and sets over db.fetch, until it clo
     const once = admin.stream(ref);
     const seen: string[] = [];
     await new Promise<void>((resolve) => {
-      // Closes itself while the driver reads: nothing may come after.
+      // Closes the stream while the driver is reading: no event may follow.
       once.on('start', () => {
         seen.push('start');
         once.close();

@@ -1,4 +1,4 @@
-/** A photo of 8 MB over a line that breaks, from a browser that is killed, to another one over a line like it. */
+/** A photo of 8 MB is sent over an unreliable connection from a browser that is killed, to another browser with such a connection. */
 import { expect, type Page } from '@playwright/test';
 import { print } from './support/app-test.ts';
 import type { FileRef } from '../src/index.ts';
@@ -27,7 +27,7 @@ const open = (page: Page, { url, secret }: Place): Promise<void> =>
     { url, ...(secret !== undefined && { secret }) },
   );
 
-/** Takes a photo, and keeps it in a note. @returns the hash of its bytes */
+/** Creates a photo and a note that refers to it. @returns the hash of the photo's bytes */
 const takePhoto = (page: Page, size: number): Promise<string> =>
   page.evaluate(async (size) => {
     const { q } = burrow;
@@ -62,7 +62,7 @@ const getPhoto = (page: Page) =>
 
 const isChunk = ({ path }: Passed): boolean => /^\/files\/\w+\/\d+\?/.test(path);
 
-/** Every third request for a chunk is cut off, in three ways. */
+/** Cuts off every third request for a chunk, in three ways. */
 function breaking(): (passed: Passed) => Fault {
   const faults: readonly Fault[] = ['drop', { cutRequestAt: 300_000 }, { cutAnswerAt: 0 }];
   let seen = 0;
@@ -89,7 +89,7 @@ test('a photo of 8 MB that was taken offline arrives whole, once, over a line th
   expect(await states(page)).toEqual(['here']);
   await profile.kill();
 
-  // What was put and submitted offline is there after the browser was killed, and goes up. It is killed again amid that.
+  // After the kill, what was put and submitted offline is still stored, and is sent. Another kill interrupts that.
   const brought = () => hub.proxy.of('/files/').filter(isChunk).length;
   const inner = breaking();
   let passed = 0;
@@ -109,7 +109,7 @@ test('a photo of 8 MB that was taken offline arrives whole, once, over a line th
   await open(page, { url: hub.url });
   await expect.poll(() => states(page), { timeout: 30_000 }).toEqual(['sent']);
   const puts = hub.proxy.of('/files/').filter((each) => isChunk(each) && each.method === 'PUT');
-  // What had arrived before was not sent again.
+  // Chunks that had arrived before the kill were not sent again.
   expect(puts.length).toBeLessThan(before + CHUNKS + 5);
 
   const got = { type: 'image/jpeg', name: 'heron.jpg', hash };
@@ -123,7 +123,7 @@ test('a photo of 8 MB that was taken offline arrives whole, once, over a line th
       { timeout: 30_000 },
     )
     .toEqual(got);
-  // Here now: with the hub out of reach too.
+  // The photo is stored here now: it can be read while the hub is out of reach.
   hub.proxy.set('down');
   expect(await getPhotoHere(other)).toBe(hash);
   const gets = hub.proxy.of('/files/').filter((each) => isChunk(each) && each.method === 'GET');

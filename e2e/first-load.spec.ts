@@ -1,4 +1,4 @@
-/** A first load whose browser is killed again and again: it goes on where it was. With BURROW_FIRST_LOAD=200000 for more documents. */
+/** A first load whose browser is killed repeatedly resumes where it was. BURROW_FIRST_LOAD=200000 sets the number of documents. */
 import { expect, type Page } from '@playwright/test';
 import { print } from './support/app-test.ts';
 import { call, notes, type SyncHub } from './support/sync-hub.ts';
@@ -7,7 +7,7 @@ import { test } from './support/sync-test.ts';
 const NOTES = Number(process.env['BURROW_FIRST_LOAD'] ?? 12_000);
 const KILLS = 10;
 const BATCH = 500;
-/** More than ten answers hold. */
+/** More than ten pull responses can hold. */
 const BYTES = 56 * 1024 * 1024;
 const WORDS = 'the heron stands in the reeds. ';
 
@@ -21,11 +21,11 @@ async function fill(hub: SyncHub, count: number): Promise<void> {
 }
 
 declare global {
-  /** Documents that have come, as the page was last told. */
+  /** Number of documents that have arrived, by the last progress event. */
   var rows: number;
 }
 
-/** Opens the copy and lets it load. */
+/** Opens the copy and starts its first load. */
 const load = (page: Page, { url, secret }: { readonly url: string; readonly secret: string }) =>
   page.evaluate(
     async ({ url, secret }) => {
@@ -52,7 +52,7 @@ test('a first load whose database is evicted in the middle begins anew, and is w
   profile,
   hub,
 }) => {
-  // Three answers and more: the third does not come.
+  // More than two pull responses can hold; the third one never arrives.
   const count = BATCH * Math.ceil(NOTES / 3 / BATCH);
   await fill(hub, count);
   const secret = await hub.token('alice@example.org');
@@ -77,7 +77,7 @@ test(`a first load that is killed ${KILLS} times goes on where it was, and can b
   profile,
   hub,
 }) => {
-  // Of what hangs only.
+  // A timeout that only a hanging test reaches.
   test.setTimeout(300_000 + NOTES * 4);
   await fill(hub, NOTES);
   const secret = await hub.token('alice@example.org');
@@ -85,7 +85,7 @@ test(`a first load that is killed ${KILLS} times goes on where it was, and can b
   for (let life = 1; life <= KILLS; life += 1) {
     const page = await profile.openTab();
     let pulls = 0;
-    // One answer in each life; the next one was asked for and does not come.
+    // In each life one response arrives; the next one has been requested, but never arrives.
     hub.proxy.judge = ({ path }) => (path === '/sync/pull' && ++pulls > 1 ? 'drop' : 'none');
     await load(page, { url: hub.url, secret });
     const before = reached.at(-1) ?? 0;
@@ -99,7 +99,7 @@ test(`a first load that is killed ${KILLS} times goes on where it was, and can b
   hub.proxy.judge = () => 'none';
   const page = await profile.openTab();
   await load(page, { url: hub.url, secret });
-  // What was there is there, before anything else comes.
+  // Documents that arrived before the kill are there before further ones arrive.
   expect((await countedHere(page)).value).toBeGreaterThanOrEqual(reached.at(-1) ?? 0);
   await page.evaluate(() => sync.whenSynced());
   expect(await countedHere(page)).toEqual({ value: NOTES, isPartial: false });

@@ -16,7 +16,7 @@ interface Secrets {
   readonly token: string;
 }
 
-/** Opens a database with one user; who is logged in. */
+/** Opens a database with one user, who is logged in. */
 const openUsers = (page: Page, name: string): Promise<Secrets> =>
   page.evaluate(async (name) => {
     const { q } = burrow;
@@ -34,7 +34,7 @@ const openUsers = (page: Page, name: string): Promise<Secrets> =>
     return { root: db.rootSecret, token, key: (key as unknown as { secret: string }).secret };
   }, name);
 
-/** By `db.fetch`, or by the page's own `fetch` through the service worker. */
+/** Sends a request with `db.fetch`, or with the page's own `fetch` through the service worker. */
 const ask = (
   page: Page,
   how: 'db' | 'page',
@@ -62,7 +62,7 @@ const query = (secret: string, body: unknown) => ({
   headers: { ...bearer(secret).headers, 'x-faunadb-api-version': '4' },
 });
 
-/** The routes answer alike, whichever way they are reached. */
+/** Checks that the routes respond alike in both ways. */
 async function expectRoutes(page: Page, how: 'db' | 'page', base: string, secrets: Secrets) {
   const { root, token, key } = secrets;
   expect(await ask(page, how, `${base}/ping`)).toMatchObject({
@@ -117,7 +117,7 @@ test('db.fetch answers the routes of the HTTP API, and no request leaves the pag
   expect(requests).toEqual([]);
 });
 
-/** Registers the package's service worker for the app, under `/burrow`. */
+/** Registers the package's service worker for the app, with the prefix `/burrow/`. */
 const registerServiceWorker = (page: Page, name: string): Promise<void> =>
   page.evaluate(async (name) => {
     await navigator.serviceWorker.register(`./service-worker.js?prefix=/burrow/&database=${name}`);
@@ -127,7 +127,7 @@ const registerServiceWorker = (page: Page, name: string): Promise<void> =>
     );
   }, name);
 
-/** A tab of the app's origin that has nothing open. */
+/** A tab of the app's origin that has no database open. */
 async function openBareTab(profile: BrowserProfile): Promise<Page> {
   const page = await (await profile.start()).newPage();
   await page.goto(appUrl());
@@ -141,13 +141,13 @@ test('plain fetch reaches the database through the service worker, from this tab
   const secrets = await openUsers(page, 'served');
   await registerServiceWorker(page, 'served');
   await expectRoutes(page, 'page', '/burrow', secrets);
-  // A tab without the database is answered by one that has it.
+  // A tab without the database gets its response from a tab that has it open.
   const other = await openBareTab(profile);
   expect(await ask(other, 'page', '/burrow/tokens/self', basic(secrets.token))).toMatchObject({
     status: 200,
     json: { resource: { instance: { '@ref': { id: '7' } } } },
   });
-  // Each write runs once, though two tabs could answer.
+  // Each write is executed once, although two tabs could execute it.
   await other.evaluate(async () => {
     globalThis.db = await burrow.openDatabase('served');
   });
@@ -224,7 +224,7 @@ test('an export is downloaded by a plain link through the service worker', async
     status: 200,
     headers: { 'content-type': 'application/gzip', 'x-content-type-options': 'nosniff' },
   });
-  // The signature is the credential.
+  // The signature in the URL is the credential.
   const forged = presigned_url.replace(/signature=.*/, 'signature=forged');
   expect((await ask(page, 'page', forged)).status).toBe(403);
 });

@@ -1,4 +1,4 @@
-/** A page of another origin, with the original driver as it is, against a hub that runs as a process of its own. */
+/** A page of another origin, with Fauna's original driver unchanged, uses a hub that runs as a separate process. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from '@playwright/test';
@@ -12,7 +12,7 @@ test.afterEach(() => {
   hub?.kill('SIGTERM');
 });
 
-/** @returns where it listens */
+/** @returns the hub's URL */
 function startHub(...args: string[]): Promise<string> {
   const program = [
     join(root, 'scripts/hub.mjs'),

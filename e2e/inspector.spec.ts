@@ -1,4 +1,4 @@
-/** The inspector, as a stranger uses it: by keyboard, under a strict policy, read by a screen reader, on a telephone. */
+/** The inspector as a new user uses it: by keyboard, under a strict Content-Security-Policy, with a screen reader, on a phone. */
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect, type Locator, type Page } from '@playwright/test';
 import { appUrl } from './support/browser-profile.ts';
@@ -6,7 +6,7 @@ import { call, notes, note, PASSWORD, type SyncHub } from './support/sync-hub.ts
 import { openSynced, submitNote } from './support/sync-page.ts';
 import { ALICE, loginOf, test } from './support/sync-test.ts';
 
-/** Nothing from elsewhere, no inline style or script, no HTML from text. */
+/** Allows nothing from other origins, no inline styles or scripts, no HTML from strings. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,7 +18,7 @@ const POLICY = [
   'trusted-types burrow',
 ].join('; ');
 
-/** What the policy forbade. */
+/** Violations of the policy. */
 const forbidden: string[] = [];
 
 test.beforeEach(async ({ page }) => {
@@ -39,7 +39,7 @@ test.afterEach(() => expect(forbidden).toEqual([]));
 
 const MANY = 600;
 
-/** At the hub: many notes; on the device: one write that was refused and one that is not synced. */
+/** Creates many notes at the hub, and on the device one refused write and one that is not synced. */
 async function leaveTrouble(page: Page, hub: SyncHub): Promise<void> {
   const many = Array.from({ length: MANY }, (_, at) =>
     call('Create', notes(), { data: { text: `note ${at}`, tag: at === 7 ? 'heron' : 'other' } }),
@@ -48,7 +48,7 @@ async function leaveTrouble(page: Page, hub: SyncHub): Promise<void> {
   await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
   await page.evaluate(() => sync.whenSynced());
   await page.evaluate(() => sync.stop());
-  // Meanwhile somebody else has taken it.
+  // Somebody else takes the slug first.
   await hub.admin.query(call('Create', note('77'), { data: { text: 'theirs', slug: 'taken' } }));
   await submitNote(page, 'mine', { slug: 'taken' });
   await page.evaluate(() => sync.setSets([burrow.q.Documents(burrow.q.Collection('notes'))]));
@@ -57,7 +57,7 @@ async function leaveTrouble(page: Page, hub: SyncHub): Promise<void> {
   await submitNote(page, 'a later note');
 }
 
-/** Opens the inspector as an app does. */
+/** Opens the inspector as an app would. */
 const openInspector = (page: Page): Promise<void> =>
   page.evaluate(async () => {
     const { mountInspector } = await loadInspector();
@@ -69,7 +69,7 @@ const tab = (page: Page, name: string): Locator => inspector(page).getByRole('ta
 const panel = (page: Page, name: string): Locator =>
   inspector(page).getByRole('tabpanel', { name });
 
-/** By keys alone: from the tab that has the focus. */
+/** Goes to a tab of the inspector with keys only. */
 async function goTo(page: Page, name: string): Promise<void> {
   await inspector(page).evaluate((element: HTMLElement) => element.focus());
   await page.keyboard.press('Home');
@@ -80,7 +80,7 @@ async function goTo(page: Page, name: string): Promise<void> {
   await expect(tab(page, name)).toBeFocused();
 }
 
-/** Presses Tab until it is there. */
+/** Presses Tab until the element has the focus. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   for (let steps = 0; steps < 60; steps += 1) {
@@ -120,7 +120,7 @@ test('by keyboard alone it tells what is not synced, why a write was refused, an
   const waiting = sync.locator('details[data-state=local]');
   await expect(waiting).toContainText('a later note');
 
-  // The same write with another slug takes its place.
+  // The edited write, with another slug, replaces the refused one.
   await tabTo(page, sync.getByRole('button', { name: 'Edit' }));
   await page.keyboard.press('Enter');
   const area = sync.getByLabel('Another query in its place');
@@ -306,7 +306,7 @@ test('it costs nothing until it is opened, and nothing after it is closed', asyn
   page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
   await page.reload();
   await page.waitForFunction(() => 'burrow' in globalThis);
-  /** Calls to the worker for the inspector: by `db.fetch`, of which there is one way. */
+  /** Whether the inspector's element is defined before an app has opened the inspector. */
   const asked = await page.evaluate(async () => {
     globalThis.db = await burrow.openDatabase('idle');
     await db.client().query(burrow.q.Add(1, 2));
@@ -327,7 +327,7 @@ test('it costs nothing until it is opened, and nothing after it is closed', asyn
         return fetch(...call);
       },
     });
-    // Longer than the inspector waits between two looks.
+    // Longer than the interval at which the inspector reads data.
     for (let frames = 0; frames < 90; frames += 1)
       await new Promise((resolve) => requestAnimationFrame(resolve));
     return calls;

@@ -5,7 +5,7 @@ import { countRound, openNotes } from './support/notes.ts';
 
 const BULK = 3000;
 
-/** One query that creates many documents; its outcome stays in the page, for the tab that lives on. */
+/** Starts one query that creates many documents. Its outcome is kept in the page, for tests in which the page survives. */
 const startBulk = (page: Page, round: number): Promise<void> =>
   page.evaluate(
     ({ round, count }) => {
@@ -30,7 +30,7 @@ const startBulk = (page: Page, round: number): Promise<void> =>
 const bulkOutcome = (page: Page): Promise<string> =>
   page.evaluate(() => (globalThis as unknown as { bulk: Promise<string> }).bulk);
 
-/** The worker that the package started last, as only the page has it. */
+/** Records the worker that the package started last: only the page can access it. */
 const rememberWorkers = (page: Page): Promise<unknown> =>
   page.addInitScript(() => {
     const Native = globalThis.Worker;
@@ -42,7 +42,7 @@ const rememberWorkers = (page: Page): Promise<unknown> =>
     };
   });
 
-/** The one that serves the page: those that died are gone some time later. */
+/** The worker that serves the page. Workers that were killed disappear with a delay. */
 async function onlyWorker(page: Page): Promise<Worker> {
   await expect.poll(() => page.workers().length).toBe(1);
   const [worker] = page.workers();
@@ -51,27 +51,27 @@ async function onlyWorker(page: Page): Promise<Worker> {
 }
 
 const WAYS = {
-  /** From the page: no event says so. */
+  /** Terminated by the page, which causes no event. */
   terminated: (page: Page, ms: number) =>
     page.evaluate((ms) => {
       const { lastWorker } = globalThis as unknown as { lastWorker: globalThis.Worker };
       setTimeout(() => lastWorker.terminate(), ms);
     }, ms),
-  /** By a fault inside it. */
+  /** Ended by an uncaught error inside the worker. */
   'thrown in': async (page: Page, ms: number) =>
     (await onlyWorker(page)).evaluate((ms) => {
       setTimeout(() => {
         throw new Error('a fault nobody catches');
       }, ms);
     }, ms),
-  /** By itself: no event says so either. */
+  /** Closed by the worker itself, which causes no event either. */
   'closed from inside': async (page: Page, ms: number) =>
     (await onlyWorker(page)).evaluate((ms) => {
       setTimeout(() => globalThis.close(), ms);
     }, ms),
 } as const;
 
-/** Three by each way; more when too few of them come amid a write. */
+/** Three deaths in each way; more if too few of them interrupt a write. */
 const DEATHS = 9;
 
 test('a worker that dies amid a bulk write rejects what is pending, and leaves all of it or nothing', async ({
@@ -82,7 +82,7 @@ test('a worker that dies amid a bulk write rejects what is pending, and leaves a
   await loadApp(page);
   await openNotes(page, 'bulk');
   let usualMs = 0;
-  // The first one is slower than those that follow.
+  // The first write is slower than later ones.
   for (const round of [0, 1]) {
     const started = performance.now();
     await startBulk(page, round);
@@ -92,7 +92,7 @@ test('a worker that dies amid a bulk write rejects what is pending, and leaves a
 
   const outcomes: string[] = [];
   const lost = (): number => outcomes.filter((outcome) => outcome.includes('worker_lost')).length;
-  // Of a machine that has become quicker meanwhile it is learned how long a write takes now.
+  // `usualMs` is updated after each write that succeeds, because the machine may have become faster.
   const deaths = function* (): Iterable<[name: string, kill: (typeof WAYS)[keyof typeof WAYS]]> {
     while (outcomes.length < DEATHS || lost() <= 3) yield* Object.entries(WAYS);
   };
@@ -106,7 +106,7 @@ test('a worker that dies amid a bulk write rejects what is pending, and leaves a
     const outcome = await bulkOutcome(page);
     if (outcome === 'acknowledged') usualMs = Math.min(usualMs, performance.now() - started);
     await gone;
-    // The next call starts a new worker; one that was on its way when the loss was noticed rejects as well.
+    // The next call starts a new worker. A call that was in flight when the loss was noticed rejects too.
     const count = await countRound(page, round).catch(() => countRound(page, round));
     outcomes.push(`${name}: ${outcome}, ${count}`);
     expect([0, BULK]).toContain(count);
@@ -126,7 +126,8 @@ test('a worker that hangs is given up: pending calls reject, and the next one ha
   await openNotes(page, 'hung');
   const worker = await onlyWorker(page);
   const told = page.waitForEvent('console', (message) => message.text() === 'hangs');
-  // In a task of its own: Chromium cannot end a worker amid an evaluation of the debugger, nor what it holds of the database.
+  // In a separate task: Chromium cannot terminate a worker during an evaluation of the debugger, nor release the worker's hold on the
+  // database.
   await worker.evaluate(() => {
     setTimeout(() => {
       console.log('hangs');
@@ -159,7 +160,7 @@ test('a tab that crashes amid a bulk write leaves all of it or nothing, and the 
   const session = await profile.debug(doomed);
   await startBulk(doomed, 2);
   await survivor.evaluate((ms) => new Promise((resolve) => setTimeout(resolve, ms)), usualMs / 2);
-  // Never answered: who would?
+  // The crashed page never responds.
   session.send('Page.crash').catch(() => undefined);
   await doomed.waitForEvent('crash');
   const crashed = performance.now();

@@ -4,7 +4,7 @@ import { expect, type Page } from '@playwright/test';
 import { print, test } from './support/app-test.ts';
 import { loadApp } from './support/browser-profile.ts';
 
-/** Nowhere in what is stored or exported may these be found. */
+/** Passwords that must not occur in anything that is stored or exported. */
 const PASSWORD = 'canary-password-wren';
 const NEXT_PASSWORD = 'canary-password-lark';
 
@@ -22,7 +22,7 @@ const openLog = (page: Page, name: string): Promise<void> =>
     globalThis.db = await burrow.openDatabase(name, { log: { enabled: true } });
   }, name);
 
-/** Queries of every kind that holds a secret. @returns the secrets */
+/** Executes queries of every kind that contains a secret. @returns the secrets */
 const writeSecrets = (page: Page): Promise<readonly string[]> =>
   page.evaluate(
     async ([password = '', next = '']) => {
@@ -58,7 +58,7 @@ const writeSecrets = (page: Page): Promise<readonly string[]> =>
     [PASSWORD, NEXT_PASSWORD],
   );
 
-/** Asks for an export and waits for its end. */
+/** Requests an export and waits for its end. */
 const exportLog = (page: Page, from: string, to: string) =>
   page.evaluate(
     async ({ from, to }) => {
@@ -71,7 +71,7 @@ const exportLog = (page: Page, from: string, to: string) =>
     { from, to },
   );
 
-/** Follows a link as a user does. @returns the lines of the file */
+/** Downloads a URL by a link, as a user would. @returns the lines of the file */
 async function download(page: Page, url: string | undefined): Promise<readonly Line[]> {
   const started = page.waitForEvent('download');
   await page.evaluate((href = '') => {
@@ -92,7 +92,7 @@ const LONG_AGO = '2026-01-01T00:00:00Z';
 const hours = (count: number): string => new Date(Date.now() + count * 3_600_000).toISOString();
 const fromAnHourAgo = (): [string, string] => [hours(-1), hours(1)];
 
-/** Every row of every IndexedDB of the origin as text. */
+/** All rows of all IndexedDB databases of the origin, as text. */
 const everythingStored = (page: Page): Promise<string> =>
   page.evaluate(async () => {
     const settled = <T>(request: IDBRequest<T>): Promise<T> =>
@@ -100,7 +100,7 @@ const everythingStored = (page: Page): Promise<string> =>
         request.addEventListener('success', () => resolve(request.result));
         request.addEventListener('error', () => reject(new Error('not read')));
       });
-    // Text in bytes is shown as such.
+    // Shows bytes as text.
     const shown = (_: string, each: unknown): unknown =>
       each instanceof Uint8Array ? new TextDecoder('latin1').decode(each) : each;
     const texts: string[] = [];
@@ -179,7 +179,7 @@ test('exports survive a reload, are listed by state, and get new URLs', async ({
   await page.evaluate(() => db.client().query(burrow.q.Add(40, 2)));
   const record = await exportLog(page, ...fromAnHourAgo());
   const none = await exportLog(page, LONG_AGO, '2026-01-02T00:00:00Z');
-  // The browser too is started anew.
+  // Restarts the browser too.
   await profile.close();
 
   const later = await profile.openTab();
@@ -210,7 +210,7 @@ test('exports survive a reload, are listed by state, and get new URLs', async ({
   expect(renewed).toMatchObject({ state: 'Complete', version: record.version + 1 });
   expect(renewed.presigned_url).not.toBe(before.presigned_url);
   expect(await download(later, renewed.presigned_url)).toEqual([line]);
-  // Who knows the older version is told the newer one, and no other is made.
+  // A client that knows an older version gets the newer one; no further version is made.
   const told = await later.evaluate(({ id, version }) => db.logs.createUrl(id, { version }), {
     id: record.request_id,
     version: record.version,

@@ -11,7 +11,7 @@ interface Failure {
   readonly code: string | undefined;
 }
 
-/** What opening fails with; undefined when it does not. */
+/** The error with which opening fails, or undefined if it succeeds. */
 const openingFailure = (page: Page, name: string): Promise<Failure | undefined> =>
   page.evaluate(async (name) => {
     try {
@@ -23,7 +23,7 @@ const openingFailure = (page: Page, name: string): Promise<Failure | undefined> 
     }
   }, name);
 
-/** What a query fails with on the database that is open in the page. */
+/** The error of a query on the database that is open in the page. */
 const queryFailure = (page: Page): Promise<string> =>
   page.evaluate(() =>
     db
@@ -35,7 +35,7 @@ const queryFailure = (page: Page): Promise<string> =>
       ),
   );
 
-/** Keeps what the database says of its end. */
+/** Records the `closed` events of the database. */
 const rememberClosed = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const closed: string[] = [];
@@ -69,7 +69,7 @@ test.describe('a worker that does not load', () => {
           /^worker_not_started: The database worker failed to load.*worker-src/s,
         ),
       });
-      // The same page opens it once the file is there.
+      // The same page can open the database when the worker's file is available.
       await page.unroute(/worker/);
       await loadApp(page);
       expect(await openingFailure(page, 'unloaded')).toBeUndefined();
@@ -124,7 +124,7 @@ test('a tab with a newer version of the app closes the database here, and an old
   });
 });
 
-/** What a migration of a newer version leaves behind: another format in each stamp, and in the mark of each row of `meta`. */
+/** Simulates the migration of a newer version: changes the format in each stamp, and in the mark of each row of `meta` and of the log. */
 const raiseFormat = (page: Page, name: string): Promise<number> =>
   page.evaluate(
     (name) =>
@@ -148,7 +148,7 @@ const raiseFormat = (page: Page, name: string): Promise<number> =>
                 } else if (row.c !== undefined) {
                   const c = row.c.replace('.1.', '.99.');
                   cursor.update({ ...row, c });
-                  // Whoever raises the format of a packed store makes it known in the log.
+                  // A release that raises the format of a packed store also appends a record to the log.
                   if (space === 'commits' && cursor.key === 1) tx.objectStore(space).add({ c });
                 }
                 cursor.continue();
@@ -217,7 +217,7 @@ const clear = async (profile: BrowserProfile, page: Page, storageTypes: string):
   await session.send('Storage.clearDataForOrigin', { origin, storageTypes });
 };
 
-/** As when the browser needs the space. */
+/** Deletes IndexedDB, as a browser does when it needs space. */
 const evict = (profile: BrowserProfile, page: Page): Promise<void> =>
   clear(profile, page, 'indexeddb');
 
@@ -300,7 +300,7 @@ test('in Node the package can be imported, and opening rejects with a sentence',
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '--eval', code],
-    // The runner's wishes about colours would make Node speak up.
+    // Color settings of the test runner in the environment would make Node print warnings.
     { env: { PATH: process.env['PATH'] }, ...(cwd !== undefined && { cwd }) },
   );
   expect(stdout).toBe(

@@ -13,9 +13,9 @@ test('out of space, a query fails whole by code; what is there stays readable, a
   await before.evaluate(() =>
     db.client().query(burrow.q.Create(burrow.q.Collection('notes'), { data: { round: 'early' } })),
   );
-  // What is not closed may have been killed: a new log is begun then, which takes more than all of this space for a moment.
+  // A database that was not closed may have been killed: then a new log is written, which for a moment needs more than all of this space.
   await before.evaluate(() => db.close());
-  // A browser remembers how much space it found: a new one looks anew.
+  // A browser remembers the available space, so it is restarted.
   await profile.close();
 
   const page = await profile.openTab();

@@ -1,4 +1,4 @@
-/** What the README shows of sync is run as it stands there, by a page and a hub. */
+/** Runs the README's code about sync unchanged, with a page and a hub. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@playwright/test';

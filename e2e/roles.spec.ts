@@ -1,4 +1,4 @@
-/** The roles page of the demo: three people, the same notes, and what each may do. */
+/** The roles page of the demo: three people, the same notes, and what each person may do. */
 import { expect, test, type Page } from '@playwright/test';
 
 async function openRoles(page: Page): Promise<void> {
@@ -20,12 +20,12 @@ test('three people see the same screen, each what their role lets them', async (
   await expect.poll(() => notesOf(page, 'editor')).toEqual(['1', '2', '4']);
   await expect.poll(() => notesOf(page, 'reader')).toEqual(['1', '4']);
 
-  // An editor changes what is his own, and the others see it at once.
+  // An editor may change an own note, and the others see the change at once.
   await press(page, 'Publish “Two kingfishers, perhaps three. To be checked.” as Ed');
   await expect(page.getByTestId('outcome-editor')).toHaveText('Publish: done.');
   await expect.poll(() => notesOf(page, 'reader')).toEqual(['1', '2', '4']);
 
-  // Not what is Ada's, though he sees it.
+  // An editor may not change Ada's note, although the editor can read it.
   await press(page, 'Hide “The swifts are back, ten days early.” as Ed');
   const editor = page.getByTestId('outcome-editor');
   await expect(editor).toContainText(
@@ -39,7 +39,7 @@ test('three people see the same screen, each what their role lets them', async (
   await expect(reader).toContainText(
     'With the role “notes_reader”, you may not create documents of “notes”.',
   );
-  // Of what she may not see she is not told whether it is there.
+  // The error does not reveal whether a document exists that the reader may not read.
   await press(page, 'Open note 3 as Rita');
   await expect(reader).toContainText('The error does not reveal whether it exists.');
   await press(page, 'Open note 3 as Ada');

@@ -1,4 +1,4 @@
-/** The schema of an app is changed three times on a device with data, with tabs of old builds open and without network: nothing is lost. */
+/** The schema of an app changes three times on a device with data, with tabs of old builds open and without network: nothing is lost. */
 import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ interface Migrated {
   readonly pieces: number;
 }
 
-/** What a page of a build does first. @returns what came of it */
+/** Migrates, as a page of this build does first. @returns the outcome */
 const migrate = (page: Page, version: number, allowLoss: readonly string[] = []) =>
   page.evaluate(
     async ({ version, allowLoss }): Promise<Migrated> => {
@@ -51,11 +51,11 @@ const open = (page: Page) =>
   page.evaluate(async () => {
     globalThis.db = await burrow.openDatabase('device');
     globalThis.client = db.client();
-    // Without network it could not be loaded later.
+    // Loaded now, because the network is turned off later.
     await loadBuilds();
   });
 
-/** As every build writes notes. */
+/** Creates notes, as all builds do. */
 const add = (page: Page, ...texts: readonly string[]) =>
   page.evaluate(async (texts) => {
     const { q } = burrow;
@@ -64,7 +64,7 @@ const add = (page: Page, ...texts: readonly string[]) =>
     await client.query(q.Foreach([...texts], create));
   }, texts);
 
-/** Texts of notes and what else they hold, by text. */
+/** The other fields of all notes, by text. */
 const stored = (page: Page): Promise<Record<string, unknown>> =>
   page.evaluate(async () => {
     const { q } = burrow;
@@ -77,7 +77,7 @@ const stored = (page: Page): Promise<Record<string, unknown>> =>
     return Object.fromEntries(data.map(({ text, ...more }) => [text, more]));
   });
 
-/** How the build of that page reads: by its index and its function. */
+/** Reads by the index and by the function of the page's build. */
 const readByIndex = (page: Page) =>
   page.evaluate(async () => {
     const { q } = burrow;
@@ -109,7 +109,7 @@ test('three changes on a device without network, two tabs at once, an old tab at
   for (const tab of tabs) await open(tab);
   await (await profile.start()).setOffline(true);
 
-  // 2: the index shows another value. It is built beside the old one while that tab reads and writes.
+  // Build 2: the index gets a further value. It is rebuilt beside the old one while the old tab reads and writes.
   const [second] = await Promise.all([migrate(two, 2), add(old, 'while 2')]);
   expect(second).toMatchObject({ from: 1 });
   expect(await readByIndex(two)).toEqual({
@@ -117,7 +117,7 @@ test('three changes on a device without network, two tabs at once, an old tab at
     counted: NOTES + 1,
     shows: 'text and ref',
   });
-  // The old tab goes on with what the newer build has, and is told that it is old when it migrates.
+  // The old tab works with the newer schema; when it migrates, the error says that its program is older.
   expect(await readByIndex(old)).toMatchObject({ found: NOTES + 1 });
   expect(await migrate(old, 1)).toMatchObject({
     code: 'newer_schema',
@@ -125,7 +125,7 @@ test('three changes on a device without network, two tabs at once, an old tab at
   });
   await add(old, 'after 2');
 
-  // 3: notes get a state, in pieces; two tabs migrate at once.
+  // Build 3: notes get a state, in batches. Two tabs migrate at the same time.
   const both = await Promise.all([migrate(three, 3), migrate(four, 3), add(old, 'while 3')]);
   expect(both.slice(0, 2)).toEqual([
     expect.objectContaining({ pieces: expect.any(Number) }),
@@ -136,12 +136,12 @@ test('three changes on a device without network, two tabs at once, an old tab at
   expect(Object.keys(afterThree).toSorted()).toEqual(
     [...titles, 'while 2', 'after 2', 'while 3'].toSorted(),
   );
-  // What was there has the state; what an old build writes meanwhile may come after its piece.
+  // All existing notes have the state. A note that an old build writes during the migration may miss its batch.
   const { 'while 3': _, ...migrated } = afterThree;
   expect(new Set(Object.values(migrated).map((each) => JSON.stringify(each)))).toEqual(
     new Set([JSON.stringify({ kind: 'bird', state: 'open' })]),
   );
-  // The step was done once: as many versions as it has writes, on any note.
+  // The step was executed once: each note has exactly the versions of one execution.
   const versions = await three.evaluate(async () => {
     const { q } = burrow;
     const note = q.Select(['data', 0], q.Paginate(q.Documents(q.Collection('notes'))));
@@ -149,7 +149,7 @@ test('three changes on a device without network, two tabs at once, an old tab at
   });
   expect(versions).toBe(2);
 
-  // 4: drafts would be lost. It is refused, with the plan; what is there stays. Then it is allowed.
+  // Build 4 removes drafts. The migration is refused, with its plan, and nothing changes. Then the loss is allowed.
   const refused = await migrate(four, 4);
   expect(refused).toMatchObject({
     code: 'data_loss',
@@ -170,7 +170,7 @@ test('three changes on a device without network, two tabs at once, an old tab at
   expect(
     await four.evaluate(() => client.query(burrow.q.Exists(burrow.q.Collection('drafts')))),
   ).toBe(false);
-  // What the old tab needs of it is gone: its query fails by name, and the database is as sound as before.
+  // The collection that the old tab needs is gone: its query fails with a specific error, and the database stays intact.
   const gone = await old.evaluate(() =>
     client
       .query(burrow.q.Count(burrow.q.Documents(burrow.q.Collection('drafts'))))
@@ -182,7 +182,7 @@ test('three changes on a device without network, two tabs at once, an old tab at
   expect(Object.keys(await stored(old)).toSorted()).toEqual(all);
   expect(await four.evaluate(() => db.verify())).toEqual([]);
 
-  // And it is on the disk: a browser that is killed and started anew has it all.
+  // All of it is on disk: a browser that is killed and restarted has it.
   await profile.kill();
   const again = await profile.openTab();
   await open(again);
@@ -196,7 +196,7 @@ test('three changes on a device without network, two tabs at once, an old tab at
   expect(await again.evaluate(() => db.verify())).toEqual([]);
 });
 
-/** `burrow schema apply`, with the module of a build. @returns what it says */
+/** Runs `burrow schema apply` with the module of a build. @returns its output */
 async function apply(hub: SyncHub, version: number, ...more: readonly string[]): Promise<string> {
   const folder = process.env['BURROW_E2E_PACKAGE'] ?? '';
   const file = join(folder, `build-${version}-${process.pid}.mjs`);
@@ -226,7 +226,7 @@ async function apply(hub: SyncHub, version: number, ...more: readonly string[]):
   }
 }
 
-/** Data of all notes at the hub, by their texts. */
+/** The other fields of all notes at the hub, by text. */
 async function atHub(hub: SyncHub): Promise<Record<string, unknown>> {
   const { data } = await hub.admin.query(
     call(
@@ -286,7 +286,7 @@ test('three changes at the hub while a device writes without network, in an old 
     await submitNote(newer, `new ${when}`, { kind: 'bird', state: 'open' });
     offline.push(`old ${when}`, `new ${when}`);
   };
-  /** A note that is there at the hub too, changed on the device. */
+  /** Changes a note that also exists at the hub, on the device. */
   const change = (text: string) =>
     page.evaluate(async (text) => {
       const { q } = burrow;

@@ -1,4 +1,4 @@
-/** A device that several people use: signing out, unlocking, forgetting, a database for each. */
+/** A device that several people use: signing out, unlocking, deleting, and a database for each person. */
 import { expect, type Page } from '@playwright/test';
 import { test } from './support/app-test.ts';
 import { loadApp } from './support/browser-profile.ts';
@@ -19,7 +19,7 @@ const open = (page: Page, options: object = {}): Promise<void> =>
     [NAME, options] as const,
   );
 
-/** Alice, who can log in by her e-mail address, and a note. @returns secrets of all kinds */
+/** Creates Alice, who can log in by her e-mail address, and a note. @returns secrets of all kinds */
 async function fillIn(page: Page) {
   await page.evaluate(createUsers, {});
   return page.evaluate(async (password) => {
@@ -44,7 +44,7 @@ async function fillIn(page: Page) {
   }, PASSWORD);
 }
 
-/** What each way of the API to data comes to: its code, or `data`. */
+/** The outcome of each way to read data by the API: an error code, or `data`. */
 const waysIn = (page: Page, secret: string) =>
   page.evaluate(async (secret) => {
     const { q } = burrow;
@@ -141,7 +141,7 @@ test('signOut() locks every way to the data, in both tabs, over reloads, until s
   const two = await profile.openTab();
   await open(two);
   expect(await readNote(two)).toBe('a heron');
-  // What runs in the other tab when the session ends.
+  // Records events and live queries of the other tab when the session ends.
   await two.evaluate(() => {
     const { q } = burrow;
     Object.assign(globalThis, { heard: [] as string[] });
@@ -175,7 +175,7 @@ test('signOut() locks every way to the data, in both tabs, over reloads, until s
     expect(await waysIn(page, secrets.token)).toEqual(everyWay('locked'));
   }
 
-  // No login: a secret that never was, one of the app itself, one of a role, that of the session that ended.
+  // These are not logins: an unknown secret, a client key, a secret with a role, the root secret of the ended session.
   for (const secret of ['nonsense', secrets.client, secrets.guest, secrets.root]) {
     expect(await unlock(one, secret)).toBe('unauthorized');
   }
@@ -226,7 +226,7 @@ test('unlock() by password gives a token; a wrong one leaves everything locked',
   await loadApp(page);
   await open(page);
   await expect(readNote(page)).rejects.toThrow('locked');
-  // A token may read the document of its person without a role.
+  // A token may read its user's own document without a role.
   expect(await logIn('email', PASSWORD)).toBe(true);
   expect(await readNote(page)).toBe('a heron');
 
@@ -239,7 +239,7 @@ test('unlock() by password gives a token; a wrong one leaves everything locked',
   await expect(refused).rejects.toThrow('unauthorized');
 });
 
-/** All that this origin keeps. */
+/** All storage of this origin. */
 const scan = (page: Page) =>
   page.evaluate(async () => {
     const files: string[] = [];
@@ -267,7 +267,7 @@ const scan = (page: Page) =>
 
 const NOTHING = { databases: [], files: [], cached: [], localStorage: [], sessionStorage: [] };
 
-/** An exported log in this page. @returns its blob URL */
+/** Exports the log. @returns the blob URL of the file */
 const exportLog = (page: Page) =>
   page.evaluate(async () => {
     const time_start = new Date(Date.now() - 60_000);
@@ -314,7 +314,7 @@ test('signOut({ forget }) leaves nothing on the device, and what was forgotten i
   expect(await two.evaluate(() => [db.isLocked, db.loss])).toEqual([false, undefined]);
   await expect(readNote(two)).rejects.toThrow('invalid ref');
   await two.evaluate(() => db.signOut());
-  // Whoever cannot unlock it can still get rid of it.
+  // A user who cannot unlock the database can still delete it.
   await two.evaluate(() => db.signOut({ forget: true }));
   expect(await scan(two)).toEqual(NOTHING);
 });
@@ -332,7 +332,7 @@ test('a forgetting that was cut off is finished by the next open', async ({ prof
   const one = await profile.openTab();
   await open(one);
   await fillIn(one);
-  // The mark is there, the deletion is not; nor that of what sync keeps beside it.
+  // Simulates an interrupted deletion: the mark is set, but neither the database nor the token vault of sync has been deleted.
   await one.evaluate(async (name) => {
     await db.close();
     await new Promise<void>((resolve) => {
@@ -355,7 +355,7 @@ test('a forgetting that was cut off is finished by the next open', async ({ prof
 test('a tab that heard nothing meets the lock in the store', async ({ profile }) => {
   const deaf = await profile.openTab();
   await deaf.addInitScript(() => {
-    // Its worker gets no messages of other tabs.
+    // The worker of this tab receives no messages from other tabs.
     const { Worker } = globalThis;
     globalThis.Worker = class extends Worker {
       constructor(url: string | URL, options?: WorkerOptions) {
@@ -399,7 +399,7 @@ test('each identity has a database of its own, which tells nobody whose it is', 
   const names = JSON.stringify(await scan(page));
   expect(names).not.toMatch(/alice|bob|example/);
 
-  // Her lock is hers alone, and whoever cannot open it can forget it.
+  // Only Alice can unlock her database, but other users can delete it.
   await open(page, { identity: 'bob@example.org' });
   expect(await readNote(page)).toBe('bob@example.org');
   const list = () => page.evaluate((name) => burrow.listDatabases(name), NAME);

@@ -1,4 +1,4 @@
-/** F32: tabs of two builds of an app over one copy. The newer one stores its data in a way that the older one does not know. */
+/** F32: tabs of two builds of an app with one copy. The newer build stores its data in a way that the older one does not know. */
 import { expect, type Page } from '@playwright/test';
 import { loadApp } from './support/browser-profile.ts';
 import { changes, serveNewerWorker, update } from './support/newer-worker.ts';
@@ -7,14 +7,14 @@ import { failureToSubmit, openSynced, shownIn, submitNote } from './support/sync
 import { ALICE, test } from './support/sync-test.ts';
 
 declare global {
-  /** Texts of writes that resolved, and what ended the writing. */
+  /** Texts of writes that were acknowledged, and the error that ended the writing. */
   var written: {
     readonly texts: string[];
     end?: { readonly code: string; readonly message: string };
   };
 }
 
-/** Note after note, until one fails. */
+/** Writes one note after the other until a write fails. */
 const writeOn = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const { q } = burrow;
@@ -32,7 +32,7 @@ const writeOn = (page: Page): Promise<void> =>
 
 const writtenIn = (page: Page): Promise<typeof written> => page.evaluate(() => written);
 
-/** What the stamps and the database tell of how it is stored. */
+/** How the database is stored, by its stamps and its object stores. */
 const storedIn = (page: Page) =>
   page.evaluate(async () => {
     const asking = indexedDB.open('field-notes');
@@ -91,7 +91,7 @@ for (const change of changes)
     const { texts, end } = await writtenIn(page);
     expect(end).toEqual({ code: 'storage_unavailable', message: expect.stringMatching(UPDATE) });
     expect(await failureToSubmit(page, 'never')).toBe('storage_unavailable');
-    // What was under way when the database was taken from it may have been kept: nobody was told.
+    // A write that was in flight when the old tab lost the database may be stored, although it was not acknowledged.
     await expect.poll(() => shownIn(newer)).toContain('new');
     const all = await shownIn(newer);
     const underWay = all.filter((text) => text.startsWith('old') && !texts.includes(text));
@@ -106,7 +106,7 @@ for (const change of changes)
       change === 'format of rows' ? { version: 30, formats: [2] } : { version: 40, formats: [1] },
     );
 
-    // The older build does not open it any more; brought up to date, the same tab does.
+    // The older build cannot open the database any more. After an update, the same tab can.
     await loadApp(page);
     const again = page.evaluate(() => burrow.openDatabase('field-notes'));
     await expect(again).rejects.toThrow(/storage_unavailable: .*newer version of the app.*reload/i);

@@ -54,13 +54,13 @@ test('two people write with the network off; when it is back both agree, and who
   const ben = await openWindow(browser);
   await logIn(ada.page, 'Ada');
   await logIn(ben.page, 'Ben');
-  // Each sees what is shared, and what is their own.
+  // Both see shared notes and their own ones.
   await expect(note(ada.page, 'Where the owls nest')).toBeVisible();
   await expect(note(ada.page, 'Swifts over the station')).toBeVisible();
   await expect(note(ada.page, 'A present for Ada')).toHaveCount(0);
   await expect(note(ben.page, 'Where the owls nest')).toHaveCount(0);
 
-  // With network: at once.
+  // With network, a note appears at once.
   await addNote(ada.page, 'A kingfisher');
   await expect(note(ben.page, 'A kingfisher')).toBeVisible();
   await expect(writes(ada.page).first()).toContainText('Confirmed');
@@ -72,7 +72,7 @@ test('two people write with the network off; when it is back both agree, and who
   await press(ada.page, '+1 “Herons at the mill pond”');
   await press(ben.page, '+1 “Herons at the mill pond”');
   await expect(note(ada.page, 'Herons')).toHaveAttribute('data-count', '1');
-  // Who works by keyboard stays where they were.
+  // A keyboard user keeps the focus.
   await expect(ada.page.getByRole('button', { name: '+1 “Herons' })).toBeFocused();
   await expect(note(ben.page, 'Herons')).toHaveAttribute('data-count', '1');
   await ben.page.getByTestId('provoke').click();
@@ -80,7 +80,7 @@ test('two people write with the network off; when it is back both agree, and who
   await expect(writes(ben.page)).toHaveCount(3);
   await expect(writes(ben.page).first()).toContainText('Waiting');
   await expect(note(ada.page, 'A siskin')).toHaveCount(0);
-  // Nothing of it is lost with the page.
+  // A reload of the page loses nothing.
   await ben.page.reload();
   await expect(note(ben.page, 'A siskin')).toBeVisible();
   await expect(writes(ben.page)).toHaveCount(3);
@@ -101,7 +101,7 @@ test('two people write with the network off; when it is back both agree, and who
   await expect(note(ben.page, 'Where the owls nest')).toHaveCount(0);
   await expect(writes(ben.page).filter({ hasText: 'Amended' })).toHaveText(/Herons/);
 
-  // Again: refused again. With another title: taken.
+  // A retry is refused again. With another title, the write is accepted.
   const tried = (await refused.getAttribute('data-write')) ?? '';
   await press(ben.page, 'Retry: New note “Where the owls nest”');
   await expect(refused).not.toHaveAttribute('data-write', tried);
@@ -116,7 +116,7 @@ test('two people write with the network off; when it is back both agree, and who
   await press(ben.page, 'Discard: New note “Where the owls nest”');
   await expect(refused).toHaveCount(0);
 
-  // What is not shared any more leaves the other's window.
+  // A note that is no longer shared disappears from the other window.
   await press(ada.page, 'Hide “A kingfisher”');
   await expect(note(ben.page, 'A kingfisher')).toHaveCount(0);
   const shared = ['A siskin', 'A wren', 'Herons at the mill pond', 'Swifts over the station'];
@@ -135,7 +135,7 @@ test('logging out locks the copy; the password opens it, also without network', 
 }) => {
   const { context, page } = await openWindow(browser);
   await logIn(page, 'Ada');
-  // Who looks at another page of the app and comes back is not asked again.
+  // A user who visits another page of the app and comes back does not have to log in again.
   for (const name of ['Cities', 'Sync'])
     await page.getByRole('link', { name, exact: true }).click();
   await expect(page.getByTestId('sync-person')).toHaveText('Ada’s copy');
@@ -195,7 +195,7 @@ test('in one browser the link opens the other person’s window; with the browse
   await context.close();
 });
 
-/** A picture of one colour. */
+/** A picture of one color. */
 const picture = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAEklEQVR4nGNgYPiPBw0qaQYGAFbiY536PT0nAAAAAElFTkSuQmCC',
   'base64',
@@ -245,7 +245,7 @@ test('a copy that keeps a part says so, and the hub can be asked', async ({ brow
   await turnNetwork(page, false);
   await page.getByTestId('ask-hub').click();
   await expect(asked).toContainText('The hub cannot be reached');
-  // It is so after a reload, too.
+  // The same after a reload.
   await page.reload();
   await expect(counted).toContainText('The hub may have more');
   await turnNetwork(page, true);
@@ -282,7 +282,7 @@ test('notes without an account are brought into a copy, once', async ({ browser 
 for (const width of [390, 1280]) {
   test(`the page fits ${width} px, and its controls have names`, async ({ browser }) => {
     const { context, page } = await openWindow(browser, width);
-    // As somebody sees it who prefers the dark.
+    // With a dark color scheme.
     if (width === 1280) await page.emulateMedia({ colorScheme: 'dark' });
     const shots = process.env['BURROW_E2E_SHOTS'];
     const shoot = async (name: string): Promise<void> => {

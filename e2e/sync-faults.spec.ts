@@ -1,4 +1,4 @@
-/** Sync over a network that fails, in browsers that die or lose what they had. Ids of faults are those of the fault table. */
+/** Sync over an unreliable network, in browsers that crash or lose data. Ids of faults are those of the fault table. */
 import { expect, type Page } from '@playwright/test';
 import { appUrl, loadApp } from './support/browser-profile.ts';
 import type { Fault, Passed } from './support/faulty-proxy.ts';
@@ -14,7 +14,7 @@ import {
 } from './support/sync-page.ts';
 import { ALICE, BOB, test } from './support/sync-test.ts';
 
-// Each has a database and browsers of its own, and all of them together are long.
+// In parallel, because all tests together take long, and each has its own database and browsers.
 test.describe.configure({ mode: 'parallel' });
 
 /** Texts of all notes at the hub. */
@@ -31,7 +31,7 @@ async function atHub(hub: SyncHub): Promise<string[]> {
 
 const settled = (page: Page): Promise<void> => page.evaluate(() => sync.whenSettled());
 
-/** Each fault happens to the next request of a path, one after the other. */
+/** Injects each fault once, into successive requests of a path. @returns a function that returns the number of faults left */
 function faultsTo(hub: SyncHub, path: string, faults: readonly Fault[]): () => number {
   const rest = [...faults];
   hub.proxy.judge = (passed: Passed) =>
@@ -64,7 +64,7 @@ test('F16: a network that flaps loses nothing, makes nothing twice, and is not a
     await page.waitForTimeout(100);
   }
   const seconds = (performance.now() - started) / 1000;
-  // A browser may try twice for one request of ours: a preflight, or another connection.
+  // A browser may make two connections for one request: for a preflight, or for a retry.
   expect((hub.proxy.refused - before) / seconds).toBeLessThan(2 * 2 + 1);
 });
 
@@ -84,7 +84,7 @@ test('a copy whose origin the hub refuses one day says so, and not that the hub 
       }),
   );
   hub.proxy.refusesOrigins = true;
-  // Whatever is open is cut.
+  // Cuts all open connections.
   hub.proxy.set('down');
   hub.proxy.set('up');
   expect(await reasons).toEqual([
@@ -138,12 +138,12 @@ test('F18: a pull that is cut anywhere changes nothing, and is done again', asyn
     await hub.admin.query(
       call('Do', ...two.map((text) => call('Create', notes(), { data: { text } }))),
     );
-    // It may have come along with a hint: this one asks.
+    // The notes may have arrived together with a hint; this call makes a request.
     await page.evaluate(() => sync.whenSynced());
     await expect.poll(() => shownIn(page)).toEqual(texts);
     expect(left()).toBe(0);
   }
-  // Never one of two that came with one transaction.
+  // No result shows only one of two notes from the same transaction.
   const seen = await page.evaluate(() => answers);
   for (const answer of seen) expect(answer.length % 2).toBe(0);
 });
@@ -175,7 +175,7 @@ test('F19: what is sent twice, late, or answered out of date is done once and sp
     await count(other);
   }
   await Promise.all([settled(page), settled(other)]);
-  // All that was ever said, said again, the latest first.
+  // Replays all recorded requests, the latest first.
   for (const passed of [...hub.proxy.passed].toReversed())
     if (!passed.path.startsWith('/sync/events')) await hub.proxy.replay(passed);
   const counter = call('Select', ['data', 'n'], call('Get', note('1')));
@@ -266,7 +266,7 @@ test('F32: a hub of another protocol is told of, and writes wait until one of bo
   expect(await atHub(hub)).toEqual(['goes on', 'waits']);
 });
 
-/** Process of a page of this browser: the one that works when the page does. */
+/** Id of the page's renderer process: the one that uses CPU time when the page does. */
 async function rendererOf(page: Page): Promise<number> {
   const session = await page.context().browser()?.newBrowserCDPSession();
   if (!session) throw new Error('This browser has no session of its own.');
@@ -287,11 +287,11 @@ async function rendererOf(page: Page): Promise<number> {
 }
 
 declare global {
-  /** Whether a transaction of `holdStore()` goes on. */
+  /** Whether the transaction of `holdStore()` continues. */
   var isHolding: boolean;
 }
 
-/** Begins a transaction that others wait for; it lasts while `isHolding`. */
+/** Starts a transaction that blocks others as long as `isHolding` is true. */
 const holdStore = (page: Page, name: string): Promise<void> =>
   page.evaluate(
     (name) =>
@@ -314,7 +314,10 @@ const holdStore = (page: Page, name: string): Promise<void> =>
     name,
   );
 
-/** What a stopped tab has begun in the store holds the others up, and they are told; the browser ends it after a minute or two. */
+/**
+ * Submits a note, and retries while the store is blocked: a stopped tab may have a transaction open, which makes writes of other tabs fail
+ * with `storage_blocked` until the browser aborts it after a minute or two.
+ */
 async function submitUnlessBlocked(page: Page, text: string): Promise<void> {
   const blocked = 'storage_blocked';
   await expect.poll(() => failureToSubmit(page, text), { timeout: 150_000 }).not.toBe(blocked);
@@ -431,12 +434,12 @@ test('F1: of a browser that is killed amid writes nothing acknowledged is missin
   const found = await atHub(hub);
   expect(new Set(found).size).toBe(found.length);
   expect(acknowledged.filter((text) => !found.includes(text))).toEqual([]);
-  // One in flight per kill at most.
+  // Each kill may leave at most one write that is stored, but was not acknowledged.
   expect(found.length - acknowledged.length).toBeLessThanOrEqual(2);
   await expect.poll(() => shownIn(page)).toEqual(found);
 });
 
-/** As a browser that is short of space does it. */
+/** Deletes storage as a browser does when it needs space. */
 async function evict(page: Page, storageTypes: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const { origin } = new URL(appUrl());
@@ -454,7 +457,7 @@ test('F9: when the browser drops IndexedDB, unsent writes come back from the sec
   let pushes = 0;
   hub.proxy.judge = ({ path }) => {
     if (!path.startsWith('/sync/push')) return 'none';
-    // From then on nothing is answered, however soon it is asked again.
+    // After the first push, no response arrives, however soon the request is repeated.
     return (pushes += 1) === 1 ? { cutAnswerAt: 10 } : 'drop';
   };
   await submitNote(page, 'known to the hub');
@@ -513,7 +516,7 @@ test('F13: a profile that was copied goes on as another device: both agree, noth
   await profile.close();
   const copy = await profile.copy();
   try {
-    // The original writes on and is in step; the copy writes, too, without a network.
+    // The original writes and syncs; the copy writes too, without network.
     page = await profile.openTab();
     await openSynced(page, { url: hub.url });
     await submitNote(page, 'original 1');
@@ -603,10 +606,11 @@ for (const days of [-1, 1])
       expect(states).toContain(off.state);
       return off.at - Date.now();
     };
-    // `Now()` is the hub's as far as the device knows it.
+    // `Now()` is the hub's time, as far as the device knows it.
     expect(Math.abs(await times('1'))).toBeLessThan(60_000);
     await page.evaluate(() => new BroadcastChannel('clock').postMessage(0));
-    // The first write after the step may have a time that the hub does not take: it says so, and the next ones are right.
+    // The first write after the clock has changed may have a time that the hub does not accept: its verdict says so. Later ones are
+    // correct.
     const either = ['confirmed', 'amended'];
     expect(Math.abs(await times('2', either))).toBeLessThan(3 * 60_000);
     await submitNote(other, '3');
@@ -629,7 +633,7 @@ test('F10: without space a write is refused whole, reads and what is unsent stay
   await openSynced(before, { url: hub.url, secret: await hub.token(ALICE) });
   await submitNote(before, 'early');
   await settled(before);
-  // What is not closed may have been killed: a new log is begun then, which takes more than all of this space for a moment.
+  // A database that was not closed may have been killed: then a new log is written, which for a moment needs more than all of this space.
   await before.evaluate(() => db.close());
   await profile.close();
   hub.proxy.set('down');

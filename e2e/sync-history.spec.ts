@@ -1,4 +1,4 @@
-/** What four tabs of two browsers saw for some seconds of a network that fails now and then, judged by the history checker. */
+/** The history checker judges what four tabs in two browsers observed for some seconds over an unreliable network. */
 import { expect, type Page } from '@playwright/test';
 import { checkAppends, type Operation } from '../hub/testing/history-checker.ts';
 import { print } from './support/app-test.ts';
@@ -9,18 +9,18 @@ import { ALICE, BOB, test } from './support/sync-test.ts';
 
 const LISTS = 8;
 const SECONDS = 10;
-/** Transactions of each tab. */
+/** Minimum number of transactions per tab. */
 const AT_LEAST = 40;
 
 interface Seen {
   readonly operations: readonly Omit<Operation, 'id' | 'process'>[];
-  /** Ids and hub's times of verdicts, in the order in which they were submitted. */
+  /** Ids of writes and the hub's times in their verdicts, in the order in which they were submitted. */
   readonly verdicts: readonly (readonly [id: string, ts: number])[];
-  /** Promises of a session that were broken, in words. */
+  /** Descriptions of violated session guarantees. */
   readonly broken: readonly string[];
 }
 
-/** Transactions of one to four steps, some of them made before the last one has its verdict. */
+/** Executes transactions of one to four steps, some of them before the previous one has its verdict. */
 const work = (page: Page, tab: number): Promise<Seen> =>
   page.evaluate(
     async ({ tab, lists, seconds, atLeast }) => {
@@ -28,7 +28,7 @@ const work = (page: Page, tab: number): Promise<Seen> =>
       let seed = tab * 7919 + 17;
       const chance = (below: number): number => {
         seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-        // Its low digits go round and round.
+        // The low bits of this generator have a short period.
         return Math.floor(seed / 65_536) % below;
       };
       const now = (): number => performance.timeOrigin + performance.now();
@@ -37,7 +37,7 @@ const work = (page: Page, tab: number): Promise<Seen> =>
       const operations: Seen['operations'][number][] = [];
       const verdicts: [string, number][] = [];
       const broken: string[] = [];
-      /** What this tab must see from now on: its own appends, and what a verdict has told it. */
+      /** Values that this tab must see from now on: its own appends, and values that a verdict has reported. */
       const known = new Map<string, Set<number>>();
       const mustSee = (key: string, values: readonly number[]): void => {
         const all = known.get(key) ?? new Set();
@@ -73,7 +73,7 @@ const work = (page: Page, tab: number): Promise<Seen> =>
           const found = (isRefused ? [] : (verdict.value ?? [])) as (readonly number[] | true)[];
           operations.push({
             invoked,
-            // Clocks of two pages differ by a little.
+            // The clocks of two pages differ slightly.
             completed: now() + 10,
             outcome: isRefused ? 'fail' : 'ok',
             steps: steps.map((step, i) =>
@@ -95,7 +95,7 @@ const work = (page: Page, tab: number): Promise<Seen> =>
       };
       const waiting: Promise<void>[] = [];
       const end = now() + seconds * 1000;
-      // A slow machine takes longer for as much.
+      // A slow machine needs more time for enough transactions.
       while (now() < end || verdicts.length < atLeast) {
         const { judged } = await one();
         await look();
@@ -143,7 +143,7 @@ test('what four tabs saw is as if one after the other, and each saw its own writ
 
   const operations: Operation[] = seen
     .flatMap((each) => each.operations)
-    // Those of one tab overlap: each counts as a process of its own.
+    // Transactions of one tab overlap, so each counts as a process of its own.
     .map((each, id) => ({ ...each, id, process: id }));
   const final = new Map<string, readonly number[]>();
   for (let key = 1; key <= LISTS; key++) {
@@ -159,7 +159,7 @@ test('what four tabs saw is as if one after the other, and each saw its own writ
   expect(checkAppends(operations, final)).toEqual([]);
   expect(operations.length).toBeGreaterThan(50);
   expect([...final.values()].flat().length).toBeGreaterThan(50);
-  // S2: writes of one device take effect in the order in which they were numbered.
+  // S2: writes of one device take effect in the order of their numbers.
   for (const pair of [seen.slice(0, 2), seen.slice(2)]) {
     const ofDevice = pair.flatMap(({ verdicts }) => verdicts);
     const bySeq = ofDevice.toSorted(([a], [b]) => seqOf(a) - seqOf(b));
@@ -184,5 +184,5 @@ test('what four tabs saw is as if one after the other, and each saw its own writ
   }
 });
 
-/** All writes of this test are of one era of their device. */
+/** The write's number. All writes of this test belong to one era of their device. */
 const seqOf = (id: string): number => Number(id.split('.')[1]);

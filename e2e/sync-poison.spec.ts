@@ -1,4 +1,4 @@
-/** S5: writes that the hub will never make. Ids of faults are those of the fault table. */
+/** S5: writes that the hub will never accept. Ids of faults are those of the fault table. */
 import { expect, type Page } from '@playwright/test';
 import { loadApp } from './support/browser-profile.ts';
 import type { Fault } from './support/faulty-proxy.ts';
@@ -7,7 +7,7 @@ import { openSynced, shownIn, submitNote, writesIn } from './support/sync-page.t
 import { ALICE, test } from './support/sync-test.ts';
 
 declare global {
-  /** Verdicts of writes that were refused, as the app was told: id and code. */
+  /** Ids and error codes of refused writes, as reported to the app. */
   var told: [string, string | undefined][];
 }
 
@@ -19,7 +19,10 @@ const listen = (page: Page): Promise<void> =>
     });
   });
 
-/** A note, and a look at each two of as many letters as another note says: a thousand are too much work for any query. */
+/**
+ * Creates a note in a query that also does work for each pair of letters of a text. The field `n` of note 1 sets the length of the text:
+ * with a thousand letters, the work exceeds the limit of any query.
+ */
 const submitWithPairs = (page: Page, text: string): Promise<string> =>
   page.evaluate(async (text) => {
     const { q } = burrow;
@@ -34,7 +37,7 @@ const submitWithPairs = (page: Page, text: string): Promise<string> =>
     return id;
   }, text);
 
-/** The way to the hub is open again, but what is pushed or answered is cut before it comes through. */
+/** Restores the connection to the hub, but cuts the next pushes and their responses, and sends one push twice. */
 function healSlowly({ proxy }: SyncHub): () => number {
   const cuts: Fault[] = [{ cutAnswerAt: 0 }, { cutRequestAt: 60 }, 'twice'];
   proxy.judge = ({ path }) => (path.startsWith('/sync/push') ? (cuts.shift() ?? 'none') : 'none');
@@ -74,7 +77,7 @@ test('F29: what the hub always refuses is told with its error and kept until it 
   await expect.poll(() => shownIn(page)).toEqual(all);
   expect(await hub.admin.query(call('Count', call('Documents', notes())))).toBe(all.length);
 
-  // Neither a reload nor further writes bring it back, or take it from the list.
+  // Neither a reload nor further writes send the refused writes again or remove them from the list.
   await loadApp(page);
   await openSynced(page, { url: hub.url });
   await listen(page);

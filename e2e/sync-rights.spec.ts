@@ -1,4 +1,4 @@
-/** What becomes of a copy whose person is let in no more, comes back, or is another one. */
+/** A copy whose user loses access, gets it back, or is replaced by another user. */
 import { expect, type Page } from '@playwright/test';
 import { loadApp } from './support/browser-profile.ts';
 import { call, notes, PASSWORD, type SyncHub } from './support/sync-hub.ts';
@@ -25,11 +25,11 @@ const forEachToken = (hub: SyncHub, act: (token: unknown) => unknown): Promise<u
     ),
   );
 const endTokens = (hub: SyncHub) => forEachToken(hub, (token) => call('Delete', token));
-/** They end now. */
+/** Makes all tokens expire now. */
 const expireTokens = (hub: SyncHub) =>
   forEachToken(hub, (token) => call('Update', token, { ttl: call('Now') }));
 
-/** What a query of all notes comes to, of the synced identity and of the local root. */
+/** Result or error code of a query of all notes, for the synced identity and for the local root. */
 const codesIn = (page: Page): Promise<unknown[]> =>
   page.evaluate(async () => {
     const { q } = burrow;
@@ -53,7 +53,7 @@ const loginAgain = (page: Page, hub: SyncHub, more: object = {}): Promise<string
     { url: hub.url, ...loginOf(hub, ALICE), ...more },
   );
 
-/** Alice's copy, with one write at the hub and one that is not, for there is no way to it. */
+/** Creates Alice's copy, with one write at the hub, and one that is not sent because the hub cannot be reached. */
 async function leaveUnsent(page: Page, hub: SyncHub): Promise<void> {
   await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
   await submitNote(page, 'a heron');
@@ -74,7 +74,7 @@ test('a token that was revoked locks the copy at the next contact; a login opens
   expect(await codesIn(page)).toEqual(['locked', 'locked']);
   expect(await failureToSubmit(page, 'more')).toBe('locked');
   await loadApp(page);
-  // Neither what was kept nor the password opens it without the hub.
+  // Without the hub, neither the stored token nor the password unlocks the copy.
   hub.proxy.set('down');
   expect(await failureToSync(page, { url: hub.url, login: loginOf(hub, ALICE) })).toBe(
     'connection_needed',
@@ -98,7 +98,7 @@ test('rights that end while 100 writes wait: each has its verdict, and what was 
   hub.proxy.set('down');
   for (let n = 0; n < 100; n++) await submitNote(page, `note ${n}`, { topic: n % 2 ? 'b' : 'a' });
   await endTokens(hub);
-  // From now on only notes of one kind may be made.
+  // From now on, only notes with one topic may be created.
   const isAllowed = call('Equals', call('Select', ['data', 'topic'], call('Var', 'note')), 'a');
   const resource = notes();
   const create = call('Query', call('Lambda', 'note', isAllowed));
@@ -152,7 +152,7 @@ test('a password that was changed at the hub logs nobody in without it, after th
   page,
   hub,
 }) => {
-  // By a token, which outlives the password; the password is known here from a login before.
+  // The copy uses a token, which outlives the password. The device knows the password from an earlier login.
   await openSynced(page, { url: hub.url, login: loginOf(hub, ALICE) });
   await page.evaluate(() => sync.whenSynced());
   hub.proxy.set('down');
@@ -160,7 +160,7 @@ test('a password that was changed at the hub logs nobody in without it, after th
   await hub.admin.query(
     call('Update', user(ALICE), { credentials: { password: 'another password' } }),
   );
-  // No contact yet: the old one is good.
+  // Without contact to the hub, the old password is still accepted.
   expect(await loginAgain(page, hub)).toBeUndefined();
   hub.proxy.set('up');
   await expect.poll(() => stateOf(page)).not.toBe('offline');
@@ -199,7 +199,7 @@ test('a copy is of one person: a login of another is refused, and changes nothin
   hub.proxy.set('up');
   await page.evaluate(() => sync.whenSettled());
   expect(await writesIn(page)).toMatchObject([{ state: 'confirmed' }]);
-  // Nothing was sent as anybody else.
+  // No request was sent with another identity.
   const senders = new Set(hub.proxy.of('/sync/push').map(({ headers }) => headers.authorization));
   expect(senders.size).toBe(1);
 });
@@ -246,7 +246,7 @@ test('a copy that its person signed out of is unlocked by their login, here or a
   hub.proxy.set('up');
   await page.evaluate(() => sync.whenSettled());
   expect((await writesIn(page)).map(({ state }) => state)).toEqual(['confirmed', 'confirmed']);
-  // The password was changed meanwhile: the hub knows, this device does not.
+  // The password was changed at the hub, and this device does not know that.
   await page.evaluate(() => db.signOut());
   await hub.admin.query(call('Update', user(ALICE), { credentials: { password: 'a new one' } }));
   expect(await unlock(page, { password: PASSWORD, key: hub.key })).toBe('authentication failed');

@@ -1,4 +1,4 @@
-/** Two browsers and a hub: what one writes, with or without a network, the other one shows. */
+/** Two browsers and a hub: what one browser writes, with or without network, appears in the other one. */
 import { expect, type Page } from '@playwright/test';
 import { loadApp } from './support/browser-profile.ts';
 import { call, notes } from './support/sync-hub.ts';
@@ -42,13 +42,13 @@ test('what one browser writes, the other one shows, and the writer hears the ver
     await each.evaluate(() => Promise.all([sync.whenSettled(), sync.whenSynced()]));
     await expect.poll(() => stateOf(each)).toBe('live');
   }
-  // Until it is there, hints and verdicts come as answers to requests.
+  // Until the WebSocket is open, hints and verdicts arrive as responses to requests.
   await expect.poll(() => hub.proxy.lines).toBe(2);
-  // Nothing moves: nobody asks.
+  // When nothing changes, no requests are made.
   const asked = hub.proxy.passed.length;
   await page.waitForTimeout(500);
   expect(hub.proxy.passed.length).toBe(asked);
-  // All goes over the lines of the two: no request is made for it.
+  // Everything goes over the two WebSockets, without requests.
   expect(hub.proxy.lines).toBe(2);
   await submitNote(page, 'an egret');
   await expect.poll(() => shownIn(other)).toEqual(['a heron', 'an egret']);
@@ -81,7 +81,7 @@ test('without a network both go on, over a reload too; with it both agree, and n
   for (const each of [page, other]) await expect.poll(() => shownIn(each)).toEqual(all);
   await page.evaluate(() => sync.whenSettled());
   expect((await writesIn(page)).map(({ state }) => state)).toEqual(Array(4).fill('confirmed'));
-  // One by one, and none that shows something else.
+  // The writes were confirmed one by one, and no result of the live query lacked one of them.
   const seen = await page.evaluate(() => answers);
   for (const answer of seen) for (const text of ['a1', 'a2']) expect(answer).toContain(text);
   expect(await hub.admin.query(call('Count', call('Documents', notes())))).toBe(5);
@@ -148,7 +148,7 @@ test('a refused write is listed with its error, over a reload too, and is edited
     },
     [first, second, third] as const,
   );
-  // What would be refused again is told at once, by what is here now.
+  // A retry that would be refused again is rejected at once, based on the local copy.
   expect(outcomes).toEqual(['confirmed', 'instance not unique']);
   expect(await writesIn(page, ['refused'])).toMatchObject([{ id: third }]);
   await hub.admin.query(
@@ -191,7 +191,7 @@ test('whoever logged in with a network logs in without it, by the right password
   expect(await writesIn(page)).toMatchObject([{ state: 'confirmed' }, { state: 'confirmed' }]);
 });
 
-/** Everything that a script of the page finds: what is stored, and what hangs on the objects it is given. */
+/** Searches all that a script of the page can access: storage, and the properties of the objects that it gets. */
 const findInPage = (page: Page, text: string): Promise<string[]> =>
   page.evaluate(async (text) => {
     const found: string[] = [];
@@ -254,7 +254,7 @@ test('scripts of the page find neither the token of a login nor the password', a
   await page.evaluate(() => sync.whenSettled());
   const token = hub.proxy.of('/sync/hello')[0]?.headers.authorization?.replace('Bearer ', '') ?? '';
   expect(token).toMatch(/^fn/);
-  // What is looked for can be found at all.
+  // The search finds a text that must be found.
   expect(await findInPage(page, 'a canary')).not.toEqual([]);
   expect(await findInPage(page, token)).toEqual([]);
   expect(await findInPage(page, loginOf(hub, ALICE).password)).toEqual([]);

@@ -7,7 +7,7 @@ const idsFrom = (number: number): readonly string[] =>
   Array.from({ length: 10 }, (_, n) => String(number + n));
 const first = idsFrom(100);
 const second = idsFrom(200);
-/** Never taken. */
+/** Ids that no note has. */
 const free = idsFrom(300);
 
 /** Creates two notes in one query. @returns `acknowledged`, or the code of the error */

@@ -21,7 +21,7 @@ describe.for(engines)('%s', ([, test]) => {
         await tab.run(async () => {
           const { q } = burrow;
           for (let id = 1_000_000; id < 1_000_030; id++)
-            // Refused when the database closes before its turn.
+            // Rejects if the database is closed before the query is executed.
             db.client()
               .query(q.Exists(q.Ref(q.Collection('notes'), String(id))))
               .catch(() => undefined);

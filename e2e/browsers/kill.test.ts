@@ -8,7 +8,7 @@ interface Plan {
   readonly kind: string;
   /** Documents per query. */
   readonly size: number;
-  /** Queries under way at once. */
+  /** Number of queries in flight. */
   readonly atOnce: number;
   readonly durability: 'strict' | 'relaxed';
   readonly kills: number;
@@ -26,7 +26,7 @@ const PLANS: readonly Plan[] = [
   { kind: 'batches of 200', size: 200, atOnce: 2, durability: 'strict', kills: loops(3) },
 ];
 
-/** Each query is told to the test by its number, before the next one begins: what was not told was in flight. */
+/** Each acknowledged query is reported to the test before the next one starts: a query that was not reported was in flight. */
 const startWriting = (tab: Tab, { size, atOnce }: Plan, first: number): Promise<void> =>
   tab.run(
     ({ size, atOnce, first }) => {
@@ -51,7 +51,7 @@ const startWriting = (tab: Tab, { size, atOnce }: Plan, first: number): Promise<
     { size, atOnce, first },
   );
 
-/** How many documents there are of each query. */
+/** Number of documents that each query has created. */
 async function readQueries(tab: Tab): Promise<ReadonlyMap<number, number>> {
   const ids = await tab.run(async () => {
     const { q } = burrow;
@@ -83,7 +83,7 @@ describe.for(engines)('%s', ([, test]) => {
       const figures = { kills: 0, acknowledged: 0, inFlightKept: 0, losses: [] as string[] };
       for (let round = 0; round < plan.kills; round++) {
         await startWriting(tab, plan, 1 + round * 10_000);
-        // Kills fall at instants spread over the stream of writes, told by its own progress.
+        // The kills are spread over the stream of writes: each waits for another number of acknowledged queries.
         await tab.untilTold(4 + (round % 10) * 4);
         await browser.kill();
         const acknowledged = tab.told.map(Number);

@@ -7,16 +7,16 @@ import type { Tab } from './support/tab.ts';
 
 const LOOPS = loops(6);
 
-/** What the pages before were acknowledged, and this one does not find. */
+/** Notes that were acknowledged to earlier pages and that this page does not find. */
 async function missingIn(tab: Tab, acknowledged: readonly string[]): Promise<readonly string[]> {
   const texts = await readTexts(tab, acknowledged);
   return acknowledged.filter((id, n) => texts[n] !== id.repeat(20));
 }
 
-/** Instants are spread over the stream, told by its own progress. */
+/** Number of acknowledged writes after which to leave the page, spread over the stream of writes. */
 const instantOf = (loop: number): number => 1 + (loop % 7) * 3;
 
-/** What any page holds of a database. */
+/** Locks for this database that any page holds. */
 const locksOf = (tab: Tab, name: string): Promise<readonly (string | undefined)[]> =>
   tab.run(async (name) => {
     const { held = [] } = await navigator.locks.query();

@@ -10,7 +10,7 @@ const open = (tab: Tab): Promise<void> =>
     globalThis.db = await burrow.openDatabase('people');
   });
 
-/** Wren, who can log in with a password. @returns the secret of a client key */
+/** Creates the user Wren, who can log in with a password. @returns the secret of a client key */
 async function fillIn(tab: Tab): Promise<string> {
   await tab.run(createUsers, { permissions: { read: 'public' } as const });
   return tab.run(async (password) => {
@@ -43,7 +43,7 @@ const logIn = (tab: Tab, secret: string, password: string): Promise<string> =>
     { secret, password },
   );
 
-/** Whose token it is, or the code of the error. */
+/** Id of the user to whom the token belongs, or the code of the error. */
 const identityOf = (tab: Tab, secret: string): Promise<string> =>
   tab.run(
     (secret) =>

@@ -7,7 +7,7 @@ import { createNote, openNotes, readTexts, untilAlone } from './support/notes.ts
 import type { Arrival } from './support/page-messages.ts';
 import type { Tab } from './support/tab.ts';
 
-/** Tells the test each text that the note has. */
+/** Tells the test each text of the note. */
 const watchNote = (tab: Tab, id: string): Promise<void> =>
   tab.run((id) => {
     const { q } = burrow;
@@ -18,7 +18,7 @@ const watchNote = (tab: Tab, id: string): Promise<void> =>
     });
   }, id);
 
-/** Writes to the note, as another page. */
+/** Updates the note. Called in another tab. */
 const updateNote = (tab: Tab, id: string, text: string): Promise<unknown> =>
   tab.run(
     ({ id, text }) => {
@@ -30,7 +30,9 @@ const updateNote = (tab: Tab, id: string, text: string): Promise<unknown> =>
 
 const LOOPS = loops(3);
 
-/** Others than WebKit keep no page that holds a lock or waits for one: theirs may be loaded anew. */
+/**
+ * Browsers other than WebKit do not keep a page in the back/forward cache while it holds or requests a lock, so they may load it again.
+ */
 const arrivalsOf = ({ kind }: Browser): readonly Arrival[] =>
   kind.startsWith('webkit') ? ['show'] : ['show', 'load'];
 

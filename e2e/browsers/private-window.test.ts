@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { browsers, print } from './support/browser-test.ts';
 import { createNote, openNotes, readTexts, verify } from './support/notes.ts';
 
-/** Chromium's private windows cannot be told apart; WebKit without its features for storage tells nothing of any window. */
+/** Chromium's private windows cannot be recognized. WebKit without its storage features reports `unknown` for all windows. */
 const PRIVATE = {
   chromium: 'best-effort',
   firefox: 'session',

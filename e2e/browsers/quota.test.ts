@@ -4,7 +4,7 @@ import { createNote, openNotes, readTexts, verify } from './support/notes.ts';
 import { makeSpaceScarce } from './support/scarce-space.ts';
 import type { Tab } from './support/tab.ts';
 
-/** Larger than 1 MB, where browsers that compress have done so. */
+/** Creates a note of more than 1 MB, which does not compress well, because some browsers compress what they store. */
 const createLarge = (
   tab: Tab,
   id: string,
@@ -29,7 +29,7 @@ describe.for(engines)('%s', ([, test]) => {
     browser,
     skip,
   }) => {
-    // Before, so that WebKit has a place for the site.
+    // Opens the database first, because WebKit must have a folder for the site.
     await openNotes(await browser.start(), 'full');
     await browser.close();
     const space = await makeSpaceScarce(browser);

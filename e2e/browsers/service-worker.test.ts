@@ -4,7 +4,7 @@ import type { Tab } from './support/tab.ts';
 
 const SETTINGS = 'prefix=/burrow/&database=served&precache=1';
 
-/** Resolves when the page is served by this very script. */
+/** Registers the service worker and resolves when it controls the page. */
 const register = (tab: Tab, settings: string): Promise<void> =>
   tab.run(async (settings) => {
     const { serviceWorker } = navigator;
@@ -24,7 +24,7 @@ const open = (tab: Tab): Promise<void> =>
     globalThis.db = await burrow.openDatabase('served');
   });
 
-/** By plain fetch of a path of the origin. */
+/** Sends a query with plain `fetch` to a path of the origin. */
 const ask = (tab: Tab, query: string, prefix = '/burrow/') =>
   tab.run(
     async ({ prefix, body }) => {

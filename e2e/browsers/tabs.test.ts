@@ -14,7 +14,7 @@ const openBank = (tab: Tab): Promise<void> =>
     globalThis.db = await burrow.openDatabase('bank');
   });
 
-/** Moves amounts between accounts, and looks at the sum of all now and then. */
+/** Moves amounts between accounts, and sometimes reads the sum of all of them. */
 const transfer = (tab: Tab, number: number) =>
   tab.run(
     async ({ tab, count, accounts, atOnce }) => {
@@ -121,7 +121,7 @@ describe.for(engines)('%s', ([, test]) => {
     expect(runs.flatMap((run) => run.failures)).toEqual([]);
     expect(acknowledged.length).toBe(2 * TRANSFERS_PER_TAB);
     expect(Object.keys(transfers).sort()).toEqual(acknowledged.sort());
-    // Every view of all accounts was one moment.
+    // Each read of all accounts saw a consistent snapshot.
     expect(new Set(runs.flatMap((run) => run.sums))).toEqual(new Set([ACCOUNTS * START_BALANCE]));
     const expected = Array.from({ length: ACCOUNTS }, () => START_BALANCE);
     for (const { from, to, amount } of Object.values(transfers)) {
@@ -192,7 +192,7 @@ describe.for(engines)('%s', ([, test]) => {
               (error: unknown) => (error instanceof burrow.QueryError ? error.code : String(error)),
             );
         const emails = Array.from({ length: 40 }, (_, n) => `user${n}@example.org`);
-        // Two claims each, in both tabs: four for one address.
+        // Each tab claims each address twice, which makes four claims per address.
         return Promise.all([...emails, ...emails].map(claim));
       });
     const runs = await Promise.all([claim(first), claim(second)]);

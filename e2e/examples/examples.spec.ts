@@ -1,4 +1,4 @@
-/** Each folder of `examples/` is a to-do list that a stranger could start from: it must work as it stands, with the packed package. */
+/** Each folder of `examples/` is a to-do list to start from. It must work unchanged, with the packed package. */
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ for (const name of names) {
   });
 }
 
-/** Built with these settings, and running. */
+/** Builds the example with these settings and serves it. */
 async function served(
   folder: string,
   env: Readonly<Record<string, string>>,
@@ -96,7 +96,7 @@ async function useIt(page: Page, server: Running, url: string, isPwa: boolean): 
 const hasServiceWorker = async (): Promise<boolean> =>
   (await navigator.serviceWorker.getRegistration()) !== undefined;
 
-/** What a developer would see in red. */
+/** Collects errors that a developer would see in the browser's console. */
 function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { root, run } from './run.ts';
 
-/** The registry could not be asked, which is no fault of the example. */
+/** The registry could not be reached, which is not a fault of the example. */
 export class NoRegistry extends Error {}
 
-/** Not copied: what somebody has built there. */
+/** Build results, which are not copied. */
 const MADE = new Set(['node_modules', 'dist', '.next', '.parcel-cache', '.svelte-kit', 'build']);
 
 /**
- * A copy of the example in a folder of its own, with its packages, and with the packed package in place of the published one.
+ * Copies the example to its own folder and installs its packages, with the packed package in place of the published one.
  * @throws NoRegistry
  */
 export async function install(name: string): Promise<string> {

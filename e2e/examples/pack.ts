@@ -1,10 +1,10 @@
-/** Builds and packs the package once, as npm would publish it, for all examples. */
+/** Builds and packs the package once for all examples, as npm would publish it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, run } from './run.ts';
 
-/** The tarball's path goes to the tests by the environment. One that is there already is taken as it is. */
+/** Passes the path of the tarball to the tests in `BURROW_TARBALL`. If that is already set, nothing is built. */
 export default async function pack(): Promise<() => Promise<void>> {
   if (process.env['BURROW_TARBALL'] !== undefined) return async () => undefined;
   const folder = await mkdtemp(join(tmpdir(), 'burrow-packed-'));

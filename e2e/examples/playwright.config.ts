@@ -6,14 +6,14 @@ export default defineConfig({
   testDir: '.',
   outputDir: '../../test-results/examples',
   globalSetup: './pack.ts',
-  // Of what hangs only: a slow machine or registry fails no test.
+  // Only a hanging test reaches these limits: a slow machine or registry must not fail a test.
   timeout: 900_000,
   expect: { timeout: 60_000 },
   fullyParallel: true,
   workers: 2,
   retries: 0,
   forbidOnly: process.env['CI'] !== undefined,
-  // Each example with the time that it took.
+  // Prints the duration of each example.
   reporter: 'list',
   use: {
     actionTimeout: 60_000,

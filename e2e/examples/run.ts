@@ -13,13 +13,13 @@ interface Where {
 const isWindows = process.platform === 'win32';
 const outputBytesMax = 64 * 1024 * 1024;
 
-/** As in a shell of the user: a test runner's NODE_ENV would make another build. */
+/** The environment of a user's shell: the NODE_ENV of a test runner would change the build. */
 const environment = (more: Where['env']): NodeJS.ProcessEnv => {
   const { NODE_ENV: _, ...own } = process.env;
   return { ...own, NEXT_TELEMETRY_DISABLED: '1', PARCEL_WORKERS: '0', ...more };
 };
 
-/** @returns what it printed @throws with all that it printed, when it fails */
+/** @returns its output @throws with its output when it fails */
 export async function run(command: string, args: readonly string[], where: Where): Promise<string> {
   const options = { ...where, env: environment(where.env), shell: isWindows };
   try {
@@ -35,7 +35,7 @@ export async function run(command: string, args: readonly string[], where: Where
 }
 
 export interface Running {
-  /** What it printed, once it has ended by itself. */
+  /** Resolves to the output when the program has ended. */
   readonly ended: Promise<string>;
   stop(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export function start(command: string, args: readonly string[], where: Where): R
     stream.on('data', (part: Buffer) => (printed += String(part)));
   const closed = once(child, 'close');
   const stop = async (): Promise<void> => {
-    // The group of npm, which need not tell its child.
+    // Signals the whole process group, because npm may not forward the signal to its child.
     if (child.exitCode === null && child.signalCode === null) {
       if (child.pid !== undefined && !isWindows) process.kill(-child.pid, 'SIGTERM');
       else child.kill();

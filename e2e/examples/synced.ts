@@ -1,4 +1,4 @@
-/** Examples that know a hub: a person with two devices, of which one is offline for a while. */
+/** Examples that sync with a hub: a user with two devices, one of which is offline for a while. */
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, type Browser, type Page } from '@playwright/test';
@@ -8,18 +8,18 @@ import { add, todo } from './todos.ts';
 
 interface TodoHub {
   readonly url: string;
-  /** What set-up.mjs says the app is to be built with. */
+  /** Environment variables for the build of the app, as set-up.mjs prints them. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 const EMAIL = 'ada@example.org';
 const PASSWORD = 'correct horse battery';
 
-/** Says its README. */
+/** Whether the example can use a hub, by its README. */
 export const canSync = async (folder: string): Promise<boolean> =>
   (await readFile(join(folder, 'README.md'), 'utf8')).includes('../hub/');
 
-/** A hub as examples/hub makes one. */
+/** Starts a hub and sets it up as examples/hub describes. */
 export async function withHub(folder: string, use: (hub: TodoHub) => Promise<void>): Promise<void> {
   const hub = await startHub();
   try {
@@ -47,7 +47,7 @@ export async function keepsInStep(browser: Browser, url: string, hub: TodoHub): 
     }
     await add(one, 'Feed the heron');
     await expect(todo(other, 'Feed the heron')).toHaveCount(1);
-    // The verdict has come, too: otherwise there are two to send.
+    // Waits for the verdict too: otherwise two writes would be waiting.
     await expect(one.getByRole('status')).toHaveText('live');
 
     await one.context().setOffline(true);
@@ -92,7 +92,7 @@ async function logIn(page: Page, password: string): Promise<void> {
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
-/** In the words of whoever wrote it, until it was read. */
+/** Expects a message about the refused write with the text that the user entered, until the user dismisses it. */
 async function saysRefused(page: Page, what: string): Promise<void> {
   const refused = page.getByText(`${what} was refused`);
   await expect(refused).toHaveCount(1);

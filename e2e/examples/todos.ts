@@ -1,4 +1,4 @@
-/** The list that every example shows. */
+/** The to-do list that all examples show. */
 import { expect, type Locator, type Page } from '@playwright/test';
 
 export const todo = (page: Page, title: string): Locator =>

@@ -1,11 +1,11 @@
-// Four builds of an app of notes, each with the schema it brings along: for its pages, and for `burrow schema apply` at its hub.
+// Four builds of a notes app, each with its schema: for the app's pages, and for `burrow schema apply` at its hub.
 import { q } from 'burrowdb';
 import { defineSchema } from 'burrowdb/schema';
 
 const countNotes = q.Query(q.Lambda('_', q.Count(q.Documents(q.Collection('notes')))));
 const countBirds = q.Query(q.Lambda('_', q.Count(q.Match(q.Index('notes_by_kind'), 'bird'))));
 
-/** @param {object} [more] what the role allows besides notes */
+/** @param {object} [more] privileges of the role besides those for notes */
 const people = (more = {}) => ({
   people: {
     membership: { users: true },
@@ -27,7 +27,7 @@ const first = defineSchema({
   roles: people(),
 });
 
-/** Its index shows the text, too: it is built anew beside the old one. */
+/** The index has the text as a further value, so it is rebuilt beside the old one. */
 const second = defineSchema({
   collections: { ...kept, drafts: {} },
   indexes: { notes_by_kind: byKindAndText },
@@ -35,7 +35,7 @@ const second = defineSchema({
   roles: people({ indexes: { notes_by_kind: { read: true } } }),
 });
 
-/** Notes get a state, and the function counts otherwise. */
+/** Notes get a state, and the function counts differently. */
 const third = defineSchema({
   collections: { ...kept, drafts: {} },
   indexes: { notes_by_kind: byKindAndText },
@@ -43,7 +43,7 @@ const third = defineSchema({
   roles: people({ indexes: { notes_by_kind: { read: true } } }),
 });
 
-/** Drafts are gone. */
+/** The collection of drafts is removed. */
 const fourth = defineSchema({
   collections: kept,
   indexes: { notes_by_kind: byKindAndText },

@@ -1,8 +1,8 @@
-// The app of the end-to-end tests: the package as published, by the names of its exports map, at hand for `page.evaluate`.
+// The app of the end-to-end tests. It imports the package by the names of its exports map, and provides it to `page.evaluate` as globals.
 import * as burrow from 'burrowdb';
 import workerUrl from 'burrowdb/worker?url';
 
-/** The original driver; `q` calls a builder by its name. */
+/** Loads Fauna's original driver. `q` calls a builder by its name. */
 async function loadDriver() {
   const { default: driver } = await import('faunadb');
   const q = (name, ...args) => {
@@ -13,19 +13,19 @@ async function loadDriver() {
   return { ...driver, q };
 }
 
-/** Loaded when a test asks for it, as an app would. */
+/** Loaded when a test needs it, as an app would do. */
 const loadInspector = () => import('burrowdb/inspector');
 
-/** What an app loads for exports, imports and the room that is left. */
+/** For exports, imports, and the storage that is left. */
 const loadData = () => import('burrowdb/data');
 
-/** What an app loads when a database that lived alone is joined to a hub. */
+/** For adopting a local database into a hub. */
 const loadAdopt = () => import('burrowdb/adopt');
 
-/** What an app loads whose service worker syncs while its pages are closed. */
+/** For an app whose service worker syncs while its pages are closed. */
 const loadBackground = () => import('burrowdb/background');
 
-/** Builds of an app whose schema moves on, and what brings a database to it. */
+/** Builds of an app whose schema changes, and the functions that migrate a database. */
 const loadBuilds = async () => ({
   ...(await import('burrowdb/schema')),
   ...(await import('./builds.mjs')),

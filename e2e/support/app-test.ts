@@ -7,12 +7,12 @@ import type * as Burrow from '../../src/index.ts';
 import type * as Schema from '../../src/schema/schema.ts';
 import { BrowserProfile } from './browser-profile.ts';
 
-/** An app of e2e/page/builds.mjs: what `migrate()` is called with. */
+/** A build of e2e/page/builds.mjs: the arguments of `migrate()`. */
 interface Build extends Schema.MigrateOptions {
   readonly schema: Schema.DefinedSchema;
 }
 
-/** What e2e/page/main.js puts into the page, and what tests keep there from one call to the next. */
+/** Globals that e2e/page/main.js defines in the page, and those in which tests keep values between calls. */
 declare global {
   var burrow: typeof Burrow;
   var workerUrl: string;
@@ -26,7 +26,7 @@ declare global {
   var db: Burrow.Database;
 }
 
-/** Tests of the package in an app: each with a browser of its own. */
+/** Tests of the package in an app. Each test has its own browser. */
 export const test = base.extend<{ readonly profile: BrowserProfile }>({
   profile: async ({ launchOptions }, use) => {
     const profile = await BrowserProfile.create(launchOptions);
@@ -38,7 +38,7 @@ export const test = base.extend<{ readonly profile: BrowserProfile }>({
   },
 });
 
-/** Figures that a test found, for whoever reads its output. */
+/** Prints measurements of a test. */
 export function print(name: string, figures: Readonly<Record<string, unknown>>): void {
   console.log(`[figures] ${name}: ${JSON.stringify(figures)}`);
 }

@@ -1,4 +1,4 @@
-/** A browser of its own, whose profile lies on disk and survives it. */
+/** A browser with its own profile on disk, which survives the browser. */
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ export class BrowserProfile {
     return new BrowserProfile(await mkdtemp(join(tmpdir(), 'burrow-profile-')), options);
   }
 
-  /** A new tab with the app loaded. Starts the browser when it does not run. */
+  /** Opens a tab with the app. Starts the browser if it is not running. */
   async openTab(): Promise<Page> {
     const context = await this.start();
     const page = await context.newPage();
@@ -33,18 +33,18 @@ export class BrowserProfile {
     return page;
   }
 
-  /** The running browser. */
+  /** Starts the browser if it is not running. */
   async start(): Promise<BrowserContext> {
     this.context ??= await chromium.launchPersistentContext(this.folder, this.options);
     return this.context;
   }
 
-  /** The debugging protocol of a page. Overrides last as long as it is attached. */
+  /** A session of the Chrome DevTools Protocol for a page. Overrides last as long as the session is attached. */
   async debug(page: Page): Promise<CDPSession> {
     return (await this.start()).newCDPSession(page);
   }
 
-  /** SIGKILL to every process of this browser, at once. */
+  /** Sends SIGKILL to all processes of this browser at once. */
   async kill(): Promise<void> {
     const pids = await this.pids();
     expect(pids.length, 'processes of the browser').toBeGreaterThan(0);
@@ -52,7 +52,7 @@ export class BrowserProfile {
       try {
         process.kill(pid, 'SIGKILL');
       } catch (error) {
-        // Its parent died before it, and took it along.
+        // The process has ended together with its parent.
         if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
       }
     }
@@ -68,7 +68,7 @@ export class BrowserProfile {
     await context?.close();
   }
 
-  /** Another browser that has all that this one has. Neither may run. */
+  /** Another browser with a copy of this profile. Neither browser may be running. */
   async copy(): Promise<BrowserProfile> {
     const copy = await BrowserProfile.create(this.options);
     await cp(this.folder, copy.folder, { recursive: true });
@@ -80,7 +80,7 @@ export class BrowserProfile {
     await rm(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
 
-  /** Only processes that name this profile's folder: nobody else's. */
+  /** Only processes whose command line names this profile's folder. */
   private async pids(): Promise<number[]> {
     const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
     const ours = await Promise.all(

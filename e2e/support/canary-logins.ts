@@ -1,4 +1,4 @@
-/** Ways of passwords, keys and tokens into a database. */
+/** Steps that send passwords, keys and tokens into a database. */
 import {
   alice,
   byEmail,
@@ -122,7 +122,7 @@ export const CREDENTIALS: readonly Step[] = [
       update: credentialsOf(alice),
       params: obj({ current_password: text('next password'), password: text('last password') }),
     }),
-    // Whoever may read credentials sees their hash.
+    // A caller who may read credentials can read the hash.
     brings: [{ name: 'hash of the last password', at: 'hashed_password', mayBeIn: kept }],
   },
   {

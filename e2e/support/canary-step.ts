@@ -1,22 +1,22 @@
-/** One request with canaries in it, and the words that many of them use. */
+/** The type of a request with canaries in it, and expressions that many steps use. */
 
 export interface Canary {
   readonly name: string;
   readonly text: string;
-  /** Where it belongs: hashes are kept in rows of documents. */
+  /** Places that may contain it: hashes, for example, are stored in rows of documents. */
   readonly mayBeIn: readonly string[];
 }
 
-/** One request, ready to be sent. */
+/** A request that is ready to be sent. */
 export interface Asked {
   readonly name: string;
-  /** `query`: by a client. The others by HTTP: POST or GET, or as a stream whose first events are read. */
+  /** `query`: by a client. Otherwise over HTTP: POST, GET, or a stream whose first events are read. */
   readonly by: 'query' | 'post' | 'get' | 'stream';
   readonly scheme: 'Bearer' | 'Basic';
   readonly secret: string;
-  /** Wire JSON, or what pretends to be. */
+  /** Wire JSON, or text that is sent as if it were. */
   readonly query: string;
-  /** Instead of the path of queries. */
+  /** Path of the request, if it is not the path of queries. */
   readonly path: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -25,21 +25,21 @@ export type Text = (canary: string) => string;
 
 export interface Step {
   readonly name: string;
-  /** Whose secret is shown, and what follows it. */
+  /** Name of the canary whose text is the request's secret; `scope` is appended to it. */
   readonly as?: string;
   readonly scope?: string;
   readonly by?: Asked['by'];
   readonly scheme?: Asked['scheme'];
   readonly query?: (text: Text) => unknown;
-  /** Instead: what is sent as it is. */
+  /** Text to send in place of `query`, unchanged. */
   readonly raw?: (text: Text) => string;
   readonly path?: (text: Text) => string;
   readonly headers?: (text: Text) => Readonly<Record<string, string>>;
-  /** The status of a step that is meant to fail. */
+  /** Status of a step that must fail. */
   readonly fails?: number;
-  /** Canaries that the answer brings, and where in `resource` they stand. */
+  /** New canaries in the response, with their paths in `resource`. */
   readonly brings?: readonly (Omit<Canary, 'text'> & { readonly at: string })[];
-  /** Canaries that belong into the answer: the caller asked for them, or has just said them. */
+  /** Canaries that the response may contain: the caller requested them or has sent them. */
   readonly answers?: readonly string[];
 }
 

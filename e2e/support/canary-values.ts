@@ -1,9 +1,9 @@
-/** Secrets as values of queries, and by HTTP. */
+/** Steps that send secrets as values of queries, and over HTTP. */
 import { alice, byEmail, doc, login, obj, type Step } from './canary-step.ts';
 
 /** Secrets as values of queries. */
 export const VALUES: readonly Step[] = [
-  // First, before so many passwords were wrong that the account is barred for a while.
+  // This step is first: later steps send so many wrong passwords that the account is locked for a while.
   {
     name: 'a password in an address',
     by: 'get',
@@ -85,7 +85,7 @@ export const VALUES: readonly Step[] = [
     name: 'abort with a secret',
     fails: 400,
     query: (text) => ({ abort: { concat: ['no: ', text('secret of the token')] } }),
-    // The caller's own words.
+    // The response repeats the caller's own text.
     answers: ['secret of the token'],
   },
   {
@@ -190,7 +190,7 @@ export const HTTP: readonly Step[] = [
     by: 'get',
     as: 'secret of the token',
     path: () => '/credentials/self',
-    // The hash of the own password may be read.
+    // A user may read the hash of the own password.
     answers: ['hash of the last password'],
   },
   {

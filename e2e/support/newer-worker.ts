@@ -1,4 +1,4 @@
-/** The worker of a release that is still to come: it stores its data in another way. */
+/** Builds the worker of a future release, which stores its data differently. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
@@ -10,14 +10,14 @@ const root = join(import.meta.dirname, '../..');
 
 interface Edit {
   readonly file: string;
-  /** Is there once, and becomes the other. */
+  /** Text that occurs once in the file, and is replaced by `to`. */
   readonly from: string;
   readonly to: string;
 }
 
-/** What such a release changes in the sources. */
+/** What the future release changes in the sources. */
 const CHANGES = {
-  /** What is stored is of another format: each row of `sync` gets a mark that this release does not know. */
+  /** Another format of stored rows: each row of `sync` gets a mark that the current release does not know. */
   'format of rows': [
     {
       file: 'worker/store/layouts.ts',
@@ -33,7 +33,7 @@ const CHANGES = {
     {
       file: 'worker/store/packed/packed-database.ts',
       from: '    const head = await this.readHead();\n    this.isNew',
-      // First a record, by which open tabs of the former release notice; then the stamps, for those that open it later.
+      // A log record comes first, which open tabs of the older release notice; then the stamps, for tabs that open the database later.
       to: `    if (stamp.format === 1) {
       const all = { space: 'sync', by: 'key', lower: '', upper: '\\xff', reverse: false, limit: Infinity, rows: true };
       const lift = async (tx) => {
@@ -54,7 +54,7 @@ const CHANGES = {
     this.isNew`,
     },
   ],
-  /** IndexedDB has another version, and one more place for rows. */
+  /** IndexedDB has a higher version and one more object store. */
   'layout of IndexedDB': [
     {
       file: 'worker/store/layouts.ts',
@@ -67,7 +67,7 @@ const CHANGES = {
 export type Change = keyof typeof CHANGES;
 export const changes = Object.keys(CHANGES) as Change[];
 
-/** Puts it beside the app. @returns its address there */
+/** Puts the worker beside the app. @returns its path */
 export async function serveNewerWorker(change: Change): Promise<string> {
   const folder = process.env['BURROW_E2E_PACKAGE'];
   if (folder === undefined)
@@ -77,7 +77,7 @@ export async function serveNewerWorker(change: Change): Promise<string> {
   return `/${name}`;
 }
 
-/** From its next load on the app of this page is of the newer release. */
+/** From its next load on, the page uses the worker of the future release. */
 export async function update(page: Page, worker: string): Promise<void> {
   await page.addInitScript((worker) => {
     const Native = globalThis.Worker;

@@ -1,8 +1,8 @@
-/** A database with a collection of notes, in rounds. */
+/** A database with a collection of notes, which are grouped into rounds. */
 import type { Page } from '@playwright/test';
 import type { LossReport } from '../../src/index.ts';
 
-/** Opens the database of that name, with a collection `notes` and its index `notes_by_round`. */
+/** Opens the database with this name, and creates the collection `notes` and its index `notes_by_round` if they do not exist. */
 export async function openNotes(page: Page, name: string): Promise<LossReport | undefined> {
   return page.evaluate(async (name) => {
     const { q } = burrow;
@@ -23,7 +23,7 @@ export async function openNotes(page: Page, name: string): Promise<LossReport | 
   }, name);
 }
 
-/** How many documents the index tells of a round. */
+/** Number of documents of a round, by the index. */
 export const countRound = (page: Page, round: number | string): Promise<number> =>
   page.evaluate(
     (round) =>

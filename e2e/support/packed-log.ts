@@ -1,8 +1,8 @@
-/** What tests do by hand to the log of a packed database that no tab has open. */
+/** Reads and changes the log of a packed database that no tab has open. */
 import type { Page } from '@playwright/test';
 import { partsOfCommit, rowVersions, type RowVersion } from '../../src/packed/testing/by-hand.ts';
 
-/** Numbers and bytes of all that is in the log. */
+/** Number and bytes of each record in the log. */
 const logIn = (page: Page, name: string) =>
   page.evaluate(async (name) => {
     const settled = <T>(request: IDBRequest<T>): Promise<T> =>
@@ -12,7 +12,7 @@ const logIn = (page: Page, name: string) =>
       });
     const idb = await settled(indexedDB.open(name));
     const store = idb.transaction('commits').objectStore('commits');
-    // Under 0 lies the stamp.
+    // The key 0 is that of the stamp.
     const range = IDBKeyRange.lowerBound(1);
     const numbers = await settled(store.getAllKeys(range));
     const values = (await settled(store.getAll(range))) as { readonly v: Uint8Array }[];
@@ -20,7 +20,7 @@ const logIn = (page: Page, name: string) =>
     return values.map(({ v }, at) => ({ number: Number(numbers[at]), bytes: [...v] }));
   }, name);
 
-/** The newest row of `meta` that tells the time of the last commit, as long as it is in the log. */
+/** The newest row of `meta` with the time of the last commit, if it is still in the log. */
 export async function headIn(page: Page, name: string): Promise<RowVersion> {
   const log = await logIn(page, name);
   const parts = log.map(({ number, bytes }) => ({ number, bytes: Uint8Array.from(bytes) }));
@@ -32,7 +32,7 @@ export async function headIn(page: Page, name: string): Promise<RowVersion> {
   return head;
 }
 
-/** In the name of whoever committed last. */
+/** Appends a commit that seems to come from the tab that committed last. */
 export const addCommit = (page: Page, name: string, put: RowVersion): Promise<void> =>
   page.evaluate(
     ({ name, parts }) =>

@@ -1,4 +1,4 @@
-/** Builds the package and an app that has it installed, and serves that app while the tests run. */
+/** Builds the package and an app that uses it, and serves the app while tests run. */
 import { createReadStream } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -9,7 +9,7 @@ import { besideIndex, bundle, entries } from '../../scripts/bundle.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Names of two places go to the tests by the environment: `BURROW_E2E_APP`, a URL, and `BURROW_E2E_PACKAGE`, a folder. */
+/** Passes two locations to the tests in the environment: `BURROW_E2E_APP`, a URL, and `BURROW_E2E_PACKAGE`, a folder. */
 export default async function serveApp(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'burrow-e2e-'));
   const built = join(folder, 'built');
@@ -30,7 +30,7 @@ export default async function serveApp(): Promise<() => Promise<void>> {
   };
 }
 
-/** That of an app which has one already, as docs/sync.md has it. */
+/** The service worker of an app that has its own, as docs/sync.md shows it. */
 async function ownServiceWorker(): Promise<string> {
   const text = await readFile(join(root, 'docs/sync.md'), 'utf8');
   const [, code] = /```javascript\n([\s\S]*?)```/.exec(text) ?? [];
@@ -38,7 +38,7 @@ async function ownServiceWorker(): Promise<string> {
   return code;
 }
 
-/** As `npm install burrowdb` would leave it. */
+/** Installs the package as `npm install burrowdb` would. */
 async function installPackage(folder: string): Promise<void> {
   const dist = join(folder, 'dist');
   await mkdir(dist, { recursive: true });

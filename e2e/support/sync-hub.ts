@@ -1,4 +1,4 @@
-/** A hub that runs as a process of its own, with people and notes in it, behind a proxy that fails when it is told to. */
+/** A hub as a separate process, with users and notes, behind a proxy that injects faults. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -12,7 +12,7 @@ export const PASSWORD = 'correct horse battery';
 
 const { Client, query } = createRequire(import.meta.url)('faunadb') as Driver;
 
-/** A builder of the original driver. */
+/** Calls a builder of Fauna's original driver. */
 export const call = (name: string, ...args: unknown[]): unknown => {
   const builder = query[name];
   if (!builder) throw new Error(`The driver has no ${name}.`);
@@ -27,25 +27,25 @@ export interface HubProcess {
   end(): Promise<void>;
 }
 
-/** A database of its own on a hub that others use too, and a way to it that can be cut. */
+/** A separate database on a shared hub, with a connection that can be cut. */
 export interface SyncHub {
-  /** Of the proxy: what browsers are told. */
+  /** URL of the proxy, which browsers use. */
   readonly url: string;
   readonly proxy: FaultyProxy;
   /** Secret of a client key. */
   readonly key: string;
-  /** With all rights, past the proxy. */
+  /** A client with all privileges, which does not use the proxy. */
   readonly admin: DriverClient;
-  /** Where the admin goes, and its secret. */
+  /** The hub's own URL, and the secret of the admin client. */
   readonly direct: { readonly url: string; readonly secret: string };
-  /** A new token of a person. */
+  /** Creates a token of a user. */
   token(email: string, more?: object): Promise<string>;
   close(): Promise<void>;
 }
 
 let made = 0;
 
-/** With all rights at a hub of a test. */
+/** A client with all privileges at a test's hub. */
 export function openAdmin(url: string, secret = ROOT_SECRET): DriverClient {
   const { hostname, port } = new URL(url);
   return new Client({ secret, domain: hostname, port, scheme: 'http' });
@@ -121,7 +121,7 @@ export async function startHub(): Promise<HubProcess> {
   };
 }
 
-/** Notes that anybody may write, with a slug that only one has; people who log in. @returns secret of a client key */
+/** Creates notes that any user may write, with a unique slug, and users who can log in. @returns the secret of a client key */
 async function furnish(admin: DriverClient): Promise<string> {
   await admin.query(
     call('Do', ...['users', 'notes'].map((name) => call('CreateCollection', { name }))),
@@ -131,7 +131,7 @@ async function furnish(admin: DriverClient): Promise<string> {
     source: call('Collection', 'users'),
     terms: [{ field: ['data', 'email'] }],
     unique: true,
-    // For whoever logs in with the client key.
+    // For logins with the client key.
     permissions: { read: 'public' },
   };
   const bySlug = {

@@ -1,14 +1,14 @@
-/** What tests of sync do in a page. */
+/** Functions with which tests use sync in a page. */
 import type { Page } from '@playwright/test';
 import type * as Burrow from '../../src/index.ts';
 
 declare global {
   var sync: Burrow.Sync;
-  /** States of `sync`, as they came. */
+  /** All states of `sync` so far, in order. */
   var states: string[];
-  /** Texts of all notes, as a live query last told them. */
+  /** Texts of all notes, by the last result of a live query. */
   var shown: string[];
-  /** Each answer of that live query. */
+  /** All results of that live query. */
   var answers: string[][];
 }
 
@@ -21,13 +21,13 @@ export interface SyncedPage {
   readonly name?: string;
 }
 
-/** Opens a database, keeps it in step with all notes, and follows them. @throws when it could not be opened so */
+/** Opens a database, syncs it with all notes, and subscribes to them. @throws if it cannot be opened */
 export async function openSynced(page: Page, synced: SyncedPage): Promise<void> {
   const code = await failureToSync(page, synced);
   if (code !== undefined) throw new Error(`${synced.name ?? 'The copy'} was not opened: ${code}`);
 }
 
-/** As `openSynced()`. @returns the code of what went wrong */
+/** Like `openSynced()`. @returns the code of the error, or undefined */
 export const failureToSync = (
   page: Page,
   { url, secret, login, name = 'field-notes' }: SyncedPage,
@@ -69,14 +69,14 @@ export const failureToSync = (
     { url, secret, login, name },
   );
 
-/** A new note. @returns id of the write @throws when it was not taken */
+/** Submits a new note. @returns the id of the write @throws if the write is not accepted on the device */
 export async function submitNote(page: Page, text: string, more: object = {}): Promise<string> {
   const { id, code } = await tryNote(page, text, more);
   if (id === undefined) throw new Error(`The note ${text} was not taken: ${code}`);
   return id;
 }
 
-/** @returns why a new note was not taken, as a code */
+/** @returns the code of the error with which a new note is not accepted, or undefined */
 export const failureToSubmit = async (page: Page, text: string): Promise<string | undefined> =>
   (await tryNote(page, text, {})).code;
 

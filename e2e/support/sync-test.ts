@@ -1,4 +1,4 @@
-/** Tests of sync: each with a database of its own on one hub, and browsers that are not each other's. */
+/** Tests of sync. Each test has its own database on a shared hub, and two separate browser profiles. */
 import type { Page } from '@playwright/test';
 import { test as base } from './app-test.ts';
 import { loadApp } from './browser-profile.ts';
@@ -9,11 +9,11 @@ export const BOB = 'bob@example.org';
 
 interface SyncFixtures {
   readonly hub: SyncHub;
-  /** A page in a browser profile of its own. */
+  /** A page in its own browser profile. */
   readonly page: Page;
-  /** And one in another. */
+  /** A page in another browser profile. */
   readonly other: Page;
-  /** Whether the way to the hub lets lines through. Without, whatever is said to the hub is a request. */
+  /** Whether the proxy forwards WebSockets. Without them, all messages to the hub are requests. */
   readonly hasLines: boolean;
 }
 

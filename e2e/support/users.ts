@@ -1,6 +1,6 @@
 /**
- * Users, and the index by which they log in. Runs in the page, on its open database: it sees the page's globals alone.
- * @param index what else it has
+ * Creates users, and the index with which they log in. Executed in the page, on its open database: it can only access the page's globals.
+ * @param index further settings of the index
  */
 export async function createUsers(index: {
   readonly permissions?: { readonly read: 'public' };

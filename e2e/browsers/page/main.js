@@ -1,16 +1,16 @@
-// A page that connects to the test by WebSocket and does what it is told: any browser can be driven this way.
+// A page that connects to the test over a WebSocket and executes its commands. Any browser can be driven in this way.
 import * as burrow from './burrow.js';
 
-/** Which tab this is: kept over reloads and navigations, for each of its addresses says it. */
+/** Name of this tab. It survives reloads and navigations, because each address of the tab contains it. */
 const tab = new URL(location.href).searchParams.get('tab');
 
-/** Answers of the test to `tell()`. @type {Map<number, () => void>} */
+/** Callbacks of `tell()` that wait for the test to confirm the message. @type {Map<number, () => void>} */
 const heard = new Map();
 let told = 0;
 /** @type {WebSocket} */
 let line;
 
-/** Tells the test something; resolves when the test has it. */
+/** Sends a value to the test. Resolves when the test has received it. */
 const tell = (value) =>
   new Promise((resolve) => {
     heard.set(++told, resolve);
@@ -21,7 +21,7 @@ function send(message) {
   if (line.readyState === WebSocket.OPEN) line.send(JSON.stringify(message));
 }
 
-/** @param {'load' | 'show'} arrival `show`: the browser had kept the page, and shows it again as it was */
+/** @param {'load' | 'show'} arrival `show`: the browser shows the page from the back/forward cache, with its state */
 function connect(arrival) {
   line = new WebSocket(`ws://${location.host}/`);
   line.addEventListener('open', () => send({ type: 'hello', tab, arrival }));
@@ -35,7 +35,7 @@ function connect(arrival) {
   });
 }
 
-/** Of its source. It sees this page's globals, and nothing of this file. */
+/** The function with this source text. It can access the page's globals, but nothing in this file. */
 // oxlint-disable-next-line typescript/no-implied-eval -- the test is ours
 const functionOf = (code) => new Function(`return (${code})`)();
 
@@ -49,7 +49,10 @@ async function run({ call, code, argument }) {
   }
 }
 
-/** Browsers keep no page that has a connection: it is closed before the page is left. Firefox counts it as open for one turn more. */
+/**
+ * Closes the WebSocket before the page is left, because browsers do not cache a page with an open connection. Firefox counts the connection
+ * as open for one more turn of the event loop.
+ */
 function go({ code, argument }) {
   line.addEventListener('close', () => setTimeout(() => functionOf(code)(argument)), {
     once: true,

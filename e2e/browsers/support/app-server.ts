@@ -1,4 +1,4 @@
-/** Serves the app to one browser, and gives each of its tabs a line to the test. */
+/** Serves the app to one browser, and connects each of its tabs to the test over a WebSocket. */
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { extname, join, normalize } from 'node:path';
@@ -32,7 +32,7 @@ export class AppServer {
     return app;
   }
 
-  /** A tab that nothing shows yet: who opens its address is it. */
+  /** A tab without a page so far. The page that opens the tab's URL becomes its first page. */
   newTab(): Tab {
     const name = String(this.tabs.size + 1);
     const tab = new Tab(`${this.origin}/?tab=${name}`);
@@ -40,12 +40,12 @@ export class AppServer {
     return tab;
   }
 
-  /** The browser is gone: nobody answers any more. */
+  /** Called when the browser has ended: pending calls are rejected. */
   loseTabs(): void {
     for (const tab of this.tabs.values()) tab.lose();
   }
 
-  /** From now on requests are cut off, as by a network that is gone; lines to tests are not. */
+  /** From now on, HTTP requests are cut off, as without network. WebSockets to tests still work. */
   refuse(): void {
     this.isRefusing = true;
   }
@@ -78,7 +78,7 @@ export class AppServer {
       response.writeHead(404, { 'content-type': 'text/plain' }).end('There is no such file.');
       return;
     }
-    // Not `no-store`: browsers keep no such page when it is left.
+    // Not `no-store`, which would keep the page out of the back/forward cache.
     response.writeHead(200, { 'content-type': type, 'cache-control': 'no-cache' }).end(content);
   }
 }

@@ -2,7 +2,7 @@ import { inject, test as base } from 'vitest';
 import { isKind, kinds, programOf, type Kind } from '../../../scripts/browsers/kinds.mjs';
 import { Browser } from './browser.ts';
 
-/** `BURROW_BROWSERS`: their names with commas between. By hand: those that are on this machine. */
+/** `BURROW_BROWSERS`: names of browsers, separated by commas. Without it, all browsers that are installed are used. */
 const named = process.env['BURROW_BROWSERS']?.split(',');
 const chosen = named
   ? named.map(requireKind)
@@ -13,7 +13,7 @@ function requireKind(name: string): Kind {
   throw new Error(`BURROW_BROWSERS names ${name}, which is none of ${kinds.join(', ')}.`);
 }
 
-/** For `describe.for`: what declares tests in one kind of browser, each with a new profile. */
+/** Arguments for `describe.for`: a `test` function for each kind of browser. Each test gets a new profile. */
 export const browsers = chosen.map(
   (kind) =>
     [
@@ -32,12 +32,12 @@ export const browsers = chosen.map(
     ] as const,
 );
 
-/** One kind of each engine: where WebKit's features for storage make no difference, it is run with them only. */
+/** One kind of each engine, for tests in which WebKit's storage features make no difference: WebKit runs only with them. */
 export const engines = browsers.filter(
   ([kind]) => kind !== 'webkit' || !chosen.includes('webkit-storage'),
 );
 
-/** Figures that a test found, for whoever reads its output. */
+/** Prints measurements of a test. */
 export function print(
   { kind }: Browser,
   name: string,

@@ -1,4 +1,4 @@
-/** A browser of the system with a profile of its own on disk, that survives it. */
+/** A system browser with its own profile on disk, which survives the browser. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { Tab } from './tab.ts';
 
 export interface StartOptions {
   readonly isPrivate?: boolean;
-  /** Settings of Firefox. */
+  /** Preferences of Firefox. */
   readonly prefs?: Readonly<Record<string, string | number | boolean>>;
 }
 
@@ -25,13 +25,13 @@ export class Browser {
     this.profileDir = profileDir;
   }
 
-  /** Nothing runs yet. */
+  /** Creates the profile. The browser is not started yet. */
   static async create(kind: Kind, appFolder: string): Promise<Browser> {
     const profileDir = await mkdtemp(join(tmpdir(), `burrow-${kind}-`));
     return new Browser(kind, await AppServer.start(appFolder), profileDir);
   }
 
-  /** The first tab of the browser, which is started for it. */
+  /** Starts the browser and returns its first tab. */
   async start(options: StartOptions = {}): Promise<Tab> {
     if (this.running) throw new Error('The browser runs.');
     const tab = this.app.newTab();
@@ -50,7 +50,7 @@ export class Browser {
     return tab;
   }
 
-  /** Another tab, as a user opens one from `opener`. */
+  /** Opens another tab with `window.open()` in `opener`. */
   async openTab(opener: Tab): Promise<Tab> {
     const tab = this.app.newTab();
     await opener.run((url) => void window.open(url, '_blank', 'noopener'), tab.url);
@@ -58,12 +58,12 @@ export class Browser {
     return tab;
   }
 
-  /** Pages load nothing from the server any more. The test is heard all the same. */
+  /** From now on, pages cannot load anything from the server. They stay connected to the test. */
   goOffline(): void {
     this.app.refuse();
   }
 
-  /** SIGKILL to all its processes. */
+  /** Sends SIGKILL to all processes of the browser. */
   async kill(): Promise<void> {
     this.running?.kill();
     await this.running?.exited;
@@ -73,7 +73,7 @@ export class Browser {
     await this.running?.close();
   }
 
-  /** It, and all that it stored. */
+  /** Closes the browser and deletes all that it stored. */
   async remove(): Promise<void> {
     await this.close();
     await this.app.close();

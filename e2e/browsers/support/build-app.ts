@@ -1,4 +1,4 @@
-/** Builds the package once, and lays it beside the page that tests drive. */
+/** Builds the package once, and puts it beside the page that tests drive. */
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { bundle, entries } from '../../../scripts/bundle.mjs';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder of the built app. */
+    /** Folder of the built app. */
     readonly appFolder: string;
   }
 }

@@ -1,12 +1,12 @@
-/** A stream of creates that does not end, of which what was acknowledged survives its page. */
+/** An endless stream of creates. The list of acknowledged ones survives the page that made them. */
 import type { Tab } from './tab.ts';
 
-/** How many creates are under way at once. */
+/** Number of creates in flight. */
 const AT_ONCE = 4;
 
 /**
- * Starts it, with ids from `first` on. Each acknowledged one is put down in `sessionStorage` in the same turn, where the next page of the tab
- * finds it, and told to the test, which may be too late for a page that goes.
+ * Starts the stream, with ids from `first` on. Each acknowledged id is stored in `sessionStorage` in the same turn of the event loop, where
+ * the tab's next page finds it. It is also sent to the test, which may be too late when the page is left.
  */
 export const startNotes = (tab: Tab, first: number): Promise<void> =>
   tab.run(
@@ -24,18 +24,18 @@ export const startNotes = (tab: Tab, first: number): Promise<void> =>
           void tell(id);
         }
       };
-      // Fails when the database is closed, and is meant to.
+      // Rejects, as intended, when the database is closed.
       for (let each = 0; each < atOnce; each++) void work().catch(() => undefined);
     },
     { first, atOnce: AT_ONCE },
   );
 
-/** Resolves when so many more have been acknowledged than now. */
+/** Resolves when `count` more creates have been acknowledged. */
 export async function untilAcknowledged(tab: Tab, count: number): Promise<void> {
   await tab.untilTold(tab.told.length + count);
 }
 
-/** What the pages of this tab were acknowledged since this was asked last. */
+/** Ids that were acknowledged to pages of this tab since the last call. */
 export const takeAcknowledged = (tab: Tab): Promise<readonly string[]> =>
   tab.run(() => {
     const ids = (sessionStorage.getItem('acknowledged') ?? '').split(' ');

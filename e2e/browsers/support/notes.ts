@@ -1,7 +1,7 @@
-/** A database with a collection `notes`, opened in a tab. */
+/** Opens and uses a database with a collection `notes` in a tab. */
 import type { Tab } from './tab.ts';
 
-/** Opens the database of that name. @returns how long that took, and what was found missing */
+/** Opens the database with this name. @returns how long that took, and the data loss that was reported, if any */
 export const openNotes = (
   tab: Tab,
   name: string,
@@ -20,14 +20,17 @@ export const openNotes = (
     { name, durability },
   );
 
-/** Resolves when the tab knows that it is the only one with the database: from then on it takes for granted what it has not looked up. */
+/**
+ * Resolves when the tab holds the lease, so no other tab has the database open. From then on it assumes that an id which is not cached is
+ * free, and validates that at the commit.
+ */
 export const untilAlone = (tab: Tab, name: string): Promise<void> =>
   tab.run(async (name) => {
     for (;;) {
       const { held = [] } = await navigator.locks.query();
       if (held.some((lock) => lock.name === `burrow:alone:${name}` && lock.mode === 'exclusive'))
         return;
-      // It tries again when it is asked something.
+      // Each query makes the tab try to get the lock again.
       await db.client().query(burrow.q.Exists(burrow.q.Collection('notes')));
     }
   }, name);
@@ -48,7 +51,7 @@ export const createNote = (
       );
   }, note);
 
-/** Texts of the notes with these ids, `null` where there is none. */
+/** Texts of the notes with these ids; `null` for an id that does not exist. */
 export const readTexts = (tab: Tab, ids: readonly string[]): Promise<readonly (string | null)[]> =>
   tab.run(async (ids) => {
     const { q } = burrow;

@@ -1,13 +1,13 @@
-/** What page/main.js says to the test. */
+/** Messages from page/main.js to the test. */
 
-/** How a page came to be there: loaded, or shown again as the browser had kept it. */
+/** How a page was shown: loaded, or taken from the back/forward cache. */
 export type Arrival = 'load' | 'show';
 
 export interface PageError {
   readonly name?: string;
   readonly message: string;
   readonly stack?: string;
-  /** Of a `QueryError`. */
+  /** The code, if the error is a `QueryError`. */
   readonly code?: string;
 }
 
@@ -21,6 +21,6 @@ export type PageMessage =
       readonly error?: PageError;
     };
 
-/** Both ends are of one checkout: what one says is what the other reads. */
+/** Messages are not validated: page and test are from the same checkout. */
 export const readPageMessage = (data: Buffer): PageMessage =>
   JSON.parse(data.toString()) as PageMessage;

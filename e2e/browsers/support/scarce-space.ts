@@ -1,21 +1,21 @@
-/** Browsers that have little room for what pages store: each is told so in its own way. */
+/** Limits the storage of a browser. Each browser needs another method. */
 import { spawnSync } from 'node:child_process';
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Browser, StartOptions } from './browser.ts';
 
 export interface ScarceSpace {
-  /** The browser, which does not run, has little room from its next start on. */
+  /** Options with which the browser, which must not be running, is started with little storage. */
   readonly startOptions: StartOptions;
-  /** With enough room again, at the next start. */
+  /** Gives the browser enough storage again, from its next start on. */
   readonly widen: () => Promise<void>;
-  /** To be called at the end, when the browser does not run. */
+  /** Removes the limit. Call it at the end, when the browser is not running. */
   readonly remove: () => Promise<void>;
 }
 
 /**
- * @param browser not running; WebKit has to have stored something before
- * @returns undefined when that cannot be done on this machine
+ * @param browser not running; WebKit must have stored something before
+ * @returns undefined if storage cannot be limited on this machine
  */
 export const makeSpaceScarce = async ({
   kind,
@@ -24,7 +24,7 @@ export const makeSpaceScarce = async ({
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** A site has half of this, all sites together. */
+/** Limit for all sites together; one site may use half of it. */
 const FIREFOX_KIB = 64 * 1024;
 
 const firefoxLimit = (): ScarceSpace => ({
@@ -33,11 +33,11 @@ const firefoxLimit = (): ScarceSpace => ({
   remove: nothing,
 });
 
-/** What a site has in WebKitGTK. */
+/** WebKitGTK's limit per site. */
 const WEBKIT_BYTES = 1000 * 1024 * 1024;
 const LEFT_BYTES = 16_000_000;
 
-/** It goes by the sizes of the files of databases: one that is a hole from end to end counts, and takes no room. */
+/** WebKit adds up the sizes of database files. A sparse file counts with its full size, but takes no space on disk. */
 async function webkitFiller(profileDir: string): Promise<ScarceSpace> {
   const names = await readdir(profileDir, { recursive: true });
   const database = names.find((name) => name.endsWith('.sqlite3') && /indexeddb/i.test(name));
@@ -53,7 +53,7 @@ async function webkitFiller(profileDir: string): Promise<ScarceSpace> {
 
 const DISK = 'size=120m';
 
-/** Needs root. What runs out there is the disk, which Chromium treats as its quota. */
+/** Mounts a small disk, which needs root. Chromium treats the space left on the disk as its quota. */
 function smallDisk(profileDir: string): ScarceSpace | undefined {
   const mount = (...args: readonly string[]) =>
     spawnSync('mount', [...args, profileDir], { stdio: 'ignore' }).status === 0;
@@ -64,7 +64,7 @@ function smallDisk(profileDir: string): ScarceSpace | undefined {
       if (!mount('-o', 'remount,size=500m')) throw new Error('The disk did not grow.');
     },
     remove: async () => {
-      // Lazily: Chromium's handler of crashes outlives it by a moment, and stands there.
+      // Lazily, because Chromium's crash handler outlives the browser by a moment and uses the folder.
       spawnSync('umount', ['--lazy', profileDir], { stdio: 'ignore' });
     },
   };

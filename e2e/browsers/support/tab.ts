@@ -6,9 +6,9 @@ import {
   type PageMessage,
 } from './page-messages.ts';
 
-/** What a function that ran in the page threw. */
+/** An error that a function in the page has thrown. */
 export class ErrorInPage extends Error {
-  /** Of a `QueryError`. */
+  /** The code, if it was a `QueryError`. */
   readonly code: string | undefined;
 
   constructor({ name = 'Error', message, stack = '', code }: PageError) {
@@ -20,7 +20,7 @@ export class ErrorInPage extends Error {
 }
 
 declare global {
-  /** Of page/main.js: tells the test something; resolves when the test has it. */
+  /** Defined in page/main.js. Sends a value to the test; resolves when the test has received it. */
   var tell: (value: unknown) => Promise<void>;
 }
 
@@ -29,10 +29,10 @@ interface Waiting<T> {
   reject(error: Error): void;
 }
 
-/** One tab of a browser, over all the pages that it shows one after the other. */
+/** One tab of a browser, with all the pages that it shows one after the other. */
 export class Tab {
   readonly url: string;
-  /** What pages told by `tell()`, in order. */
+  /** Values that pages have sent with `tell()`, in order. */
   readonly told: unknown[] = [];
   private readonly listeners = new Set<() => void>();
   private line: WebSocket | undefined = undefined;
@@ -45,12 +45,12 @@ export class Tab {
     this.arriving = newArrival();
   }
 
-  /** Resolves when a page is there and does what it is told. */
+  /** Resolves when a page is connected and accepts commands. */
   arrived(): Promise<Arrival> {
     return this.arriving.promise;
   }
 
-  /** Calls a function in the page: it sees the page's globals and its argument, nothing around it. */
+  /** Calls a function in the page. It can access the page's globals and its argument, but no variables of the test. */
   async run<R, A = undefined>(
     call: (argument: A) => R | Promise<R>,
     ...[argument]: A extends undefined ? [] : [A]
@@ -64,7 +64,7 @@ export class Tab {
     return (await answer) as R;
   }
 
-  /** Calls what makes the page go, once it has closed its line; resolves when the next one is there. */
+  /** Calls a function that leaves the page, after the page has closed its WebSocket. Resolves when the next page is connected. */
   async go<A = undefined>(
     call: (argument: A) => void,
     ...[argument]: A extends undefined ? [] : [A]
@@ -79,7 +79,7 @@ export class Tab {
     return this.go(() => location.reload());
   }
 
-  /** To another page of the app. */
+  /** Goes to another page of the app. */
   leave(name: string): Promise<Arrival> {
     return this.go((url) => location.assign(url), `${this.url}&page=${name}`);
   }
@@ -88,7 +88,7 @@ export class Tab {
     return this.go(() => history.back());
   }
 
-  /** Resolves when pages have told so much. */
+  /** Resolves when pages have sent `count` values in total. */
   async untilTold(count: number): Promise<void> {
     if (this.told.length >= count) return;
     await new Promise<void>((resolve) => {
@@ -101,7 +101,7 @@ export class Tab {
     });
   }
 
-  /** A page has connected. */
+  /** Called when a page has connected. */
   arrive(line: WebSocket, arrival: Arrival): void {
     this.rejectAll('The page is another one now.');
     this.line = line;
@@ -109,7 +109,7 @@ export class Tab {
     this.arriving.resolve(arrival);
   }
 
-  /** The browser has ended. */
+  /** Called when the browser has ended. */
   lose(): void {
     this.rejectAll('The browser has ended.');
     this.arriving.reject(new Error('The browser has ended.'));
@@ -148,7 +148,7 @@ function newArrival(): Arriving {
   const promise = new Promise<Arrival>((resolve, reject) => {
     waiting = { resolve, reject };
   });
-  // A browser may end while nobody waits for a page.
+  // The browser may end when nothing waits for a page.
   promise.catch(() => undefined);
   if (!waiting) throw new Error('A promise calls its function at once.');
   return { promise, ...waiting };
