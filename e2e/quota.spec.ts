@@ -86,7 +86,7 @@ test('out of space, a query fails whole by code; what is there stays readable, a
   });
   expect(await read()).toEqual(whole([...acknowledged, 900]));
   expect(await page.evaluate(() => db.verify())).toEqual([]);
-  // And nothing of it was only in memory.
+  // All of it is on disk, not only in memory.
   await page.evaluate(() => db.close());
   await openNotes(page, 'full');
   expect(await read()).toEqual(whole([...acknowledged, 900]));

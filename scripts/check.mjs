@@ -1,4 +1,4 @@
-// `npm run check`: everything but the tests. `npm run check -- types lint` runs only those steps.
+// `npm run check`: runs all checks except the tests. `npm run check -- types lint` runs only those steps.
 import { ensureNode, ensurePackages, runMain, say } from './setup.mjs';
 import { inLanes, run, secondsSince } from './side-by-side.mjs';
 

@@ -6,7 +6,10 @@ import { run, secondsSince } from './side-by-side.mjs';
 /** @typedef {import('./test-stages.mjs').Stage} Stage */
 /** @typedef {import('./test-stages.mjs').Tally} Tally */
 /** @typedef {import('./test-stages.mjs').StageReport & { stage: Stage; ok: boolean }} Outcome */
-/** `unsteady`: files that passed only in a second run. @typedef {{ tally: Tally; unsteady: readonly string[] }} Settled */
+/**
+ * `unsteady`: names of runs or tests that passed only at the second attempt.
+ * @typedef {{ tally: Tally; unsteady: readonly string[] }} Settled
+ */
 
 /** @param {Stage} stage @returns {Promise<Outcome>} */
 export async function runStage(stage) {

@@ -6,7 +6,7 @@ import { root } from './setup.mjs';
 
 /** @typedef {{ passed: number; failed: number; skipped: number }} Tally */
 /**
- * `unsteady`: files that passed only in a second run.
+ * `unsteady`: names of runs or tests that passed only at the second attempt.
  * @typedef {{ tally: Tally; failedFiles: readonly string[]; unsteady: readonly string[] }} StageReport
  */
 

@@ -20,7 +20,7 @@ export type Fault =
   | { readonly cutAnswerAt: number }
   /** The hub executes the request; the caller's connection is closed in order, without a response. */
   | 'half-close'
-  /** The hub receives the request twice, in parallel; the caller gets the second response. */
+  /** The hub receives the request twice, one directly after the other; the caller gets the second response. */
   | 'twice'
   | { readonly delayMs: number }
   /** A server in between responds instead of the hub. */

@@ -14,8 +14,8 @@ process.on('exit', () => {
 
 export const hubCommands = {
   /**
-   * @param {unknown} _context @param {string} cors origins whose pages it answers
    * @param {unknown} _context @param {string} cors origins whose pages may call the hub
+   * @returns {Promise<StartedHub>}
    */
   startHub(_context, cors) {
     const secret = `burrow-root-${randomBytes(30).toString('base64url')}`;
