@@ -6,7 +6,7 @@ import { ICONS, icon } from './icons.ts';
 
 export interface Frame {
   readonly node: HTMLElement;
-  /** Above everything. */
+  /** The bar at the top of the page. */
   readonly header: HTMLElement;
   /** Above the view: the import, and what the user must know. */
   readonly notices: HTMLElement;

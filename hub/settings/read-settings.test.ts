@@ -40,10 +40,11 @@ test('readSettings() takes a flag before a variable, a variable before the file,
   });
 });
 
-test('a flag does not name a folder in vain where the environment or a file names a server', () => {
+test('--data beside a server that the environment or a file names is refused', () => {
   const environment = { BURROW_POSTGRES: 'postgres://db/burrow' };
   const config = file({ postgres: 'postgres://db/burrow' });
-  const refusal = /--data is given, and BURROW_POSTGRES .* a server: leave one out/u;
+  const refusal =
+    /--data is given, but BURROW_POSTGRES .* a PostgreSQL server: leave one of them out/u;
   expect(() => readSettings({ data: './restored' }, environment)).toThrow(refusal);
   expect(() => readSettings({ data: './restored', config }, {})).toThrow(refusal);
   expect(readSettings({ data: './restored' }, { BURROW_POSTGRES: '' }).postgres).toBeUndefined();

@@ -47,10 +47,10 @@ export function readSettings(flags: Members, environment: Texts): HubSettings {
     if (inFile !== undefined) return parsed(setting.parse, inFile, `'${member}' in ${path}`);
     return setting.defaultValue;
   });
-  // A backup must not be loaded into the server that a variable names, nor a hub begin in a folder beside it.
+  // It is unclear which one is meant. The wrong guess would load a backup into a production server, or start an empty hub in a folder.
   if (values.postgres !== undefined && flags['data'] !== undefined && !flags['postgres'])
     throw new SettingsFault(
-      '--data is given, and BURROW_POSTGRES or the configuration file names a server: leave one out.',
+      '--data is given, but BURROW_POSTGRES or the configuration file names a PostgreSQL server: leave one of them out.',
     );
   return checked({ ...HUB_LIMITS, ...values });
 }

@@ -92,14 +92,14 @@ async function versionIn(connection: SqlConnection): Promise<number> {
   }
 }
 
-/** SQL_ASCII keeps bytes as they come. @throws Refusal `storage_unavailable` */
+/** SQL_ASCII is accepted: it stores the bytes of UTF-8 as they are. @throws Refusal `storage_unavailable` */
 async function requireEncoding(connection: SqlConnection): Promise<void> {
   const [shown] = await connection.run([once('SHOW server_encoding')]);
   const encoding = String(shown?.rows[0]?.[0]);
   if (/^(UTF|SQL_ASCII)/.test(encoding)) return;
   throw new Refusal(
     'storage_unavailable',
-    `The database has the encoding ${encoding}: make one with ENCODING 'UTF8' TEMPLATE template0.`,
+    `The database has the encoding ${encoding}, which cannot store all text: create one with ENCODING 'UTF8' TEMPLATE template0.`,
   );
 }
 

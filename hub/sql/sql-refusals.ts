@@ -14,7 +14,7 @@ const REFUSED: Readonly<Record<string, readonly [RefusalCode, string]>> = {
   '57014': ['time out', 'The database took too long: nothing was stored.'],
 };
 
-/** A standby, a full disk of some providers, or `default_transaction_read_only`. */
+/** The server is a standby, `default_transaction_read_only` is set, or a provider has made it read-only because its disk is full. */
 const READ_ONLY = '25006';
 
 /** @param report receives what only the operator of the database can mend */

@@ -49,7 +49,7 @@ export const integers = numbers(OIDS.integer, 4);
 /** Keys have one character per byte. */
 export const keyBytes = (key: string): Buffer => Buffer.from(key, 'latin1');
 
-/** A `bytea` of a result: `\x` and two digits per byte; or, by `bytea_output`, text in which some bytes are octal. */
+/** Decodes a `bytea` column: `\x` and two hex digits per byte or, if `bytea_output` is `escape`, text with some bytes in octal. */
 export const bytesOf = (column: string): Buffer =>
   column.startsWith('\\x')
     ? Buffer.from(column.slice(2), 'hex')

@@ -65,15 +65,15 @@ export async function beginFolder(data: string): Promise<() => Promise<void>> {
 }
 
 /**
- * With those around it, for nobody else to read. Node's own way tells what is wrong in other words (of a file system that is
- * read-only, that there is no such folder), and does not end below /proc.
+ * Creates the folder and its parents, readable for this user only. Replaces Node's recursive `mkdir`, which never returns below
+ * /proc and reports ENOENT for a read-only file system.
  */
 export async function makeFolder(path: string): Promise<void> {
   if (await isFolder(path)) return;
   const around = dirname(path);
   if (around !== path) await makeFolder(around);
   await mkdir(path, { mode: 0o700 }).catch(async (reason: unknown) => {
-    // Another process has just made it.
+    // Another process may have created it at the same time.
     if (!(await isFolder(path))) throw reason;
   });
 }

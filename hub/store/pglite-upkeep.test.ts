@@ -119,7 +119,7 @@ test('a disk without room has no checkpoint', async () => {
   expect(await redo()).not.toEqual(before);
 });
 
-test('an operator is told what has held up all else, and for how long', async () => {
+test('an operator is told which maintenance blocked queries, and for how long', async () => {
   const said: string[] = [];
   const slow: SqlDatabase = {
     isExclusive: true,
@@ -140,7 +140,7 @@ test('an operator is told what has held up all else, and for how long', async ()
   const say = (sentence: string) => void said.push(sentence);
   await new PgliteUpkeep({ database: slow, folder: undefined, hasRoom: () => true, say }).work();
   expect(said).toContainEqual(
-    expect.stringMatching(/ held up all else for \d{4,} ms: VACUUM burrow_rows\.$/u),
+    expect.stringMatching(/ blocked all other queries for \d{4,} ms: VACUUM burrow_rows\.$/u),
   );
 });
 

@@ -37,7 +37,7 @@ export interface UpkeepOptions {
    * most the size of the table.
    */
   readonly hasRoom: (bytes: number) => boolean;
-  /** Tells the operator what has held up all else. */
+  /** Tells the operator about statements that blocked all queries for a second or more. */
   readonly say: (sentence: string) => void;
 }
 
@@ -86,7 +86,9 @@ export class PgliteUpkeep {
       connection.release();
       const tookMs = performance.now() - begunMs;
       if (tookMs > LONG_MS)
-        this.options.say(`Upkeep held up all else for ${Math.round(tookMs)} ms: ${wanted.text}.`);
+        this.options.say(
+          `Maintenance of the database blocked all other queries for ${Math.round(tookMs)} ms: ${wanted.text}.`,
+        );
     }
   }
 }

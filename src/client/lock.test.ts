@@ -7,7 +7,7 @@ import { FakeWorker, missing } from './testing/fake-worker.ts';
 class Device {
   readonly workers: FakeWorker[] = [];
   readonly unlocks: UnlockCall[] = [];
-  /** Workers that have closed their database. */
+  /** Workers that closed their database before they were terminated. */
   readonly closed: FakeWorker[] = [];
   isLocked = false;
 

@@ -51,7 +51,7 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #listeners = new Set<LinkListener>();
   #current: Promise<Connection> | undefined = undefined;
-  /** Whether a worker loads: it has nothing open yet. */
+  /** Whether a worker is loading. It has not opened anything yet. */
   #isStarting = false;
   /** Whether `current` has resolved. */
   #isServing = false;
@@ -289,7 +289,7 @@ export class Link {
     this.#closed = reason;
     const { signal } = this.#page.inView;
     try {
-      // First: it would be cut off, too.
+      // A worker that signOut() has retired is waited for first: the abort below would cut it off too.
       await this.#retiring;
       if (how === 'close' && this.#isStarting) this.#page.inView.abort(reason);
       const connection = await connecting;

@@ -1,5 +1,5 @@
 export interface PageCacheOptions {
-  /** Called in the last turn before the browser keeps the page: aborts work `inView`. */
+  /** Called in the last turn before the browser caches the page. It must abort `inView`. */
   readonly onKept: () => void;
   readonly onShown: () => void;
 }
@@ -11,7 +11,7 @@ export interface PageCacheOptions {
 export class PageCache {
   readonly #options: PageCacheOptions;
   readonly #stopped = new AbortController();
-  /** Of work that ends when the page is left; another one when it is shown again. */
+  /** Aborted when the user leaves the page, and replaced when the page is shown again. */
   inView = new AbortController();
   #kept: { readonly shown: Promise<void>; readonly show: () => void } | undefined = undefined;
 
@@ -56,6 +56,6 @@ export class PageCache {
   }
 }
 
-/** Whether an error is that of work which ended with the view. */
+/** Whether the error was thrown because the user left the page. */
 export const isLeft = (signal: AbortSignal, error: unknown): boolean =>
   signal.aborted && error === signal.reason;

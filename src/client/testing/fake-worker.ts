@@ -122,7 +122,7 @@ export class FakeWorker extends EventTarget {
   }
 }
 
-/** A database of the page, and its first worker. */
+/** Opens a database in the page. Returns it with its first worker. */
 export async function openFake(
   answers: FakeAnswers = {},
 ): Promise<{ readonly db: Database; readonly fake: FakeWorker }> {

@@ -15,7 +15,7 @@ export interface Inputs {
   /** A new id that is always generated here, also when the query came with ids of its own. */
   readonly newOwnId: () => bigint;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** The commit time, from the first look-up by it on: with another one, each execution would lack other entries. */
+  /** Set when something is first looked up by the commit time. It must not change after that: each execution would need other entries. */
   readonly lookedUp: { commitTs?: Micros };
   /** Of a write that may be executed again elsewhere: the token in use may be another one there. */
   readonly refuseLogout?: () => never;
