@@ -4,7 +4,7 @@ import { createNote, openNotes, readTexts, verify } from './support/notes.ts';
 import { makeSpaceScarce } from './support/scarce-space.ts';
 import type { Tab } from './support/tab.ts';
 
-/** Creates a note of more than 1 MB, which does not compress well, because some browsers compress what they store. */
+/** Creates a note that takes more than 1 MB even in browsers that compress what they store. */
 const createLarge = (
   tab: Tab,
   id: string,
