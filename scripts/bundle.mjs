@@ -45,8 +45,8 @@ export const inNode = {
 };
 
 /**
- * bcryptjs imports Node's `crypto`, which a browser does not have. Dexie's default entry imports its build for old browsers, and Dexie's own
- * minified modern build is smaller than the one that our bundler makes.
+ * bcryptjs imports Node's `crypto`, which a browser does not have. Dexie's default entry imports its build for old browsers, and Dexie's
+ * own minified modern build is smaller than the one that our bundler makes.
  */
 export const browserAlias = {
   crypto: join(root, 'scripts/no-node-crypto.mjs'),

@@ -107,7 +107,8 @@ function tabAccounts(app: App, current: Account): HTMLElement[] {
 }
 
 /**
- * Lists the logins of the current user, as a live query: a login on another device appears at once. The query uses the user's own token.
+ * Lists the logins of the current user, as a live query: a login in another tab appears at once. The query uses the user's own token and
+ * the index of tokens.
  */
 function showLogins(app: App, current: Account, list: HTMLElement): () => void {
   const logins = q.Match<string>(q.Index('logins'), q.CurrentIdentity());

@@ -1,5 +1,5 @@
-// The city data that the demo ships: JSON files that are fetched one after the other. Each city is an array, which is smaller than an
-// object.
+// The city data that the demo ships: JSON files that are fetched one after the other. Each city is an array
+// instead of an object.
 import { createRequire } from 'node:module';
 
 /** The field names of each array. `muni` and `muniSub` of the source are left out. */

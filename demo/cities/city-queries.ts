@@ -27,7 +27,7 @@ export const LAST_PAGE: Readonly<Record<Order, Place>> = {
   name: { before: null },
   population: { before: Number.MIN_SAFE_INTEGER },
 };
-/** A page from the first entry that is equal to or greater than `value`, or starts with it: a cursor may be a prefix of an entry. */
+/** A page from the first entry that starts with `value` or sorts after it: a cursor may be a prefix of an entry. */
 export const startingAt = (value: string | number): Place => ({ after: [value] });
 
 export const PAGE_SIZE = 20;

@@ -4,7 +4,7 @@ import { builderNames } from '../../inspector/fql/build.ts';
 const SHOWN = 8;
 const WORD = /[A-Za-z]+$/;
 
-/** Lists functions whose names start with the word at the caret. A click inserts a name; Ctrl+Space inserts the first one. */
+/** Lists functions whose names start with the word at the caret. A click inserts a name, Ctrl+Space the first one. */
 export function completionFor(area: HTMLTextAreaElement): HTMLElement {
   const node = h('div', { class: 'chips', role: 'group', 'aria-label': 'Matching functions' });
   const wordAtCaret = (): string =>
