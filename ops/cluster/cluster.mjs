@@ -329,8 +329,8 @@ export class Cluster {
 
   /**
    * Runs a program in the background, with its output in a file.
-   * @param {Machine} place @param {string} name @param {string[]} command @param {{ asPostgres?: boolean; env?: Record<string, string> }}
-   * how
+   * @param {Machine} place @param {string} name @param {string[]} command
+   * @param {{ asPostgres?: boolean; env?: Record<string, string> }} how
    */
   run(place, name, command, { asPostgres = false, env = {} }) {
     const log = openSync(pathOf(place.folder, `${name}.log`), 'a');
