@@ -100,7 +100,7 @@ export class Follower {
     const { start, target } = this.followed;
     try {
       await this.watch();
-      if (target.of === 'document') this.past = await this.readPast(target.ref, this.seen);
+      if (target.of === 'document') this.past = await this.readPast(target.wire, this.seen);
       yield frame('start', start, start);
       for (;;) {
         const notice = await commits.next();
@@ -124,7 +124,7 @@ export class Follower {
     const isTouched = this.watched.some((watched) => changes.touches(watched));
     if (isTouched || !followsOn(notice, this.seen)) {
       await this.watch();
-      if (target.of === 'document') yield* this.framesOfDocument(target.ref, notice);
+      if (target.of === 'document') yield* this.framesOfDocument(target.wire, notice);
       else yield* this.framesOfSet(target, notice.ts);
     }
     this.seen = notice.ts;
@@ -263,7 +263,7 @@ export class Follower {
     const { fields } = this.followed;
     let after: Json | undefined = this.seen + 1;
     while (after !== undefined) {
-      const answer = await this.ask(entriesQuery(target.set, stringifyJson(after)));
+      const answer = await this.ask(entriesQuery(target.wire, stringifyJson(after)));
       if (!answer) return;
       const { events, next } = entryEvents(answer.body, last, target);
       for (const { ts, event } of events) yield frame('set', ts, onlyFields(event, fields));
@@ -283,10 +283,7 @@ export class Follower {
     if (!entitlements || (this.rights !== undefined && this.rights !== entitlements.rights))
       throw new StreamFault('permission denied', LOST);
     this.rights = entitlements.rights;
-    const { target } = this.followed;
-    const answer = await this.ask(
-      `{"exists":${target.of === 'document' ? target.ref : target.set}}`,
-    );
+    const answer = await this.ask(`{"exists":${this.followed.target.wire}}`);
     this.watched = [entitlements.readSet, ...(answer ? [answer.readSet] : [])];
   }
 

@@ -3,11 +3,11 @@ import { stringifyJson, type Json } from '../codec/json.ts';
 import { typeName } from '../values/type-name.ts';
 import { resourceOf } from './stream-events.ts';
 
+/** `wire`: the ref of the document, or the set, as wire JSON. */
 export type StreamTarget =
-  /** `ref`: wire JSON of the document's ref. */
-  | { readonly of: 'document'; readonly ref: string }
-  /** `set`: wire JSON of the set. `index` and `terms` become members of the events. */
-  | { readonly of: 'set'; readonly set: string; readonly index: Json; readonly terms: Json };
+  | { readonly of: 'document'; readonly wire: string }
+  /** `index` and `terms` become members of the events. */
+  | { readonly of: 'set'; readonly wire: string; readonly index: Json; readonly terms: Json };
 
 /** The target, or undefined if the value cannot be followed. `body`: `{"resource":…}`. */
 export function streamTarget(body: string): StreamTarget | undefined {
@@ -48,21 +48,18 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 const member = (json: Json | undefined, name: string): Json | undefined =>
   json instanceof Map ? json.get(name) : undefined;
 
-function setTarget(parts: Json, set: string): StreamTarget | undefined {
-  const documents = member(parts, 'documents');
-  if (documents !== undefined) {
-    const index = isUserCollection(documents) ? documents : undefined;
-    return index === undefined ? undefined : { of: 'set', set, index, terms: [] };
-  }
-  const index = member(parts, 'match');
-  if (index === undefined) return undefined;
-  const terms = member(parts, 'terms') ?? [];
-  return { of: 'set', set, index, terms: Array.isArray(terms) ? terms : [terms] };
+function setTarget(set: Json, wire: string): StreamTarget | undefined {
+  const documents = member(set, 'documents');
+  const index = documents ?? member(set, 'match');
+  if (index === undefined || (documents !== undefined && !isUserCollection(documents)))
+    return undefined;
+  const terms = member(set, 'terms') ?? [];
+  return { of: 'set', wire, index, terms: Array.isArray(terms) ? terms : [terms] };
 }
 
 function documentTarget(json: Json | undefined): StreamTarget | undefined {
   return json !== undefined && isUserCollection(holderOf(json))
-    ? { of: 'document', ref: stringifyJson(json) }
+    ? { of: 'document', wire: stringifyJson(json) }
     : undefined;
 }
 
