@@ -96,7 +96,7 @@ const collection = (/** @type {string} */ name) => ({ collection: name });
 const user = (/** @type {number} */ n) => ({ ref: collection('users'), id: String(n + 1) });
 
 /** Creates a user, a token and a set for each room. @param {string} url @param {number} rooms */
-async function furnish(url, rooms) {
+async function createTestData(url, rooms) {
   for (const name of ['users', 'notes']) await ask(url, { create_collection: object({ name }) });
   const terms = [object({ field: ['data', 'room'] })];
   await ask(url, { create_index: object({ name: 'by_room', source: collection('notes'), terms }) });
@@ -149,7 +149,7 @@ async function measure(count) {
       child.send({ type, n: last, ...message });
     });
   try {
-    const made = await furnish(hub.url, rooms);
+    const made = await createTestData(hub.url, rooms);
     const before = await hub.usage();
     const begunMs = Date.now();
     await tell('open', { url: hub.url, devices: count, rooms: made });

@@ -28,7 +28,7 @@ export async function runStage(stage) {
  * Counts one failure for a run that failed without a failed test (a crash, no report), or in which no test ran.
  * @param {Outcome} outcome @returns {Tally}
  */
-function honest({ stage, ok, tally }) {
+function withCrashAsFailure({ stage, ok, tally }) {
   const hasRun = tally.passed > 0 || (stage.mayBeSkipped === true && tally.skipped > 0);
   return (ok && hasRun) || tally.failed > 0 ? tally : { ...tally, failed: 1 };
 }
@@ -44,9 +44,10 @@ const FILES_AGAIN_MAX = 4;
 export async function settle(outcome) {
   const { stage, ok, tally, failedFiles, unsteady } = outcome;
   const areFew = failedFiles.length > 0 && failedFiles.length <= FILES_AGAIN_MAX;
-  if (ok || !areFew || stage.again === undefined) return { tally: honest(outcome), unsteady };
+  if (ok || !areFew || stage.again === undefined)
+    return { tally: withCrashAsFailure(outcome), unsteady };
   const again = stage.again(failedFiles);
-  if (!(await runStage(again)).ok) return { tally: honest(outcome), unsteady };
+  if (!(await runStage(again)).ok) return { tally: withCrashAsFailure(outcome), unsteady };
   return {
     tally: { ...tally, passed: tally.passed + tally.failed, failed: 0 },
     unsteady: [...unsteady, again.name],

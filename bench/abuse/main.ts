@@ -65,7 +65,7 @@ async function attackFor(ms: number, data: AttackerData): Promise<Outcome['answe
   }
 }
 
-async function suffer(
+async function measureUnderAttack(
   store: string,
   hub: HubUnderAttack,
   credentials: Credentials,
@@ -104,7 +104,7 @@ async function attackAll(store: string, more: readonly string[]): Promise<Outcom
   try {
     const credentials = await prepare((query, secret) => askHub(hub.port, query, secret));
     for (const attack of chosen) {
-      const outcome = await suffer(store, hub, credentials, attack);
+      const outcome = await measureUnderAttack(store, hub, credentials, attack);
       outcomes.push(outcome);
       console.log(`${store}: ${attack}: ${failuresOf(outcome).join(', ') || 'holds'}`);
       console.log(JSON.stringify(outcome));

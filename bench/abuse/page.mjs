@@ -23,7 +23,7 @@ export async function attackPage({ only, seconds }) {
     const names = /** @type {readonly string[]} */ (await tab.call('open'));
     for (const attack of names.filter((name) => name.includes(only))) {
       const memoryBeforeBytes = memoryBytes();
-      const { gap, ...seen } = await tab.call('suffer', attack, seconds * 1000);
+      const { gap, ...seen } = await tab.call('measureUnderAttack', attack, seconds * 1000);
       const watched = { delayMs: gap, memoryBytes: memoryBytes() };
       outcomes.push({ store: 'page', attack, ...seen, watched, memoryBeforeBytes });
       console.log(JSON.stringify(outcomes.at(-1)));

@@ -97,7 +97,7 @@ function opened<T>(part: T | undefined): T {
 /**
  * What the innocent part of the page observes, first without the attack. `gap`: the longest time in which the page itself could not run.
  */
-async function suffer(name: string, ms: number) {
+async function measureUnderAttack(name: string, ms: number) {
   const client = opened(innocent);
   const before = beInnocent(client);
   await sleep(ms / 2);
@@ -113,4 +113,4 @@ async function suffer(name: string, ms: number) {
   return { quiet, ...value, gap };
 }
 
-Object.assign(window, { bench: { open, suffer } });
+Object.assign(window, { bench: { open, measureUnderAttack } });

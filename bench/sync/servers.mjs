@@ -39,7 +39,7 @@ async function startHub() {
     folder,
     /burrow hub listening on (\S+)/,
   );
-  const secret = await furnish(url);
+  const secret = await createTestData(url);
   const stopAll = async () => {
     await stop();
     rmSync(programs, { recursive: true, force: true });
@@ -91,7 +91,7 @@ const collection = (/** @type {string} */ name) => ({ collection: name });
  * Creates a collection of notes that a user may read and write, indexed by room.
  * @param {string} url @returns {Promise<string>} the user's token
  */
-async function furnish(url) {
+async function createTestData(url) {
   const ask = (/** @type {unknown} */ query) => askRoot(url, query);
   for (const name of ['people', 'notes']) await ask({ create_collection: object({ name }) });
   await ask({

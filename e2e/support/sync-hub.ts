@@ -60,7 +60,7 @@ export async function openSyncHub(process: HubProcess): Promise<SyncHub> {
   );
   const secret = String(own['secret']);
   const admin = openAdmin(process.url, secret);
-  const key = await furnish(admin);
+  const key = await createTestData(admin);
   const proxy = await FaultyProxy.start(process.url);
   const user = (email: string): unknown => call('Match', call('Index', 'users_by_email'), email);
   return {
@@ -122,7 +122,7 @@ export async function startHub(): Promise<HubProcess> {
 }
 
 /** Creates notes that any user may write, with a unique slug, and users who can log in. @returns the secret of a client key */
-async function furnish(admin: DriverClient): Promise<string> {
+async function createTestData(admin: DriverClient): Promise<string> {
   await admin.query(
     call('Do', ...['users', 'notes'].map((name) => call('CreateCollection', { name }))),
   );
