@@ -246,7 +246,7 @@ test('a hub beside another that lags behind has a device take few new ids, says 
   await contacts(60);
   const { era = 0 } = (await device.replica.state()) ?? {};
   expect(era).toBeLessThan(15);
-  expect(states).toContainEqual(['offline', expect.stringContaining('at one address')]);
+  expect(states).toContainEqual(['offline', expect.stringContaining('at this address')]);
   await device.submit(createNote(3));
   joinAgain();
   await synced();
