@@ -209,7 +209,7 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-test('a stream that says nothing for longer than two heartbeats is given up, and another one opened', async () => {
+test('a stream that is silent for longer than two heartbeats is replaced by a new one', async () => {
   const { hub } = await start();
   // Some of the time has passed until the syncer was live.
   await pass(SYNC_LIMITS.silenceMs - 1000);
@@ -219,7 +219,7 @@ test('a stream that says nothing for longer than two heartbeats is given up, and
   expect(hub.listeners).toHaveLength(2);
 });
 
-test('heartbeats keep a stream: the hub is asked by itself now and then only', async () => {
+test('while heartbeats arrive, the syncer keeps the stream and pulls only once a minute', async () => {
   const { hub } = await start();
   hub.listeners.at(-1)?.onActivity();
   await until(() => expect(hub.asked).toEqual(['pull']));
@@ -233,13 +233,13 @@ test('heartbeats keep a stream: the hub is asked by itself now and then only', a
   expect(hub.asked).toEqual(['pull']);
 });
 
-test('what was committed before the stream began is pulled as soon as it has begun', async () => {
+test('the syncer pulls as soon as the stream has begun, because commits before it may be missing', async () => {
   const { hub } = await start();
   hub.listeners.at(-1)?.onActivity();
   await until(() => expect(hub.asked).toEqual(['pull']));
 });
 
-test('a stream that was good and ends is opened again at once', async () => {
+test('a stream that worked and then ended is reopened at once', async () => {
   const { hub } = await start();
   const [first] = hub.listeners;
   first?.onActivity();
@@ -249,7 +249,7 @@ test('a stream that was good and ends is opened again at once', async () => {
   expect(hub.asked).toEqual(['listen', 'pull']);
 });
 
-test('a stream that ends as soon as it began is not opened again before the next look', async () => {
+test('a stream that ends right after it began is reopened only ten seconds later', async () => {
   const { hub } = await start();
   hub.listeners.at(-1)?.onActivity();
   hub.listeners.at(-1)?.onEnd();
@@ -262,7 +262,7 @@ test('a stream that ends as soon as it began is not opened again before the next
   expect(hub.asked).toEqual(['listen', 'pull']);
 });
 
-test('what a hint brings is taken over without a question', async () => {
+test('a pull in a hint is applied without a request', async () => {
   const { hub, world } = await start();
   const since = hub.cursor;
   hub.poke({ head: since + 1, brought: { since, pulled: hub.pulled() } });
@@ -272,7 +272,7 @@ test('what a hint brings is taken over without a question', async () => {
   await until(() => expect(hub.asked).toEqual(['pull']));
 });
 
-test('hints that come during a pull are taken over after it, in order', async () => {
+test('hints that arrive during a pull are applied after it, in order', async () => {
   const { hub, world } = await start();
   let answer = (): void => undefined;
   hub.trouble = () => new Promise((resolve) => (answer = resolve));
@@ -289,7 +289,7 @@ test('hints that come during a pull are taken over after it, in order', async ()
   expect(hub.asked).toEqual(['pull']);
 });
 
-test('after a break everything is asked for, though a hint of before could be taken over', async () => {
+test('after a network failure the syncer sends its writes, although a hint from before could be applied', async () => {
   const { hub, syncer, world, states } = await start();
   await world.submit(CREATE);
   hub.trouble = () => {
@@ -307,7 +307,7 @@ test('after a break everything is asked for, though a hint of before could be ta
   expect(hub.pushedBy).toEqual([DEVICE]);
 });
 
-test('writes that are left are sent, though a hint brings all there is to pull', async () => {
+test('the remaining writes are sent even if a hint contains all there is to pull', async () => {
   const { hub, syncer, world } = await start();
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
     await world.submit({ create_collection: { object: { name } } });
@@ -327,7 +327,7 @@ test('writes that are left are sent, though a hint brings all there is to pull',
   await until(() => expect(hub.pushedBy).toHaveLength(6), 1000);
 });
 
-test('on a line that carries little at a time writes are sent, and documents fetched, in smaller parts', async () => {
+test('if large requests fail, writes are pushed and documents pulled in smaller parts', async () => {
   const { hub, syncer, world } = await start();
   for (let n = 0; n < 8; n++)
     await world.submit({
@@ -360,7 +360,7 @@ test('on a line that carries little at a time writes are sent, and documents fet
   expect(pulls.mock.lastCall?.[0].maxBytes).toBe(SYNC_LIMITS.pullBytes);
 });
 
-test('a write that is too long for a server on the way is told as the reason; what others write comes all the same', async () => {
+test('if a proxy refuses a write as too long, the reason is reported and pulls continue', async () => {
   const { hub, syncer, world, states, reasons } = await start();
   const data = { object: { x: 'x'.repeat(3e5) } };
   await world.submit({ create_collection: { object: { name: 'long', data } } });
@@ -386,7 +386,7 @@ test('a write that is too long for a server on the way is told as the reason; wh
   expect(await waiting()).toBe(0);
 });
 
-test('a write of an earlier build that no push can carry is refused, and those behind it go on', async () => {
+test('a write of an earlier build that no push can carry is refused, and the writes after it are sent', async () => {
   const { hub, syncer, world, verdicts } = await start();
   await world.submit(CREATE);
   const [own] = await world.replica.outgoing({ count: 1, chars: 1 });
@@ -402,7 +402,7 @@ test('a write of an earlier build that no push can carry is refused, and those b
   expect(refused.map(({ item }) => item.query)).toEqual([query]);
 });
 
-test('what is in the way on the device itself is told as the reason', async () => {
+test('a refusal on the device itself is reported as the reason for being offline', async () => {
   const { hub, syncer, states, reasons } = await start();
   hub.trouble = () => Promise.reject(new Refusal('quota_exceeded', 'No room is left.'));
   syncer.kick();
@@ -410,7 +410,7 @@ test('what is in the way on the device itself is told as the reason', async () =
   expect(reasons).toEqual(['No room is left.']);
 });
 
-test('a server on the way that answers in place of the hub is told as the reason', async () => {
+test('an answer of a server that is not the hub is reported as the reason for being offline', async () => {
   const { hub, syncer, states, reasons } = await start();
   const why = 'The response, with status 200, is not from a hub.';
   hub.trouble = () => Promise.reject(new ForeignAnswer(why));
@@ -419,7 +419,7 @@ test('a server on the way that answers in place of the hub is told as the reason
   expect(reasons).toEqual([why]);
 });
 
-test('a write made without contact is told at once, whatever the hub is waited for', async () => {
+test('a write made offline is reported as pending at once, while the hub does not answer', async () => {
   const { world, hub, syncer, states, progress } = await start();
   hub.trouble = () => Promise.reject(new Error('no network'));
   syncer.kick();
@@ -437,7 +437,7 @@ test('a write made without contact is told at once, whatever the hub is waited f
   closers.length = 0;
 });
 
-test('a write is told while the hub is at it, and when it is judged', async () => {
+test('progress counts a write as pending until its verdict', async () => {
   const { world, syncer, progress } = await start();
   progress.length = 0;
   await world.submit(CREATE);
@@ -445,7 +445,7 @@ test('a write is told while the hub is at it, and when it is judged', async () =
   await until(() => expect(progress.map(({ pending }) => pending)).toEqual([1, 0]));
 });
 
-test('who is busy on the way is not asked before the time it named, whatever moves, and after five minutes anyway', async () => {
+test('after RetryLater the syncer waits for the time it names, five minutes at most, despite kicks', async () => {
   const { hub, syncer, states } = await start();
   hub.trouble = () => Promise.reject(new RetryLater('busy', 40_000));
   syncer.kick();
@@ -467,7 +467,7 @@ test('who is busy on the way is not asked before the time it named, whatever mov
   await until(() => expect(states.at(-1)).toBe('live'));
 });
 
-test('a copy that has forgotten what it did hears of all its writes before it goes on under another id', async () => {
+test('a copy that lost its last writes sends its other writes before it takes a new device id', async () => {
   const { world, hub, syncer, states } = await start();
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
     await world.submit({ create_collection: { object: { name } } });
@@ -483,7 +483,7 @@ test('a copy that has forgotten what it did hears of all its writes before it go
   expect((await world.replica.state())?.device).not.toBe(DEVICE);
 });
 
-test('a device that the hub has forgotten says why, and goes on under another id with what it never sent', async () => {
+test('a device that the hub has pruned reports the reason, and sends its unsent writes under a new id', async () => {
   const { world, hub, syncer, states, reasons } = await start();
   hub.trouble = () => Promise.reject(new Error('no network'));
   syncer.kick();
@@ -499,7 +499,7 @@ test('a device that the hub has forgotten says why, and goes on under another id
   expect((await world.replica.writes()).map(({ state }) => state)).toEqual(['confirmed']);
 });
 
-test('who is told to upgrade stays offline and keeps its writes, and sends them when both speak one protocol', async () => {
+test('after upgrade_needed the syncer stays offline, keeps its writes, and sends them once the hub accepts its protocol', async () => {
   const { world, hub, syncer, states } = await start();
   hub.refusal = { code: 'upgrade_needed', description: 'This hub supports protocol 3 only.' };
   // The session ends, so hello is sent first.
@@ -521,7 +521,7 @@ test('who is told to upgrade stays offline and keeps its writes, and sends them 
 
 const broken = new Error('the store is busy');
 
-test('a store that fails at first is asked for the fence again, later each time, and nothing is sent before', async () => {
+test('if the store fails to give a fence, the syncer retries with longer pauses and sends nothing before', async () => {
   const triedAt: number[] = [];
   const { hub, syncer, world, faults } = await begin((work) => {
     triedAt.push(Date.now());
@@ -541,7 +541,7 @@ test('a store that fails at first is asked for the fence again, later each time,
   expect((await world.replica.state())?.fence).toBe(1);
 });
 
-test('a store with no room for the fence is told as the reason', async () => {
+test('a store without room for the fence is reported as the reason for being offline', async () => {
   const full = new Refusal('quota_exceeded', 'No room is left.');
   let isFull = true;
   const begun = await begin((work) => (isFull ? Promise.reject(full) : work()));
@@ -553,7 +553,7 @@ test('a store with no room for the fence is told as the reason', async () => {
   expect(states.slice(-2)).toEqual(['catching-up', 'live']);
 });
 
-test('who is stopped before the store gives a fence ends at once, and takes none', async () => {
+test('a syncer that is stopped before it has a fence ends at once and takes none', async () => {
   const { hub, syncer, world, faults } = await begin(() => Promise.reject(broken));
   await until(() => expect(faults).toHaveLength(1));
   await syncer.stop();
@@ -563,7 +563,7 @@ test('who is stopped before the store gives a fence ends at once, and takes none
   expect((await world.replica.state())?.fence).toBe(0);
 });
 
-test('a comparison is made again if the sets changed before what differs was stored', async () => {
+test('a comparison is repeated if the sets changed before its differences were stored', async () => {
   const { world, hub, syncer } = await start();
   const [notes, tasks] = [1024, 1025].map((collection) => ({
     id: `${collection}`,
@@ -592,7 +592,7 @@ test('a comparison is made again if the sets changed before what differs was sto
   await until(async () => expect((await world.replica.state())?.suspectSince).toBe(undefined));
 });
 
-describe('a set that comes in pages', () => {
+describe('a set loaded in pages', () => {
   const notes = { id: 'notes', parts: [{ kind: 'collection', collection: 1024 } as const] };
   const PAGES = ['01', '02', undefined];
   let begun: Awaited<ReturnType<typeof start>> | undefined;
@@ -633,14 +633,14 @@ describe('a set that comes in pages', () => {
     return { ...begun, pulls };
   }
 
-  test('is asked for the next page while one is stored, and for each once', async () => {
+  test('requests the next page while the current one is stored, and each page once', async () => {
     const asked: number[] = [];
     const { pulls } = await load({ onApply: (count) => asked.push(count) });
     expect(asked).toEqual([2, 3, 3]);
     expect(pulls()).toBe(3);
   });
 
-  test('is asked anew when something else is due by then', async () => {
+  test('discards the page requested ahead if the sets have changed', async () => {
     const { hub } = await load({
       onApply: (count, world) => {
         if (count > 2) return undefined;
@@ -651,7 +651,7 @@ describe('a set that comes in pages', () => {
     expect(hub.pulledSets.slice(-3)).toEqual([1, 1, 2]);
   });
 
-  test('is not all there is when something happened after its last page was asked for', async () => {
+  test('is followed by another pull if a hint arrives after its last page was requested', async () => {
     let isTold = false;
     const { pulls } = await load({
       onApply: (count) => {
@@ -662,7 +662,7 @@ describe('a set that comes in pages', () => {
     await until(() => expect(pulls()).toBe(4), 100);
   });
 
-  test('is as it was when its last page was asked for, not when it was stored', async () => {
+  test('dates from the request for its last page, not from when that was stored', async () => {
     let askedAt = 0;
     const { rounds } = await load({
       onPull: (count) => {
@@ -673,7 +673,7 @@ describe('a set that comes in pages', () => {
     expect(rounds.at(-1)).toBeLessThanOrEqual(askedAt);
   });
 
-  test('goes on where it was when a page that was asked for ahead does not come', async () => {
+  test('continues where it was if the request for the next page fails', async () => {
     const { states } = await load({
       onPull: (count) => {
         if (count === 2) throw new TypeError('Failed to fetch');
@@ -684,7 +684,7 @@ describe('a set that comes in pages', () => {
 });
 
 test.each(['needs_login', 'locked'] as const)(
-  'somebody who logs in while hello is refused as %s is heard',
+  'the syncer says hello again if somebody logs in while hello is refused as %s',
   async (code) => {
     const { hub, syncer } = await begin();
     hub.refusal = { code, description: 'No.' };
@@ -698,7 +698,7 @@ test.each(['needs_login', 'locked'] as const)(
   },
 );
 
-test('what happens while the hub refuses the device makes it ask once more, and not again and again', async () => {
+test('a kick while the hub refuses the device causes one more hello, not many', async () => {
   const { hub, syncer } = await begin();
   hub.refusal = { code: 'too_many_devices', description: 'Too many.' };
   let hellos = 0;
@@ -713,7 +713,7 @@ test('what happens while the hub refuses the device makes it ask once more, and 
 });
 
 test.each(['another history', 'another device'])(
-  'hubs behind one address that do not know each other are asked with pauses: %s',
+  'the syncer pauses between hellos to hubs at one address that do not know each other: %s',
   async (what) => {
     const { hub } = await begin();
     let hellos = 0;
@@ -732,7 +732,7 @@ test.each(['another history', 'another device'])(
   },
 );
 
-test('a syncer that was superseded meanwhile locks nothing, and says nothing', async () => {
+test('a superseded syncer locks nothing and reports no state', async () => {
   const { world, hub, syncer, states } = await begin();
   hub.refusal = { code: 'locked', description: 'The credential was revoked.' };
   hub.trouble = async () => {
@@ -751,11 +751,8 @@ test.each([
   // Older hubs sent no subject.
   [undefined, '7 ann', 'live'],
   ['7 ann', undefined, 'live'],
-] as const)(
-  'the copy of %s meets a hub that takes its token for that of %s: %s',
-  async (mine, named, state) => {
-    const actorOf = (subject: string | undefined): Actor => ({ ...ADMIN, role: 'roles', subject });
-    const { syncer } = await begin(undefined, { stored: actorOf(mine), told: actorOf(named) });
-    await until(() => expect(syncer.state).toBe(state), 1000);
-  },
-);
+] as const)('a copy of %s whose hub names the subject %s: %s', async (mine, named, state) => {
+  const actorOf = (subject: string | undefined): Actor => ({ ...ADMIN, role: 'roles', subject });
+  const { syncer } = await begin(undefined, { stored: actorOf(mine), told: actorOf(named) });
+  await until(() => expect(syncer.state).toBe(state), 1000);
+});

@@ -110,7 +110,7 @@ test.each([
   ['an index', { match: { index: 'notes_by_kind' }, terms: 'bird' }],
   ['a document', { ref: coll('notes'), id: '1' }],
 ])(
-  'a device that keeps %s is sent a hint when the file is whole, and the document',
+  'a device that keeps %s gets a hint and the document when its file is complete',
   async (_, set) => {
     await world.ask({ create_index: obj(index) });
     const heron = await photo(2);
@@ -129,7 +129,7 @@ test.each([
   },
 );
 
-test('a device that may not read the document is told nothing of it', async () => {
+test('a device that may not read the document learns nothing of its file', async () => {
   const open = { select: ['data', 'open'], from: { get: { var: 'r' } }, default: false };
   const privileges = obj({
     resource: coll('notes'),
@@ -157,7 +157,7 @@ test('a device that may not read the document is told nothing of it', async () =
   expect([...device.heardOf].map((name) => name.split('/')[1])).toEqual(['2']);
 });
 
-test('a file is announced once: by one commit, however large it is and however often it is begun', async () => {
+test('a file is announced by one commit, however large it is and however often it is uploaded', async () => {
   const large = await photo(6);
   await note('1', large.file);
   expect(await commitsDuring(() => upload(large, '1'))).toBe(1);
@@ -171,7 +171,7 @@ test('a file is announced once: by one commit, however large it is and however o
   expect(await commitsDuring(again)).toBe(0);
 });
 
-test('a file that comes over two hubs is announced by the one that gets its last chunk', async () => {
+test('a file uploaded over two hubs is announced by the hub that gets its last chunk', async () => {
   const heron = await photo(4);
   const other = openFileHub();
   for (const [id, hubs] of [
@@ -190,7 +190,7 @@ test('a file that comes over two hubs is announced by the one that gets its last
   }
 });
 
-test('a file whose chunks come in any order is announced when it is whole', async () => {
+test('a file is announced when all chunks have come, in any order', async () => {
   const heron = await photo(4);
   for (const [id, order] of [
     ['1', [3, 2, 1, 0]],
@@ -207,7 +207,7 @@ test('a file whose chunks come in any order is announced when it is whole', asyn
   }
 });
 
-test('a hub that stops before it has announced a file does so when the file is begun again', async () => {
+test('a file that a hub did not announce before it stopped is announced when the upload begins again', async () => {
   const heron = await photo(1);
   await note('1', heron.file);
   const { transactions } = world.engine;
@@ -224,7 +224,7 @@ test('a hub that stops before it has announced a file does so when the file is b
   expect(await commitsDuring(() => upload(heron, '1'))).toBe(1);
 });
 
-test('a file that the hub has lost a part of is announced again when it is whole', async () => {
+test('a file of which the hub lost a chunk is announced again when it is complete', async () => {
   const heron = await photo(2);
   await note('1', heron.file);
   await upload(heron, '1');
@@ -240,7 +240,7 @@ async function spoil(name: string, bytes: Uint8Array): Promise<void> {
     if (key.endsWith(`/${name}`)) await blobs.put(key, bytes);
 }
 
-test('a chunk that is damaged at the hub is told of once, counts as missing, and is replaced by whoever has it', async () => {
+test('a chunk damaged at the hub is reported once, counts as missing, and is replaced by the next upload', async () => {
   const reported: string[] = [];
   hub = openFileHub({ report: (reason) => reported.push(String(reason)) });
   const heron = await photo(3);
@@ -263,7 +263,7 @@ test('a chunk that is damaged at the hub is told of once, counts as missing, and
   expect(await hub.begin(ROOT, place, heron.manifest)).toEqual({ missing: [] });
 });
 
-test('a chunk that only came damaged once, as over a line to a bucket, is read again', async () => {
+test('a chunk that was damaged only in transfer from the bucket is read again', async () => {
   let reads = 0;
   const reported: unknown[] = [];
   const get = blobs.get.bind(blobs);
@@ -284,7 +284,7 @@ test('a chunk that only came damaged once, as over a line to a bucket, is read a
 test.each([
   ['is no JSON', 'x'],
   ['is of another file', JSON.stringify({ size: 0, chunks: [] })],
-])('a manifest that %s is written again by whoever has the file', async (_, text) => {
+])('a manifest that %s is replaced by the next upload of the file', async (_, text) => {
   const reported: string[] = [];
   hub = openFileHub({ report: (reason) => reported.push(String(reason)) });
   const heron = await photo(1);
@@ -300,7 +300,7 @@ test.each([
   expect(await hub.manifest(ROOT, place)).toEqual(heron.manifest);
 });
 
-test('who brings the last chunk many times at once has it announced once', async () => {
+test('a file is announced once if its last chunk is written many times at once', async () => {
   const heron = await photo(1);
   await note('1', heron.file);
   const place = placeOf(heron, '1');
@@ -309,7 +309,7 @@ test('who brings the last chunk many times at once has it announced once', async
   expect(await commitsDuring(() => Promise.all(Array.from({ length: 30 }, write)))).toBe(1);
 });
 
-test('nothing is announced of a document that has changed its photo meanwhile', async () => {
+test('a file is not announced for a document that no longer refers to it', async () => {
   const heron = await photo(1);
   await note('1', heron.file);
   const { device } = await listening(NOTES);

@@ -45,7 +45,7 @@ async function listen(world: HubWorld, device: Device) {
   return { subscription, heard, pokes };
 }
 
-test('a device is poked when a commit touches its sets, and not when it touches others', async () => {
+test('a device gets a hint when a commit touches one of its sets, and none for other commits', async () => {
   const world = await open();
   const device = (await world.device()).watch(THINGS);
   const { heard, subscription } = await listen(world, device);
@@ -61,7 +61,7 @@ test('a device is poked when a commit touches its sets, and not when it touches 
   expect(await heard()).toBe(0);
 });
 
-test('parts of an index are touched by their entries', async () => {
+test('a set that is an index match gets a hint only when its entries change', async () => {
   const world = await open();
   const device = (await world.device()).watch({ match: { index: 'by_kind' }, terms: 'a' });
   const { heard } = await listen(world, device);
@@ -74,7 +74,7 @@ test('parts of an index are touched by their entries', async () => {
   expect(await heard()).toBe(1);
 });
 
-test('what rights rest on, schema and the own token are reasons too', async () => {
+test('a device gets a hint when a document that its rights depend on, the schema or its own token changes', async () => {
   const world = await open();
   const team = (of: unknown) => ({ select: ['data', 'team'], from: { get: of }, default: 0 });
   const same = { equals: [team({ var: 'ref' }), team({ identity: null })] };
@@ -104,7 +104,7 @@ test('what rights rest on, schema and the own token are reasons too', async () =
   expect(await subscription.refusal()).toMatchObject({ code: 'locked' });
 });
 
-test('one that has not pulled from this process is poked by anything, and by no verdicts', async () => {
+test('a device that has not pulled from this process gets a hint for any commit except bookkeeping of other devices', async () => {
   const world = await open();
   const device = await world.device();
   const { heard } = await listen(world, device);
@@ -114,7 +114,7 @@ test('one that has not pulled from this process is poked by anything, and by no 
   expect(await heard()).toBe(0);
 });
 
-test('only its owner listens for a device, by a name that is one', async () => {
+test('subscribe() refuses another user, a malformed device id and an unknown secret', async () => {
   const world = await open();
   const device = await world.device(await world.user(1));
   const other = await world.user(2);
@@ -125,7 +125,7 @@ test('only its owner listens for a device, by a name that is one', async () => {
   expect(await subscribe('nobody', device.id)).toMatchObject({ code: 'needs_login' });
 });
 
-test('a device that has pulled since it listens is brought what it would pull, as far as it stands there', async () => {
+test('after a device has pulled, each hint contains its next pull, from the cursor of the last one', async () => {
   const world = await open();
   const device = (await world.device()).watch(THINGS);
   const { pokes } = await listen(world, device);
@@ -143,7 +143,7 @@ test('a device that has pulled since it listens is brought what it would pull, a
   expect(pokes[1]?.brought?.pulled.puts.map(([, id]) => id)).toEqual(['2']);
 });
 
-test('each stream of a device is told, also when one has been told in a turn before', async () => {
+test('all streams of a device get a hint, also if one of them got it in an earlier turn', async () => {
   const turns: (() => void)[] = [];
   const world = await open(() => new Promise((resolve) => turns.push(resolve)));
   // Together with the first stream of the device, they fill a turn.
@@ -163,7 +163,7 @@ test('each stream of a device is told, also when one has been told in a turn bef
   await told(1, 1);
 });
 
-test('what does not fit is not brought: the device is told to ask', async () => {
+test('a hint contains no pull that is too large, so that the device pulls itself', async () => {
   const world = await open();
   const device = (await world.device()).watch(THINGS);
   const { pokes } = await listen(world, device);
@@ -177,7 +177,7 @@ test('what does not fit is not brought: the device is told to ask', async () => 
   expect([...device.documents.keys()]).toHaveLength(2);
 });
 
-test('the answer to a push brings what the device would ask for next, and others are told of from there on', async () => {
+test('the answer to a push contains the next pull, and later hints continue from its cursor', async () => {
   const world = await open();
   const device = (await world.device()).watch(THINGS);
   const { pokes } = await listen(world, device);
@@ -193,7 +193,7 @@ test('the answer to a push brings what the device would ask for next, and others
   expect(pokes[0]?.brought?.since).toBe(brought?.pulled.cursor);
 });
 
-test('a device that must ask after its push is not told meanwhile, whoever does something', async () => {
+test('a device that must pull after its push gets no hint before that pull', async () => {
   const world = await open();
   const device = (await world.device()).watch(THINGS);
   const { pokes } = await listen(world, device);
@@ -219,7 +219,7 @@ function besides(world: HubWorld) {
     device.take(accepted(await hub.pull(device.secret, wire(device.pullMessage()))));
 }
 
-test('a device that pulls at another process after its push is told of what others do', async () => {
+test('a device that pulls from another process after its push gets hints about commits of others', async () => {
   const world = await open();
   const pullElsewhere = besides(world);
   const device = (await world.device()).watch(THINGS);
@@ -232,7 +232,7 @@ test('a device that pulls at another process after its push is told of what othe
   await expect.poll(() => pokes).toHaveLength(1);
 });
 
-test('a device whose pull was awaited here, and came to another process, is told with the next heartbeat', async () => {
+test('a device expected to pull here that pulled from another process gets its hint at the next heartbeat', async () => {
   const world = await open();
   const pullElsewhere = besides(world);
   const device = (await world.device()).watch(THINGS);
@@ -247,7 +247,7 @@ test('a device whose pull was awaited here, and came to another process, is told
   await expect.poll(() => pokes).toHaveLength(1);
 });
 
-test('a device whose pull another hub made for this one is brought what others do', async () => {
+test('hints contain pulls for a device whose last pull another hub made on behalf of this one', async () => {
   const world = await open();
   const { engine, now } = world;
   const random = (count: number) => new Uint8Array(count);
@@ -266,7 +266,7 @@ test('a device whose pull another hub made for this one is brought what others d
   other.close();
 });
 
-test('a device that has pulled other sets at another process before it listens is told of those', async () => {
+test('a device that pulled other sets from another process before it listens gets hints about those sets', async () => {
   const world = await open();
   const pullElsewhere = besides(world);
   const device = (await world.device()).watch(THINGS);
@@ -279,7 +279,7 @@ test('a device that has pulled other sets at another process before it listens i
   await expect.poll(() => pokes).toHaveLength(1);
 });
 
-test('a device that pulls other sets at another process while it listens is told of those', async () => {
+test('a device that pulls other sets from another process while it listens gets hints about those sets', async () => {
   const world = await open();
   const pullElsewhere = besides(world);
   const device = (await world.device()).watch(THINGS);
@@ -293,7 +293,7 @@ test('a device that pulls other sets at another process while it listens is told
   expect(pokes[0]?.brought).toBeUndefined();
 });
 
-test('a device whose set comes down to other parts, as it pulls at another process, is told of those', async () => {
+test('if a pull at another process resolves a set to other parts, the device gets hints about those parts', async () => {
   const world = await open();
   const pullElsewhere = besides(world);
   await world.ask(create(doc('others', 1), { kind: 'a' }));
@@ -312,7 +312,7 @@ test('a device whose set comes down to other parts, as it pulls at another proce
   expect(await heard()).toBe(1);
 });
 
-test('a device whose rights were found to depend on more by a comparison is told of that too', async () => {
+test('if a comparison finds that rights depend on more documents, the device gets hints about these, too', async () => {
   const world = await open();
   const isLead = {
     equals: [{ select: ['data', 'lead'], from: { get: TEAM } }, { identity: null }],
@@ -348,7 +348,7 @@ const TEAM = {
   id: { select: ['data', 'team'], from: { get: { identity: null } } },
 };
 
-test('of two streams of one device, the other one is told of what the push of the first has done', async () => {
+test('a push over one stream of a device causes a hint on its other stream', async () => {
   const world = await open(() => Promise.resolve());
   const device = (await world.device()).watch(THINGS);
   const first = await listen(world, device);
@@ -359,7 +359,7 @@ test('of two streams of one device, the other one is told of what the push of th
   await vi.waitFor(() => expect(other.pokes).toHaveLength(1));
 });
 
-test('what is known of the rights of a device ends with a commit that concerns them, or its record', async () => {
+test('the known rights of a device are dropped by a commit that changes its token or its device record', async () => {
   const hints = new ChangeHints();
   const { listener, own, stand, know } = known(hints);
   hints.listen(listener);
@@ -373,7 +373,7 @@ test('what is known of the rights of a device ends with a commit that concerns t
   expect(know()).toBeUndefined();
 });
 
-test('a commit of which nothing is known concerns every device, and those before it were overlooked', () => {
+test('after a gap in the commit notices, every device gets a hint, and hasSeenAll() is false', () => {
   const hints = new ChangeHints();
   const { listener, stand, know, heard } = known(hints);
   hints.listen(listener);
@@ -389,7 +389,7 @@ test('a commit of which nothing is known concerns every device, and those before
   expect(know()).toBeUndefined();
 });
 
-test('what is remembered of devices is bounded by its size: one that is forgotten is told of any change', () => {
+test('the memory about devices is bounded by size: a device that was dropped gets a hint for any commit', () => {
   const hints = new ChangeHints();
   const worlds = Array.from({ length: 25 }, (_, i) => known(hints, i + 1));
   for (const { listener, stand } of worlds) {
@@ -408,7 +408,7 @@ test('what is remembered of devices is bounded by its size: one that is forgotte
   expect(last?.know()).toBeUndefined();
 });
 
-test('a memory holds so many characters, the newest', () => {
+test('BoundedMemory keeps the newest entries up to a number of characters', () => {
   const memory = new BoundedMemory<number>();
   for (let i = 1; i <= 100; i += 1) {
     memory.set(String(i), i, 1_000_000);
@@ -423,7 +423,7 @@ test('a memory holds so many characters, the newest', () => {
   expect(memory.chars).toBe(0);
 });
 
-test('a device that does not listen any more leaves nothing of how it would ask', () => {
+test('when a device stops listening, its expected pull is dropped', () => {
   const hints = new ChangeHints();
   const { listener, stand } = known(hints);
   const stop = hints.listen(listener);

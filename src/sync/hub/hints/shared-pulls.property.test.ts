@@ -28,7 +28,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('push' as const), who: fc.nat() }) },
 );
 
-test('P1 P3 what a hint brings is what the device would be answered, and devices that are alike share it', async () => {
+test('P1 P3 the pull in a hint equals the device’s own pull, and devices with equal rights and sets share it', async () => {
   const sharing = vi.spyOn(ChangeHints.prototype, 'onSharedPull');
   const isShared = (id: string, { token }: Pulled): boolean =>
     sharing.mock.calls.some(([{ device }, { next }]) => device === id && next.token === token);

@@ -90,7 +90,7 @@ async function pullTwice({ own, later, evaluated, hasSeenAll = true }: Crossing)
   return { evaluations: evaluate.mock.calls.length, answer: await other, onSharedPull };
 }
 
-test('devices that are alike cost one evaluation; what is the own of each stays so', async () => {
+test('equal devices share one evaluated pull, but each gets its own verdicts, numbers and token', async () => {
   const verdicts = [{ seq: 1, ts: 1 }] as unknown as Pulled['verdicts'];
   const pulled = answer({ verdicts, lastSeq: 1, cursor: 9 });
   const evaluated = { outcome: { pulled, before: NO_SCOPE, scope: NO_SCOPE } };
@@ -120,13 +120,13 @@ test.each<[why: string, crossing: Crossing]>([
     { evaluated: { outcome: { pulled: answer(), before: NO_SCOPE, scope } } },
   ],
   ['a commit was overlooked', { hasSeenAll: false }],
-])('a device is evaluated for itself when %s', async (_, crossing) => {
+])('a device gets a pull of its own when %s', async (_, crossing) => {
   const { evaluations, onSharedPull } = await pullTwice(crossing);
   expect(evaluations).toBe(2);
   expect(onSharedPull).not.toHaveBeenCalled();
 });
 
-test('a device is evaluated for itself when the first was refused', async () => {
+test('a device gets a pull of its own when the pull of the first one was refused', async () => {
   const evaluate = vi.fn<SharedPullsOptions['evaluate']>(async () => {
     if (evaluate.mock.calls.length === 1) throw new Error('refused');
     return { outcome: { pulled: answer(), before: NO_SCOPE, scope: NO_SCOPE }, standing };
@@ -144,7 +144,7 @@ test('a device is evaluated for itself when the first was refused', async () => 
   expect((await other).puts).toHaveLength(1);
 });
 
-test('what is kept until the next commit is bounded by its size: the oldest answers are evaluated again', async () => {
+test('evaluated pulls are kept until the next commit and bounded by size: the oldest are dropped first', async () => {
   const chars = MEMORY_CHARS / 10;
   const large = answer({ puts: [[1026, '1', 'x'.repeat(chars)]] });
   const standings = new Map<string, ExpectedPull>();
@@ -193,7 +193,7 @@ const listening = async (world: HubWorld, secret: string): Promise<Device> => {
 };
 const team = (of: unknown) => ({ select: ['data', 'team'], from: { get: of }, default: 0 });
 
-test('rights that go by the clock are evaluated for each device', async () => {
+test('pulls are not shared if rights depend on the clock', async () => {
   const sharing = vi.spyOn(ChangeHints.prototype, 'onSharedPull');
   const world = await openThings();
   const isNow = lambda({ lt: [{ time: '2020-01-01T00:00:00Z' }, { time: 'now' }] });
@@ -208,7 +208,7 @@ test('rights that go by the clock are evaluated for each device', async () => {
   sharing.mockRestore();
 });
 
-test('a device whose rights were never seen to depend on a document is not served by one whose were', async () => {
+test('devices do not share a pull if only the rights of one were seen to depend on a document', async () => {
   const world = await openThings();
   await world.ask({ create_collection: obj({ name: 'teams' }) });
   await world.ask(create(doc('teams', 1), { open: true }));

@@ -36,7 +36,7 @@ const helloOf = (world: HubWorld, device: Device) =>
 
 const count = (world: HubWorld) => world.ask({ count: { documents: coll('things') } });
 
-test('pruneDevices() forgets all of a device that was not met for a year, and nothing of another', async () => {
+test('pruneDevices() deletes all rows of a device that has not connected for a year, and none of others', async () => {
   const { store, world, prune } = await open();
   const idle = await world.device();
   const active = await world.device();
@@ -58,7 +58,7 @@ test('pruneDevices() forgets all of a device that was not met for a year, and no
   expect(await prune()).toBe(0);
 });
 
-test('a device that comes back after it was forgotten is told so, and goes on under a new id: what it never sent is judged, what may have been made is not made twice', async () => {
+test('a device that was pruned gets a new id: its unsent writes are judged, and writes that may have been sent are refused', async () => {
   const { world, prune } = await open();
   const device = await world.device();
   const first = device.item({ query: newThing });
@@ -84,7 +84,7 @@ test('a device that comes back after it was forgotten is told so, and goes on un
   expect(await count(world)).toBe(3);
 });
 
-test('a write that an old copy of a device sends under another id within a year is not made twice', async () => {
+test('a write is not made twice if an old copy of the device sends it under another id within a year', async () => {
   const { world, prune } = await open();
   const device = await world.device();
   const sent = device.item({ query: newThing });
@@ -100,7 +100,7 @@ test('a write that an old copy of a device sends under another id within a year 
   expect(await count(world)).toBe(1);
 });
 
-test('a write that an old copy of a device sends after more than a year is not made twice, whatever it sends before', async () => {
+test('a write is not made twice if an old copy of the device sends it after a year, even after newer writes', async () => {
   const { world, prune } = await open();
   const device = await world.device();
   const sent = device.item({ query: newThing });
@@ -118,7 +118,7 @@ test('a write that an old copy of a device sends after more than a year is not m
   expect(await count(world)).toBe(2);
 });
 
-test('a person has so many devices at most, those not met for 30 days not counted, and others have theirs', async () => {
+test('the number of devices per person is limited; devices absent for 30 days do not count', async () => {
   const { world } = await open();
   const secret = await world.user(1);
   const first = await world.device(secret);

@@ -54,7 +54,7 @@ describe('after 90 days, past the log of changes', () => {
       'the schema changed',
       (world: HubWorld) => world.ask({ create_collection: obj({ name: 'more' }) }),
     ],
-  ])('it compares when %s', async (_, change) => {
+  ])('a device must compare when %s', async (_, change) => {
     const world = await openThings();
     for (let id = 1; id <= 3; id++) await put(world, id);
     const device = await inStep(world, (await world.device()).watch(THINGS));
@@ -63,7 +63,7 @@ describe('after 90 days, past the log of changes', () => {
     expect(await device.pullOnce()).toMatchObject({ check: true, skipped: true });
   });
 
-  test('matches of an index are told apart by the index, not by its collection', async () => {
+  test('changes of an index match are recognised by index entries, not by the collection of the index', async () => {
     const world = await openThings();
     const terms = [{ field: ['data', 'color'] }].map(obj);
     for (const name of ['by_color', 'by_shape']) {
@@ -82,7 +82,7 @@ describe('after 90 days, past the log of changes', () => {
     expect((await device.pullOnce()).check).toBe(true);
   });
 
-  test('it compares when something that its rights depend on has changed', async () => {
+  test('a device must compare when a document that its rights depend on has changed', async () => {
     const world = await openThings();
     await otherThings(world);
     const isOpen = { select: ['data', 'open'], from: { get: doc('others', 1) }, default: false };
@@ -101,7 +101,7 @@ describe('after 90 days, past the log of changes', () => {
     expect(ids(device)).toEqual([]);
   });
 
-  test('what others do, their logins too, is no reason to compare', async () => {
+  test('a device need not compare because other people log in or unrelated documents change', async () => {
     const world = await openThings();
     await otherThings(world);
     const isOpen = { select: ['data', 'open'], from: { get: doc('others', 1) }, default: false };
@@ -119,7 +119,7 @@ describe('after 90 days, past the log of changes', () => {
     expect((await device.pullOnce()).check).toBe(true);
   });
 
-  test('what a build that notes nothing has dropped counts as changed', async () => {
+  test('changes pruned by a build that keeps no notes on them count as changes of every set', async () => {
     const world = await openThings();
     const { transactions } = world.engine;
     const dropUnnoted = () =>

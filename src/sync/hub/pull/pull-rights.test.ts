@@ -14,7 +14,7 @@ import {
   THINGS_NUMBER,
 } from '../../testing/things.ts';
 
-test('P3 a set that may not be read is refused, and its schema stays away', async () => {
+test('P3 a set that the user may not read is refused, and its schema is not sent', async () => {
   const world = await openThings();
   await put(world, 1);
   const user = (await world.device(await world.user(1))).watch(THINGS);
@@ -24,7 +24,7 @@ test('P3 a set that may not be read is refused, and its schema stays away', asyn
   expect(schema?.documents.some(([, , stored]) => stored.includes('things'))).toBe(false);
 });
 
-test('the own document may be kept, by its ref or as all that its collection shows', async () => {
+test('a user may keep the own document, by its ref or by the set of its collection', async () => {
   const world = await openThings();
   await world.user(2);
   const secret = await world.user(1);
@@ -37,7 +37,7 @@ test('the own document may be kept, by its ref or as all that its collection sho
   }
 });
 
-test('a document that is open by its own permissions may be kept by its ref, as long as it is', async () => {
+test('a user may keep a document by its ref as long as its own permissions allow reading', async () => {
   const world = await openThings();
   await put(world, 1);
   const secret = await world.user(1);
@@ -56,7 +56,7 @@ test('a document that is open by its own permissions may be kept by its ref, as 
   expect((await other.pullOnce()).sets[0]?.error?.code).toBe('permission denied');
 });
 
-test('the schema comes as far as it is needed, and again only when it changed', async () => {
+test('a pull contains only the schema that the user needs, and only if it changed', async () => {
   const world = await openThings();
   await world.ask({ create_collection: obj({ name: 'hidden' }) });
   const body = (expr: unknown) => ({ query: { lambda: 'x', expr } });
@@ -86,7 +86,7 @@ test('the schema comes as far as it is needed, and again only when it changed', 
   expect((await user.pullOnce()).schema?.documents).toHaveLength(5);
 });
 
-test('P1 keys, tokens, credentials and their hashes never go out', async () => {
+test('P1 a pull never contains keys, tokens, credentials or their hashes', async () => {
   const world = await openThings();
   const secret = await world.user(1);
   await world.ask({ create_key: obj({ role: 'server' }) });
@@ -96,7 +96,7 @@ test('P1 keys, tokens, credentials and their hashes never go out', async () => {
   expect(sent).not.toContain(secret);
 });
 
-test('S14 a document that changes out of the rights leaves, one that never was in them is not spoken of', async () => {
+test('S14 a document that becomes unreadable leaves the device, and a document that never was readable is not mentioned', async () => {
   const world = await openThings();
   const own = {
     equals: [{ select: ['data', 'owner'], from: { get: { var: 'ref' } }, default: 0 }, 1],
@@ -122,7 +122,7 @@ test('S14 a document that changes out of the rights leaves, one that never was i
   expect((await user.pullOnce()).leaves).toEqual([[THINGS_NUMBER, '1']]);
 });
 
-test('S14 T5 rights that rest on other documents: a check is asked for, and brings what differs', async () => {
+test('S14 T5 when a document that rights depend on changes, the hub requests a check, which brings the differences', async () => {
   const world = await openThings();
   const team = (of: unknown) => ({ select: ['data', 'team'], from: { get: of }, default: 0 });
   const same = { equals: [team({ var: 'ref' }), team({ identity: null })] };
@@ -146,7 +146,7 @@ test('S14 T5 rights that rest on other documents: a check is asked for, and brin
   expect((await user.pullOnce()).check).toBe(false);
 });
 
-test('S14 a role that is taken away takes its documents with it', async () => {
+test('S14 when a role loses a privilege, its documents leave the device', async () => {
   const world = await openThings();
   await world.ask(role([reads(coll('things')), reads(coll('users'))]));
   await put(world, 1);
@@ -165,7 +165,7 @@ test('S14 a role that is taken away takes its documents with it', async () => {
   expect([...user.documents.keys()]).toEqual(['1024/1']);
 });
 
-test('rights that go by the clock are checked now and then', async () => {
+test('rights that depend on the clock are checked every ten minutes', async () => {
   const world = await openThings();
   const now = { gt: [{ to_micros: { now: null } }, 0] };
   await world.ask(role([reads(coll('things'), lambda(now))]));
@@ -179,7 +179,7 @@ test('rights that go by the clock are checked now and then', async () => {
   expect((await user.pullOnce()).check).toBe(false);
 });
 
-test('S14 of two copies of one device each is told, whatever the other has done', async () => {
+test('S14 both copies of one device are asked for a check after a change of rights', async () => {
   const world = await openThings();
   await world.ask(role([reads(coll('things'))]));
   await put(world, 1);
@@ -196,7 +196,7 @@ test('S14 of two copies of one device each is told, whatever the other has done'
   expect([...twin.documents]).toEqual([]);
 });
 
-test('S14 two copies of one device that pull at once keep what the rights of both rest on', async () => {
+test('S14 when two copies of one device pull at once, the hub notes what the rights of both depend on', async () => {
   const world = await openThings();
   await world.ask({ create_collection: obj({ name: 'gates' }) });
   const gate = { get: { select: ['data', 'gate'], from: { get: { var: 'ref' } } } };
@@ -218,7 +218,7 @@ test('S14 two copies of one device that pull at once keep what the rights of bot
   }
 });
 
-test('of two copies of one device each is told of rights that go by the clock', async () => {
+test('both copies of one device are asked for a check if rights depend on the clock', async () => {
   const world = await openThings();
   const now = { gt: [{ to_micros: { now: null } }, 0] };
   await world.ask(role([reads(coll('things'), lambda(now))]));
@@ -234,7 +234,7 @@ test('of two copies of one device each is told of rights that go by the clock', 
   }
 });
 
-test('S14 a device under a new id is told to compare: nobody has noted what its rights rest on', async () => {
+test('S14 a copy under a new device id must check, because the hub has not noted what its rights depend on', async () => {
   const world = await openThings();
   await world.ask(role([reads(coll('things'))]));
   await put(world, 1);
@@ -251,7 +251,7 @@ test('S14 a device under a new id is told to compare: nobody has noted what its 
   expect((await renamed.pullOnce()).check).toBe(false);
 });
 
-test('a key that gets another role is asked for a check', async () => {
+test('a device must check when its key gets another role', async () => {
   const world = await openThings();
   const even = lambda({
     equals: [{ modulo: [{ to_integer: { select: 'id', from: { var: 'ref' } } }, 2] }, 0],
@@ -272,7 +272,7 @@ test('a key that gets another role is asked for a check', async () => {
   expect(ids(device)).toEqual([2, 4]);
 });
 
-test('S14 a past that was rewritten asks for a check where it cannot be told what was seen', async () => {
+test('S14 a rewritten history requires a check if the hub cannot know what was readable', async () => {
   const world = await openThings();
   const own = { equals: [{ select: ['data', 'n'], from: { get: { var: 'ref' } }, default: 0 }, 1] };
   await world.ask(role([reads(coll('things'), lambda(own))]));
@@ -288,7 +288,7 @@ test('S14 a past that was rewritten asks for a check where it cannot be told wha
   expect(ids(user)).toEqual([]);
 });
 
-test('what rights rest on is bounded: whole collections stand for many documents', async () => {
+test('if rights depend on many documents, the hub notes whole collections instead', async () => {
   const world = await openThings();
   await world.ask({ create_collection: obj({ name: 'teams' }) });
   const of = { select: ['data', 'team'], from: { get: { var: 'ref' } } };
@@ -309,7 +309,7 @@ test('what rights rest on is bounded: whole collections stand for many documents
   expect(ids(user)).toHaveLength(many / 2 + 1);
 });
 
-test('S14 rights that rest on what lapses are looked at again when it has', async () => {
+test('S14 rights that depend on a document with a ttl are checked when it has expired', async () => {
   const world = await openThings();
   await world.ask({ create_collection: obj({ name: 'passes' }) });
   const pass = { exists: { ref: coll('passes'), id: '1' } };

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyStep, RandomHub } from '../../testing/random-hub.ts';
 
-test('I4 I6 S4 S9 S14 a device has what it may read of its sets, and hears of nothing else', async () => {
+test('I4 I6 S4 S9 S14 a device has exactly the readable documents of its sets, and learns of no others', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyStep, { minLength: 5, maxLength: 60, size: 'max' }),

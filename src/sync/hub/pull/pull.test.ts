@@ -16,7 +16,7 @@ import {
   THINGS_NUMBER,
 } from '../../testing/things.ts';
 
-test('a set is loaded in pages at one time, and changes come after', async () => {
+test('a set is loaded in pages of one snapshot, and later changes follow', async () => {
   const world = await openThings();
   for (let id = 1; id <= 30; id++) await put(world, id);
   const device = (await world.device()).watch(THINGS);
@@ -32,7 +32,7 @@ test('a set is loaded in pages at one time, and changes come after', async () =>
   expect(device.documents.get(`${THINGS_NUMBER}/5`)).toContain('"n":50');
 });
 
-test('what commits after a pull is after its cursor, in a process whose clock is behind too', async () => {
+test('a later commit is after the cursor of a pull, also from a process whose clock is behind', async () => {
   const memory = new SharedMemory();
   const ahead = await HubWorld.open(createMemoryStore(memory));
   const behind = await HubWorld.open(createMemoryStore(memory));
@@ -51,7 +51,7 @@ test('what commits after a pull is after its cursor, in a process whose clock is
   expect((await device.pullOnce()).puts.map(([, id]) => id)).toEqual(['2']);
 });
 
-test('how many there are is told when loading begins, to those who may see all', async () => {
+test('the first page contains the number of documents only if the user may read all of them', async () => {
   const world = await openThings();
   await put(world, 1);
   await put(world, 2);
@@ -64,7 +64,7 @@ test('how many there are is told when loading begins, to those who may see all',
   expect(ids(user)).toEqual([1, 2]);
 });
 
-test('a page goes on where the device says, also after a change behind it', async () => {
+test('loading continues at the place that the device sends, also after changes to earlier pages', async () => {
   const world = await openThings();
   for (let id = 1; id <= 20; id++) await put(world, id);
   const device = (await world.device()).watch(THINGS);
@@ -84,7 +84,7 @@ test('a page goes on where the device says, also after a change behind it', asyn
   expect(device.documents.get(`${THINGS_NUMBER}/2`)).toContain('new');
 });
 
-test('the bytes of a load that is cut off each time are those of one', async () => {
+test('a load in many small pages sends no document twice', async () => {
   const world = await openThings();
   for (let id = 1; id <= 60; id++) await put(world, id, { text: 'x'.repeat(40) });
   let bytes = 0;
@@ -99,7 +99,7 @@ test('the bytes of a load that is cut off each time are those of one', async () 
   expect(bytes).toBe(once);
 });
 
-test('F18 S8 changes that do not fit come in parts that end where a commit ends', async () => {
+test('F18 S8 changes that do not fit into one pull come in parts that end at commits', async () => {
   const world = await openThings();
   const device = (await world.device()).watch(THINGS);
   await device.pull();
@@ -119,7 +119,7 @@ test('F18 S8 changes that do not fit come in parts that end where a commit ends'
   expect(ids(device)).toHaveLength(39);
 });
 
-test('F18 pages come when all changes have: a copy keeps of earlier parts the documents, not how far its sets are', async () => {
+test('F18 pages follow after all changes: earlier parts are stored as documents, but not as progress of the sets', async () => {
   const world = await openThings();
   for (let id = 1; id <= 20; id++) await put(world, id);
   const device = (await world.device()).watch(THINGS);
@@ -139,7 +139,7 @@ test('F18 pages come when all changes have: a copy keeps of earlier parts the do
   }
 });
 
-test('S9 a pull that is asked for again gives the same, and a cursor that was held misses nothing', async () => {
+test('S9 a repeated pull has the same answer, and an old cursor misses no change', async () => {
   const world = await openThings();
   const device = (await world.device()).watch(THINGS);
   await device.pull();
@@ -153,7 +153,7 @@ test('S9 a pull that is asked for again gives the same, and a cursor that was he
   expect(late.puts).toHaveLength(40);
 });
 
-test('S9 pulls beside writes miss nothing', async () => {
+test('S9 pulls during writes miss no change', async () => {
   const world = await openThings();
   const device = (await world.device()).watch(THINGS);
   await device.pull();
@@ -164,7 +164,7 @@ test('S9 pulls beside writes miss nothing', async () => {
   expect(ids(device)).toHaveLength(60);
 });
 
-test('writes of the device and their verdicts come with the pull that shows them', async () => {
+test('a pull contains the writes of the device together with their verdicts', async () => {
   const world = await openThings();
   const device = (await world.device()).watch(THINGS);
   await device.pull();
@@ -177,7 +177,7 @@ test('writes of the device and their verdicts come with the pull that shows them
   expect((await device.pullOnce()).verdicts).toEqual([]);
 });
 
-test('parts of an index follow entries in and out', async () => {
+test('documents enter and leave a set as their index entries do', async () => {
   const world = await openThings();
   await world.ask({
     create_index: obj({
@@ -201,7 +201,7 @@ test('parts of an index follow entries in and out', async () => {
   expect(device.heardOf).not.toContain(`${THINGS_NUMBER}/4`);
 });
 
-test('unions, refs, and what is no such set', async () => {
+test('unions and refs are sets of a device, and other expressions are refused', async () => {
   const world = await openThings();
   await put(world, 1);
   await put(world, 2);
@@ -231,7 +231,7 @@ test('unions, refs, and what is no such set', async () => {
   expect(puts.map(([, id]) => id)).toEqual(['1', '2']);
 });
 
-test('a cursor that is lost, of the future, or behind the horizon asks for a check', async () => {
+test('an undefined, future or pruned cursor requires a check', async () => {
   const world = await openThings();
   await put(world, 1);
   await put(world, 2);
@@ -260,7 +260,7 @@ test('a cursor that is lost, of the future, or behind the horizon asks for a che
   }
 });
 
-test('the log of changes is pruned in steps, of every database', async () => {
+test('pruneChanges() prunes the changes of every database in batches', async () => {
   const world = await openThings();
   await world.ask({ create_database: obj({ name: 'child' }) });
   const child = `${ROOT}:child:admin`;
@@ -271,7 +271,7 @@ test('the log of changes is pruned in steps, of every database', async () => {
   expect(await pruneChanges(host, world.now + 1)).toBe(0);
 });
 
-test('a device of a child database knows it by the number of its own', async () => {
+test('a device of a child database sees that database as its root', async () => {
   const world = await openThings();
   await world.ask({ create_database: obj({ name: 'child' }) });
   const child = `${ROOT}:child:admin`;
@@ -305,7 +305,7 @@ test('a device of a child database knows it by the number of its own', async () 
   expect((await device.pullOnce()).puts).toHaveLength(1);
 });
 
-test('a set that stands for other parts by now is loaded anew', async () => {
+test('a set that resolves to other parts is loaded again', async () => {
   const world = await openThings();
   const index = () => ({
     create_index: obj({
@@ -327,7 +327,7 @@ test('a set that stands for other parts by now is loaded anew', async () => {
   expect(ids(device)).toEqual([1]);
 });
 
-test('V2 pages and checks give way to others, and come to their end', async () => {
+test('V2 pages and checks yield to other requests, and still finish', async () => {
   const world = await openThings();
   await world.ask(role([reads(coll('things'), lambda(true))]));
   const all = Array.from({ length: 700 }, (_, i) => i + 1);
@@ -341,7 +341,7 @@ test('V2 pages and checks give way to others, and come to their end', async () =
   expect(await user.check()).toBe(1);
 });
 
-test('V2 others have their turn between the slices of a check, and while it compares', async () => {
+test('V2 other requests run between the slices of a check, and during its comparison', async () => {
   let pauses = 0;
   const pause = async (): Promise<void> => void (pauses += 1);
   const world = await openThings(pause);
@@ -358,7 +358,7 @@ test('V2 others have their turn between the slices of a check, and while it comp
   expect(pauses).toBeGreaterThan(15);
 });
 
-test('F18 many changes come in parts, also when they are small', async () => {
+test('F18 many small changes come in parts, too', async () => {
   const world = await openThings();
   const device = (await world.device()).watch(THINGS);
   await device.pull();

@@ -20,7 +20,7 @@ const commit = (previous: number, ts: number, ...values: string[]): CommitNotice
 const valuesOf = (rows: readonly { readonly value: unknown }[] | undefined) =>
   rows?.map(({ value }) => value);
 
-test('between() tells rows of one database after one commit, up to another', () => {
+test('between() returns the changes of one database between two commits', () => {
   const recent = new RecentChanges();
   recent.onCommit(commit(10, 20, 'a', 'other'));
   recent.onCommit(commit(20, 30, 'b'));
@@ -31,7 +31,7 @@ test('between() tells rows of one database after one commit, up to another', () 
   expect(valuesOf(recent.between(3, 30, 40))).toEqual([]);
 });
 
-test('between() says nothing of what came before it listened, or is still to come', () => {
+test('between() returns undefined for commits before it listened and for later ones', () => {
   const recent = new RecentChanges();
   expect(recent.between(1, 0, 0)).toBeUndefined();
   recent.onCommit(commit(10, 20, 'a'));
@@ -39,7 +39,7 @@ test('between() says nothing of what came before it listened, or is still to com
   expect(recent.between(1, 10, 21)).toBeUndefined();
 });
 
-test('note() begins anew after a commit that it missed, and after one of another process', () => {
+test('onCommit() starts again after a missed commit and after a commit of another process', () => {
   const recent = new RecentChanges();
   recent.onCommit(commit(10, 20, 'a'));
   recent.onCommit(commit(25, 30, 'b'));
@@ -52,7 +52,7 @@ test('note() begins anew after a commit that it missed, and after one of another
   expect(valuesOf(recent.between(1, 40, 50))).toEqual(['c']);
 });
 
-test('note() forgets the oldest: what it keeps is bounded by number and by size', () => {
+test('onCommit() drops the oldest changes: their number and size are bounded', () => {
   const recent = new RecentChanges();
   for (let ts = 1; ts <= 300; ts++) recent.onCommit(commit(ts - 1, ts, `${ts}`));
   expect(recent.between(1, 43, 300)).toBeUndefined();
