@@ -121,7 +121,7 @@ async function openWorlds() {
   };
 }
 
-test('what the hub has lost leaves the copy, what the device wrote is there once, and the reason is told', async () => {
+test('lost commits disappear from the copy, the device’s own writes stay, and the reason is reported', async () => {
   const { memory, device, states, synced, goBackTo, atHub, numbers } = await openWorlds();
   await synced();
   await device.submit(createNote(1));
@@ -135,7 +135,7 @@ test('what the hub has lost leaves the copy, what the device wrote is there once
   expect(states).toContainEqual(['offline', expect.stringContaining('The hub has lost commits')]);
 });
 
-test('no answer of a copy is called complete before it was compared with a hub that has lost commits', async () => {
+test('no answer of a copy is complete before its comparison with a hub that has lost commits', async () => {
   const { memory, device, states, synced, holdComparisons, goBackTo, atHub } = await openWorlds();
   await atHub(createNote(1));
   await synced();
@@ -156,7 +156,7 @@ test('no answer of a copy is called complete before it was compared with a hub t
   expect((await read()).missing).toEqual([]);
 });
 
-test('what a device wrote and the hub has lost is made again, once', async () => {
+test('a write of the device that the hub has lost is made again, once', async () => {
   const { memory, device, synced, goBackTo, atHub, numbers } = await openWorlds();
   await atHub(createNote(1));
   await synced();
@@ -173,7 +173,7 @@ test('what a device wrote and the hub has lost is made again, once', async () =>
   expect((await device.replica.writes()).map(({ state }) => state)).toEqual(['confirmed']);
 });
 
-test('lost commits are noticed too when others have written since, and the device has not said hello', async () => {
+test('lost commits are noticed without a hello, even if others have written since', async () => {
   const { memory, synced, goBackTo, atHub, numbers } = await openWorlds();
   await atHub(createNote(1));
   await synced();
@@ -189,7 +189,7 @@ test('lost commits are noticed too when others have written since, and the devic
   ]);
 });
 
-test('writes that were lost are offered again when others have written since', async () => {
+test('lost writes are sent again, even if others have written since', async () => {
   const { memory, device, synced, goBackTo, atHub, numbers } = await openWorlds();
   await atHub(createNote(1));
   await synced();
@@ -205,7 +205,7 @@ test('writes that were lost are offered again when others have written since', a
   ]);
 });
 
-test('a device that a restored hub has never met offers its writes again', async () => {
+test('a device unknown to a restored hub sends its writes again', async () => {
   const { unmet, device, synced, goBackTo, numbers } = await openWorlds();
   await synced();
   await device.submit(createNote(1));
@@ -215,7 +215,7 @@ test('a device that a restored hub has never met offers its writes again', async
   expect(await numbers()).toEqual([[1], [1]]);
 });
 
-test('lost commits are noticed also by a device that comes when the hub was started once more', async () => {
+test('lost commits are noticed by a device that returns after a second restart of the hub', async () => {
   const { memory, synced, goBackTo, atHub, greet, numbers } = await openWorlds();
   await atHub(createNote(1));
   await synced();
@@ -234,7 +234,7 @@ test('lost commits are noticed also by a device that comes when the hub was star
   ]);
 });
 
-test('a hub beside another that lags behind has a device take few new ids, says why, and costs no write', async () => {
+test('a hub with a lagging second process causes few new device ids, a reason, and no lost write', async () => {
   const { memory, device, states, synced, spreadTo, contacts, joinAgain, atHub, numbers } =
     await openWorlds();
   await synced();

@@ -32,7 +32,7 @@ const things = (...ids: number[]) => ids.map((id) => doc('things', id));
 const idsAtHub = (world: HubWorld) =>
   world.ask({ count: { documents: coll('things') } }) as Promise<number>;
 
-test('push() refuses a write that reads too much with limit_exceeded, for good, and makes those beside it', async () => {
+test('push() refuses a write that reads too much with limit_exceeded, and makes the other writes', async () => {
   const world = await openHub();
   const device = await world.device();
   const writes = [
@@ -53,7 +53,7 @@ test('push() refuses a write that reads too much with limit_exceeded, for good, 
   expect(await device.push(...writes)).toEqual(first);
 });
 
-test('push() refuses a write whose rights take too much to be read, whatever the predicate makes of it', async () => {
+test('push() refuses a write whose permission check reads too much, whatever the predicate returns', async () => {
   const world = await openHub();
   const all = {
     foreach: { lambda: 'r', expr: lengthOf({ var: 'r' }) },
@@ -87,7 +87,7 @@ const everyLength = {
   },
 };
 
-test('a query that reads too much of a copy is refused, and nothing of it is kept', async () => {
+test('a query that reads too much of a copy is refused, and stores nothing', async () => {
   const { hub, device, fence } = await noteWorlds();
   for (let n = 0; n < 6; n++) await hub.answer({ create: notes, params: withText(large) });
   await device.replica.apply(fence, await everything(hub.store));
@@ -97,7 +97,7 @@ test('a query that reads too much of a copy is refused, and nothing of it is kep
   expect(await device.replica.writes()).toEqual([]);
 });
 
-test('apply() takes over what came though a pending write reads too much then; those behind it stand, and it runs again when it can', async () => {
+test('apply() succeeds although a pending write then reads too much; later writes stay, and the write returns when possible', async () => {
   const { hub, device, fence } = await noteWorlds();
   const shown = () => device.see({ count: { documents: notes } });
   const predictions = async () => (await device.replica.writes()).map(({ predicted }) => predicted);
@@ -124,7 +124,7 @@ test('apply() takes over what came though a pending write reads too much then; t
   expect(await shown()).toBe(10);
 });
 
-test('apply() takes over what came though a pending write is too much work with it', async () => {
+test('apply() succeeds although a pending write then takes too much work', async () => {
   const { hub, device, fence } = await noteWorlds();
   const letters = {
     findstrregex: { repeat: 'x', number: { select: ['data', 'n'], from: { get: firstNote } } },

@@ -32,7 +32,7 @@ const commands = fc.commands(
   { maxCommands: 40, size: 'max' },
 );
 
-test('a replica shows what is confirmed with the pending writes over it, whatever is done to it', async () => {
+test('after any commands a replica shows the confirmed documents with the pending writes over them', async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (given) => {
       const setup = async () => ({ model: new Model(), real: await Real.open() });

@@ -14,13 +14,13 @@ import { simulate } from './testing/simulation/simulate.ts';
 const MINUTES = 60_000;
 const clock = (): number => performance.now();
 
-test('simulate() finds nothing where nothing goes wrong', async () => {
+test('simulate() finds no problems without faults', async () => {
   const { problems } = await simulate(1, { operations: OPERATIONS, hasFaults: false });
   expect(problems).toEqual([]);
 });
 
 test(
-  'simulate() finds nothing where requests go to two processes of a hub, one of which stands still now and then',
+  'simulate() finds no problems with two hub processes, one of which is suspended from time to time',
   async () => {
     const often = CLUSTER_FAULT_NAMES;
     const counts = new Map<string, number>();
@@ -36,7 +36,7 @@ test(
 );
 
 test(
-  'simulate() finds nothing in seeds that once failed',
+  'simulate() finds no problems with seeds that once failed',
   async () => {
     const { failures } = await runCampaign(keptSeeds(), clock);
     for (const failure of failures) console.log(keepFailure(failure));
@@ -46,7 +46,7 @@ test(
 );
 
 test(
-  'simulate() finds nothing in the seeds that are always tried, and all that can go wrong went wrong',
+  'simulate() finds no problems with the fixed seeds, and every kind of fault occurs',
   async () => {
     const always = Array.from({ length: 100 }, (_, i) => i + 1);
     const counts = new Map<string, number>();

@@ -7,7 +7,7 @@ const ID_MAX = 2n ** 63n;
 const KEY = 'a1'.repeat(32);
 const OTHER = 'b2'.repeat(32);
 
-test('createDeviceIds() makes ids that grow, that the key fits and another does not', () => {
+test('createDeviceIds() makes growing ids that match their key and no other', () => {
   let now = NOW;
   const makeId = createDeviceIds(
     () => (now += 100),
@@ -23,14 +23,14 @@ test('createDeviceIds() makes ids that grow, that the key fits and another does 
   }
 });
 
-test('isIdMadeWith() refuses the neighbours of an id, and small numbers', () => {
+test('isIdMadeWith() refuses numbers next to an id, and small numbers', () => {
   const id = deviceIdFrom(NOW, new Uint8Array([1, 2]), KEY, sha256);
   expect(isIdMadeWith(KEY, id, sha256)).toBe(true);
   for (const each of [id + 1n, id - 1n, id + (1n << 20n), 0n, 1n, 4242n, ID_MAX - 1n])
     expect(isIdMadeWith(KEY, each, sha256)).toBe(false);
 });
 
-test('ids of devices are ordered by the time they are made at', () => {
+test('device ids are ordered by time', () => {
   const at = (now: number) => deviceIdFrom(now, new Uint8Array(2), KEY, sha256);
   expect(at(NOW) < at(NOW + 1000) && at(NOW + 1000) < at(NOW + 86_400_000_000)).toBe(true);
 });

@@ -23,7 +23,7 @@ const note = object(() => ({
   tags: optional(list(oneOf('a', 'b'), 2)),
 }));
 
-test('object() reads its members and drops others', () => {
+test('object() reads its members and drops unknown ones', () => {
   expectTypeOf<TypeOf<typeof note>>().toEqualTypeOf<{
     readonly id: string;
     readonly size: number | undefined;
@@ -37,7 +37,7 @@ test('object() reads its members and drops others', () => {
   expect(note({ id: 'x', size: null }, 'note')).toStrictEqual({ id: 'x', size: undefined });
 });
 
-test('list() reads null as undefined where a value may be missing: JSON has no undefined', () => {
+test('list() reads null as undefined for optional elements, because JSON has no undefined', () => {
   expect(list(maybe(text()))([null, 'a'], 'places')).toEqual([undefined, 'a']);
 });
 
@@ -55,11 +55,11 @@ test.each<readonly [Schema<unknown>, unknown, string]>([
   [textLike(/^a+$/, 'a text of a'), 'b', 'it: expected a text of a.'],
   [where(integer(), (n) => n % 2 === 0, 'an even one'), 3, 'it: expected an even one.'],
   [anyOf(oneOf('a'), oneOf(1)), 'b', 'it: expected one of a. it: expected one of 1.'],
-])('a schema refuses what is of another shape: %#', (schema, value, message) => {
+])('a schema refuses a value of another shape: %#', (schema, value, message) => {
   expect(() => schema(value, 'it')).toThrow(new SchemaMismatch(message));
 });
 
-test('byKind() reads by the schema of the kind, and tries no other', () => {
+test('byKind() tries only the schema of the kind', () => {
   let tried = 0;
   const of = (kind: string) => {
     const schema = object(() => ({ kind: oneOf(kind), n: integer() }));

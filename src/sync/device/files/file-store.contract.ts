@@ -17,7 +17,7 @@ export function describeFileStore(open: () => Promise<FileStore>): void {
   });
   const put = (of: FileRecord): Promise<unknown> => store.update(of.file, () => of);
 
-  test('records are as they were stored, one for each name', async () => {
+  test('records are stored completely, one per file name', async () => {
     expect(await store.record(name('a'))).toBeUndefined();
     expect(await store.records()).toEqual([]);
     const full = record('a', {
@@ -43,14 +43,14 @@ export function describeFileStore(open: () => Promise<FileStore>): void {
     ]);
   });
 
-  test('a change that gives nothing changes nothing', async () => {
+  test('update() changes nothing if its function returns undefined', async () => {
     expect(await store.update(name('a'), () => undefined)).toBeUndefined();
     await put(record('a'));
     expect(await store.update(name('a'), () => undefined)).toEqual(record('a'));
     expect(await store.records()).toEqual([record('a')]);
   });
 
-  test('changes at once are one after the other', async () => {
+  test('concurrent updates of a record run one after the other', async () => {
     await put(record('a'));
     await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -60,7 +60,7 @@ export function describeFileStore(open: () => Promise<FileStore>): void {
     expect(await store.record(name('a'))).toMatchObject({ usedMs: 20 });
   });
 
-  test('chunks are of their file, and go with it', async () => {
+  test('chunks belong to one file and are removed with it', async () => {
     const bytes = Uint8Array.of(0, 255, 7);
     await put(record('a'));
     await put(record('b'));
@@ -76,7 +76,7 @@ export function describeFileStore(open: () => Promise<FileStore>): void {
     expect([...((await store.chunk(name('b'), 1)) ?? [])]).toEqual([0, 255, 7]);
   });
 
-  test('what may not be removed stays', async () => {
+  test('remove() keeps a file for which its condition is false', async () => {
     expect(await store.remove(name('a'), () => true)).toBe(false);
     await put(record('a', { unsent: [['notes', '1']] }));
     await store.putChunk(name('a'), 0, Uint8Array.of(1));

@@ -38,7 +38,7 @@ function fileWaits() {
   return { waits, pauses };
 }
 
-test('a call asks again when its file was heard of, and only then', async () => {
+test('a waiting call asks again only when its file has arrived at the hub', async () => {
   const { waits, pauses } = fileWaits();
   const heron = waiting(waits, 'heron');
   const owl = waiting(waits, 'owl');
@@ -56,7 +56,7 @@ test('a call asks again when its file was heard of, and only then', async () => 
   expect(await owl.done).toBe('other bytes');
 });
 
-test('what is heard while the hub is asked is not lost', async () => {
+test('a wake-up during a request to the hub is not lost', async () => {
   const { waits } = fileWaits();
   const { asked, done } = waiting(waits, 'heron');
   waits.wake(['heron']);
@@ -66,7 +66,7 @@ test('what is heard while the hub is asked is not lost', async () => {
   expect(await done).toBe('bytes');
 });
 
-test('a call asks again after its pause, and when it is woken from outside', async () => {
+test('a waiting call asks again after its pause or when it is woken from outside', async () => {
   const { waits, pauses } = fileWaits();
   const { asked, woken, done } = waiting(waits, 'heron');
   asked[0]?.refuse(EARLY);
@@ -81,7 +81,7 @@ test('a call asks again after its pause, and when it is woken from outside', asy
   await expect(done).rejects.toBe(FINAL);
 });
 
-test('a call that gets on before it fails does not wait for its failures before that', async () => {
+test('a call that makes progress before it fails starts again with the shortest pause', async () => {
   const { waits, pauses } = fileWaits();
   const { asked } = waiting(waits, 'heron');
   for (const [times, isGettingOn] of [false, false, true, false].entries()) {
@@ -94,7 +94,7 @@ test('a call that gets on before it fails does not wait for its failures before 
   expect(pauses.map(({ ms }) => ms)).toEqual([0, 1, 0, 1]);
 });
 
-test('fail() rejects calls that wait, and those that ask once they have asked in vain', async () => {
+test('fail() rejects waiting calls at once, and running ones if their request fails', async () => {
   const { waits, pauses } = fileWaits();
   const [waits1, asks, succeeds] = [1, 2, 3].map(() => waiting(waits, 'heron'));
   waits1?.asked[0]?.refuse(EARLY);

@@ -92,7 +92,7 @@ const readBack = async (of: FileStore, file: FileName): Promise<Uint8Array> => {
 };
 
 test.each([0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])(
-  'a file of %i bytes comes to another device as it was put',
+  'a file of %i bytes arrives on another device unchanged',
   async (size) => {
     const blob = bytes(size);
     const file = await putFile(blob, host(store));
@@ -107,14 +107,14 @@ test.each([0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])(
   },
 );
 
-test('the same bytes have one name, others another', async () => {
+test('putFile() names a file by its bytes', async () => {
   const first = await putFile(bytes(10), host(store));
   expect(await putFile(bytes(10), host(store))).toBe(first);
   expect(await putFile(bytes(10, 2), host(store))).not.toBe(first);
   expect(await store.records()).toHaveLength(2);
 });
 
-test('a verdict names the documents with files that the write left', async () => {
+test('a verdict lists the documents with files that the write has written', async () => {
   const device = await world.device();
   const file = await putFile(bytes(5), host(store));
   const [verdict] = (
@@ -136,7 +136,7 @@ test('a verdict names the documents with files that the write left', async () =>
   expect(plain.verdicts[0]).not.toHaveProperty('files');
 });
 
-test('what broke off goes on with the chunk that is missing', async () => {
+test('a broken upload or download continues with the missing chunk', async () => {
   const file = await putFile(bytes(3 * CHUNK), host(store));
   await noteHome(file, await note('1', file), store);
   const working = transportOf(ADMIN);
@@ -181,7 +181,7 @@ test('what broke off goes on with the chunk that is missing', async () => {
   expect(read).toEqual([2]);
 });
 
-test('whoever may not read the document, or names another one, learns nothing of the file', async () => {
+test('a file is not available to users who may not read its document, nor over another document', async () => {
   const token = await world.user(1);
   await world.ask({
     create_role: obj({
@@ -233,7 +233,7 @@ test('whoever may not read the document, or names another one, learns nothing of
   await expect(hub.read(ADMIN, { file, home: [1, '1'] }, 0)).rejects.toMatchObject(refused);
 });
 
-test('what a device says of a file is checked', async () => {
+test('the hub checks manifests, chunks, names and documents that a device sends', async () => {
   const file = await putFile(bytes(CHUNK + 5), host(store));
   const place = { file, home: await note('1', file) };
   const { manifest } = (await store.record(file)) ?? {};
@@ -255,7 +255,7 @@ test('what a device says of a file is checked', async () => {
     await expect(hub.write(ADMIN, place, n, new Uint8Array(5))).rejects.toMatchObject(bad);
 });
 
-test('a file that is too large, or of a document that has gone, is not sent again, and says why', async () => {
+test('a file that is too large or whose document is gone is not sent again, and its record says why', async () => {
   const large = await putFile(bytes(GENEROUS + 1), host(store));
   await noteHome(large, await note('1', large), store);
   const gone = await putFile(bytes(4), host(store));
@@ -276,7 +276,7 @@ test('a renamed collection keeps its files', async () => {
   expect(await hub.sweep(Infinity)).toBe(0);
 });
 
-test('the hub removes files that their documents do not refer to any more, after a while', async () => {
+test('the hub removes unreferenced files after a while', async () => {
   const homes: FileHome[] = [];
   const files: FileName[] = [];
   for (const id of ['1', '2', '3']) {
@@ -299,7 +299,7 @@ test('the hub removes files that their documents do not refer to any more, after
   expect(blobs.size).toBe(4);
 });
 
-test('a device removes what no document and no waiting write refers to', async () => {
+test('a device removes files to which no document and no pending write refers', async () => {
   const database = createMemoryStore();
   const [kept, waiting, orphan, unsent, young] = await Promise.all(
     [1, 2, 3, 4, 5].map((seed) => putFile(bytes(3, seed), host(store))),
@@ -333,7 +333,7 @@ test('a device removes what no document and no waiting write refers to', async (
     expect(await store.record(file as FileName)).toBeDefined();
 });
 
-test('a hub that was restored is asked what it has, and gets what it lacks', async () => {
+test('after a restore of the hub, the device sends the chunks that the hub lacks', async () => {
   const file = await putFile(bytes(2 * CHUNK), host(store));
   const home = await note('1', file);
   await noteHome(file, home, store);
@@ -350,7 +350,7 @@ test('a hub that was restored is asked what it has, and gets what it lacks', asy
   expect(await store.record(file)).toMatchObject({ sent: [home], unsent: [], epoch: 'b' });
 });
 
-test('bytes that were changed on the way are sent again; those changed on the device are not', async () => {
+test('chunks damaged in transfer are sent again; a file damaged on the device is not sent', async () => {
   const file = await putFile(bytes(5), host(store));
   const home = await note('1', file);
   await noteHome(file, home, store);
@@ -403,7 +403,7 @@ function before(n: number, act: (file: FileName) => Promise<unknown>): FileStore
   };
 }
 
-test('a file that is removed while it is put, or fetched, is whole when that ends', async () => {
+test('a file removed while it is put or fetched is complete in the end', async () => {
   const blob = bytes(2 * CHUNK + 5);
   const sum = hexOfBytes(sha256(new Uint8Array(await blob.arrayBuffer())));
   const removing = (): FileStore => before(1, (file) => store.remove(file, () => true));
@@ -443,7 +443,7 @@ test('a file that was damaged on the device is sent when it is put again', async
   expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
 });
 
-test('a part that was damaged on the device is fetched again', async () => {
+test('a chunk that was damaged on the device is fetched again', async () => {
   const file = await putFile(bytes(5), host(store));
   const home = await note('1', file);
   await noteHome(file, home, store);
@@ -456,7 +456,7 @@ test('a part that was damaged on the device is fetched again', async () => {
   expect(await readBack(store, file)).toEqual(new Uint8Array(await bytes(5).arrayBuffer()));
 });
 
-test('a damaged file that nothing refers to is removed, also with a document to be sent under', async () => {
+test('an unreferenced damaged file is removed although it is still to be sent', async () => {
   const file = await putFile(bytes(5), host(store));
   await noteHome(file, await note('1', file), store);
   await noteHome(file, await note('2', file), store);
@@ -467,7 +467,7 @@ test('a damaged file that nothing refers to is removed, also with a document to 
   expect([await sweep(), await sweep()]).toEqual([0, 1]);
 });
 
-test('a write that becomes a document while files are removed keeps its file', async () => {
+test('a sweep keeps the file of a write that becomes a document during the sweep', async () => {
   const database = createMemoryStore();
   const file = await putFile(bytes(3), host(store));
   const row = (key: string, value: string) => ({ key: key as never, entries: [], value });
@@ -489,7 +489,7 @@ test('a write that becomes a document while files are removed keeps its file', a
   for (let times = 0; times < 3; times++) expect(await sweep()).toBe(0);
 });
 
-test('a file that its document refers to again while the hub removes it is brought once more', async () => {
+test('a file is uploaded again if its document refers to it again while the hub removes it', async () => {
   const file = await putFile(bytes(5), host(store));
   const home = await note('1', file);
   await noteHome(file, home, store);
@@ -521,7 +521,7 @@ test('a file that its document refers to again while the hub removes it is broug
   expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
 });
 
-test('what was stored of a file that could not be put takes no room', async () => {
+test('putFile() that fails removes the chunks it has stored', async () => {
   const kept = await putFile(bytes(3), host(store));
   const full = before(2, () => Promise.reject(new Refusal('quota_exceeded', 'Full.')));
   const chunks: number[] = [];
@@ -539,13 +539,13 @@ test('what was stored of a file that could not be put takes no room', async () =
   expect((await store.records()).map(({ file }) => file)).toEqual([kept]);
 });
 
-test('a file that cannot be read is refused, and says so', async () => {
+test('putFile() refuses a file that cannot be read', async () => {
   const unreadable = { size: 5, slice: () => ({ arrayBuffer: () => Promise.reject(gone) }) };
   const gone = new DOMException('It has changed since it was chosen.', 'NotReadableError');
   await expect(putFile(unreadable, host(store))).rejects.toMatchObject({ code: 'bad request' });
 });
 
-test('a file that two verdicts name at once is sent under the documents of both', async () => {
+test('a file named by two verdicts at the same time is noted for the documents of both', async () => {
   const [heron, owl] = [
     await putFile(bytes(3, 1), host(store)),
     await putFile(bytes(3, 2), host(store)),
@@ -559,7 +559,7 @@ test('a file that two verdicts name at once is sent under the documents of both'
   expect(await store.record(owl)).toMatchObject({ unsent: [home('1'), home('2')], linkedTs: 11 });
 });
 
-test('a file that is fetched under one document is still known to be at the hub under the others', async () => {
+test('fetching a file for one document does not forget that it was sent for others', async () => {
   const file = await putFile(bytes(5), host(store));
   const [first, second] = [await note('1', file), await note('2', file)];
   await noteHome(file, first, store);
@@ -577,14 +577,14 @@ test('a file that is fetched under one document is still known to be at the hub 
   expect(await store.record(file)).toMatchObject({ unsent: [first], sent: [second], epoch: 'b' });
 });
 
-test('a document of a confirmed write is noted for a file of which only a part is here', async () => {
+test('a verdict is noted for a file that is incomplete on the device', async () => {
   const file = await putFile(bytes(5), host(store));
   await store.update(file, (before) => before && { ...before, isWhole: false });
   expect(await noteFilesOf({ ts: 10, files: [[1024, '1', [file]]] }, store)).toBe(true);
   expect(await store.record(file)).toMatchObject({ unsent: [[1024, '1']], linkedTs: 10 });
 });
 
-test('a reference that moves to a document that was read before keeps its file', async () => {
+test('a sweep keeps a file if its reference moves to a document that the sweep has already read', async () => {
   const database = createMemoryStore();
   const file = await putFile(bytes(3), host(store));
   const row = (n: number, value: string) => ({
@@ -607,7 +607,7 @@ test('a reference that moves to a document that was read before keeps its file',
   expect([await sweep(), await sweep()]).toEqual([0, 1]);
 });
 
-test('a file whose document was deleted and comes back before a day is over is there', async () => {
+test('a device keeps the file of a deleted document for a day', async () => {
   const database = createMemoryStore();
   const file = await putFile(bytes(3), host(store));
   const key = 'a' as never;
@@ -633,7 +633,7 @@ test('a file whose document was deleted and comes back before a day is over is t
   expect(await sweep()).toBe(1);
 });
 
-test('a file that its document refers to again while another hub removes it is brought once more', async () => {
+test('a file is uploaded again if its document refers to it again while another hub removes it', async () => {
   const file = await putFile(bytes(5), host(store));
   const home = await note('1', file);
   await noteHome(file, home, store);
@@ -666,7 +666,7 @@ test('a file that its document refers to again while another hub removes it is b
   expect(refused).toMatchObject({ refusal: { code: 'file_not_uploaded' } });
 });
 
-test('a hub that stopped while it removed a file keeps it from being brought for minutes only', async () => {
+test('if a hub stops while it removes a file, uploads of the file are refused for minutes only', async () => {
   const file = await putFile(bytes(5), host(store));
   const home = await note('1', file);
   const photo = (of: FileName | null) =>
@@ -692,7 +692,7 @@ test('a hub that stopped while it removed a file keeps it from being brought for
   expect(await hub.manifest(ADMIN, { file, home })).toMatchObject({ size: 5 });
 });
 
-test('a hub that was frozen while it removed a file leaves what was brought meanwhile', async () => {
+test('a hub that was suspended while it removed a file does not delete a later upload', async () => {
   const file = await putFile(bytes(5), host(store));
   const home = await note('1', file);
   const photo = (of: FileName | null) =>
@@ -725,7 +725,7 @@ test('a hub that was frozen while it removed a file leaves what was brought mean
   expect(await frozen.sweep(Infinity)).toBe(1);
 });
 
-test('files that do not get through go last, and hold up no others', async () => {
+test('files whose upload failed are sent last and do not block others', async () => {
   const files: FileName[] = [];
   for (const seed of [1, 2, 3, 4]) {
     const file = await putFile(bytes(5, seed), host(store));
@@ -748,7 +748,7 @@ test('files that do not get through go last, and hold up no others', async () =>
   expect(last).toEqual(new Set([first, second]));
 });
 
-test('a file that did not get through once does not wait for one that never does', async () => {
+test('a file whose upload failed once is not blocked by one that always fails', async () => {
   const files: FileName[] = [];
   for (const seed of [1, 2]) {
     const file = await putFile(bytes(5, seed), host(store));

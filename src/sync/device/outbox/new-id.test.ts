@@ -21,17 +21,17 @@ function taken(state: ReplicaState, epochs: readonly string[]): number {
   return taken;
 }
 
-test('a hub that is made anew again and again, as in development, gives an id each time', () => {
+test('a hub that is recreated again and again, as in development, causes a new device id each time', () => {
   const epochs = Array.from({ length: 50 }, (_, n) => `made ${n}`);
   expect(taken(copyOf('first'), epochs)).toBe(50);
 });
 
-test('hubs that are met by turns give few', () => {
+test('two hubs that alternate cause few new device ids', () => {
   const epochs = Array.from({ length: 50 }, (_, n) => `hub ${n % 2}`);
   expect(taken(copyOf('hub 1'), epochs)).toBeLessThan(12);
 });
 
-test('a hub that goes back in its own epoch gives one, and others after pauses of up to a day', () => {
+test('a hub that goes back within its epoch causes one new device id, and others only after pauses of up to a day', () => {
   const epochs = Array.from({ length: 50 }, () => 'hub');
   expect(taken(copyOf('hub'), epochs)).toBe(1);
   let state = copyOf('hub');

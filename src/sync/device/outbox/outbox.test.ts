@@ -35,7 +35,7 @@ async function keptOf(count: number) {
 
 const saved = (items: readonly PushItem[]) => items.map((item) => ({ item }));
 
-test('recover() takes back unsent writes under their numbers', async () => {
+test('recover() restores unsent writes with their numbers', async () => {
   const { id, items } = await keptOf(3);
   const { device } = await noteWorlds();
   expect(await device.replica.recover(id, saved(items.slice(1)))).toBe(0);
@@ -43,7 +43,7 @@ test('recover() takes back unsent writes under their numbers', async () => {
   expect(await device.replica.state()).toMatchObject({ device: id, lastSeq: 3, settledSeq: 1 });
 });
 
-test('recover() of a reverted copy shows what it takes back at once, without the hub', async () => {
+test('recover() in a reverted copy shows the restored writes at once, without the hub', async () => {
   const { id, items } = await keptOf(3);
   const { device } = await noteWorlds();
   await device.submit(createNote(2));
@@ -56,7 +56,7 @@ test('recover() of a reverted copy shows what it takes back at once, without the
 const numbersIn = async (device: DeviceWorld): Promise<readonly number[]> =>
   ((await device.see(notesPage)) as { data: number[] }).data.toSorted((a, b) => a - b);
 
-test('recover() of writes with gaps moves them to another device id, and says how many are missing', async () => {
+test('recover() of writes with gaps moves them to a new device id and returns the number of missing ones', async () => {
   const { id, items } = await keptOf(5);
   const { device } = await noteWorlds();
   const [first, , third, , fifth] = items;
@@ -71,7 +71,7 @@ test('recover() of writes with gaps moves them to another device id, and says ho
   expect(await numbersIn(device)).toEqual([1, 2, 4, 6]);
 });
 
-test('recover() of a reverted copy, with a gap after what it has, keeps both under another device id', async () => {
+test('recover() in a reverted copy, with a gap after its own writes, moves all writes to a new device id', async () => {
   const { device } = await noteWorlds();
   await device.submit(createNote(2));
   const { device: id } = (await device.replica.state())!;
@@ -89,7 +89,7 @@ test('recover() of a reverted copy, with a gap after what it has, keeps both und
   expect(await device.replica.outgoing(ALL)).toHaveLength(4);
 });
 
-test('recover() of writes under other ids of the copy numbers those anew that are not here', async () => {
+test('recover() of writes of other device ids gives new numbers to those that the copy lacks', async () => {
   const { id, items } = await keptOf(3);
   const { device, fence } = await noteWorlds();
   await device.replica.recover(id, saved(items.slice(0, 1)));
@@ -115,7 +115,7 @@ test('recover() of writes under other ids of the copy numbers those anew that ar
   expect(last!.now).toBeGreaterThan(Math.max(...all.map(({ now }) => now)));
 });
 
-test('resubmitAll() offers confirmed writes again that the restored hub lacks', async () => {
+test('resubmitAll() sends confirmed writes again that the restored hub lacks', async () => {
   const { device, fence } = await noteWorlds();
   await device.submit(createNote(2));
   const [item] = await device.replica.outgoing(ALL);
@@ -138,34 +138,34 @@ async function refusedBelow() {
   return { ...world, refused };
 }
 
-test('discard() of a refused write that is still shown runs writes again that read it', async () => {
+test('discard() of a refused write that is still shown reruns writes that depend on it', async () => {
   const { device, refused } = await refusedBelow();
   await device.replica.discard(refused);
   expect(await device.see(notesPage)).toEqual({ data: [11] });
 });
 
-test('submit() that replaces a refused write still shown runs writes again that read it', async () => {
+test('submit() that replaces a refused write that is still shown reruns writes that depend on it', async () => {
   const { device, refused } = await refusedBelow();
   await device.submit(addToFirst(100), refused);
   expect(await device.see(notesPage)).toEqual({ data: [111] });
   expect((await device.replica.writesById([refused])).length).toBe(0);
 });
 
-test('submit() that replaces a write already resolved keeps nothing', async () => {
+test('submit() that replaces a write already resolved stores nothing', async () => {
   const { device, refused } = await refusedBelow();
   await device.submit(addToFirst(100), refused);
   await expect(device.submit(addToFirst(100), refused)).rejects.toThrow('already resolved');
   expect(await device.see(notesPage)).toEqual({ data: [111] });
 });
 
-test('submit() that replaces a write without a verdict keeps nothing', async () => {
+test('submit() that replaces a write without a verdict stores nothing', async () => {
   const { device } = await noteWorlds();
   const id = await device.submit(addToFirst(1));
   await expect(device.submit(addToFirst(2), id)).rejects.toThrow('no verdict yet');
   expect(await device.see(notesPage)).toEqual({ data: [2] });
 });
 
-test('resubmitAll() runs writes again that read a refused write still shown', async () => {
+test('resubmitAll() reruns writes that depend on a refused write that is still shown', async () => {
   const { device, fence } = await refusedBelow();
   await device.replica.resubmitAll(fence, 'f');
   expect(await device.see(notesPage)).toEqual({ data: [11] });
@@ -173,7 +173,7 @@ test('resubmitAll() runs writes again that read a refused write still shown', as
 
 const note = { label: 'The second note', data: '{"n":2}' };
 
-test('submit() keeps what the app says of a write, and does not send it', async () => {
+test('submit() stores the note of the app with the write and does not send it', async () => {
   const { device, fence } = await noteWorlds();
   const request = { query: JSON.stringify(createNote(2)), apiVersion: '4', note } as const;
   await device.replica.submit(request);
@@ -188,7 +188,7 @@ test('submit() keeps what the app says of a write, and does not send it', async 
   expect(await other.replica.writes()).toMatchObject([{ note }]);
 });
 
-test('submit() refuses a label and data that are too long', async () => {
+test('submit() refuses a label and data that are too long together', async () => {
   const { device } = await noteWorlds();
   const submitted = (chars: number) =>
     device.replica.submit({
@@ -214,14 +214,14 @@ test.each([
   expect(await device.replica.writes()).toEqual([]);
 });
 
-test('a push has no more bytes than the hub takes, whatever the characters', async () => {
+test('outgoing() limits a push by bytes, also for characters of several bytes', async () => {
   const { device } = await noteWorlds();
   for (let n = 0; n < 3; n++) await device.submit(textOf(LIMITS.requestBytes / 8, '\u{6c34}'));
   const bounds = { count: 9, chars: SYNC_LIMITS.pushChars };
   expect(await device.replica.outgoing(bounds)).toHaveLength(2);
 });
 
-test('moveToNewDevice() refuses a write of an earlier build that no push can carry: the others go on without it', async () => {
+test('moveToNewDevice() refuses a write of an earlier build that no push can carry, and keeps the others', async () => {
   const { device, fence } = await noteWorlds();
   await device.submit(createNote(2));
   const { device: id } = (await device.replica.state())!;
@@ -250,7 +250,7 @@ test('moveToNewDevice() refuses a write of an earlier build that no push can car
 
 const DAY = 86_400_000_000;
 
-test('prune() goes by when the hub confirmed a write: not by when it was made, nor by the clock here', async () => {
+test('prune() counts from the time when the hub confirmed a write, by the time of the hub', async () => {
   const { hub, device, fence } = await noteWorlds();
   await device.submit(createNote(2));
   const [item] = await device.replica.outgoing(ALL);
@@ -275,7 +275,7 @@ test('prune() goes by when the hub confirmed a write: not by when it was made, n
 const countRebuilds = () =>
   vi.spyOn(ReplicaView.prototype as unknown as { rebuild: () => unknown }, 'rebuild');
 
-test('a hello with nothing parked changes nothing, and what is parked and taken up again is shown as before', async () => {
+test('park() without parked writes changes nothing, and parked writes stay shown', async () => {
   const { device, fence } = await noteWorlds();
   await device.submit(createNote(2));
   await device.submit(createNote(3));
@@ -297,7 +297,7 @@ test('a hello with nothing parked changes nothing, and what is parked and taken 
   rebuilds.mockRestore();
 });
 
-test('a verdict that leaves writes behind it does not have the effects of all read anew', async () => {
+test('a verdict does not rebuild the view of the writes that are still pending', async () => {
   const { device, fence } = await noteWorlds();
   for (const n of [2, 3, 4]) await device.submit(createNote(n));
   const shown = { data: [1, 2, 3, 4] };
@@ -315,7 +315,7 @@ test('a verdict that leaves writes behind it does not have the effects of all re
   rebuilds.mockRestore();
 });
 
-test('writes that have other numbers are found by their ids, and all are looked through once', async () => {
+test('writesById() finds renumbered writes, and parses the outbox once', async () => {
   const { device, fence } = await noteWorlds();
   const { replica } = device;
   for (let n = 0; n < 40; n++) await device.submit(createNote(n + 2));
@@ -329,7 +329,7 @@ test('writes that have other numbers are found by their ids, and all are looked 
   expect(parses).toBeLessThanOrEqual(40);
 });
 
-test('unsent() has all that waits, each under the id of the device', async () => {
+test('unsent() returns all writes without a verdict, under the current device id', async () => {
   const { device, fence } = await noteWorlds();
   const { replica } = device;
   for (let n = 0; n < 40; n++) await device.submit(createNote(n + 2));
@@ -343,7 +343,7 @@ test('unsent() has all that waits, each under the id of the device', async () =>
   );
 });
 
-test('park() parses no write that is parked already, however many wait', async () => {
+test('park() does not parse writes that are already parked', async () => {
   const { device, fence } = await noteWorlds();
   const { replica } = device;
   for (let n = 0; n < 100; n++) await device.submit(createNote(n + 2));
@@ -358,7 +358,7 @@ test('park() parses no write that is parked already, however many wait', async (
   expect(new Set(after)).toEqual(new Set(['local']));
 });
 
-test('prune() looks at no write that waits', async () => {
+test('prune() does not parse pending writes', async () => {
   const { device } = await noteWorlds();
   for (let n = 0; n < 20; n++) await device.submit(createNote(n + 2));
   expect(await outboxParsesIn(() => device.replica.prune(0))).toBe(0);

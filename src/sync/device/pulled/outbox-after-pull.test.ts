@@ -20,7 +20,7 @@ async function manyWrites() {
   return { device, pull };
 }
 
-test('a pull, and a look at the copy after it, parse the writes that they change, however many wait', async () => {
+test('a pull and the next read parse only the writes that the pull changes, however many are pending', async () => {
   const { device, pull } = await manyWrites();
   await pull();
   await device.see(notesPage);
@@ -32,7 +32,7 @@ test('a pull, and a look at the copy after it, parse the writes that they change
   expect(await device.see({ count: { documents: notes } })).toBe(1 + WRITES - 2 * JUDGED);
 });
 
-test('a write that runs again sees those before it that do not', async () => {
+test('a write that is rerun sees earlier writes that are not rerun', async () => {
   const { device, pull } = await manyWrites();
   const n = { add: [1000, { count: { documents: notes } }] };
   await device.submit({ create: notes, params: { object: { data: { object: { n } } } } });
@@ -43,14 +43,14 @@ test('a write that runs again sees those before it that do not', async () => {
   expect(await countOf(1000 + 1 + WRITES - JUDGED)).toBe(1);
 });
 
-test('a write without a verdict stays shown, though the hub has met one of its number', async () => {
+test('a write without a verdict stays shown, although the hub knows a write with its number', async () => {
   const { hub, device, fence } = await noteWorlds();
   await device.submit(createNote(2));
   await device.replica.apply(fence, await everything(hub.store, { lastSeq: 1 }));
   expect(await device.see({ count: { documents: notes } })).toBe(2);
 });
 
-test('a write that read what another has made of a change runs again after it', async () => {
+test('a write that depends on another rerun write is rerun after it', async () => {
   const { hub, device, fence } = await noteWorlds();
   await hub.answer(createNote(2));
   await device.replica.apply(fence, await everything(hub.store));

@@ -25,7 +25,7 @@ const after = (sets: Sets, documents: number, answers: Pulled['sets']): Sets =>
 
 const rowsOf = (sets: Sets) => sets.map(({ id, rows, of }) => `${id}: ${rows} of ${of}`);
 
-test('documents that have come are counted in the set that they are of, not in those that wait', () => {
+test('documents of a pull are counted for the sets being loaded, not for sets that wait', () => {
   const notes = { id: 'notes', parts: part(1), of: 300, error: undefined };
   const tags = { id: 'tags', parts: part(2), of: 50, error: undefined };
   const refused = {

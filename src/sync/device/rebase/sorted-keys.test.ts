@@ -6,7 +6,7 @@ import { SortedKeys } from './sorted-keys.ts';
 
 const key = fc.string({ unit: fc.constantFrom('\0', 'a', 'b', '\u{fffd}'), maxLength: 6 });
 
-test('hasIn() says what a look at each key says, whatever was added between two calls', () => {
+test('hasIn() agrees with a check of every key, also when keys are added between calls', () => {
   const step = fc.record({ added: fc.array(key, { maxLength: 400 }), lower: key, upper: key });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 6 }), (steps) => {

@@ -20,13 +20,13 @@ import { createReplica } from './stored-replica.ts';
 
 const byN = (n: number) => ({ count: { match: { index: 'by_n' }, terms: n } });
 
-test('apply() shows what the hub has, by collection and by index', async () => {
+test('apply() shows the documents of the hub by collection and by index', async () => {
   const { device } = await worlds();
   expect(await device.see(page)).toEqual({ data: [1] });
   expect(await device.see(byN(1))).toBe(1);
 });
 
-test('submit() shows a write at once, in every tab, and after a reopening', async () => {
+test('submit() shows a write at once, in every tab and after reopening', async () => {
   const { device, memory } = await worlds();
   const other = new DeviceWorld(createMemoryStore(memory));
   expect(await other.see(page)).toEqual({ data: [1] });
@@ -59,7 +59,7 @@ async function fastDevice() {
   return { device, ahead };
 }
 
-test('Now() of a read is the time of the hub, as of a write, however far the clock of the device is off', async () => {
+test('Now() is the time of the hub in reads and writes, even if the clock of the device is wrong', async () => {
   const { device, ahead } = await fastDevice();
   const { replica } = device;
   const now = async () => Number(await device.see({ to_micros: { now: null } }));
@@ -73,7 +73,7 @@ test('Now() of a read is the time of the hub, as of a write, however far the clo
   expect(await now()).toBeGreaterThanOrEqual(item!.now);
 });
 
-test('a document expires by the time of the hub, however far the clock of the device is off', async () => {
+test('a document expires by the time of the hub, even if the clock of the device is wrong', async () => {
   const { device, ahead } = await fastDevice();
   const ttl = { time_add: { now: null }, offset: 1, unit: 'hour' };
   await device.submit({ create: notes, params: { object: { data: { object: { n: 2 } }, ttl } } });
@@ -87,7 +87,7 @@ test('a document expires by the time of the hub, however far the clock of the de
   expect(await device.see(byN(2))).toBe(0);
 });
 
-test('read() of what takes longer than its turn is executed elsewhere, and any other here', async () => {
+test('read() executes a query elsewhere only if it takes longer than its turn', async () => {
   const { device } = await worlds();
   const elsewhere: string[] = [];
   const replica = createReplica({
@@ -127,13 +127,13 @@ test('submit() numbers writes of two tabs without a gap', async () => {
   expect(new Set(items.map(({ now }) => now)).size).toBe(20);
 });
 
-test('submit() of a query that fails keeps nothing', async () => {
+test('submit() of a query that fails stores nothing', async () => {
   const { device } = await worlds();
   await expect(device.submit({ abort: 'no' })).rejects.toThrow('no');
   expect(await device.replica.writes()).toEqual([]);
 });
 
-test('submit() refuses what makes a secret, and keeps nothing of it', async () => {
+test('submit() refuses a query with a password and stores nothing of it', async () => {
   const { device } = await worlds();
   const login = {
     create: notes,
@@ -143,7 +143,7 @@ test('submit() refuses what makes a secret, and keeps nothing of it', async () =
   expect(await device.replica.writes()).toEqual([]);
 });
 
-test('Logout() needs the hub where the copy is that of a user: the token is there', async () => {
+test('Logout() needs a connection in the copy of a user, because the token is at the hub', async () => {
   const { hub, device, fence } = await worlds();
   for (const logout of [false, true])
     expect(await device.submit({ logout })).toEqual(expect.any(String));
@@ -162,7 +162,7 @@ test('Logout() needs the hub where the copy is that of a user: the token is ther
   expect(await device.replica.writes()).toHaveLength(2);
 });
 
-test('the root client reads the data shown, and may not write', async () => {
+test('the root client reads the data of the copy, but may not write', async () => {
   const { device } = await worlds();
   await device.submit(create(2));
   expect(await device.asRoot(page)).toEqual({ data: [1, 2] });
@@ -196,7 +196,7 @@ test('apply() replaces the effects of a pending write by the confirmed rows in o
   expect((await device.replica.writes()).map(({ state }) => state)).toEqual(['confirmed']);
 });
 
-test('apply() runs pending writes again over what the hub changed', async () => {
+test('apply() reruns pending writes over the changes of the hub', async () => {
   const { hub, device, fence } = await worlds();
   await device.submit(addToFirst(10));
   expect(await device.see(page)).toEqual({ data: [11] });
@@ -210,7 +210,7 @@ test('apply() runs pending writes again over what the hub changed', async () => 
   expect(await device.see(byN(11))).toBe(0);
 });
 
-test('apply() names the files of documents that came, changed or not, and none of the pages of a set', async () => {
+test('apply() returns the files of pulled documents, changed or not, but not those in pages of a set', async () => {
   const { hub, device, fence } = await worlds();
   const files = [1, 2, 3].map((digit) => `file:${String(digit).repeat(64)}`);
   const params = { object: { data: { object: { n: 2, photo: files[0], more: files } } } };
@@ -229,7 +229,7 @@ test('apply() names the files of documents that came, changed or not, and none o
   expect(await device.see(page)).toEqual({ data: [1, 2, 3] });
 });
 
-test('apply() makes up the same ids each time a write runs on other data than when it was made', async () => {
+test('apply() derives the same ids each time a write is rerun over other data', async () => {
   const { hub, device, fence } = await worlds();
   const isMore = { gt: [{ count: { documents: notes } }, 1] };
   await device.submit(when(isMore, create(50), null));
@@ -245,7 +245,7 @@ test('apply() makes up the same ids each time a write runs on other data than wh
   expect(made).toEqual([String(derivedIds(item!, WELCOMED.idKey, sha256)(0)), made[0]]);
 });
 
-test('apply() undoes a refused write and writes that read it, and keeps both in the outbox', async () => {
+test('apply() undoes a refused write and writes that depend on it, and keeps both in the outbox', async () => {
   const { hub, device, fence } = await worlds();
   const id = await device.submit(create(7));
   const [item] = await device.replica.outgoing({ count: 9, chars: 1e9 });
@@ -266,7 +266,7 @@ test('apply() undoes a refused write and writes that read it, and keeps both in 
   expect((await device.replica.writes()).map(({ state }) => state)).toEqual(['local']);
 });
 
-test('apply() ignores an answer to an earlier state, or to a request of another copy', async () => {
+test('apply() ignores an answer to an earlier state or to a request of another copy', async () => {
   const { hub, device, fence } = await worlds();
   await device.replica.apply(fence, await everything(hub.store, { token: 't1' }));
   await hub.answer(create(2));
@@ -280,7 +280,7 @@ test('apply() ignores an answer to an earlier state, or to a request of another 
   expect(await device.see(page)).toEqual({ data: [1, 2] });
 });
 
-test('apply() remembers that a comparison is due, until the latest one asked for is made', async () => {
+test('apply() stores that a comparison is due until the latest requested one is finished', async () => {
   const { hub, device, fence, memory } = await worlds();
   const apply = async (more: Parameters<typeof everything>[1]) =>
     device.replica.apply(fence, await everything(hub.store, { ...more, schema: undefined }));
@@ -295,7 +295,7 @@ test('apply() remembers that a comparison is due, until the latest one asked for
   expect((await device.replica.finishComparison(fence, 2)).suspectSince).toBe(undefined);
 });
 
-test('apply() replaces a document that is assumed absent, but is here', async () => {
+test('apply() replaces a document although the copy is assumed not to have it', async () => {
   const { hub, device, fence, memory } = await worlds();
   const cursor = (await device.replica.state())?.cursor ?? 0;
   await hub.answer(create(2));
@@ -327,7 +327,7 @@ test('apply() shows nothing of a staged pull before its last part', async () => 
   expect(await device.see(page)).toEqual({ data: [1, 2] });
 });
 
-test('apply() takes the schema of the last part of a staged pull: it may be again what the device has', async () => {
+test('apply() takes the schema from the last part of a staged pull, even if it is the stored one', async () => {
   const { hub, device, fence } = await worlds();
   const { schema } = (await device.replica.state())!;
   const other = { version: 'other', documents: [] };
@@ -340,7 +340,7 @@ test('apply() takes the schema of the last part of a staged pull: it may be agai
   expect(await device.see(page)).toEqual({ data: [1] });
 });
 
-test('apply() ignores the next part of a pull whose earlier parts were dropped when the sets were put', async () => {
+test('apply() ignores the next part of a pull if setSets() has dropped the earlier parts', async () => {
   const { hub, device, fence } = await worlds();
   const { cursor: since, sets = [] } = (await device.replica.state()) ?? {};
   await hub.answer(create(2));
@@ -367,7 +367,7 @@ test('apply() ignores the next part of a pull whose earlier parts were dropped w
   expect(await device.see(page)).toEqual({ data: [1, 2] });
 });
 
-test('setSets() with the sets that are kept leaves the staged parts of a pull alone', async () => {
+test('setSets() with the same sets keeps the staged parts of a pull', async () => {
   const { hub, device, fence } = await worlds();
   const { cursor: since, sets = [] } = (await device.replica.state()) ?? {};
   await hub.answer(create(2));
@@ -382,7 +382,7 @@ test('setSets() with the sets that are kept leaves the staged parts of a pull al
   expect(await device.see(page)).toEqual({ data: [1, 2] });
 });
 
-test('setSets() with the kept sets in another order puts them in that order', async () => {
+test('setSets() with the same sets in another order stores the new order', async () => {
   const { device } = await worlds();
   const [notes, tasks] = ['notes', 'tasks'].map((id) => ({ id, query: `{"documents":"${id}"}` }));
   if (!notes || !tasks) throw new Error('two sets');
@@ -391,7 +391,7 @@ test('setSets() with the kept sets in another order puts them in that order', as
   expect(sets.map(({ id }) => id)).toEqual(['tasks', 'notes']);
 });
 
-test('apply() ignores what was asked of a set that was given up meanwhile and is kept again', async () => {
+test('apply() ignores the answer for a set that was removed and added again since the request', async () => {
   const { hub, device, fence } = await worlds();
   const wanted = [{ id: 'notes', query: '{"documents":{"collection":"notes"}}' }];
   const whole = await everything(hub.store, { token: 't1' });
@@ -437,7 +437,7 @@ test('apply() adds entries of a new index to documents already stored', async ()
   expect(await device.see({ paginate: { match: { index: 'late' } } })).toEqual({ data: [1] });
 });
 
-test('setSets() has the copy compared when a set is given up while another one is being loaded: a document of both may be gone by then', async () => {
+test('setSets() and apply() request a comparison if a set ends while another one is loading, because documents of both may have been deleted', async () => {
   const { hub, device, fence } = await worlds();
   const [one, all] = ['one', 'all'].map((id) => ({ id, query: id }));
   if (!one || !all) throw new Error('two sets');
@@ -478,7 +478,7 @@ test('setSets() has the copy compared when a set is given up while another one i
   expect((await device.replica.finishComparison(fence, 2)).suspectSince).toBeDefined();
 });
 
-test('setSets() keeps what is there until the hub has said what the new sets hold', async () => {
+test('setSets() keeps the documents until the hub has resolved the new sets', async () => {
   const { hub, device, fence } = await worlds();
   const whole = await everything(hub.store, { token: 't1' });
   const collection = whole.puts[0]?.[0] ?? 0;
@@ -515,7 +515,7 @@ test('lock() hides all data until it is unlocked', async () => {
   expect(await device.see(page)).toEqual({ data: [1] });
 });
 
-test('adopt() refuses a database with a schema of its own, and one of another hub', async () => {
+test('adopt() refuses a database with a schema of its own, and the copy of another hub', async () => {
   const own = new DeviceWorld();
   await own.answer({ create_collection: { object: { name: 'mine' } } });
   await expect(own.replica.adopt('https://hub', WELCOMED, 'd2')).rejects.toThrow(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ExchangeSize } from './exchange-size.ts';
 import { RetryLater } from './transport.ts';
 
-test('less is tried after an exchange that failed, and not after one that is to be made later', async () => {
+test('the size is halved after a failed exchange, but not after a request to retry later', async () => {
   const size = new ExchangeSize();
   const refusal = { code: 'too many requests', description: 'Too many requests.' };
   const busy = Promise.resolve({ ok: false, refusal, retryAfterMs: 500 } as const);

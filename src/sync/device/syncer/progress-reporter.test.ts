@@ -6,7 +6,7 @@ import type { ReplicaProgress } from './syncer-options.ts';
 
 const SECOND = 1_000_000;
 
-test('the time that a load takes yet is told at the pace so far, where it is known how many documents come', async () => {
+test('the remaining time of a load is estimated from its speed if the number of documents is known', async () => {
   const { replica } = new DeviceWorld();
   await replica.adopt('hub', WELCOMED, 'd'.repeat(32));
   const state = await replica.state();

@@ -219,7 +219,7 @@ test('a stream that is silent for longer than two heartbeats is replaced by a ne
   expect(hub.listeners).toHaveLength(2);
 });
 
-test('while heartbeats arrive, the syncer keeps the stream and pulls only once a minute', async () => {
+test('while heartbeats arrive, the syncer keeps the stream and pulls only about once a minute', async () => {
   const { hub } = await start();
   hub.listeners.at(-1)?.onActivity();
   await until(() => expect(hub.asked).toEqual(['pull']));

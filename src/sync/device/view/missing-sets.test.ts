@@ -39,7 +39,7 @@ const NOTES: SetPart = { kind: 'collection', collection: 1024 };
 const prefixOf = (n: number): string =>
   hexOfKey(keySuffix(termsPrefix(0, 32_768, [n]), indexPrefix(0, 32_768)));
 
-describe('nothing is missing', () => {
+describe('answers that miss nothing', () => {
   test.each([
     ['a page of a collection that is kept', NOTES, notesPage],
     ['its count', NOTES, count({ documents: notes })],
@@ -62,7 +62,7 @@ describe('nothing is missing', () => {
   });
 });
 
-describe('something is missing', () => {
+describe('answers that miss collections or indexes', () => {
   const match: SetPart = { kind: 'index', index: 32_768, prefix: prefixOf(1) };
   test.each([
     ['all of a collection, where a part is kept', match, notesPage, [{ collection: 'notes' }]],
@@ -94,7 +94,7 @@ describe('something is missing', () => {
     expect(await missingOf(device, notesPage)).toEqual([{ collection: 'notes' }]);
   });
 
-  test('what the hub refuses is denied, as the hub would, when its schema is gone', async () => {
+  test('queries on a refused set fail with permission denied when its schema is gone', async () => {
     const { device, fence, hub } = await noteWorlds();
     const query = JSON.stringify({ union: [{ documents: notes }, byN(1)] });
     await device.replica.setSets([{ id: 'kept', query }]);
@@ -115,7 +115,7 @@ describe('something is missing', () => {
     });
   });
 
-  test('a document that is there misses nothing, whatever set brought it', async () => {
+  test('get() of a document in the copy misses nothing, whichever set contains it', async () => {
     const { device } = await keeping([match]);
     expect(await missingOf(device, { get: { ref: notes, id: await idOfFirst(device) } })).toEqual(
       [],
@@ -123,7 +123,7 @@ describe('something is missing', () => {
   });
 });
 
-describe('a comparison by fingerprints is due', () => {
+describe('while a comparison by fingerprints is due', () => {
   const missing = [{ collection: 'notes' }];
   const whole = async (part: SetPart) => {
     const world = await keeping([part]);
@@ -139,7 +139,7 @@ describe('a comparison by fingerprints is due', () => {
     return { ...world, first, told, compared };
   };
 
-  test('nothing is complete while changes were skipped, nor is a document that is there', async () => {
+  test('no answer is complete while changes were skipped, not even for a document in the copy', async () => {
     const { device, first, told, compared } = await whole(NOTES);
     await told({ check: true, skipped: true });
     for (const query of [notesPage, count({ documents: notes }), { get: first }])
@@ -150,14 +150,14 @@ describe('a comparison by fingerprints is due', () => {
       expect(await missingOf(device, query)).toEqual([]);
   });
 
-  test('what a comparison of permissions may change does not count', async () => {
+  test('answers are complete although a comparison of permissions is due', async () => {
     const { device, first, told } = await whole(NOTES);
     await told({ check: true });
     for (const query of [notesPage, { get: first }])
       expect(await missingOf(device, query)).toEqual([]);
   });
 
-  test('nothing is complete at a hub of another history', async () => {
+  test('no answer is complete at a hub with another history', async () => {
     const { device, fence, first, told, compared } = await whole(NOTES);
     await device.replica.resubmitAll(fence, 'f'.repeat(32));
     for (const query of [notesPage, { get: first }])
@@ -168,7 +168,7 @@ describe('a comparison by fingerprints is due', () => {
     expect(await missingOf(device, notesPage)).toEqual([]);
   });
 
-  test('a set that was loaded over what another one had left is not complete; one that was whole before is', async () => {
+  test('a set loaded over remains of another set is incomplete, and a set that was complete before stays complete', async () => {
     const { device, fence, hub, compared } = await whole(NOTES);
     const match: SetPart = { kind: 'index', index: 32_768, prefix: prefixOf(1) };
     const [red, all] = [
@@ -200,7 +200,7 @@ describe('a comparison by fingerprints is due', () => {
     expect(await missingOf(device, notesPage)).toEqual([]);
   });
 
-  test('live queries run again when it has ended', async () => {
+  test('live queries run again when the comparison has finished', async () => {
     const { device, told, compared } = await whole(NOTES);
     await told({ check: true, skipped: true });
     const { readSet } = await device.replica.read({

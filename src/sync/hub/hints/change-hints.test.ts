@@ -104,7 +104,7 @@ test('a device gets a hint when a document that its rights depend on, the schema
   expect(await subscription.refusal()).toMatchObject({ code: 'locked' });
 });
 
-test('a device that has not pulled from this process gets a hint for any commit except bookkeeping of other devices', async () => {
+test('a device that has not pulled from this process gets a hint for any commit except the hello of another device', async () => {
   const world = await open();
   const device = await world.device();
   const { heard } = await listen(world, device);
@@ -163,7 +163,7 @@ test('all streams of a device get a hint, also if one of them got it in an earli
   await told(1, 1);
 });
 
-test('a hint contains no pull that is too large, so that the device pulls itself', async () => {
+test('a pull that is too large is left out of the hint, and the device pulls itself', async () => {
   const world = await open();
   const device = (await world.device()).watch(THINGS);
   const { pokes } = await listen(world, device);

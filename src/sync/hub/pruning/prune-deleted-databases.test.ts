@@ -26,7 +26,7 @@ async function adminOf(world: HubWorld, name: string, within?: string): Promise<
   return key.secret;
 }
 
-test('pruneDeletedDatabases() deletes what was kept for devices of deleted databases, and of no others', async () => {
+test('pruneDeletedDatabases() deletes the sync rows of deleted databases only', async () => {
   const store = createMemoryStore();
   const world = await HubWorld.open(store);
   const host = { transactions: world.engine.transactions, clock: () => world.now };

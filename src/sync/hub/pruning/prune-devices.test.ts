@@ -100,7 +100,7 @@ test('a write is not made twice if an old copy of the device sends it under anot
   expect(await count(world)).toBe(1);
 });
 
-test('a write is not made twice if an old copy of the device sends it after a year, even after newer writes', async () => {
+test('a write is not made twice if an old copy of the device sends it after a year, even behind a newer write', async () => {
   const { world, prune } = await open();
   const device = await world.device();
   const sent = device.item({ query: newThing });

@@ -23,7 +23,7 @@ async function open(store?: Store): Promise<{ world: HubWorld; device: Device }>
 
 const count = (world: HubWorld) => world.ask({ count: { documents: coll('things') } });
 
-test('S1 a write takes effect once, however often it is sent', async () => {
+test('S1 a write takes effect once, even if it is sent twice', async () => {
   const { world, device } = await open();
   const write = device.item({ query: create(coll('things'), { n: 1 }), ids: ['77'] });
   const first = await device.push(write);
@@ -34,7 +34,7 @@ test('S1 a write takes effect once, however often it is sent', async () => {
   expect(await world.ask({ exists: doc('things', 77) })).toBe(true);
 });
 
-test('ids that a write makes up beyond those it carries are known before it is sent', async () => {
+test('ids beyond those that a write carries are derived, so that the device knows them before it sends the write', async () => {
   const { world, device } = await open();
   const write = device.item({
     query: { do: [create(coll('things')), create(coll('things'))] },
@@ -60,7 +60,7 @@ async function creator(world: HubWorld, id: number, { mayChoose = false } = {}):
 
 const newThing = create(coll('things'), { n: 1 });
 
-test('T19 an id that the device could not have made takes the right to choose ids', async () => {
+test('T19 a write with an id that its device cannot have made needs create_with_id', async () => {
   const { world } = await open();
   const device = await creator(world, 1);
   const other = await creator(world, 2);
@@ -87,7 +87,7 @@ test('T19 an id that the device could not have made takes the right to choose id
   expect(chosen.verdicts[0]?.state).toBe('confirmed');
 });
 
-test('T19 an id made under another device id of the person is good with the key it was made with, and no other key is', async () => {
+test('T19 an id made under another device id of the same person is accepted only with its own key', async () => {
   const { world } = await open();
   const device = await creator(world, 1);
   const second = await world.device(device.secret);
@@ -114,7 +114,7 @@ const FOREIGN = 'ab'.repeat(32);
 const idWith = (key: string) =>
   String(deviceIdFrom(1_767_225_600_000_000, new Uint8Array(2), key, sha256));
 
-test('devices of a person that write at one time do not make one id', async () => {
+test('two devices of a person never make the same id at the same time', async () => {
   const { world } = await open();
   const device = await creator(world, 1);
   const second = await world.device(device.secret);
@@ -122,7 +122,7 @@ test('devices of a person that write at one time do not make one id', async () =
   expect(new Set(made.flat()).size).toBe(1000);
 });
 
-test('T19 an id of a device is still good after a restore from a backup made before its first hello', async () => {
+test('T19 an id of a device stays valid after a restore from a backup made before its first hello', async () => {
   const memory = new SharedMemory();
   const { world } = await open(createMemoryStore(memory));
   const secret = await world.user(1);
@@ -143,7 +143,7 @@ test('T19 an id of a device is still good after a restore from a backup made bef
   expect(verdicts[0]?.state).toBe('confirmed');
 });
 
-test('T19 a push cannot ask which documents there are: a taken id is refused like one of others', async () => {
+test('T19 a push cannot probe which documents exist: taken and foreign ids are refused with the same error', async () => {
   const { world } = await open();
   const device = await creator(world, 1);
   const own = device.newId();
@@ -156,7 +156,7 @@ test('T19 a push cannot ask which documents there are: a taken id is refused lik
   expect(new Set(verdicts.map(({ body }) => body)).size).toBe(1);
 });
 
-test('T19 a push cannot make a user anew whose token is still somewhere', async () => {
+test('T19 a push cannot recreate a deleted user whose token still exists', async () => {
   const { world } = await open();
   const device = await world.device(await world.user(1));
   const token = await world.user(2);
@@ -169,7 +169,7 @@ test('T19 a push cannot make a user anew whose token is still somewhere', async 
   expect(await world.engine.authenticate(token)).toBeUndefined();
 });
 
-test('T19 whitespace in a query does not choose the ids that the hub derives from it', async () => {
+test('T19 whitespace in a query does not influence the ids that the hub derives from it', async () => {
   const { world } = await open();
   const device = await creator(world, 1);
   for (let spaces = 0; spaces < 20; spaces++) {
@@ -182,7 +182,7 @@ test('T19 whitespace in a query does not choose the ids that the hub derives fro
   }
 });
 
-test('a device of an earlier protocol is told to upgrade, and one that was met under it says hello first', async () => {
+test('hello() refuses a device with an earlier protocol, and push() requires a new hello after an upgrade', async () => {
   const { world, device } = await open();
   const { sync } = world;
   const old = { ...device.helloMessage(), protocol: 1 };
@@ -206,7 +206,7 @@ test('S1 writes sent by two tabs at once take effect once each', async () => {
   expect(await count(world)).toBe(40);
 });
 
-test('S2 a gap is refused, and nothing behind it runs', async () => {
+test('S2 a push with a gap in its numbers is refused, and none of its writes run', async () => {
   const { world, device } = await open();
   device.item({ query: item(1) });
   const second = device.item({ query: item(2) });
@@ -214,7 +214,7 @@ test('S2 a gap is refused, and nothing behind it runs', async () => {
   expect(await count(world)).toBe(0);
 });
 
-test('T20 the same number with another content is client_forked', async () => {
+test('T20 another write under a used number is client_forked', async () => {
   const { world, device } = await open();
   await device.push(device.item({ query: item(1) }));
   device.seq = 0;
@@ -223,14 +223,14 @@ test('T20 the same number with another content is client_forked', async () => {
   expect(await count(world)).toBe(1);
 });
 
-test('T20 a content that does not have its hash is a bad message', async () => {
+test('T20 a write that does not match its hash is a bad_message', async () => {
   const { device } = await open();
   const write = device.item({ query: item(1) });
   const changed = { ...write, now: write.now + 1 };
   expect(await device.tryPush(changed)).toMatchObject({ code: 'bad_message' });
 });
 
-test('S5 a write that fails is refused with its error, and those behind it run', async () => {
+test('S5 a write that fails is refused with its error, and the writes after it run', async () => {
   const { world, device } = await open();
   const { verdicts } = await device.push(
     device.item({ query: item(1) }),
@@ -251,7 +251,7 @@ test('S5 a write that fails is refused with its error, and those behind it run',
   expect(await count(world)).toBe(2);
 });
 
-test('the error of a refused write says what pages say: which index, which fields, and why a function failed', async () => {
+test('the error of a refused write names the index and fields, or the reason why a function failed', async () => {
   const { world, device } = await open();
   const terms = [obj({ field: ['data', 'n'] })];
   const by = { name: 'things_by_n', source: coll('things'), terms, unique: true };
@@ -269,7 +269,7 @@ test('the error of a refused write says what pages say: which index, which field
   );
 });
 
-test('T4 the error of a refused write does not tell what a function with a role of its own has met', async () => {
+test('T4 the error of a refused write hides details from a function with its own role', async () => {
   const { world } = await open();
   const device = await creator(world, 1);
   const body = { query: { lambda: 'n', expr: { get: doc('things', 99) } } };
@@ -285,7 +285,7 @@ test('T4 the error of a refused write does not tell what a function with a role 
   expect(verdicts[0]?.body).not.toContain('99');
 });
 
-test('a refused write leaves nothing of what it did before it failed', async () => {
+test('a refused write leaves no effects', async () => {
   const { world, device } = await open();
   const both = { do: [item(1), { abort: 'no' }] };
   const { verdicts } = await device.push(device.item({ query: both }));
@@ -293,7 +293,7 @@ test('a refused write leaves nothing of what it did before it failed', async () 
   expect(await count(world)).toBe(0);
 });
 
-test('S6 T3 a push runs under the rights of its credential as they are now', async () => {
+test('S6 T3 a push uses the current rights of its credential', async () => {
   const { world } = await open();
   const secret = await world.user(1);
   const device = await world.device(secret);
@@ -314,7 +314,7 @@ test('S6 T3 a push runs under the rights of its credential as they are now', asy
   expect(allowed.verdicts[0]).toMatchObject({ state: 'confirmed' });
 });
 
-test('T3 T18 a device belongs to who first spoke for it', async () => {
+test('T3 T18 a device belongs to the first user who says hello for it', async () => {
   const { world } = await open();
   const device = await world.device(await world.user(1));
   const write = device.item({ query: item(1) });
@@ -326,7 +326,7 @@ test('T3 T18 a device belongs to who first spoke for it', async () => {
   expect(await count(world)).toBe(0);
 });
 
-test('another token of the same identity may speak for its device', async () => {
+test('a new token of the same identity may use its device', async () => {
   const { world } = await open();
   const device = await world.device(await world.user(1));
   const again = await world.document({
@@ -337,7 +337,7 @@ test('another token of the same identity may speak for its device', async () => 
   expect(await device.hello()).toMatchObject({ lastSeq: 0 });
 });
 
-test('each key without a document is a holder of its own, in whatever role, and so is the root secret', async () => {
+test('each key is a subject of its own in all its roles, and so is the root secret', async () => {
   const { world } = await open();
   const keys = [];
   for (const role of ['admin', 'server', 'server'])
@@ -374,7 +374,7 @@ test('P1 passwords, logins, keys and tokens are refused in a push', async () => 
   expect(await count(world)).toBe(0);
 });
 
-test('P1 a logout in a push is refused: a login since then keeps its token', async () => {
+test('P1 a logout in a push is refused, so that it cannot end a later login', async () => {
   const { world } = await open();
   const device = await world.device(await world.user(1));
   const { verdicts } = await device.push(
@@ -388,7 +388,7 @@ test('P1 a logout in a push is refused: a login since then keeps its token', asy
   expect(await world.ask({ logout: false }, { secret: device.secret })).toBe(true);
 });
 
-test('T19 Now() of a write is not after the hub, and never goes back', async () => {
+test('T19 Now() of a write is not in the future of the hub, and never goes back', async () => {
   const { world, device } = await open();
   const stored = (id: number) => create(doc('things', id), { at: { now: null } });
   const seconds = (id: number) =>
@@ -415,7 +415,7 @@ test('T19 Now() of a write is not after the hub, and never goes back', async () 
   expect(await seconds(4)).toBe(at + SYNC_LIMITS.nowAheadMicros);
 });
 
-test('T19 Now() of a write is not before the latest contact at which the device had nothing unsent', async () => {
+test('T19 Now() of a write is not before the last contact at which the device had no unsent writes', async () => {
   const { world, device } = await open();
   const stored = (id: number) => create(doc('things', id), { at: { now: null } });
   const at = (id: number) =>
@@ -439,7 +439,7 @@ test('T19 Now() of a write is not before the latest contact at which the device 
   expect(Number(await at(4))).toBeGreaterThanOrEqual(later - SYNC_LIMITS.nowAheadMicros);
 });
 
-test('T19 Now() of a push does not reach a function with a role of its own: there the hub has the time', async () => {
+test('T19 a function with its own role sees the time of the hub, not Now() of the push', async () => {
   const { world, device } = await open();
   const time = { to_micros: { now: null } };
   const stamp = create(coll('things'), { at: time });
@@ -463,7 +463,7 @@ test('T19 Now() of a push does not reach a function with a role of its own: ther
   expect(times.filter((each) => each === at)).toHaveLength(2);
 });
 
-test('T19 ids of a push do not reach a function with a role of its own: there the hub makes them', async () => {
+test('T19 a function with its own role gets ids from the hub, not from the push', async () => {
   const { world } = await open();
   const device = await creator(world, 1);
   const body = { query: { lambda: '_', expr: [{ new_id: null }, create(coll('things'))] } };
@@ -496,7 +496,7 @@ interface WireRef {
   readonly '@ref': { readonly id: string };
 }
 
-test('T19 an id that is taken is refused', async () => {
+test('T19 a write with a taken id is refused', async () => {
   const { world, device } = await open();
   await world.ask(item(5));
   const { verdicts } = await device.push(
@@ -506,7 +506,7 @@ test('T19 an id that is taken is refused', async () => {
   expect(await world.ask({ select: ['data', 'n'], from: { get: doc('things', 5) } })).toBe(5);
 });
 
-test('S13 a write that did something else than on the device is amended', async () => {
+test('S13 a write with another result than on the device is amended', async () => {
   const { device } = await open();
   const { verdicts } = await device.push(device.item({ query: item(1), digest: 'ab'.repeat(32) }));
   expect(verdicts[0]).toMatchObject({ state: 'amended' });
@@ -529,7 +529,7 @@ async function withVault() {
 const file = `file:${'ab'.repeat(32)}`;
 const hide = { call: { function: 'hide' }, arguments: null };
 
-test('T4 a verdict names no file of a document that the person may not read', async () => {
+test('T4 a verdict lists no file of a document that the user may not read', async () => {
   const { world, device, admin } = await withVault();
   const { verdicts } = await device.push(device.item({ query: hide }));
   expect(verdicts[0]?.state).toBe('confirmed');
@@ -547,7 +547,7 @@ async function digestOfHiding(world: HubWorld): Promise<string> {
   return digestOf({ puts: [{ space: 'documents', row: row! }], deletes: [] }, 'true', sha256);
 }
 
-test('T4 a digest cannot guess what a function with a role of its own has written', async () => {
+test('T4 a digest cannot be used to guess what a function with its own role has written', async () => {
   const { world, device, admin } = await withVault();
   const digest = await digestOfHiding(world);
   for (const [each, state] of [
@@ -560,7 +560,7 @@ test('T4 a digest cannot guess what a function with a role of its own has writte
   }
 });
 
-test('hundred writes share few commits', async () => {
+test('a hundred writes share a few commits', async () => {
   const { world, device } = await open();
   let commits = 0;
   const stop = world.engine.onCommit(() => (commits += 1));
@@ -576,7 +576,7 @@ test('hundred writes share few commits', async () => {
   expect(new Set(times).size).toBe(100);
 });
 
-test('A5 T6 a credential that was revoked is locked, one that has expired needs a login', async () => {
+test('A5 T6 a revoked credential is locked, and an expired one needs a login', async () => {
   const { world } = await open();
   const device = await world.device(await world.user(1));
   const write = device.item({ query: item(1) });
@@ -601,7 +601,7 @@ test('A5 a token whose document was deleted is locked', async () => {
   expect(await device.tryPush(device.item({ query: item(1) }))).toMatchObject({ code: 'locked' });
 });
 
-test('F20 S10 what the store could not keep is not judged, and is judged when it is sent again', async () => {
+test('F20 S10 writes that the store failed to commit have no verdict until they are sent again', async () => {
   const store = createMemoryStore();
   const faults = { from: Infinity };
   let commits = 0;
@@ -629,7 +629,7 @@ test('F20 S10 what the store could not keep is not judged, and is judged when it
   expect(await count(world)).toBe(11);
 });
 
-test('S9 the verdict on a write that another copy has brought before is a commit of its own, later than the last', async () => {
+test('S9 the verdict on a write that another copy has sent before gets a commit of its own with a later time', async () => {
   const { world, device } = await open();
   const write = device.item({ query: item(1), ids: ['77'] });
   const first = await device.push(write);
@@ -651,7 +651,7 @@ test('S9 the verdict on a write that another copy has brought before is a commit
   expect(ids(watcher)).toEqual([1, 2, 3]);
 });
 
-test('S1 two devices of a person that make the same write at one time make two', async () => {
+test('S1 the same write made by two devices of a person at the same time takes effect twice', async () => {
   const { world, device } = await open();
   const other = await world.device();
   const n = { select: ['data', 'n'], from: { get: doc('things', 1) } };
@@ -670,7 +670,7 @@ test('S1 two devices of a person that make the same write at one time make two',
   expect(await world.ask(n)).toBe(3);
 });
 
-test('F21 a commit that arrived though the hub heard nothing of it is not made again', async () => {
+test('F21 a write whose commit succeeded without an answer from the store is not made again', async () => {
   const store = createMemoryStore();
   const faults = { isOn: false };
   const faulty: Store = {
@@ -691,7 +691,7 @@ test('F21 a commit that arrived though the hub heard nothing of it is not made a
   expect(await count(world)).toBe(1);
 });
 
-test('S11 a device that has forgotten writes the hub knows of is client_regressed', async () => {
+test('S11 a device that has lost writes known to the hub is client_regressed', async () => {
   const { world, device } = await open();
   await device.push(device.item({ query: item(1) }));
   device.seq = 0;
@@ -700,7 +700,7 @@ test('S11 a device that has forgotten writes the hub knows of is client_regresse
   });
 });
 
-test('S12 F24 a hub of another epoch refuses, and welcomes who says hello', async () => {
+test('S12 F24 a push with another epoch is refused, and hello() returns the current epoch', async () => {
   const { world, device } = await open();
   device.epoch = 'f'.repeat(32);
   const write = device.item({ query: item(1) });
@@ -708,7 +708,7 @@ test('S12 F24 a hub of another epoch refuses, and welcomes who says hello', asyn
   expect(await device.hello()).toMatchObject({ epoch: world.epoch, lastSeq: 0 });
 });
 
-test('verdicts the device has are forgotten later, and what is older than them is taken for a fork', async () => {
+test('verdicts stored on the device are pruned later, and a write older than them is client_forked', async () => {
   const { device } = await open();
   const first = device.item({ query: item(1) });
   await device.push(first);
@@ -723,7 +723,7 @@ test('verdicts the device has are forgotten later, and what is older than them i
   expect(await device.tryPush(first)).toMatchObject({ code: 'client_forked' });
 });
 
-test('messages of another shape are bad_message, and nothing happens', async () => {
+test('malformed messages are bad_message and have no effect', async () => {
   const { world, device } = await open();
   const write = device.item({ query: item(1) });
   const good = device.pushMessage([write]);
@@ -750,7 +750,7 @@ test('messages of another shape are bad_message, and nothing happens', async () 
   expect(await count(world)).toBe(0);
 });
 
-test('F29 a write the hub fails on is tried some times, then refused; those behind it wait for that', async () => {
+test('F29 a write on which the hub fails is tried several times, then refused; later writes wait', async () => {
   const { world, device } = await open();
   const { transactions } = world.engine;
   const run: typeof transactions.execute = (plan, input) => {
@@ -778,7 +778,7 @@ test('F29 a write the hub fails on is tried some times, then refused; those behi
   expect(await count(world)).toBe(2);
 });
 
-test('a write that has ended its thread again is refused, and those behind it are judged', async () => {
+test('a write that crashed its thread again is refused, and the writes after it are judged', async () => {
   const { world, device } = await open();
   const writes = [1, 2, 3].map((n) => device.item({ query: item(n) }));
   const begun: string[] = [];
@@ -800,7 +800,7 @@ test('a write that has ended its thread again is refused, and those behind it ar
   expect(await count(world)).toBe(2);
 });
 
-test('T20 nothing behind a write that is another one is judged', async () => {
+test('T20 no write after a forked one is judged', async () => {
   const { world, device } = await open();
   await device.push(device.item({ query: item(1) }), device.item({ query: item(2) }));
   device.seq = 1;
@@ -809,7 +809,7 @@ test('T20 nothing behind a write that is another one is judged', async () => {
   expect(await count(world)).toBe(2);
 });
 
-test('S1 F33 the same writes sent to two processes on one store take effect once', async () => {
+test('S1 F33 writes sent to two processes on one store take effect once', async () => {
   const memory = new SharedMemory();
   const { world, device } = await open(createMemoryStore(memory));
   const beside = await HubWorld.open(createMemoryStore(memory));
@@ -829,7 +829,7 @@ test('S1 F33 the same writes sent to two processes on one store take effect once
   expect(await count(world)).toBe(60);
 });
 
-test('a token that somebody else made speaks for the devices of its subject, until it ends', async () => {
+test('a token of an access provider may use the devices of its subject until it expires', async () => {
   const ISSUER = 'https://issuer.test/';
   const jwt = (sub: string | number, exp: number) =>
     [{ alg: 'RS256' }, { iss: ISSUER, aud: 'burrow', sub, exp }, 'signed']
@@ -888,7 +888,7 @@ test('a token that somebody else made speaks for the devices of its subject, unt
   });
 });
 
-test('verdicts come with pulls in portions, as the device keeps them', async () => {
+test('pulls return verdicts in portions, as the device confirms them', async () => {
   const { device } = await open();
   const total = SYNC_LIMITS.pullVerdicts + 50;
   const remove = { query: { delete: doc('things', 1) } };
